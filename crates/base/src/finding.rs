@@ -1,0 +1,89 @@
+//! What an analysis tells a person: a finding, with evidence, a reason and a way out.
+
+use crate::{Cpu, Ns};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much a finding matters to a task with a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Good to know; nothing is late because of it.
+    Info,
+    /// Makes tasks late now and then, or will under load.
+    Warning,
+    /// Makes a task miss its time by a lot, or hang.
+    Error,
+}
+
+/// How sure an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// A guess that fits; another cause would look the same in this recording.
+    Low,
+    /// Likely; something that would prove it was not recorded.
+    Medium,
+    /// The recording shows it.
+    High,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        })
+    }
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        })
+    }
+}
+
+/// One observation that supports an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// When it was seen, on the trace clock; `None` for a setting or a sum.
+    pub at: Option<Ns>,
+    /// Where it was seen, if on one CPU.
+    pub cpu: Option<Cpu>,
+    /// What was seen, in the event's own words.
+    pub what: String,
+}
+
+impl Evidence {
+    /// An observation at an instant of a CPU.
+    pub fn at(at: Ns, cpu: Cpu, what: impl Into<String>) -> Self {
+        Evidence { at: Some(at), cpu: Some(cpu), what: what.into() }
+    }
+
+    /// An observation that has no instant: a setting, a sum, a pattern.
+    pub fn general(what: impl Into<String>) -> Self {
+        Evidence { at: None, cpu: None, what: what.into() }
+    }
+}
+
+/// Something about the whole trace or machine that a person should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Stable kebab-case code; of a cause where a cause stands behind it.
+    pub code: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One line.
+    pub title: String,
+    /// Why it matters and how it comes about.
+    pub why: String,
+    /// What shows it.
+    pub evidence: Vec<Evidence>,
+    /// What to do, best first.
+    pub fix: Vec<String>,
+}

@@ -1,0 +1,40 @@
+//! The words every whylate crate shares: time, CPUs, threads, priorities, findings.
+//!
+//! Nothing here reads or writes anything. Units are newtypes, so that a CPU is never
+//! taken for a thread id, nor microseconds for nanoseconds.
+
+mod cpu;
+mod finding;
+mod priority;
+mod text;
+mod time;
+
+pub use cpu::{Cpu, CpuSet, CpuSetError};
+pub use finding::{Confidence, Evidence, Finding, Severity};
+pub use priority::{Policy, Priority, SchedClass};
+pub use text::{Comm, Text};
+pub use time::{Ns, ParseDurationError, parse_duration};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A kernel thread id, what `gettid(2)` returns. Thread 0 is the idle task of every CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tid(pub i32);
+
+impl Tid {
+    /// The idle task (`swapper/N`), which every CPU has under the same id.
+    pub const IDLE: Tid = Tid(0);
+
+    /// True for the idle task.
+    pub fn is_idle(self) -> bool {
+        self == Tid::IDLE
+    }
+}
+
+impl fmt::Display for Tid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

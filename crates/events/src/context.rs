@@ -1,0 +1,76 @@
+//! What the kernel notes with every event: who was current, and how interruptible.
+
+use std::fmt;
+use whylate_base::Tid;
+
+/// The common fields of an event (`common_pid`, `common_flags`, `common_preempt_count`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The thread that was current on the CPU, also when an interrupt handler ran.
+    pub tid: Tid,
+    /// Interrupt state.
+    pub flags: ContextFlags,
+    /// Preemption depth; `None` where the source has no such column.
+    pub preempt_depth: Option<u8>,
+}
+
+/// `common_flags`, as far as versions agree on it (`enum trace_flag_type`,
+/// `include/linux/trace_events.h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextFlags(pub u8);
+
+impl ContextFlags {
+    /// Interrupts were off.
+    pub const IRQS_OFF: ContextFlags = ContextFlags(0x01);
+    /// The architecture or the source does not say whether interrupts were off.
+    pub const IRQS_UNKNOWN: ContextFlags = ContextFlags(0x02);
+    /// TIF_NEED_RESCHED was set.
+    pub const NEED_RESCHED: ContextFlags = ContextFlags(0x04);
+    /// In a hard interrupt handler.
+    pub const HARDIRQ: ContextFlags = ContextFlags(0x08);
+    /// In a softirq.
+    pub const SOFTIRQ: ContextFlags = ContextFlags(0x10);
+
+    /// True when all bits of `other` are set.
+    pub fn contains(self, other: ContextFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// True when interrupts are known to have been off.
+    pub fn irqs_off(self) -> bool {
+        self.contains(Self::IRQS_OFF) && !self.contains(Self::IRQS_UNKNOWN)
+    }
+
+    /// True in a hard interrupt or softirq, where the current thread is a bystander.
+    pub fn in_interrupt(self) -> bool {
+        self.0 & (Self::HARDIRQ.0 | Self::SOFTIRQ.0) != 0
+    }
+}
+
+impl std::ops::BitOr for ContextFlags {
+    type Output = ContextFlags;
+    fn bitor(self, other: ContextFlags) -> ContextFlags {
+        ContextFlags(self.0 | other.0)
+    }
+}
+
+/// As the first three columns of ftrace's latency format: `dNh`, `..s`.
+impl fmt::Display for ContextFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let irqs = if self.contains(Self::IRQS_UNKNOWN) {
+            'X'
+        } else if self.contains(Self::IRQS_OFF) {
+            'd'
+        } else {
+            '.'
+        };
+        let resched = if self.contains(Self::NEED_RESCHED) { 'N' } else { '.' };
+        let handler = match (self.contains(Self::HARDIRQ), self.contains(Self::SOFTIRQ)) {
+            (true, true) => 'H',
+            (true, false) => 'h',
+            (false, true) => 's',
+            (false, false) => '.',
+        };
+        write!(f, "{irqs}{resched}{handler}")
+    }
+}

@@ -1,0 +1,353 @@
+//! One event, decoded.
+
+use crate::{Context, Kind};
+use whylate_base::{Comm, Cpu, Ns, Priority, Text, Tid};
+
+/// A short name inside an event: an interrupt's action, a driver.
+pub type Name = Text<30>;
+/// A kernel function's name, cut where it is very long.
+pub type Symbol = Text<40>;
+/// A line written to `trace_marker`, cut at 62 bytes.
+pub type Marker = Text<62>;
+
+/// Something that happened on a CPU at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// When, on the trace clock.
+    pub ts: Ns,
+    /// Where.
+    pub cpu: Cpu,
+    /// Who was current there.
+    pub context: Context,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What happened. Named after the tracepoints; a field keeps the kernel's name where it has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EventKind {
+    /// `sched_switch`
+    Switch(Switch),
+    /// `sched_waking`: in the waker's context, before the runqueue is touched.
+    Waking(Wake),
+    /// `sched_wakeup` (or `sched_wakeup_new` when `new`): the task is on the runqueue of `target_cpu`.
+    Wakeup {
+        /// Who was woken, and where.
+        wake: Wake,
+        /// True for a thread's very first wake-up.
+        new: bool,
+    },
+    /// `sched_migrate_task`
+    Migrate {
+        /// The thread that moves.
+        tid: Tid,
+        /// From this CPU's runqueue.
+        from: Cpu,
+        /// To this CPU's.
+        to: Cpu,
+    },
+    /// `sched_process_fork`
+    Fork {
+        /// Who forked.
+        parent: Tid,
+        /// The new thread.
+        child: Tid,
+        /// Its name.
+        comm: Comm,
+    },
+    /// `sched_process_exec` (the context's thread has a new program)
+    Exec {
+        /// Its id before, differing where a non-leader thread called `execve(2)`.
+        old: Tid,
+        /// Its id after.
+        tid: Tid,
+    },
+    /// `sched_process_exit`
+    Exit {
+        /// Who ended.
+        tid: Tid,
+    },
+    /// `sched_pi_setprio`: priority inheritance changed a lock owner's priority.
+    PiSetprio {
+        /// The lock's owner.
+        tid: Tid,
+        /// Its priority until now.
+        old: Priority,
+        /// The priority it runs at from now.
+        new: Priority,
+    },
+    /// `irq_handler_entry`
+    IrqEntry {
+        /// The line, as in `/proc/interrupts`.
+        irq: u32,
+        /// The action's name.
+        name: Name,
+    },
+    /// `irq_handler_exit`
+    IrqExit {
+        /// The line.
+        irq: u32,
+    },
+    /// Entry of an architecture vector (`irq_vectors:*_entry`: local_timer, reschedule, call_function ...).
+    VectorEntry {
+        /// The vector's name, without `_entry`.
+        name: Name,
+    },
+    /// Exit of an architecture vector.
+    VectorExit {
+        /// The vector's name, without `_exit`.
+        name: Name,
+    },
+    /// `softirq_raise`
+    SoftirqRaise {
+        /// HI, TIMER, NET_TX, NET_RX ... by number (`include/linux/interrupt.h`).
+        vec: u32,
+    },
+    /// `softirq_entry`
+    SoftirqEntry {
+        /// As for raise.
+        vec: u32,
+    },
+    /// `softirq_exit`
+    SoftirqExit {
+        /// As for raise.
+        vec: u32,
+    },
+    /// `hrtimer_start`
+    HrtimerStart(HrtimerStart),
+    /// `hrtimer_cancel`
+    HrtimerCancel {
+        /// Address of the timer.
+        hrtimer: u64,
+    },
+    /// `hrtimer_expire_entry`
+    HrtimerExpire(HrtimerExpiry),
+    /// `hrtimer_expire_exit`
+    HrtimerExpireExit {
+        /// Address of the timer.
+        hrtimer: u64,
+    },
+    /// `timer_expire_entry`: a timer-wheel timer.
+    TimerExpire {
+        /// Address of the timer.
+        timer: u64,
+        /// Its callback, where the source gives a name.
+        function: Symbol,
+    },
+    /// `timer_expire_exit`
+    TimerExpireExit {
+        /// Address of the timer.
+        timer: u64,
+    },
+    /// `sys_enter` (raw_syscalls or one of `syscalls`)
+    SyscallEnter(Syscall),
+    /// `sys_exit`
+    SyscallExit(SyscallReturn),
+    /// `page_fault_user` or `page_fault_kernel`; the kernel traces its entry only.
+    PageFault(PageFault),
+    /// `contention_begin`: the current thread found a kernel lock taken (`lock` group, 5.19).
+    ContentionBegin {
+        /// Address of the lock.
+        lock: u64,
+        /// Its type.
+        flags: ContentionFlags,
+    },
+    /// `contention_end`
+    ContentionEnd {
+        /// Address of the lock.
+        lock: u64,
+        /// 0 when taken.
+        ret: i32,
+    },
+    /// `cpu_idle`: entry to an idle state, or `None` on leaving it.
+    CpuIdle {
+        /// The C-state's index.
+        state: Option<u32>,
+    },
+    /// `nmi_handler`, after a handler ran for `delta`.
+    Nmi {
+        /// How long the handler took.
+        delta: Ns,
+    },
+    /// `print` / `tracing_mark_write`: a line somebody wrote to `trace_marker`.
+    Marker(Marker),
+    /// A function-tracer line.
+    Function {
+        /// The function.
+        name: Symbol,
+    },
+    /// Events were lost on this CPU between its previous event and this instant.
+    Lost {
+        /// How many, where the kernel said.
+        count: Option<u64>,
+    },
+    /// An event this project has no type for. Its context still shows who ran.
+    Other,
+}
+
+/// `sched_switch`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// The name of the thread that leaves the CPU.
+    pub prev_comm: Comm,
+    /// Its id.
+    pub prev_tid: Tid,
+    /// Its priority.
+    pub prev_prio: Priority,
+    /// The state it leaves in.
+    pub prev_state: TaskState,
+    /// The name of the thread that gets the CPU.
+    pub next_comm: Comm,
+    /// Its id.
+    pub next_tid: Tid,
+    /// Its priority.
+    pub next_prio: Priority,
+}
+
+/// `sched_waking`, `sched_wakeup`, `sched_wakeup_new`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wake {
+    /// The woken thread's name.
+    pub comm: Comm,
+    /// Its id.
+    pub tid: Tid,
+    /// Its priority.
+    pub prio: Priority,
+    /// The CPU it was last on (`sched_waking`) or is queued on (`sched_wakeup`).
+    pub target_cpu: Cpu,
+}
+
+/// The state in which a thread left the CPU, whatever its version's bits were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskState {
+    /// `R`: still runnable, it gave way (`sched_yield`) or was taken off.
+    Runnable,
+    /// `R+`: preempted.
+    Preempted,
+    /// `S`: sleeps, a signal may wake it.
+    Interruptible,
+    /// `D`: sleeps uninterruptibly: a device, a kernel lock, a page.
+    Uninterruptible,
+    /// `I`: an idle kernel thread.
+    Idle,
+    /// `X` or `Z`: it ends here.
+    Dead,
+    /// Stopped, traced, parked, or bits this version does not know.
+    Other,
+}
+
+impl TaskState {
+    /// True when the thread still wants the CPU.
+    pub fn is_runnable(self) -> bool {
+        matches!(self, TaskState::Runnable | TaskState::Preempted)
+    }
+}
+
+/// `hrtimer_start`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HrtimerStart {
+    /// Address of the timer.
+    pub hrtimer: u64,
+    /// Its callback, where the source gives a name (`hrtimer_wakeup`); empty otherwise.
+    pub function: Symbol,
+    /// The latest it may fire, in the timer's own clock.
+    pub expires: Ns,
+    /// The earliest it may fire (`expires` less the timer slack), in the timer's own clock.
+    pub softexpires: Ns,
+}
+
+/// `hrtimer_expire_entry`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HrtimerExpiry {
+    /// Address of the timer.
+    pub hrtimer: u64,
+    /// Its callback, where the source gives a name.
+    pub function: Symbol,
+    /// The timer's own clock, read when the interrupt began to look for expired timers.
+    pub now: Ns,
+}
+
+/// `sys_enter`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Syscall {
+    /// The number, of the trace's architecture.
+    pub nr: i64,
+    /// The six arguments; zero where the source does not give them.
+    pub args: [u64; 6],
+}
+
+/// `sys_exit`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyscallReturn {
+    /// The number, of the trace's architecture.
+    pub nr: i64,
+    /// What it returned.
+    pub ret: i64,
+}
+
+/// `page_fault_user`, `page_fault_kernel`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageFault {
+    /// The address that was touched.
+    pub address: u64,
+    /// The instruction that touched it.
+    pub ip: u64,
+    /// True when user code touched it.
+    pub user: bool,
+}
+
+/// The type of a contended kernel lock (`LCB_F_*`, `include/trace/events/lock.h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContentionFlags(pub u32);
+
+impl ContentionFlags {
+    /// A spinning lock.
+    pub const SPIN: u32 = 0x01;
+    /// A real-time lock: on PREEMPT_RT most spinlocks are.
+    pub const RT: u32 = 0x08;
+    /// A mutex.
+    pub const MUTEX: u32 = 0x20;
+}
+
+impl EventKind {
+    /// The kind, without its fields.
+    pub fn kind(&self) -> Kind {
+        match self {
+            EventKind::Switch(_) => Kind::Switch,
+            EventKind::Waking(_) => Kind::Waking,
+            EventKind::Wakeup { .. } => Kind::Wakeup,
+            EventKind::Migrate { .. } => Kind::Migrate,
+            EventKind::Fork { .. } => Kind::Fork,
+            EventKind::Exec { .. } => Kind::Exec,
+            EventKind::Exit { .. } => Kind::Exit,
+            EventKind::PiSetprio { .. } => Kind::PiSetprio,
+            EventKind::IrqEntry { .. } | EventKind::IrqExit { .. } => Kind::Irq,
+            EventKind::VectorEntry { .. } | EventKind::VectorExit { .. } => Kind::Vector,
+            EventKind::SoftirqRaise { .. } | EventKind::SoftirqEntry { .. } | EventKind::SoftirqExit { .. } => {
+                Kind::Softirq
+            }
+            EventKind::HrtimerStart(_) | EventKind::HrtimerCancel { .. } => Kind::HrtimerStart,
+            EventKind::HrtimerExpire(_) | EventKind::HrtimerExpireExit { .. } => Kind::HrtimerExpire,
+            EventKind::TimerExpire { .. } | EventKind::TimerExpireExit { .. } => Kind::TimerExpire,
+            EventKind::SyscallEnter(_) | EventKind::SyscallExit(_) => Kind::Syscall,
+            EventKind::PageFault(_) => Kind::PageFault,
+            EventKind::ContentionBegin { .. } | EventKind::ContentionEnd { .. } => Kind::Contention,
+            EventKind::CpuIdle { .. } => Kind::CpuIdle,
+            EventKind::Nmi { .. } => Kind::Nmi,
+            EventKind::Marker(_) => Kind::Marker,
+            EventKind::Function { .. } => Kind::Function,
+            EventKind::Lost { .. } => Kind::Lost,
+            EventKind::Other => Kind::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_stays_within_two_cache_lines() {
+        assert!(size_of::<Event>() <= 128, "{} bytes", size_of::<Event>());
+    }
+}

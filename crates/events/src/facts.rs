@@ -1,0 +1,115 @@
+//! Facts a recording carries that no event shows: policies, settings, the kernel's build.
+//!
+//! `whylate record` writes them as lines into its own trace instance's `trace_marker`
+//! when it starts, so they travel inside the file and every reader still opens it.
+//! A line is `whylate: key value...` and fits a [`Marker`](crate::Marker).
+
+use std::fmt;
+use whylate_base::{Comm, Policy, Tid};
+
+/// What every fact's line starts with.
+pub const FACT_PREFIX: &str = "whylate: ";
+
+/// One line of what was true when the recording began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// A real-time thread's policy and user priority (0 for SCHED_DEADLINE).
+    Policy {
+        /// The thread.
+        tid: Tid,
+        /// FIFO, RR or DEADLINE.
+        policy: Policy,
+        /// 1 to 99 as the user sees it.
+        priority: u32,
+        /// Its name then.
+        comm: Comm,
+    },
+    /// `kernel.sched_rt_runtime_us`; -1 is no limit.
+    RtRuntimeUs(i64),
+    /// `kernel.sched_rt_period_us`.
+    RtPeriodUs(i64),
+    /// Whether the kernel has CONFIG_RT_GROUP_SCHED, and so still throttles after 6.12.
+    RtGroupSched(bool),
+    /// Whether the kernel is PREEMPT_RT.
+    PreemptRt(bool),
+    /// The fair server's runtime per period in ns on all CPUs (0: off), where it could be read.
+    FairServerNs(u64),
+    /// Whether the machine is a guest of a hypervisor.
+    Hypervisor(bool),
+    /// A thread of the workload that was recorded (COMMAND and what it started).
+    Workload {
+        /// The thread.
+        tid: Tid,
+    },
+}
+
+impl Fact {
+    /// Reads a marker's text; `None` when it is somebody else's or of a later version.
+    pub fn parse(marker: &str) -> Option<Fact> {
+        let mut words = marker.strip_prefix(FACT_PREFIX)?.split_ascii_whitespace();
+        let key = words.next()?;
+        let mut number = || words.next()?.parse::<i64>().ok();
+        Some(match key {
+            "policy" => {
+                let tid = Tid(number()?.try_into().ok()?);
+                let policy = Policy::from_name(words.next()?)?;
+                let priority = words.next()?.parse().ok()?;
+                let comm = words.collect::<Vec<_>>().join(" ");
+                Fact::Policy { tid, policy, priority, comm: Comm::from(comm.as_str()) }
+            }
+            "sched_rt_runtime_us" => Fact::RtRuntimeUs(number()?),
+            "sched_rt_period_us" => Fact::RtPeriodUs(number()?),
+            "rt_group_sched" => Fact::RtGroupSched(number()? != 0),
+            "preempt_rt" => Fact::PreemptRt(number()? != 0),
+            "fair_server_ns" => Fact::FairServerNs(number()?.try_into().ok()?),
+            "hypervisor" => Fact::Hypervisor(number()? != 0),
+            "workload" => Fact::Workload { tid: Tid(number()?.try_into().ok()?) },
+            _ => return None,
+        })
+    }
+}
+
+/// The line as it is written to `trace_marker`.
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(FACT_PREFIX)?;
+        match self {
+            Fact::Policy { tid, policy, priority, comm } => {
+                write!(f, "policy {tid} {} {priority} {comm}", policy.name())
+            }
+            Fact::RtRuntimeUs(us) => write!(f, "sched_rt_runtime_us {us}"),
+            Fact::RtPeriodUs(us) => write!(f, "sched_rt_period_us {us}"),
+            Fact::RtGroupSched(on) => write!(f, "rt_group_sched {}", u8::from(*on)),
+            Fact::PreemptRt(on) => write!(f, "preempt_rt {}", u8::from(*on)),
+            Fact::FairServerNs(ns) => write!(f, "fair_server_ns {ns}"),
+            Fact::Hypervisor(on) => write!(f, "hypervisor {}", u8::from(*on)),
+            Fact::Workload { tid } => write!(f, "workload {tid}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Marker;
+
+    #[test]
+    fn facts_survive_the_marker() {
+        for fact in [
+            Fact::Policy { tid: Tid(4194304), policy: Policy::Deadline, priority: 99, comm: "a name, 15 long".into() },
+            Fact::RtRuntimeUs(-1),
+            Fact::RtPeriodUs(1_000_000),
+            Fact::RtGroupSched(true),
+            Fact::PreemptRt(false),
+            Fact::FairServerNs(50_000_000),
+            Fact::Hypervisor(true),
+            Fact::Workload { tid: Tid(7) },
+        ] {
+            let line = Marker::from(fact.to_string().as_str());
+            assert_eq!(Fact::parse(line.as_str()), Some(fact));
+        }
+        assert_eq!(Fact::parse("hello"), None);
+        assert_eq!(Fact::parse("whylate: from_the_future 1"), None);
+        assert_eq!(Fact::parse("whylate: sched_rt_runtime_us"), None);
+    }
+}

@@ -1,0 +1,30 @@
+//! Typed kernel events: what a trace is to an analysis, whatever file it came from.
+//!
+//! ```text
+//! trace.dat ─┐
+//! text      ─┼─> readers ──> EventSource (one time-ordered stream) ──> analysis
+//! live      ─┘                 Event { ts, cpu, context, kind }
+//! ```
+//!
+//! An [`Event`] is plain data of a fixed size, so a reader decodes into it without
+//! allocating. What a recording says about itself, rather than about an instant, is in
+//! [`TraceInfo`]; what could not be read is in its list of [`Damage`].
+
+mod context;
+mod event;
+mod facts;
+mod info;
+mod kinds;
+mod merge;
+mod source;
+
+pub use context::{Context, ContextFlags};
+pub use event::{
+    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Symbol, Syscall,
+    SyscallReturn, Switch, TaskState, Wake,
+};
+pub use facts::{FACT_PREFIX, Fact};
+pub use info::{Damage, TraceInfo};
+pub use kinds::{Kind, KindSet};
+pub use merge::Merge;
+pub use source::{EventSource, VecSource};

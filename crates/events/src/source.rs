@@ -1,0 +1,66 @@
+//! Where events come from.
+
+use crate::{Damage, Event, TraceInfo};
+use whylate_base::Ns;
+
+/// A time-ordered stream of events with a description of the recording behind it.
+///
+/// Reading never fails half way: what cannot be read becomes [`Damage`] in the info, and
+/// the stream goes on with what can.
+pub trait EventSource {
+    /// The next event in time order, or `None` at the end.
+    fn next_event(&mut self) -> Option<Event>;
+
+    /// What is known of the recording so far; complete after the last event.
+    fn info(&self) -> &TraceInfo;
+}
+
+impl<S: EventSource + ?Sized> EventSource for Box<S> {
+    fn next_event(&mut self) -> Option<Event> {
+        (**self).next_event()
+    }
+
+    fn info(&self) -> &TraceInfo {
+        (**self).info()
+    }
+}
+
+/// Events that are in memory already, sorted by time.
+pub struct VecSource {
+    events: std::vec::IntoIter<Event>,
+    info: TraceInfo,
+}
+
+impl VecSource {
+    /// Sorts `events` by time, keeping the order of simultaneous ones, and completes the
+    /// info's counts and span from them. Time that ran backwards is noted as damage when
+    /// `order_expected`: text files are in order unless something is wrong.
+    pub fn new(mut events: Vec<Event>, mut info: TraceInfo, order_expected: bool) -> Self {
+        if order_expected {
+            let backwards = events.windows(2).filter(|pair| pair[1].ts < pair[0].ts).count();
+            if backwards > 0 {
+                info.damage.push(Damage::whole(format!(
+                    "time runs backwards at {backwards} places: the events were sorted"
+                )));
+            }
+        }
+        events.sort_by_key(|event| event.ts);
+        info.events = events.len() as u64;
+        info.span = span(&events);
+        VecSource { events: events.into_iter(), info }
+    }
+}
+
+fn span(events: &[Event]) -> Option<(Ns, Ns)> {
+    Some((events.first()?.ts, events.last()?.ts))
+}
+
+impl EventSource for VecSource {
+    fn next_event(&mut self) -> Option<Event> {
+        self.events.next()
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+}

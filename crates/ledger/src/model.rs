@@ -1,0 +1,257 @@
+//! What an analysis of a trace says: plain data for the renderers.
+
+use crate::Cause;
+use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
+use whylate_events::{Kind, Name, TraceInfo};
+
+/// The whole answer for one trace.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The recording, with its losses and damage.
+    pub trace: TraceInfo,
+    /// Every selected thread, the one with the worst response first.
+    pub tasks: Vec<TaskSummary>,
+    /// The worst activations of each selected thread, worst response first.
+    pub activations: Vec<Activation>,
+    /// What is to be said of the trace as a whole, gravest first.
+    pub findings: Vec<Finding>,
+    /// Kinds of events that the recording lacks, and what therefore cannot be told.
+    pub missing: Vec<Missing>,
+}
+
+/// A kind of event that was not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The kind; its tracepoints are what to record.
+    pub kind: Kind,
+    /// What cannot be told without it.
+    pub cannot_tell: &'static str,
+}
+
+/// One thread over the whole trace.
+#[derive(Clone, Debug)]
+pub struct TaskSummary {
+    /// Its id.
+    pub tid: Tid,
+    /// Its last known name.
+    pub comm: Comm,
+    /// Its policy, where the recording tells it.
+    pub policy: Option<Policy>,
+    /// Its last known priority, without inheritance.
+    pub priority: Priority,
+    /// How many activations were seen, whole or cut off.
+    pub activations: u64,
+    /// Due to running, of the activations that ran.
+    pub latency: Option<Spread>,
+    /// Due to done, of the activations seen whole.
+    pub response: Option<Spread>,
+    /// All charged time of all activations by cause, largest first.
+    pub causes: Vec<(Cause, Ns)>,
+}
+
+/// A distribution in four numbers. Minimum and maximum are exact, percentiles to three digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// The least.
+    pub min: Ns,
+    /// The median.
+    pub p50: Ns,
+    /// The 99th percentile.
+    pub p99: Ns,
+    /// The most.
+    pub max: Ns,
+}
+
+/// One trip of a thread: due, woken, running, done.
+#[derive(Clone, Debug)]
+pub struct Activation {
+    /// The thread.
+    pub tid: Tid,
+    /// Its name.
+    pub comm: Comm,
+    /// Its own priority then, without inheritance.
+    pub priority: Priority,
+    /// The CPU it first ran on, or was queued on if it never ran.
+    pub cpu: Cpu,
+    /// What made it due.
+    pub trigger: Trigger,
+    /// When it should have been able to run.
+    pub due: Ns,
+    /// When it was woken; `None` if the trace begins with it runnable.
+    pub woken: Option<Ns>,
+    /// When it was first switched in; `None` if it never was.
+    pub running: Option<Ns>,
+    /// When it went to sleep for its next period or input; `None` if the trace ends before.
+    pub done: Option<Ns>,
+    /// The end of what the ledger covers: `done`, or the end of the trace.
+    pub end: Ns,
+    /// Segments that tile `due..end` exactly, in time order.
+    pub ledger: Vec<Segment>,
+    /// What made it late.
+    pub verdict: Verdict,
+    /// What the CPUs involved did from `due` to `end`.
+    pub lanes: Vec<Lane>,
+}
+
+impl Activation {
+    /// Due to running, if it ran.
+    pub fn latency(&self) -> Option<Ns> {
+        self.running.map(|running| running.since(self.due))
+    }
+
+    /// Due to the end of what was seen of it.
+    pub fn response(&self) -> Ns {
+        self.end.since(self.due)
+    }
+}
+
+/// What made a thread due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// A timer expired; due is its expiry.
+    Timer,
+    /// A thread woke it.
+    Thread {
+        /// The waker.
+        tid: Tid,
+        /// Its name.
+        comm: Comm,
+    },
+    /// An interrupt handler woke it.
+    Irq {
+        /// The line.
+        irq: u32,
+        /// The handler's name.
+        name: Name,
+    },
+    /// A softirq woke it.
+    Softirq {
+        /// The softirq's number.
+        vec: u32,
+    },
+    /// It was woken, by what was not recorded.
+    Wakeup,
+    /// The trace begins in the middle of it; due is where it was first seen.
+    TraceStart,
+}
+
+/// A stretch of time charged to one cause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// The cause.
+    pub cause: Cause,
+    /// Where it begins.
+    pub start: Ns,
+    /// Where it ends; the next segment begins here.
+    pub end: Ns,
+    /// The CPU it happened on.
+    pub cpu: Cpu,
+    /// Who did it.
+    pub by: Option<Culprit>,
+    /// How sure the charge is.
+    pub confidence: Confidence,
+}
+
+impl Segment {
+    /// Its length.
+    pub fn length(&self) -> Ns {
+        self.end - self.start
+    }
+}
+
+/// Who held up a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Culprit {
+    /// A thread.
+    Task {
+        /// Its id.
+        tid: Tid,
+        /// Its name.
+        comm: Comm,
+        /// Its priority while it did.
+        priority: Priority,
+    },
+    /// A hard interrupt.
+    Irq {
+        /// The line, or `None` for an architecture vector such as the local timer.
+        irq: Option<u32>,
+        /// Its name.
+        name: Name,
+    },
+    /// A softirq, by number.
+    Softirq {
+        /// HI, TIMER, NET_TX ...
+        vec: u32,
+    },
+}
+
+/// The answer for one activation.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// What made it late.
+    pub cause: Cause,
+    /// Who, where somebody did.
+    pub by: Option<Culprit>,
+    /// The time charged to cause and culprit.
+    pub charged: Ns,
+    /// That time as a share of the response, 0 to 1.
+    pub share: f64,
+    /// How sure the verdict is.
+    pub confidence: Confidence,
+    /// One sentence.
+    pub why: String,
+    /// What to do, best first.
+    pub fix: Vec<String>,
+    /// What shows it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What one CPU did during an activation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lane {
+    /// The CPU.
+    pub cpu: Cpu,
+    /// In time order, without overlaps; interrupts cut the thread below them in two.
+    pub slices: Vec<Slice>,
+}
+
+/// A stretch of a CPU's time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// Where it begins.
+    pub start: Ns,
+    /// Where it ends.
+    pub end: Ns,
+    /// Who had the CPU.
+    pub who: Occupant,
+}
+
+/// Who has a CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Occupant {
+    /// Nobody: the idle task.
+    Idle,
+    /// A thread.
+    Task {
+        /// Its id.
+        tid: Tid,
+        /// Its name.
+        comm: Comm,
+        /// Its priority.
+        priority: Priority,
+    },
+    /// A hard interrupt handler.
+    Irq {
+        /// The line, or `None` for an architecture vector or a timer interrupt seen only by its timers.
+        irq: Option<u32>,
+        /// Its name.
+        name: Name,
+    },
+    /// A softirq.
+    Softirq {
+        /// Its number.
+        vec: u32,
+    },
+    /// Events were lost here: unknown.
+    Unknown,
+}
