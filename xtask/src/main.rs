@@ -1,2 +1,50 @@
-//! (being written)
-fn main() {}
+//! `cargo xtask`: the project's own commands. `cargo xtask help` lists them.
+
+mod bench;
+mod root;
+mod schema;
+mod test;
+mod tidy;
+mod tools;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The project's own commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run everything a change must pass: format, clippy, tests, documentation, tidy
+    Test,
+    /// Check the invariants that can be seen by reading the tree
+    Tidy,
+    /// Measure whylate beside its peers, on this machine
+    #[command(subcommand)]
+    Bench(bench::Bench),
+    /// Write the generated files that are checked in (JSON schemas) anew
+    #[command(alias = "docs")]
+    Schema,
+}
+
+fn main() -> ExitCode {
+    let passed = root::find().and_then(|root| match Arguments::parse().command {
+        Command::Test => test::run(&root),
+        Command::Tidy => tidy::run(&root),
+        Command::Bench(bench) => bench.run(&root).map(|()| true),
+        Command::Schema => schema::run(&root),
+    });
+    match passed {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

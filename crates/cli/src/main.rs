@@ -1,2 +1,33 @@
-//! (being written)
-fn main() {}
+//! The binary `whylate`: arguments, exit codes, glue.
+//!
+//! Exit codes: 0 nothing found, or done; 1 findings at or above `--fail-on`; 2 could not do it;
+//! 3 cannot tell.
+
+mod args;
+mod outcome;
+mod output;
+mod signals;
+mod verbs;
+
+use args::{Cli, Verb};
+use clap::Parser;
+use outcome::Outcome;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.verb {
+        Verb::Explain(args) => verbs::explain::run(args),
+        Verb::Record(args) => verbs::record::run(args),
+        Verb::Measure(args) => verbs::measure::run(args),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        // Whoever read our output has seen enough; `whylate explain FILE | head` is no failure.
+        Err(error) if output::is_broken_pipe(&error) => Outcome::Done.into(),
+        Err(error) => {
+            eprintln!("whylate: {error:#}");
+            Outcome::Failed.into()
+        }
+    }
+}

@@ -1,1 +1,18 @@
-//! (being written)
+//! ftrace without trace-cmd: what the kernel's tracer writes, read and written directly.
+//!
+//! ```text
+//! trace.dat v6/v7 ──> dat::TraceFile ─┐ per CPU: blocks of ring-buffer pages
+//!                                     ├─> page ──> decode ──> merged whylate_events::Event
+//! format files ─────> format ─────────┘ records   by event id
+//! ```
+//!
+//! A damaged file is read as far as it goes: what could not be read is listed as
+//! [`Damage`](whylate_events::Damage), never a panic and never silence.
+
+pub mod bytes;
+pub mod dat;
+pub mod decode;
+pub mod format;
+pub mod page;
+pub mod symbols;
+pub mod tracefs;

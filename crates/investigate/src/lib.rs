@@ -1,1 +1,5 @@
 //! (being written)
+
+pub mod flight;
+pub mod measure;
+pub mod record;

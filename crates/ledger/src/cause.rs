@@ -37,6 +37,8 @@ pub enum Cause {
     TimerSlack,
     /// The CPU came out of an idle state.
     IdleExit,
+    /// The kernel's own path from wake-up to running: choosing the thread, switching to it.
+    Dispatch,
     /// Queued behind another task while an allowed CPU was idle.
     WakePlacement,
     /// Moved to another CPU, late.
@@ -71,7 +73,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the documentation.
-    pub const ALL: [Cause; 31] = [
+    pub const ALL: [Cause; 32] = [
         Cause::HigherPriorityTask,
         Cause::EqualPriorityTask,
         Cause::DeadlineTask,
@@ -88,6 +90,7 @@ impl Cause {
         Cause::TimerLate,
         Cause::TimerSlack,
         Cause::IdleExit,
+        Cause::Dispatch,
         Cause::WakePlacement,
         Cause::Migration,
         Cause::LockInversion,
@@ -124,6 +127,7 @@ impl Cause {
             Cause::TimerLate => "timer-late",
             Cause::TimerSlack => "timer-slack",
             Cause::IdleExit => "idle-exit",
+            Cause::Dispatch => "dispatch",
             Cause::WakePlacement => "wake-placement",
             Cause::Migration => "migration",
             Cause::LockInversion => "lock-inversion",
@@ -142,6 +146,49 @@ impl Cause {
         }
     }
 
+    /// The cause's page: what it means, how it is seen, what to do. Also in `docs/causes/`.
+    pub fn page(self) -> &'static str {
+        macro_rules! page {
+            ($code:literal) => {
+                include_str!(concat!("../../../docs/causes/", $code, ".md"))
+            };
+        }
+        match self {
+            Cause::HigherPriorityTask => page!("higher-priority-task"),
+            Cause::EqualPriorityTask => page!("equal-priority-task"),
+            Cause::DeadlineTask => page!("deadline-task"),
+            Cause::StopTask => page!("stop-task"),
+            Cause::RtThrottled => page!("rt-throttled"),
+            Cause::CoarseClockThrottled => page!("coarse-clock-throttled"),
+            Cause::FairServer => page!("fair-server"),
+            Cause::ExtServer => page!("ext-server"),
+            Cause::Irq => page!("irq"),
+            Cause::Softirq => page!("softirq"),
+            Cause::Nmi => page!("nmi"),
+            Cause::IrqsDisabled => page!("irqs-disabled"),
+            Cause::PreemptionDisabled => page!("preemption-disabled"),
+            Cause::TimerLate => page!("timer-late"),
+            Cause::TimerSlack => page!("timer-slack"),
+            Cause::IdleExit => page!("idle-exit"),
+            Cause::Dispatch => page!("dispatch"),
+            Cause::WakePlacement => page!("wake-placement"),
+            Cause::Migration => page!("migration"),
+            Cause::LockInversion => page!("lock-inversion"),
+            Cause::LockWait => page!("lock-wait"),
+            Cause::PageFault => page!("page-fault"),
+            Cause::BlockIo => page!("block-io"),
+            Cause::OwnWork => page!("own-work"),
+            Cause::RelativeSleep => page!("relative-sleep"),
+            Cause::FairQueue => page!("fair-queue"),
+            Cause::CgroupQuota => page!("cgroup-quota"),
+            Cause::PinnedBeforePriority => page!("pinned-before-priority"),
+            Cause::Starved => page!("starved"),
+            Cause::Stolen => page!("stolen"),
+            Cause::TraceLoss => page!("trace-loss"),
+            Cause::Unexplained => page!("unexplained"),
+        }
+    }
+
     /// The cause of a [`Cause::code`].
     pub fn from_code(code: &str) -> Option<Cause> {
         Cause::ALL.into_iter().find(|cause| cause.code() == code)
@@ -151,5 +198,18 @@ impl Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_page() {
+        for cause in Cause::ALL {
+            assert_eq!(Cause::from_code(cause.code()), Some(cause));
+            assert!(cause.page().starts_with(&format!("# {cause}\n")), "{cause}");
+        }
     }
 }

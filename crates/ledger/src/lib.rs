@@ -9,11 +9,29 @@
 //!
 //! Pure: no I/O. A recorded trace and a live one are the same call.
 
-pub mod cause;
-pub mod model;
+mod activations;
+mod assemble;
+mod bandwidth;
+mod cause;
+mod charge;
+mod cpus;
+mod engine;
+mod explain;
+mod findings;
+mod model;
+mod options;
+mod sleeps;
+mod spread;
+mod stats;
+mod threads;
+mod verdict;
 
 pub use cause::Cause;
+pub use engine::WANTED;
+pub use explain::explain;
 pub use model::{
     Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,
     Verdict,
 };
+pub use options::{Options, Select};
+pub use verdict::softirq_name;

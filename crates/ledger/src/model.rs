@@ -49,7 +49,7 @@ pub struct TaskSummary {
     pub causes: Vec<(Cause, Ns)>,
 }
 
-/// A distribution in four numbers. Minimum and maximum are exact, percentiles to three digits.
+/// A distribution in four numbers. Minimum and maximum are exact, percentiles within 0.4 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// The least.
@@ -148,6 +148,8 @@ pub struct Segment {
     pub cpu: Cpu,
     /// Who did it.
     pub by: Option<Culprit>,
+    /// The owner of the lock that was waited for, where it was one.
+    pub owner: Option<Culprit>,
     /// How sure the charge is.
     pub confidence: Confidence,
 }

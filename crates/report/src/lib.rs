@@ -1,1 +1,17 @@
-//! (being written)
+//! Renders what the analyses found: for a terminal, as JSON, as one HTML file.
+//!
+//! ```text
+//! Explanation   ──> terminal::explanation, terminal::measurement   in a width the caller chooses
+//! MeasureReport ──> json::explanation, json::measurement           schemas whylate.explain/1, .measure/1
+//!               ──> html::explanation, html::measurement           one self-contained file
+//! ```
+//!
+//! A renderer computes nothing: it formats, groups rows and scales to columns or pixels.
+//! It knows no terminal and writes no file; the caller says whether colours are wanted.
+
+mod bins;
+pub mod html;
+pub mod json;
+mod rows;
+pub mod terminal;
+mod words;

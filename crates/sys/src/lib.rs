@@ -1,1 +1,30 @@
-//! (being written)
+//! The system calls whylate needs, typed, and all of its `unsafe` code.
+//!
+//! Each function is one call, named after it, with the link to its man page. Nothing is
+//! retried or guessed here beyond what the call's own documentation asks for (`EINTR`).
+//! A failure is a [`SysError`]: the call, what was tried, the errno, and for the refusals
+//! that real-time programs meet a [`SysError::hint`] that says how to get the right.
+
+mod affinity;
+mod clock;
+#[cfg(feature = "counting-allocator")]
+mod counting;
+mod error;
+mod file_map;
+mod limits;
+mod memory;
+mod sched;
+mod thread;
+mod usage;
+
+pub use affinity::{getaffinity, setaffinity};
+pub use clock::{Clock, now, resolution, sleep_until};
+#[cfg(feature = "counting-allocator")]
+pub use counting::{CountingAllocator, allocator_calls};
+pub use error::SysError;
+pub use file_map::FileMap;
+pub use limits::{Limit, Resource, getrlimit, setrlimit};
+pub use memory::{Lock, mlockall, munlockall};
+pub use sched::{DeadlineParams, SchedParams, getattr, setattr};
+pub use thread::{get_timer_slack, gettid, set_timer_slack};
+pub use usage::{Usage, thread_usage};

@@ -1,0 +1,185 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use whylate_base::{CpuSet, Ns, Severity, parse_duration};
+use whylate_ledger::{Options, Select};
+
+/// Finds out why a real-time Linux task is late, fixes it, and proves it.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 nothing found, or done; 1 findings at or above --fail-on; \
+    2 could not do it (usage, I/O, permission); 3 cannot tell.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Say why each activation of a trace's real-time threads was late
+    Explain(ExplainArgs),
+    /// Record a trace of this machine, or of a command on it
+    Record(RecordArgs),
+    /// Measure how late real-time threads wake up here, and explain the worst
+    Measure(MeasureArgs),
+}
+
+/// What to explain of a trace.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Explain this thread, by name or id (repeatable); default: every real-time thread
+    /// that is not the kernel's own
+    #[arg(short, long = "task", value_name = "COMM|TID")]
+    pub(crate) tasks: Vec<String>,
+    /// The response time that must not be exceeded, such as 500us
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) deadline: Option<Ns>,
+    /// How many of each thread's worst activations to show
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) worst: u16,
+    /// Exit with 1 when something this grave is found
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    pub(crate) fail_on: FailOn,
+}
+
+impl Selection {
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            tasks: self.tasks.iter().map(|task| Select::parse(task)).collect(),
+            deadline: self.deadline,
+            worst: usize::from(self.worst),
+        }
+    }
+}
+
+/// How the answer is given.
+#[derive(Debug, Args)]
+pub(crate) struct Format {
+    /// Write JSON to standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the report as one self-contained HTML file
+    #[arg(short, long = "output", value_name = "REPORT.html")]
+    pub(crate) page: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FailOn {
+    Info,
+    Warning,
+    Error,
+}
+
+impl From<FailOn> for Severity {
+    fn from(fail_on: FailOn) -> Severity {
+        match fail_on {
+            FailOn::Info => Severity::Info,
+            FailOn::Warning => Severity::Warning,
+            FailOn::Error => Severity::Error,
+        }
+    }
+}
+
+/// Reads a trace.dat (v6, v7) or a text trace (tracefs `trace`, `trace-cmd report`, latency
+/// tracers such as wakeup_rt) and charges every nanosecond of every late activation to a cause.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The trace; `-` reads text from standard input
+    #[arg(required_unless_present = "code")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) format: Format,
+    /// Print the page of a cause, such as rt-throttled, and exit; `list` names them all
+    #[arg(long, value_name = "CAUSE")]
+    pub(crate) code: Option<String>,
+}
+
+/// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded
+/// threads into a trace.dat that trace-cmd and KernelShark open as well. Uses a trace instance of
+/// its own, and leaves nothing behind. Needs root, or the rights to tracefs.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// The file to write
+    #[arg(short, long, value_name = "FILE", default_value = "whylate.dat")]
+    pub(crate) output: PathBuf,
+    /// Stop after this time, such as 10s; default: when COMMAND ends, or at Ctrl-C
+    #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) duration: Option<Ns>,
+    /// The trace clock [default: mono, the clock of clock_gettime(CLOCK_MONOTONIC)]
+    #[arg(long, value_name = "CLOCK")]
+    pub(crate) clock: Option<String>,
+    /// Ring buffer per CPU, in KiB; larger loses fewer events
+    #[arg(long, value_name = "KIB", default_value_t = whylate_investigate::record::SessionOptions::default().buffer_kib, value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
+    pub(crate) buffer: u64,
+    /// Record this event as well (repeatable), such as net:netif_rx or workqueue
+    #[arg(short, long = "event", value_name = "GROUP:EVENT")]
+    pub(crate) events: Vec<String>,
+    /// Explain the recording when done
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// With --explain: write JSON to standard output
+    #[arg(long, requires = "explain")]
+    pub(crate) json: bool,
+    /// With --explain: also write the report as one self-contained HTML file
+    #[arg(long, value_name = "REPORT.html", requires = "explain")]
+    pub(crate) report: Option<PathBuf>,
+    /// The command to run and record, after `--`
+    #[arg(last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Runs one timer thread per CPU as cyclictest does, draws up the distribution of its wake-up
+/// latencies, and explains the worst from a trace that runs along. Works without root too, and
+/// then says what is missing.
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArgs {
+    /// How long to measure, such as 10s or 1h
+    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
+    pub(crate) duration: Ns,
+    /// The CPUs to measure, such as 0-3,8; default: all this process may use
+    #[arg(short, long, value_name = "LIST")]
+    pub(crate) cpus: Option<CpuSet>,
+    /// The real-time priority (SCHED_FIFO) of the measuring threads, 1 to 99
+    #[arg(short, long, value_name = "P", default_value_t = 80, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub(crate) priority: u32,
+    /// The time between two wake-ups of a thread
+    #[arg(short, long, value_name = "DURATION", default_value = "1ms", value_parser = positive_duration)]
+    pub(crate) interval: Ns,
+    /// Explain every wake-up later than this; default: the worst few
+    #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) threshold: Option<Ns>,
+    /// Do not trace: measure only
+    #[arg(long)]
+    pub(crate) no_trace: bool,
+    /// Exit with 1 when something this grave is found
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    pub(crate) fail_on: FailOn,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+fn positive_duration(text: &str) -> Result<Ns, String> {
+    match parse_duration(text) {
+        Ok(duration) if duration > Ns::ZERO => Ok(duration),
+        Ok(_) => Err("must be more than zero".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,51 @@
+//! Where answers go: standard output, and the files that were asked for.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use whylate_report::terminal::Style;
+
+/// How standard output is to be written: colours on a terminal only, and not where `NO_COLOR` is set
+/// (no-color.org).
+pub(crate) fn style() -> Style {
+    let terminal = io::stdout().is_terminal();
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let width = match terminal {
+        true => rustix::termios::tcgetwinsize(io::stdout()).map_or(100, |size| usize::from(size.ws_col)).clamp(60, 120),
+        false => Style::default().width,
+    };
+    Style { color: terminal && !no_color, width }
+}
+
+/// Writes text to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a JSON document to standard output.
+pub(crate) fn print_json(document: &Value) -> Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a report's page to a file.
+pub(crate) fn write_page(path: &Path, page: &str) -> Result<()> {
+    std::fs::write(path, page).with_context(|| format!("cannot write the report to {}", path.display()))?;
+    eprintln!("report: {}", path.display());
+    Ok(())
+}
+
+/// True when an error is only that the reader of our output went away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

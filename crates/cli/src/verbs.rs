@@ -1,0 +1,5 @@
+//! One module for each verb.
+
+pub(crate) mod explain;
+pub(crate) mod measure;
+pub(crate) mod record;

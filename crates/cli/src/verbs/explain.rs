@@ -1,0 +1,69 @@
+//! `whylate explain`
+
+use crate::args::{ExplainArgs, Format, Selection};
+use crate::outcome::Outcome;
+use crate::output;
+use anyhow::{Result, bail};
+use std::path::Path;
+use whylate_events::EventSource;
+use whylate_ledger::{Cause, Explanation, explain};
+use whylate_report::{html, json, terminal};
+
+pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
+    if let Some(code) = &args.code {
+        return print_page(code);
+    }
+    let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
+    let source = open(file)?;
+    let explanation = explain(source, &args.selection.options());
+    answer(&explanation, &args.selection, &args.format)
+}
+
+fn open(file: &Path) -> Result<Box<dyn EventSource>> {
+    let source = match file.to_str() {
+        Some("-") => whylate_intake::open_stdin(whylate_ledger::WANTED)?,
+        _ => whylate_intake::open(file, whylate_ledger::WANTED)?,
+    };
+    Ok(source)
+}
+
+/// Gives an explanation in the form that was asked for.
+pub(crate) fn answer(explanation: &Explanation, selection: &Selection, format: &Format) -> Result<Outcome> {
+    if let Some(path) = &format.page {
+        output::write_page(path, &html::explanation(explanation))?;
+    }
+    if format.json {
+        output::print_json(&json::explanation(explanation))?;
+    } else {
+        output::print(&terminal::explanation(explanation, &output::style()))?;
+    }
+    if explanation.tasks.is_empty() {
+        return no_tasks(explanation, selection);
+    }
+    Ok(Outcome::of(&explanation.findings, selection.fail_on.into()))
+}
+
+/// No thread was there to explain: the user's choice matched none, or the trace has none.
+fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<Outcome> {
+    let blind = explanation.missing.iter().any(|missing| missing.kind == whylate_events::Kind::Switch);
+    if blind || explanation.trace.events == 0 {
+        eprintln!("whylate: cannot tell: the trace has no sched_switch events");
+    } else if selection.tasks.is_empty() {
+        eprintln!("whylate: the trace has no real-time thread but the kernel's own; choose one with --task COMM|TID");
+    } else {
+        eprintln!("whylate: no thread of the trace is called {}", selection.tasks.join(" or "));
+    }
+    Ok(Outcome::CannotTell)
+}
+
+fn print_page(code: &str) -> Result<Outcome> {
+    if code == "list" {
+        let list: String = Cause::ALL.iter().map(|cause| format!("{cause}\n")).collect();
+        output::print(&list)?;
+    } else if let Some(cause) = Cause::from_code(code) {
+        output::print(cause.page())?;
+    } else {
+        bail!("`{code}` is not a cause; `whylate explain --code list` names them all");
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,67 @@
+//! `whylate record`
+
+use crate::args::{Format, RecordArgs};
+use crate::outcome::Outcome;
+use crate::{signals, verbs};
+use anyhow::{Context, Result};
+use std::time::Duration;
+use whylate_base::Ns;
+use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
+
+pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
+    let stop = signals::stop_flag()?;
+    let options = RecordOptions {
+        output: args.output.clone(),
+        duration: args.duration.map(|Ns(ns)| Duration::from_nanos(ns.unsigned_abs())),
+        command: (!args.command.is_empty()).then(|| args.command.clone()),
+        session: SessionOptions {
+            clock: args.clock.clone(),
+            buffer_kib: args.buffer,
+            extra_events: args.events.clone(),
+            ..SessionOptions::default()
+        },
+    };
+    match (&options.command, options.duration) {
+        (None, None) => eprintln!("recording until Ctrl-C ..."),
+        (None, Some(duration)) => eprintln!("recording for {} ...", Ns(duration.as_nanos() as i64)),
+        (Some(_), _) => {}
+    }
+    let report = record(&options, &stop)?;
+    tell(&report);
+    if !args.explain {
+        return Ok(Outcome::Done);
+    }
+    let source = whylate_intake::open(&report.path, whylate_ledger::WANTED).context("cannot read the recording back")?;
+    let explanation = whylate_ledger::explain(source, &args.selection.options());
+    let format = Format { json: args.json, page: args.report.clone() };
+    verbs::explain::answer(&explanation, &args.selection, &format)
+}
+
+/// What was recorded, on standard error: standard output is for answers.
+fn tell(report: &RecordReport) {
+    let events: u64 = report.cpus.iter().map(|cpu| cpu.events).sum();
+    let lost: u64 = report.cpus.iter().map(|cpu| cpu.lost).sum();
+    eprintln!(
+        "{}: {events} events of {} CPUs in {}, {:.1} MB, clock {}",
+        report.path.display(),
+        report.cpus.len(),
+        report.duration,
+        report.bytes as f64 / 1e6,
+        report.clock
+    );
+    if lost > 0 {
+        let where_lost: Vec<String> = report
+            .cpus
+            .iter()
+            .filter(|cpu| cpu.lost > 0)
+            .map(|cpu| format!("{} on CPU {}", cpu.lost, cpu.cpu))
+            .collect();
+        eprintln!("{lost} events were lost ({}): record with a larger --buffer, or fewer events", where_lost.join(", "));
+    }
+    for note in &report.notes {
+        eprintln!("note: {note}");
+    }
+    if let Some(status) = report.child.filter(|status| !status.success()) {
+        eprintln!("note: the command ended with {status}");
+    }
+}

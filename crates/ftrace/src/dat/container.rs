@@ -1,0 +1,216 @@
+//! What both versions of the container come down to: descriptions, and where each CPU's pages are.
+
+use super::compress::Compression;
+use super::error::Trouble;
+use super::input::Input;
+use crate::bytes::Endian;
+use crate::format::{EventFormat, EventFormats, HeaderPage};
+use std::collections::BTreeMap;
+use whylate_base::Cpu;
+use whylate_events::Damage;
+
+/// A trace.dat's description of itself.
+pub(super) struct Container {
+    pub(super) version: u8,
+    pub(super) endian: Endian,
+    pub(super) compression: Compression,
+    /// The user-space `long` of the traced machine, from the file's header.
+    pub(super) long_size: usize,
+    pub(super) header_page: Option<HeaderPage>,
+    pub(super) formats: EventFormats,
+    pub(super) kallsyms: Option<Kallsyms>,
+    pub(super) comms: BTreeMap<i32, String>,
+    pub(super) buffers: Vec<Buffer>,
+    pub(super) uname: Option<String>,
+    pub(super) cpu_count: u32,
+    pub(super) clock: Option<String>,
+    pub(super) tsc: Option<TscToNs>,
+    pub(super) damage: Vec<Damage>,
+}
+
+/// One ring buffer: the top one or an instance's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// The instance's name; empty for the top buffer.
+    pub name: String,
+    /// Its trace clock.
+    pub clock: Option<String>,
+    /// Size of its pages (sub-buffers) in bytes.
+    pub page_size: usize,
+    /// Whether the pages are in compressed chunks.
+    pub compressed: bool,
+    /// Where each CPU's pages are.
+    pub cpus: Vec<CpuData>,
+}
+
+/// Where one CPU's pages are in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuData {
+    /// The CPU.
+    pub cpu: Cpu,
+    /// Byte offset in the file.
+    pub offset: u64,
+    /// Bytes in the file; of compressed data, as the file says, which may be 4 bytes short.
+    pub size: u64,
+}
+
+/// Where the symbol table is; it is read when a name is first needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kallsyms {
+    /// As it is, at an offset of the file.
+    Plain { at: u64, size: u64 },
+    /// A v7 section.
+    Section { at: u64 },
+}
+
+/// The TSC2NSEC option: how to turn TSC ticks into nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TscToNs {
+    pub(super) multiplier: u32,
+    pub(super) shift: u32,
+}
+
+impl TscToNs {
+    #[inline]
+    pub(super) fn ns(self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.multiplier)) >> self.shift.min(127)) as u64
+    }
+
+    /// Reads the option; `None` where it says to leave ticks alone.
+    pub(super) fn parse(endian: Endian, data: &[u8]) -> Option<TscToNs> {
+        let (multiplier, shift) = (endian.u32(data, 0)?, endian.u32(data, 4)?);
+        (multiplier != 0).then_some(TscToNs { multiplier, shift })
+    }
+}
+
+/// Sub-buffers the kernel can be set to hold up to 2^8 pages of 64 KiB; leave room.
+const LARGEST_PAGE: usize = 64 << 20;
+
+impl Container {
+    pub(super) fn new(version: u8, endian: Endian, long_size: usize) -> Container {
+        Container {
+            version,
+            endian,
+            compression: Compression::None,
+            long_size,
+            header_page: None,
+            formats: EventFormats::default(),
+            kallsyms: None,
+            comms: BTreeMap::new(),
+            buffers: Vec::new(),
+            uname: None,
+            cpu_count: 0,
+            clock: None,
+            tsc: None,
+            damage: Vec::new(),
+        }
+    }
+
+    /// The size of a buffer's pages, from what the file says of it and of its page header.
+    pub(super) fn page_size(&mut self, said: u32, at: u64) -> Result<usize, Trouble> {
+        let said = said as usize;
+        let header = self.header_page.map(|header| header.data_offset.saturating_add(header.data_size));
+        let plausible = |size: &usize| (32..=LARGEST_PAGE).contains(size);
+        if plausible(&said) {
+            return Ok(said);
+        }
+        let size = header
+            .filter(plausible)
+            .ok_or_else(|| Trouble::bad(at, format!("a page size of {said} bytes makes no sense")))?;
+        self.damage.push(Damage::at(
+            at,
+            format!("a page size of {said} bytes makes no sense: taken as {size}, as the page header says"),
+        ));
+        Ok(size)
+    }
+
+    /// The `header_page` and `header_event` blocks.
+    pub(super) fn read_headers(&mut self, input: &mut Input<'_>) -> Result<(), Trouble> {
+        let at = input.place();
+        input.expect(b"header_page\0", "the page header")?;
+        let text = input.sized64("the page header")?;
+        self.header_page = HeaderPage::parse(&String::from_utf8_lossy(&text));
+        if self.header_page.is_none() && !text.is_empty() {
+            let what = "the page header's format was not understood: the usual one is assumed";
+            self.damage.push(Damage::at(at, what));
+        }
+        input.expect(b"header_event\0", "the event header")?;
+        input.sized64("the event header")?;
+        Ok(())
+    }
+
+    /// The formats of ftrace's own events: a count, then sized files.
+    pub(super) fn read_ftrace_formats(&mut self, input: &mut Input<'_>) -> Result<(), Trouble> {
+        for _ in 0..input.u32("the ftrace event formats")? {
+            self.read_format(input, "ftrace")?;
+        }
+        Ok(())
+    }
+
+    /// The formats of all other events: systems, each with a count and sized files.
+    pub(super) fn read_event_formats(&mut self, input: &mut Input<'_>) -> Result<(), Trouble> {
+        for _ in 0..input.u32("the event formats")? {
+            let system = input.string(4096, "the name of an event system")?;
+            for _ in 0..input.u32("the event formats")? {
+                self.read_format(input, &system)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_format(&mut self, input: &mut Input<'_>, system: &str) -> Result<(), Trouble> {
+        let at = input.place();
+        let text = input.sized64("an event format")?;
+        match EventFormat::parse(system, &String::from_utf8_lossy(&text)) {
+            Some(format) => self.formats.insert(format),
+            None => self
+                .damage
+                .push(Damage::at(at, format!("a format of system {system} was not understood: skipped"))),
+        }
+        Ok(())
+    }
+
+    /// `saved_cmdlines`: a thread id and its name per line.
+    pub(super) fn read_comms(&mut self, text: &[u8]) {
+        for line in String::from_utf8_lossy(text).lines() {
+            if let Some((tid, comm)) = line.trim_start().split_once(' ')
+                && let Ok(tid) = tid.parse()
+            {
+                self.comms.insert(tid, comm.to_owned());
+            }
+        }
+    }
+}
+
+/// The clock in use of `trace_clock`'s text (`local [global] counter`); a text without
+/// brackets is the clock itself.
+pub(super) fn clock_in_use(text: &str) -> Option<String> {
+    let text = text.trim_matches(['\0', '\n', ' ']);
+    let clock = match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
+        Some((clock, _)) => clock,
+        None => text,
+    };
+    (!clock.is_empty() && !clock.contains(' ')).then(|| clock.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_the_one_in_brackets() {
+        assert_eq!(clock_in_use("local [global] mono\n\0").as_deref(), Some("global"));
+        assert_eq!(clock_in_use("perf").as_deref(), Some("perf"));
+        assert_eq!(clock_in_use("local global"), None);
+        assert_eq!(clock_in_use("\0"), None);
+    }
+
+    #[test]
+    fn tsc_ticks_become_nanoseconds() {
+        // 2 GHz: half a nanosecond a tick.
+        let tsc = TscToNs { multiplier: 1 << 20, shift: 21 };
+        assert_eq!(tsc.ns(u64::MAX), u64::MAX / 2);
+        assert_eq!(TscToNs::parse(Endian::Little, &[0; 16]), None);
+        assert_eq!(TscToNs { multiplier: 1, shift: u32::MAX }.ns(5), 0);
+    }
+}

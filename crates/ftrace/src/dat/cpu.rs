@@ -1,0 +1,222 @@
+//! One CPU's records in time order, out of its pages.
+
+use super::blocks::Blocks;
+use crate::page::{LostBefore, PageCursor, PageLayout};
+use std::ops::Range;
+use whylate_base::Cpu;
+use whylate_events::Damage;
+
+/// Walks through one CPU's pages. What makes no sense is skipped and noted.
+pub(super) struct CpuRecords {
+    pub(super) cpu: Cpu,
+    layout: PageLayout,
+    page_size: usize,
+    blocks: Blocks,
+    /// The pages at hand.
+    block: Vec<u8>,
+    /// Where in the file they come from.
+    block_offset: u64,
+    compressed: bool,
+    /// The time of the first page behind the block.
+    after_block: Option<u64>,
+    /// The page being read.
+    page: Range<usize>,
+    cursor: Option<PageCursor>,
+    /// The time no event of this page may pass: the next page's.
+    bound: u64,
+    last: u64,
+    lost: Option<LostBefore>,
+    /// Sum of the counted losses.
+    pub(super) lost_events: u64,
+    pub(super) damage: Vec<Damage>,
+    /// Damage beyond what is worth listing one by one.
+    unlisted: u64,
+}
+
+/// A record's time and its bytes in the block at hand.
+pub(super) struct CpuRecord {
+    pub(super) timestamp: u64,
+    bytes: Range<usize>,
+}
+
+/// Damage listed one by one, per CPU; a hundred places tell what thousands do.
+const MOST_DAMAGE: usize = 100;
+
+impl CpuRecords {
+    pub(super) fn new(
+        cpu: Cpu,
+        layout: PageLayout,
+        page_size: usize,
+        blocks: Blocks,
+        compressed: bool,
+    ) -> Self {
+        CpuRecords {
+            cpu,
+            layout,
+            page_size,
+            blocks,
+            block: Vec::new(),
+            block_offset: 0,
+            compressed,
+            after_block: None,
+            page: 0..0,
+            cursor: None,
+            bound: u64::MAX,
+            last: 0,
+            lost: None,
+            lost_events: 0,
+            damage: Vec::new(),
+            unlisted: 0,
+        }
+    }
+
+    /// The next record; its bytes stay readable until the next call.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<CpuRecord> {
+        loop {
+            if let (Some(cursor), Some(page)) = (&mut self.cursor, self.block.get(self.page.clone())) {
+                match cursor.next(page) {
+                    Some(record) if (self.last..=self.bound).contains(&record.timestamp) => {
+                        self.last = record.timestamp;
+                        let start = self.page.start;
+                        let bytes = start + record.bytes.start..start + record.bytes.end;
+                        return Some(CpuRecord { timestamp: record.timestamp, bytes });
+                    }
+                    Some(record) => {
+                        let at = record.bytes.start;
+                        self.skip(
+                            at,
+                            "an event's time lies outside its page's: the rest of the page is skipped",
+                        );
+                    }
+                    None => {
+                        if let Some(damage) = cursor.damage() {
+                            self.skip(
+                                damage.at,
+                                &format!("{}: the rest of the page is skipped", damage.what),
+                            );
+                        }
+                    }
+                }
+            }
+            self.next_page()?;
+        }
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self, record: &CpuRecord) -> &[u8] {
+        self.block.get(record.bytes.clone()).unwrap_or_default()
+    }
+
+    /// Events lost between the last record but one and the last.
+    #[inline]
+    pub(super) fn take_lost(&mut self) -> Option<LostBefore> {
+        self.lost.take()
+    }
+
+    /// Notes damage of a record that was handed out.
+    #[cold]
+    pub(super) fn bad_record(&mut self, record: &CpuRecord, what: &str) {
+        self.note(record.bytes.start, what);
+    }
+
+    /// All damage, each with its CPU.
+    pub(super) fn all_damage(&self) -> impl Iterator<Item = Damage> + '_ {
+        let more = (self.unlisted > 0)
+            .then(|| Damage::whole(format!("CPU {}: {} more damaged places", self.cpu, self.unlisted)));
+        let name = |damage: &Damage| Damage {
+            offset: damage.offset,
+            what: format!("CPU {}: {}", self.cpu, damage.what),
+        };
+        self.damage.iter().map(name).chain(more)
+    }
+
+    /// Opens the next page that can be read; `None` at the end.
+    #[cold]
+    fn next_page(&mut self) -> Option<()> {
+        loop {
+            self.cursor = None;
+            let start = self.page.end;
+            if start >= self.block.len() {
+                self.next_block()?;
+                continue;
+            }
+            let end = start.saturating_add(self.page_size).min(self.block.len());
+            self.page = start..end;
+            let Some(page) = self.block.get(start..end) else { continue };
+            let Some(cursor) = self.layout.open(page) else {
+                self.skip(0, "a page is cut inside its header: skipped");
+                continue;
+            };
+            let next = match end < self.block.len() {
+                true => self.block.get(end..).and_then(|next| self.layout.timestamp(next)),
+                false => self.after_block,
+            };
+            // A page that was never filled has no time, and says nothing of this one.
+            self.bound = next.filter(|&next| next >= self.last && next != 0).unwrap_or(u64::MAX);
+            if cursor.is_empty() && cursor.damage().is_none() && cursor.lost().is_none() {
+                continue;
+            }
+            if cursor.timestamp() > self.bound || cursor.timestamp() > i64::MAX as u64 {
+                self.skip(0, "a page's time lies after the next page's: skipped");
+                continue;
+            }
+            if cursor.timestamp() < self.last {
+                self.skip(0, "a page's time lies before the last event's: skipped");
+                continue;
+            }
+            if let Some(lost) = cursor.lost() {
+                self.lose(lost);
+            }
+            self.cursor = Some(cursor);
+            return Some(());
+        }
+    }
+
+    fn next_block(&mut self) -> Option<()> {
+        let noted = self.damage.len();
+        let block = self.blocks.next(&mut self.block, &mut self.damage);
+        if self.damage.len() > noted {
+            self.lose(LostBefore { count: None });
+        }
+        let Some(block) = block else {
+            self.block.clear();
+            self.page = 0..0;
+            return None;
+        };
+        self.block_offset = block.offset;
+        self.after_block = block.next.and_then(|next| self.layout.timestamp(&next));
+        self.page = 0..0;
+        Some(())
+    }
+
+    /// Notes damage that costs the rest of the page.
+    #[cold]
+    fn skip(&mut self, at_in_page: usize, what: &str) {
+        self.cursor = None;
+        self.note(self.page.start + at_in_page, what);
+        self.lose(LostBefore { count: None });
+    }
+
+    fn note(&mut self, at_in_block: usize, what: &str) {
+        if self.damage.len() >= MOST_DAMAGE {
+            self.unlisted += 1;
+            return;
+        }
+        // Inside a compressed chunk there is no offset but the chunk's.
+        let within = if self.compressed { 0 } else { at_in_block as u64 };
+        self.damage.push(Damage::at(self.block_offset + within, what));
+    }
+
+    /// Adds to the losses that the next record reports.
+    fn lose(&mut self, more: LostBefore) {
+        self.lost_events = self.lost_events.saturating_add(more.count.unwrap_or(0));
+        self.lost = Some(match self.lost {
+            None => more,
+            // One loss that was not counted leaves the sum unknown.
+            Some(lost) => {
+                LostBefore { count: lost.count.zip(more.count).map(|(lost, more)| lost.saturating_add(more)) }
+            }
+        });
+    }
+}

@@ -1,0 +1,101 @@
+//! The events of a trace.dat as they were recorded: every field by name.
+
+use super::container::TscToNs;
+use super::cpu::{CpuRecord, CpuRecords};
+use crate::bytes::Endian;
+use crate::decode::Decoders;
+use crate::format::{EventFormat, EventFormats};
+use std::sync::Arc;
+use whylate_base::{Cpu, Ns};
+use whylate_events::Context;
+
+/// One recorded event.
+pub struct RawEvent<'r> {
+    /// When, on the trace clock.
+    pub ts: Ns,
+    /// Where.
+    pub cpu: Cpu,
+    /// Which of the file's buffers it is from, as an index into `TraceFile::buffers`.
+    pub buffer: usize,
+    /// Who was current there.
+    pub context: Context,
+    /// Its `common_type`.
+    pub id: u16,
+    /// Its format; `None` where the file has none for this id.
+    pub format: Option<&'r Arc<EventFormat>>,
+    /// All its bytes, the common fields first.
+    pub payload: &'r [u8],
+    endian: Endian,
+}
+
+impl<'r> RawEvent<'r> {
+    /// The integer field `name`, widened with its sign.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.format?.field(name)?.int(self.endian, self.payload)
+    }
+
+    /// The bytes of the field `name`, wherever the record keeps them.
+    pub fn bytes(&self, name: &str) -> Option<&'r [u8]> {
+        self.format?.field(name)?.bytes(self.endian, self.payload)
+    }
+
+    /// The string field `name`, up to its NUL.
+    pub fn text(&self, name: &str) -> Option<&'r [u8]> {
+        self.format?.field(name)?.text(self.endian, self.payload)
+    }
+
+    /// The byte order of the payload.
+    pub fn endian(&self) -> Endian {
+        self.endian
+    }
+}
+
+/// All events of a trace.dat in time order, undecoded. Not an `Iterator`: an event
+/// borrows the page it is in until the next is asked for.
+pub struct RawEvents {
+    pub(super) formats: Arc<EventFormats>,
+    pub(super) decoders: Arc<Decoders>,
+    pub(super) endian: Endian,
+    pub(super) tsc: Option<TscToNs>,
+    pub(super) streams: Vec<RawStream>,
+}
+
+pub(super) struct RawStream {
+    buffer: usize,
+    records: CpuRecords,
+    head: Option<CpuRecord>,
+}
+
+impl RawStream {
+    pub(super) fn new(buffer: usize, mut records: CpuRecords) -> RawStream {
+        let head = records.next();
+        RawStream { buffer, records, head }
+    }
+}
+
+impl RawEvents {
+    /// The next event in time order.
+    #[allow(clippy::should_implement_trait, reason = "the event borrows from the reader")]
+    pub fn next(&mut self) -> Option<RawEvent<'_>> {
+        // The stream that gave the last event still holds it: its head is taken but not replaced.
+        for stream in self.streams.iter_mut().filter(|stream| stream.head.is_none()) {
+            stream.head = stream.records.next();
+        }
+        let earliest = |stream: &&mut RawStream| stream.head.as_ref().map(|head| head.timestamp);
+        let stream = self.streams.iter_mut().filter(|stream| stream.head.is_some()).min_by_key(earliest)?;
+        let record = stream.head.take()?;
+        let payload = stream.records.bytes(&record);
+        let id = self.decoders.id(payload).unwrap_or(0);
+        let ts = self.tsc.map_or(record.timestamp, |tsc| tsc.ns(record.timestamp));
+        Some(RawEvent {
+            ts: Ns(ts as i64),
+            cpu: stream.records.cpu,
+            buffer: stream.buffer,
+            context: self.decoders.context(payload),
+            id,
+            format: self.formats.get(id),
+            payload,
+            endian: self.endian,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! The container of version 6: one header block after the other, then the pages
+//! (`trace-cmd.dat.v6(5)`).
+
+use super::container::{Buffer, Container, CpuData, Kallsyms, TscToNs, clock_in_use};
+use super::error::Trouble;
+use super::input::Input;
+use crate::bytes::until_nul;
+use whylate_base::Cpu;
+use whylate_events::Damage;
+
+/// Option numbers of both versions.
+pub(super) mod option {
+    pub(in crate::dat) const DONE: u16 = 0;
+    pub(in crate::dat) const BUFFER: u16 = 3;
+    pub(in crate::dat) const TRACECLOCK: u16 = 4;
+    pub(in crate::dat) const UNAME: u16 = 5;
+    pub(in crate::dat) const CPUCOUNT: u16 = 8;
+    pub(in crate::dat) const TSC2NSEC: u16 = 14;
+}
+
+/// The kernel supports no more (`CONFIG_NR_CPUS`).
+pub(super) const MOST_CPUS: u32 = 8192;
+
+/// Reads everything behind the initial format; `said_page_size` comes from there.
+pub(super) fn read(
+    container: &mut Container,
+    input: &mut Input<'_>,
+    said_page_size: u32,
+) -> Result<(), Trouble> {
+    container.read_headers(input)?;
+    container.read_ftrace_formats(input)?;
+    container.read_event_formats(input)?;
+    let size = u64::from(input.u32("the kernel symbols")?);
+    container.kallsyms = Some(Kallsyms::Plain { at: input.at, size });
+    if size > input.left() {
+        return Err(Trouble::Cut { at: input.at + input.left(), what: "the kernel symbols" });
+    }
+    input.at += size;
+    let size = u64::from(input.u32("the printk formats")?);
+    input.take(size, "the printk formats")?;
+    let comms = input.sized64("the thread names")?;
+    container.read_comms(until_nul(&comms));
+
+    let at = input.place();
+    let cpus = input.u32("the number of CPUs")?;
+    if cpus > MOST_CPUS {
+        return Err(Trouble::bad(at, format!("{cpus} CPUs make no sense")));
+    }
+    container.cpu_count = cpus;
+    let page_size = container.page_size(said_page_size, at)?;
+    let mut kind = input.take(10, "the kind of trace data")?;
+    let mut options = Options::default();
+    if kind == b"options  \0" {
+        options = read_options(container, input)?;
+        kind = input.take(10, "the kind of trace data")?;
+    }
+    let cpus_of_top = read_cpu_table(input, &kind, cpus)?;
+    if options.clock_follows {
+        let at = input.place();
+        match input.sized64("the trace clock") {
+            Ok(text) => container.clock = clock_in_use(&String::from_utf8_lossy(&text)),
+            Err(trouble) => container.damage.push(trouble.damage("the clock is not known")),
+        }
+        // A clock that is not there must not be taken for damage of the events.
+        if container.clock.is_none() && container.damage.is_empty() {
+            container.damage.push(Damage::at(at, "the trace clock was not understood"));
+        }
+    }
+    let clock = container.clock.clone();
+    let buffer = |name, cpus| Buffer { name, clock: clock.clone(), page_size, compressed: false, cpus };
+    let mut buffers = vec![buffer(String::new(), cpus_of_top)];
+    for (offset, name) in options.instances {
+        input.at = offset;
+        let table =
+            input.take(10, "the kind of trace data").and_then(|kind| read_cpu_table(input, &kind, cpus));
+        match table {
+            Ok(cpus) => buffers.push(buffer(name, cpus)),
+            Err(trouble) => {
+                container.damage.push(trouble.damage(&format!("nothing of instance {name} can be read")));
+            }
+        }
+    }
+    container.buffers = buffers;
+    Ok(())
+}
+
+#[derive(Default)]
+struct Options {
+    /// Offset and name of each instance's CPU table.
+    instances: Vec<(u64, String)>,
+    clock_follows: bool,
+}
+
+fn read_options(container: &mut Container, input: &mut Input<'_>) -> Result<Options, Trouble> {
+    let mut options = Options::default();
+    loop {
+        let id = input.u16("the options")?;
+        if id == option::DONE {
+            return Ok(options);
+        }
+        let size = u64::from(input.u32("the options")?);
+        let data = input.take(size, "an option")?;
+        let text = || String::from_utf8_lossy(until_nul(&data)).into_owned();
+        match id {
+            option::BUFFER => {
+                let name = String::from_utf8_lossy(until_nul(data.get(8..).unwrap_or_default())).into_owned();
+                options.instances.extend(container.endian.u64(&data, 0).map(|offset| (offset, name)));
+            }
+            // An empty mark in this version: the clock's text stands behind the CPU table.
+            option::TRACECLOCK => options.clock_follows = true,
+            option::UNAME => container.uname = Some(text()),
+            option::TSC2NSEC => container.tsc = TscToNs::parse(container.endian, &data),
+            _ => {}
+        }
+    }
+}
+
+fn read_cpu_table(input: &mut Input<'_>, kind: &[u8], cpus: u32) -> Result<Vec<CpuData>, Trouble> {
+    match kind {
+        b"flyrecord\0" => (0..cpus)
+            .map(|cpu| {
+                let (offset, size) = (input.u64("the table of CPUs")?, input.u64("the table of CPUs")?);
+                Ok(CpuData { cpu: Cpu(cpu), offset, size })
+            })
+            .collect(),
+        b"latency  \0" => Err(Trouble::Text),
+        _ => Err(Trouble::bad(input.place() - 10, "the kind of trace data is not known")),
+    }
+}

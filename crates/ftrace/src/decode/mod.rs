@@ -1,0 +1,169 @@
+//! Records to typed events.
+//!
+//! When a recording is opened, each event format is compiled once into a decoder that
+//! knows where its fields lie; after that an event costs one table lookup by its id and
+//! reads at known offsets. An event that has no type of its own still shows who ran.
+
+mod field;
+mod irq;
+mod sched;
+mod syscall;
+mod task_state;
+mod timer;
+
+use crate::bytes::Endian;
+use crate::format::{EventFormat, EventFormats};
+use crate::symbols::SymbolCache;
+use field::{Int, Lookup, Str};
+use whylate_base::Tid;
+use whylate_events::{Context, ContextFlags, EventKind, Kind, Marker};
+
+/// The compiled decoders of one recording.
+#[derive(Debug)]
+pub struct Decoders {
+    endian: Endian,
+    common: Common,
+    by_id: Vec<Slot>,
+}
+
+/// The decoder of one event id.
+#[derive(Debug)]
+struct Slot {
+    kind: Kind,
+    known: bool,
+    /// A record shorter than this lacks one of the fields.
+    shortest: usize,
+    decoder: Decoder,
+}
+
+/// A compiled format, by the part of the kernel it comes from.
+#[derive(Debug)]
+enum Decoder {
+    Sched(sched::Sched),
+    Irq(irq::Irq),
+    Timer(timer::Timer),
+    Syscall(syscall::Syscalls),
+    Marker(Str),
+    Function(Int),
+    Other,
+}
+
+/// The fields every event begins with.
+#[derive(Debug)]
+struct Common {
+    id: Option<Int>,
+    pid: Option<Int>,
+    flags: Option<Int>,
+    preempt_count: Option<Int>,
+}
+
+/// `common_preempt_count` holds the preemption depth in its lower half; since 5.16 the upper
+/// half is how deep migration is disabled (`tracing_gen_ctx_irq_test`, `kernel/trace/trace.c`).
+const PREEMPT_DEPTH: u8 = 0x0f;
+
+impl Decoders {
+    /// Compiles the decoders of all `formats`.
+    pub fn new(formats: &EventFormats, endian: Endian) -> Decoders {
+        let slots = formats.iter().map(|format| usize::from(format.id) + 1).max().unwrap_or(0);
+        let mut by_id = Vec::new();
+        by_id.resize_with(slots, || Slot::other(false));
+        for format in formats.iter() {
+            if let Some(slot) = by_id.get_mut(usize::from(format.id)) {
+                *slot = Slot::compile(format);
+            }
+        }
+        // All events share the common fields.
+        let first = formats.iter().next();
+        let int = |name| first.and_then(|format| Lookup::new(format).int(name));
+        let common = Common {
+            id: int("common_type"),
+            pid: int("common_pid"),
+            flags: int("common_flags"),
+            preempt_count: int("common_preempt_count"),
+        };
+        Decoders { endian, common, by_id }
+    }
+
+    /// The event id of a record; `None` when it is too short to have one.
+    #[inline]
+    pub fn id(&self, record: &[u8]) -> Option<u16> {
+        match self.common.id {
+            Some(field) => field.read(self.endian, record).map(|id| id as u16),
+            None => self.endian.u16(record, 0),
+        }
+    }
+
+    /// The kind of the events with that id; `None` where the recording has no format for it.
+    #[inline]
+    pub fn kind(&self, id: u16) -> Option<Kind> {
+        self.by_id.get(usize::from(id)).filter(|slot| slot.known).map(|slot| slot.kind)
+    }
+
+    /// Who was current, and how interruptible.
+    #[inline]
+    pub fn context(&self, record: &[u8]) -> Context {
+        let read = |field: &Option<Int>| field.and_then(|field| field.read(self.endian, record));
+        Context {
+            tid: Tid(read(&self.common.pid).unwrap_or(0) as i32),
+            flags: ContextFlags(read(&self.common.flags).unwrap_or(0) as u8),
+            preempt_depth: read(&self.common.preempt_count).map(|count| count as u8 & PREEMPT_DEPTH),
+        }
+    }
+
+    /// What happened. `None` when the record is shorter than its format says.
+    #[inline]
+    pub fn decode(&self, id: u16, record: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
+        let Some(slot) = self.by_id.get(usize::from(id)) else { return Some(EventKind::Other) };
+        if record.len() < slot.shortest {
+            return None;
+        }
+        let endian = self.endian;
+        match &slot.decoder {
+            Decoder::Sched(sched) => sched.decode(endian, record),
+            Decoder::Irq(irq) => irq.decode(endian, record),
+            Decoder::Timer(timer) => timer.decode(endian, record, names),
+            Decoder::Syscall(syscall) => syscall.decode(endian, record),
+            Decoder::Marker(text) => {
+                let text = text.read(endian, record);
+                let text = text.strip_suffix(b"\n").unwrap_or(text);
+                Some(EventKind::Marker(Marker::from_bytes(text)))
+            }
+            Decoder::Function(ip) => {
+                let address = ip.read(endian, record)? as u64;
+                Some(EventKind::Function { name: names.name(address) })
+            }
+            Decoder::Other => Some(EventKind::Other),
+        }
+    }
+}
+
+impl Slot {
+    fn other(known: bool) -> Slot {
+        Slot { kind: Kind::Other, known, shortest: 0, decoder: Decoder::Other }
+    }
+
+    /// A format that lacks a field its decoder needs gives a plain `Other`.
+    fn compile(format: &EventFormat) -> Slot {
+        let mut lookup = Lookup::new(format);
+        let compiled = match format.system.as_str() {
+            "sched" => sched::compile(&mut lookup).map(|(kind, sched)| (kind, Decoder::Sched(sched))),
+            "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" => {
+                irq::compile(&mut lookup).map(|(kind, irq)| (kind, Decoder::Irq(irq)))
+            }
+            "timer" => timer::compile(&mut lookup).map(|(kind, timer)| (kind, Decoder::Timer(timer))),
+            "raw_syscalls" | "syscalls" => {
+                syscall::compile(&mut lookup).map(|syscall| (Kind::Syscall, Decoder::Syscall(syscall)))
+            }
+            "ftrace" => match format.name.as_str() {
+                "print" => lookup.text("buf").map(|text| (Kind::Marker, Decoder::Marker(text))),
+                "function" => lookup.int("ip").map(|ip| (Kind::Function, Decoder::Function(ip))),
+                _ => None,
+            },
+            _ => None,
+        };
+        match compiled {
+            Some((kind, decoder)) => Slot { kind, known: true, shortest: lookup.shortest(), decoder },
+            None => Slot::other(true),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Function names by address, from a copy of `/proc/kallsyms`.
+
+use whylate_events::Symbol;
+
+/// A sorted symbol table.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    text: Vec<u8>,
+    /// Address, and where in the text the name begins.
+    by_address: Vec<(u64, u32)>,
+}
+
+impl Symbols {
+    /// Reads `address type name [module]` lines. Where the addresses are hidden
+    /// (`kernel.kptr_restrict`), all are 0 and the table stays empty.
+    pub fn parse(text: Vec<u8>) -> Symbols {
+        let mut by_address = Vec::with_capacity(text.len() / 40);
+        let mut start = 0;
+        for line in text.split(|&byte| byte == b'\n') {
+            if let Some(entry) = entry(line).filter(|entry| entry.0 != 0)
+                && let Ok(at) = u32::try_from(start + entry.1)
+            {
+                by_address.push((entry.0, at));
+            }
+            start += line.len() + 1;
+        }
+        // A stable sort: of aliases the first listed is found, as the kernel's own %ps does.
+        by_address.sort_by_key(|entry| entry.0);
+        by_address.dedup_by_key(|entry| entry.0);
+        Symbols { text, by_address }
+    }
+
+    /// The function that `address` is in; empty when no symbol lies at or below it.
+    pub fn name(&self, address: u64) -> &[u8] {
+        let after = self.by_address.partition_point(|entry| entry.0 <= address);
+        let Some(&(_, at)) = after.checked_sub(1).and_then(|index| self.by_address.get(index)) else {
+            return &[];
+        };
+        let rest = self.text.get(at as usize..).unwrap_or_default();
+        let end = rest.iter().position(|&byte| byte.is_ascii_whitespace()).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// True when no address is known.
+    pub fn is_empty(&self) -> bool {
+        self.by_address.is_empty()
+    }
+}
+
+/// A line's address and where in the line its name begins.
+fn entry(line: &[u8]) -> Option<(u64, usize)> {
+    let digits = line.iter().position(|byte| !byte.is_ascii_hexdigit())?;
+    let address = line[..digits].iter().try_fold(0u64, |value, &digit| {
+        let digit = (digit as char).to_digit(16)?;
+        Some(value.checked_mul(16)? | u64::from(digit))
+    })?;
+    // " T name": a blank, one letter, a blank.
+    let name = digits + 3;
+    (digits > 0 && line.len() > name).then_some((address, name))
+}
+
+/// A small memory of names that were looked up: a trace has few timer callbacks, and a
+/// search through 200 000 symbols costs more than the rest of an event.
+#[derive(Debug)]
+pub struct SymbolCache {
+    symbols: std::sync::Arc<Symbols>,
+    slots: Box<[(u64, Symbol); SLOTS]>,
+}
+
+const SLOTS: usize = 64;
+
+impl SymbolCache {
+    /// An empty memory in front of `symbols`.
+    pub fn new(symbols: std::sync::Arc<Symbols>) -> SymbolCache {
+        SymbolCache { symbols, slots: Box::new([(0, Symbol::default()); SLOTS]) }
+    }
+
+    /// The function that `address` is in.
+    #[inline]
+    pub fn name(&mut self, address: u64) -> Symbol {
+        // Functions are aligned to 16 bytes.
+        let slot = &mut self.slots[(address >> 4) as usize % SLOTS];
+        if slot.0 != address {
+            *slot = (address, Symbol::from_bytes(self.symbols.name(address)));
+        }
+        slot.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[u8] = b"ffff0010 T first\nffff0010 t alias\nffff0040 t second\t[module]\n0 t hidden\nnonsense\nffff0030 W middle";
+
+    #[test]
+    fn the_nearest_symbol_below() {
+        let symbols = Symbols::parse(TABLE.to_vec());
+        for (address, name) in [
+            (0xffff_0000, ""),
+            (0xffff_0010, "first"),
+            (0xffff_002f, "first"),
+            (0xffff_0030, "middle"),
+            (0xffff_9999, "second"),
+        ] {
+            assert_eq!(symbols.name(address), name.as_bytes(), "{address:x}");
+        }
+    }
+
+    #[test]
+    fn hidden_addresses_give_no_names() {
+        assert!(Symbols::parse(b"0000000000000000 T _text\n0000000000000000 T start\n".to_vec()).is_empty());
+    }
+
+    #[test]
+    fn the_cache_answers_as_the_table_does() {
+        let symbols = std::sync::Arc::new(Symbols::parse(TABLE.to_vec()));
+        let mut cache = SymbolCache::new(symbols.clone());
+        for address in (0xffff_0000..0xffff_0100).chain(0xffff_0000..0xffff_0100) {
+            assert_eq!(cache.name(address).as_bytes(), symbols.name(address));
+        }
+        assert!(cache.name(0).is_empty());
+    }
+}

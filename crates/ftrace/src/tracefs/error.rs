@@ -1,0 +1,78 @@
+//! Why a tracing session could not be had, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why tracefs could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TracefsError {
+    /// No tracefs is mounted in this mount namespace, and we may not mount one ourselves.
+    #[error(
+        "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing (mounting it for this process alone failed: {source}; that needs root or CAP_SYS_ADMIN)"
+    )]
+    NotMounted {
+        /// What the kernel said to a mount for this process alone.
+        source: io::Error,
+    },
+    /// The kernel was built without tracing.
+    #[error("this kernel has no tracefs: it was built without CONFIG_TRACING")]
+    NotBuilt,
+    /// tracefs is there, but this user may not use it.
+    #[error("no permission to {action} {}: run as root, or give this user the tracing group and the directory to that group (mount -o remount,gid=GROUP,mode=750 on the tracefs mount); under kernel lockdown tracing is refused even to root", path.display())]
+    Permission {
+        /// What was tried: `read`, `write` ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// An event that this kernel does not have.
+    #[error("this kernel has no event {event}: {} does not exist", path.display())]
+    NoSuchEvent {
+        /// As `group:name` or `group`.
+        event: String,
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// A file of tracefs does not say what it is known to say.
+    #[error("{}: {what}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What was expected and what was found.
+        what: String,
+    },
+    /// Anything else that the kernel refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: `read`, `write "mono" to` ...
+        action: String,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl TracefsError {
+    /// The error of an action on a path; a missing right becomes [`TracefsError::Permission`].
+    pub(super) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => TracefsError::Permission { action, path: path.to_owned() },
+            _ => TracefsError::Io { action: action.to_owned(), path: path.to_owned(), source },
+        }
+    }
+
+    /// The error of writing `value` to a path.
+    pub(super) fn write(value: &str, path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => {
+                TracefsError::Permission { action: "write", path: path.to_owned() }
+            }
+            _ => TracefsError::Io {
+                action: format!("write \"{}\" to", value.trim_end()),
+                path: path.to_owned(),
+                source,
+            },
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! A tracing session of our own in the kernel's tracefs, that leaves no trace of itself.
+//!
+//! ```text
+//! Tracefs  (found in mountinfo, or mounted for this process only)
+//!   └─ Instance  instances/whylate-PID-START-N: own buffers, clock, events, pid filter
+//!        ├─ PageReader  per_cpu/cpuN/trace_pipe_raw, one sub-buffer page at a time
+//!        └─ CpuStats    per_cpu/cpuN/stats: events, and events lost
+//! ```
+//!
+//! Only the instance's own files are ever written: the top level, which other tools share,
+//! stays as it was, and `current_tracer` and `ftrace_enabled` are not needed. See the
+//! kernel's `Documentation/trace/ftrace.rst`, section "Instances".
+
+mod describe;
+mod error;
+mod instance;
+mod mount;
+mod name;
+mod pages;
+mod stats;
+mod text;
+
+pub use error::TracefsError;
+pub use instance::{Instance, OnFull};
+pub use mount::Tracefs;
+pub use name::remove_stale;
+pub use pages::{PageKind, PageReader, wait_for_pages};
+pub use stats::CpuStats;

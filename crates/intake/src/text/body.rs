@@ -1,0 +1,279 @@
+//! A line's event: from its printed fields to an [`EventKind`].
+
+use super::fields::{address, field, nanoseconds, number, symbol, tail};
+use super::line::Head;
+use super::sched;
+use whylate_events::{
+    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Symbol, Syscall,
+    SyscallReturn,
+};
+
+/// What a line's body was.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Body {
+    /// An event with all of its fields.
+    Event(EventKind),
+    /// An event this project has no type for.
+    Unknown,
+    /// An event that has a type, with fields that make no sense.
+    Damaged,
+}
+
+/// Reads what stands behind the timestamp.
+pub(crate) fn parse(head: &Head<'_>, body: &str) -> Body {
+    if let Some((name, text)) = named(body) {
+        return event(head, name, text);
+    }
+    // Only the latency tracers' own lines begin with a number.
+    if body.starts_with(|c: char| c.is_ascii_digit()) {
+        return sched::latency_line(head, body).map_or(Body::Unknown, Body::Event);
+    }
+    match body.split_once(" <-") {
+        Some((function, _)) => Body::Event(EventKind::Function { name: symbol(function) }),
+        None => Body::Unknown,
+    }
+}
+
+/// `name: fields`
+fn named(body: &str) -> Option<(&str, &str)> {
+    let (name, text) = body.split_once(':')?;
+    let is_name = !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let text = text.trim();
+    is_name.then(|| (name, text.strip_prefix("[FAILED TO PARSE]").map_or(text, str::trim_start)))
+}
+
+fn event(head: &Head<'_>, name: &str, text: &str) -> Body {
+    let kind = match name {
+        "sched_switch" => sched::switch(text),
+        "sched_waking" => sched::wake(text).map(EventKind::Waking),
+        "sched_wakeup" => sched::wake(text).map(|wake| EventKind::Wakeup { wake, new: false }),
+        "sched_wakeup_new" => sched::wake(text).map(|wake| EventKind::Wakeup { wake, new: true }),
+        "context_switch" | "wakeup" => sched::numbers_line(head, text),
+        "sched_migrate_task" => sched::migrate(text),
+        "sched_process_fork" => sched::fork(text),
+        "sched_process_exec" => sched::exec(text),
+        "sched_process_exit" => sched::exit(text),
+        "sched_pi_setprio" => sched::pi_setprio(text),
+        "irq_handler_entry" => irq_entry(text),
+        "irq_handler_exit" => value(text, "irq").map(|irq| EventKind::IrqExit { irq }),
+        "softirq_raise" => value(text, "vec").map(|vec| EventKind::SoftirqRaise { vec }),
+        "softirq_entry" => value(text, "vec").map(|vec| EventKind::SoftirqEntry { vec }),
+        "softirq_exit" => value(text, "vec").map(|vec| EventKind::SoftirqExit { vec }),
+        "hrtimer_start" => hrtimer_start(text),
+        "hrtimer_cancel" => pointer(text, "hrtimer").map(|hrtimer| EventKind::HrtimerCancel { hrtimer }),
+        "hrtimer_expire_entry" => hrtimer_expire(text),
+        "hrtimer_expire_exit" => {
+            pointer(text, "hrtimer").map(|hrtimer| EventKind::HrtimerExpireExit { hrtimer })
+        }
+        "timer_expire_entry" => {
+            pointer(text, "timer").map(|timer| EventKind::TimerExpire { timer, function: function_of(text) })
+        }
+        "timer_expire_exit" => pointer(text, "timer").map(|timer| EventKind::TimerExpireExit { timer }),
+        "sys_enter" => sys_enter(text),
+        "sys_exit" => sys_exit(text),
+        "page_fault_user" | "page_fault_kernel" => page_fault(text, name == "page_fault_user"),
+        "contention_begin" => contention_begin(text),
+        "contention_end" => contention_end(text),
+        "cpu_idle" => cpu_idle(text),
+        "nmi_handler" => nmi(text),
+        "tracing_mark_write" => Some(EventKind::Marker(Marker::from(text))),
+        "print" => Some(EventKind::Marker(Marker::from(printed(text)))),
+        "function" => Some(EventKind::Function { name: traced_function(text) }),
+        _ => return named_by_pattern(name, text),
+    };
+    kind.map_or(Body::Damaged, Body::Event)
+}
+
+/// Events whose names are made from another name: `local_timer_entry`, `sys_enter_futex`.
+fn named_by_pattern(name: &str, text: &str) -> Body {
+    let vector = || value::<u32>(text, "vector").filter(|_| text.starts_with("vector="));
+    let kind = if let Some(vector_name) = name.strip_suffix("_entry").filter(|_| vector().is_some()) {
+        Some(EventKind::VectorEntry { name: Name::from(vector_name) })
+    } else if let Some(vector_name) = name.strip_suffix("_exit").filter(|_| vector().is_some()) {
+        Some(EventKind::VectorExit { name: Name::from(vector_name) })
+    } else if name.starts_with("sys_enter_") {
+        // Only raw printing has the number; it differs by architecture, which text does not tell.
+        value(text, "__syscall_nr")
+            .map(|nr| EventKind::SyscallEnter(Syscall { nr, args: raw_arguments(text) }))
+    } else if name.starts_with("sys_exit_") {
+        value(text, "__syscall_nr")
+            .zip(field(text, "ret").and_then(signed))
+            .map(|(nr, ret)| EventKind::SyscallExit(SyscallReturn { nr, ret }))
+    } else {
+        None
+    };
+    kind.map_or(Body::Unknown, Body::Event)
+}
+
+fn value<T: TryFrom<i128>>(text: &str, key: &str) -> Option<T> {
+    number(field(text, key)?)
+}
+
+fn pointer(text: &str, key: &str) -> Option<u64> {
+    address(field(text, key)?)
+}
+
+fn function_of(text: &str) -> Symbol {
+    field(text, "function").map(symbol).unwrap_or_default()
+}
+
+fn irq_entry(text: &str) -> Option<EventKind> {
+    let name = tail(text, "name").unwrap_or("");
+    Some(EventKind::IrqEntry { irq: value(text, "irq")?, name: Name::from(name) })
+}
+
+fn hrtimer_start(text: &str) -> Option<EventKind> {
+    let expires = nanoseconds(field(text, "expires")?)?;
+    Some(EventKind::HrtimerStart(HrtimerStart {
+        hrtimer: pointer(text, "hrtimer")?,
+        function: function_of(text),
+        expires,
+        softexpires: field(text, "softexpires").and_then(nanoseconds).unwrap_or(expires),
+    }))
+}
+
+fn hrtimer_expire(text: &str) -> Option<EventKind> {
+    Some(EventKind::HrtimerExpire(HrtimerExpiry {
+        hrtimer: pointer(text, "hrtimer")?,
+        function: function_of(text),
+        now: nanoseconds(field(text, "now")?)?,
+    }))
+}
+
+/// `NR 33 (b, 1, 560e9cba49bc, 0, 7, b)`, or raw `id=33 args=ARRAY[..]`.
+fn sys_enter(text: &str) -> Option<EventKind> {
+    let mut args = [0; 6];
+    let nr = match text.strip_prefix("NR ") {
+        Some(rest) => {
+            let (nr, list) = rest.split_once('(')?;
+            for (arg, text) in args.iter_mut().zip(list.trim_end_matches(')').split(',')) {
+                *arg = address(text)?;
+            }
+            number(nr)?
+        }
+        None => {
+            args = tail(text, "args").and_then(array).unwrap_or_default();
+            value(text, "id")?
+        }
+    };
+    Some(EventKind::SyscallEnter(Syscall { nr, args }))
+}
+
+/// `ARRAY[01, 00, ..]` of trace-cmd: bytes in the order of the traced machine's memory,
+/// which the text does not tell; little-endian is taken for granted.
+fn array(text: &str) -> Option<[u64; 6]> {
+    let list = text.strip_prefix("ARRAY[")?.split_once(']')?.0;
+    let bytes: Vec<u8> = list.split(',').map(|byte| address(byte)?.try_into().ok()).collect::<Option<_>>()?;
+    let width = bytes.len().checked_div(6).filter(|width| [4, 8].contains(width))?;
+    let mut args = [0; 6];
+    for (arg, word) in args.iter_mut().zip(bytes.chunks_exact(width)) {
+        *arg = word.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    }
+    Some(args)
+}
+
+/// The arguments behind `__syscall_nr=`, in order.
+fn raw_arguments(text: &str) -> [u64; 6] {
+    let mut args = [0; 6];
+    let values = text.split_whitespace().filter_map(|word| word.split_once('=')).skip(1);
+    for (arg, (_, value)) in args.iter_mut().zip(values) {
+        // A negative argument is printed signed: an fd of -1, a timeout.
+        *arg = number::<i64>(value).map(|v| v as u64).or_else(|| number(value)).unwrap_or(0);
+    }
+    args
+}
+
+/// `NR 1 = 2`, or raw `id=1 ret=2`.
+fn sys_exit(text: &str) -> Option<EventKind> {
+    let (nr, ret) = match text.strip_prefix("NR ") {
+        Some(rest) => rest.split_once('=').map(|(nr, ret)| (nr, ret.trim_start()))?,
+        None => (field(text, "id")?, field(text, "ret")?),
+    };
+    Some(EventKind::SyscallExit(SyscallReturn { nr: number(nr)?, ret: signed(ret)? }))
+}
+
+/// A signed value that raw printing may show as its unsigned bits.
+fn signed(text: &str) -> Option<i64> {
+    number::<i64>(text).or_else(|| number::<u64>(text).map(|bits| bits as i64))
+}
+
+fn page_fault(text: &str, user: bool) -> Option<EventKind> {
+    let ip = field(text, "ip").and_then(address).unwrap_or(0);
+    Some(EventKind::PageFault(PageFault { address: pointer(text, "address")?, ip, user }))
+}
+
+/// `0000000073b18ad9 (flags=SPIN|READ)`, or raw `lock_addr=0x.. flags=0x1`.
+fn contention_begin(text: &str) -> Option<EventKind> {
+    let flags = field(text, "flags")?.trim_end_matches(')');
+    let flags =
+        number(flags).unwrap_or_else(|| flags.split('|').map(contention_flag).fold(0, |all, one| all | one));
+    Some(EventKind::ContentionBegin { lock: lock_address(text)?, flags: ContentionFlags(flags) })
+}
+
+fn contention_flag(name: &str) -> u32 {
+    match name {
+        "SPIN" => ContentionFlags::SPIN,
+        "READ" => 0x02,
+        "WRITE" => 0x04,
+        "RT" => ContentionFlags::RT,
+        "PERCPU" => 0x10,
+        "MUTEX" => ContentionFlags::MUTEX,
+        _ => 0,
+    }
+}
+
+fn contention_end(text: &str) -> Option<EventKind> {
+    let ret = signed(field(text, "ret")?)?;
+    // Raw printing shows a negative int as 32 bits.
+    let ret = i32::try_from(ret).or_else(|_| u32::try_from(ret).map(|bits| bits as i32)).ok()?;
+    Some(EventKind::ContentionEnd { lock: lock_address(text)?, ret })
+}
+
+fn lock_address(text: &str) -> Option<u64> {
+    address(field(text, "lock_addr").unwrap_or(text))
+}
+
+/// State -1 as an unsigned int is the exit from idle.
+fn cpu_idle(text: &str) -> Option<EventKind> {
+    let state = value::<u32>(text, "state")?;
+    Some(EventKind::CpuIdle { state: (state != u32::MAX).then_some(state) })
+}
+
+/// `perf_event_nmi_handler() delta_ns: 5290 handled: 1`, or raw `handler=.. delta_ns=5290 handled=1`.
+fn nmi(text: &str) -> Option<EventKind> {
+    let delta = text.split_once("delta_ns")?.1.trim_start_matches([':', '=']);
+    Some(EventKind::Nmi { delta: nanoseconds(delta)? })
+}
+
+/// The text behind a `print` event's writer: `tracing_mark_write: text`, `0xffff..: text`,
+/// or raw `ip=0xffff.. buf=text`.
+fn printed(text: &str) -> &str {
+    match text.starts_with("ip=").then(|| tail(text, "buf")).flatten() {
+        Some(text) => text,
+        None => text.split_once(':').map_or(text, |(_, text)| text.trim_start()),
+    }
+}
+
+/// trace-cmd's `function: name <-- parent`; raw printing has addresses only.
+fn traced_function(text: &str) -> Symbol {
+    if text.starts_with("ip=") { Symbol::default() } else { symbol(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_printed() {
+        assert_eq!(number::<i32>("-1 success=1"), Some(-1));
+        assert_eq!(number::<u32>("4294967295"), Some(u32::MAX));
+        assert_eq!(number::<u64>("0x10"), Some(16));
+        assert_eq!(number::<u32>("-1"), None);
+        assert_eq!(number::<u32>(""), None);
+        assert_eq!(address("00000000dc287626"), Some(0xdc287626));
+        assert_eq!(address("+5"), None);
+        assert_eq!(signed("18446744073709551612"), Some(-4));
+    }
+}

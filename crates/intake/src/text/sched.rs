@@ -1,0 +1,203 @@
+//! Scheduler events in their three spellings: the kernel's `key=value`, the short form of
+//! older kernels and of trace-cmd (`comm:pid [prio]`), and the latency tracers' numbers.
+
+use super::cpu_from;
+use super::fields::{self, from_right};
+use super::line::Head;
+use whylate_base::{Comm, Cpu, Priority, Tid};
+use whylate_events::{EventKind, Switch, TaskState, Wake};
+
+/// `sched_switch`
+pub(crate) fn switch(text: &str) -> Option<EventKind> {
+    // The first separator whose two sides can be read is the right one: a comm may hold it too.
+    let by_keys = || {
+        text.match_indices(" next_comm=").find_map(|(at, _)| {
+            let prev = text.get(..at)?;
+            let next = text.get(at + 1..)?;
+            let [prev_comm, prev_tid, prev_prio, state] =
+                from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"])?;
+            let [next_comm, next_tid, next_prio] = from_right(next, ["next_comm", "next_pid", "next_prio"])?;
+            let state = task_state(state.strip_suffix("==>").unwrap_or(state).trim_end())?;
+            let prev = (prev_comm, fields::tid(prev_tid)?, fields::priority(prev_prio)?);
+            let next = (next_comm, fields::tid(next_tid)?, fields::priority(next_prio)?);
+            Some(switched(prev, state, next))
+        })
+    };
+    let short = || {
+        text.match_indices(" ==> ").find_map(|(at, arrow)| {
+            let (prev, state) = fields::last_word(text.get(..at)?)?;
+            let prev = comm_pid_prio(prev.trim_end())?;
+            let next = text.get(at + arrow.len()..)?;
+            // Some trace-cmd versions put the CPU or flags behind the last priority.
+            let next = next.get(..=next.rfind(']')?)?;
+            Some(switched(prev, task_state(state)?, comm_pid_prio(next.trim())?))
+        })
+    };
+    if text.starts_with("prev_comm=") { by_keys() } else { short() }
+}
+
+fn switched(prev: (&str, Tid, Priority), state: TaskState, next: (&str, Tid, Priority)) -> EventKind {
+    EventKind::Switch(Switch {
+        prev_comm: Comm::from(prev.0),
+        prev_tid: prev.1,
+        prev_prio: prev.2,
+        prev_state: state,
+        next_comm: Comm::from(next.0),
+        next_tid: next.1,
+        next_prio: next.2,
+    })
+}
+
+/// `comm:pid [prio]`
+fn comm_pid_prio(text: &str) -> Option<(&str, Tid, Priority)> {
+    let (who, prio) = text.strip_suffix(']')?.rsplit_once('[')?;
+    let (comm, tid) = who.trim_end().rsplit_once(':')?;
+    Some((comm, fields::tid(tid)?, fields::priority(prio)?))
+}
+
+/// `sched_waking`, `sched_wakeup`, `sched_wakeup_new`
+pub(crate) fn wake(text: &str) -> Option<Wake> {
+    if text.starts_with("comm=") {
+        let [comm, tid, prio, cpu] = from_right(text, ["comm", "pid", "prio", "target_cpu"])?;
+        return woken((comm, fields::tid(tid)?, fields::priority(prio)?), fields::first_word(cpu));
+    }
+    let (who, cpu) = text.rsplit_once(" CPU:")?;
+    let who = who.get(..=who.rfind(']')?)?;
+    woken(comm_pid_prio(who)?, fields::first_word(cpu).trim_matches(['[', ']']))
+}
+
+fn woken((comm, tid, prio): (&str, Tid, Priority), cpu: &str) -> Option<Wake> {
+    let target_cpu = cpu_from(cpu)?;
+    Some(Wake { comm: Comm::from(comm), tid, prio, target_cpu })
+}
+
+/// The latency tracers' own lines. The previous thread's name is the line's, cut to 8
+/// characters there; a waker's wake-up says where the woken thread is queued.
+///
+/// ```text
+///  1456:  0:S ==> [001]   12905: 19:R cyclictest
+/// 12898:120:R   + [001]   12905: 19:R cyclictest
+/// ```
+pub(crate) fn latency_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
+    let (at, is_switch) = match (text.find(" ==> ["), text.find(" + [")) {
+        (Some(at), _) => (at, true),
+        (None, Some(at)) => (at, false),
+        (None, None) => return None,
+    };
+    let (prev_tid, prev_prio, state) = triple(text.get(..at)?)?;
+    let (cpu, next) = text.get(at..)?.split_once('[')?.1.split_once(']')?;
+    let cpu = cpu_from(cpu)?;
+    let (tid, prio, rest) = split_triple(next)?;
+    let comm = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, comm)| comm.trim());
+    Some(if is_switch {
+        switched((head.comm, prev_tid, prev_prio), task_state(state)?, (comm, tid, prio))
+    } else {
+        wakeup(comm, tid, prio, cpu)
+    })
+}
+
+/// The same two as `trace-cmd report` prints them, without names: `1456:0:1  ==> 12905:19:0 [001]`
+/// for a switch, `==+` for a wake-up.
+pub(crate) fn numbers_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
+    let (prev, next) = text.split_once("==")?;
+    let (is_switch, next) = match next.strip_prefix('>') {
+        Some(next) => (true, next),
+        None => (false, next.strip_prefix('+')?),
+    };
+    let (prev_tid, prev_prio, state) = triple(prev)?;
+    let (next, cpu) = next.trim().strip_suffix(']')?.rsplit_once('[')?;
+    let (tid, prio, _) = triple(next)?;
+    Some(match is_switch {
+        true => switched((head.comm, prev_tid, prev_prio), task_state(state)?, ("", tid, prio)),
+        false => wakeup("", tid, prio, cpu_from(cpu)?),
+    })
+}
+
+fn wakeup(comm: &str, tid: Tid, prio: Priority, target_cpu: Cpu) -> EventKind {
+    EventKind::Wakeup { wake: Wake { comm: Comm::from(comm), tid, prio, target_cpu }, new: false }
+}
+
+fn split_triple(text: &str) -> Option<(Tid, Priority, &str)> {
+    let mut parts = text.splitn(3, ':');
+    Some((fields::tid(parts.next()?)?, fields::priority(parts.next()?)?, parts.next()?))
+}
+
+fn triple(text: &str) -> Option<(Tid, Priority, &str)> {
+    split_triple(text).map(|(tid, prio, state)| (tid, prio, state.trim()))
+}
+
+/// `sched_migrate_task`
+pub(crate) fn migrate(text: &str) -> Option<EventKind> {
+    let [_, tid, _, from, to] = from_right(text, ["comm", "pid", "prio", "orig_cpu", "dest_cpu"])?;
+    let cpu = |value| cpu_from(fields::first_word(value));
+    Some(EventKind::Migrate { tid: fields::tid(tid)?, from: cpu(from)?, to: cpu(to)? })
+}
+
+/// `sched_process_fork`: `comm= pid= child_comm= child_pid=`, with `parent_` keys in raw form.
+pub(crate) fn fork(text: &str) -> Option<EventKind> {
+    let keys = if text.starts_with("parent_comm=") { ["parent_comm", "parent_pid"] } else { ["comm", "pid"] };
+    let [_, parent, comm, child] = from_right(text, [keys[0], keys[1], "child_comm", "child_pid"])?;
+    Some(EventKind::Fork { parent: fields::tid(parent)?, child: fields::tid(child)?, comm: Comm::from(comm) })
+}
+
+/// `sched_process_exec`
+pub(crate) fn exec(text: &str) -> Option<EventKind> {
+    let [_, tid, old] = from_right(text, ["filename", "pid", "old_pid"])?;
+    Some(EventKind::Exec { old: fields::tid(old)?, tid: fields::tid(tid)? })
+}
+
+/// `sched_process_exit`
+pub(crate) fn exit(text: &str) -> Option<EventKind> {
+    let [_, tid, _] = from_right(text, ["comm", "pid", "prio"])?;
+    Some(EventKind::Exit { tid: fields::tid(tid)? })
+}
+
+/// `sched_pi_setprio`
+pub(crate) fn pi_setprio(text: &str) -> Option<EventKind> {
+    let [_, tid, old, new] = from_right(text, ["comm", "pid", "oldprio", "newprio"])?;
+    let tid = fields::tid(tid)?;
+    Some(EventKind::PiSetprio { tid, old: fields::priority(old)?, new: fields::priority(new)? })
+}
+
+/// A state's letters, or its bits where the trace was printed raw.
+///
+/// Letters: `TASK_STATE_TO_CHAR_STR` of `include/linux/sched.h`. trace-cmd prints the letters
+/// of old kernels for the bits of new ones, so an idle kernel thread shows as `W`, and a
+/// preempted thread as `R`. Bits: those the versions agree on; a parked thread of 4.14 has
+/// the bit of an ending one before.
+fn task_state(text: &str) -> Option<TaskState> {
+    if let Some(bits) = fields::number::<i64>(text) {
+        let any = |mask: i64| bits & mask != 0;
+        return Some(match bits {
+            0 => TaskState::Runnable,
+            0x100 | 0x400 | 0x800 | 0x1000 => TaskState::Preempted,
+            _ if any(0x70) => TaskState::Dead,
+            // TASK_IDLE before 4.14 is uninterruptible (2) without load (0x400).
+            0x80 | 0x402 => TaskState::Idle,
+            _ if any(0x2) => TaskState::Uninterruptible,
+            _ if any(0x1) => TaskState::Interruptible,
+            _ => TaskState::Other,
+        });
+    }
+    if !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '?') {
+        return None;
+    }
+    let any = |letters: &[&str]| text.split('|').any(|letter| letters.contains(&letter));
+    Some(if text.ends_with('+') {
+        TaskState::Preempted
+    } else if text == "R" {
+        TaskState::Runnable
+    } else if any(&["X", "Z", "x"]) {
+        TaskState::Dead
+    } else if any(&["I"]) || text == "W" || any(&["D"]) && any(&["N"]) {
+        TaskState::Idle
+    } else if any(&["D"]) {
+        TaskState::Uninterruptible
+    } else if any(&["S"]) {
+        TaskState::Interruptible
+    } else if text.split('|').all(|letter| letter.len() == 1) {
+        TaskState::Other
+    } else {
+        return None;
+    })
+}

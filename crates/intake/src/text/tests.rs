@@ -1,0 +1,274 @@
+use super::*;
+use EventKind::*;
+use proptest::prelude::*;
+use whylate_base::{Comm, Policy, Priority, Tid};
+use whylate_events::{
+    ContentionFlags, ContextFlags, Fact, HrtimerExpiry, Syscall, SyscallReturn, TaskState, Wake,
+};
+
+mod spellings;
+
+fn all(text: &str) -> (Vec<Event>, TraceInfo) {
+    let mut source =
+        read(text.as_bytes(), KindSet::ALL).unwrap_or_else(|error| panic!("{error:?} in {text}"));
+    let events = std::iter::from_fn(|| source.next_event()).collect();
+    (events, source.info().clone())
+}
+
+fn one(line: &str) -> Event {
+    let (events, info) = all(line);
+    assert_eq!(info.damage, [], "{line}");
+    assert_eq!(events.len(), 1, "{line}");
+    events[0]
+}
+
+#[test]
+fn heads_in_every_layout() {
+    let unknown = (ContextFlags::IRQS_UNKNOWN, None);
+    let (irqs, resched) = (ContextFlags::IRQS_OFF, ContextFlags::NEED_RESCHED);
+    let (hard, soft) = (ContextFlags::HARDIRQ, ContextFlags::SOFTIRQ);
+    for (head, comm, tid, cpu, state, ns) in [
+        ("ls-4734 [002] 106439.675571", "ls", 4734, 2, unknown, 106_439_675_571_000),
+        ("  ls-4734  [002] 106439.675570920", "ls", 4734, 2, unknown, 106_439_675_570_920),
+        ("          <idle>-0     [000] d..2.  1.000001", "<idle>", 0, 0, (irqs, Some(2)), 1_000_001_000),
+        ("<...>-1297 [011] .... 3843.7", "<...>", 1297, 11, (ContextFlags(0), Some(0)), 3_843_700_000_000),
+        ("bash-12 (-------) [001] .Ns1. 1.5", "bash", 12, 1, (resched | soft, Some(1)), 1_500_000_000),
+        ("bash-12 (     12) [001] d.Hb 1.5", "bash", 12, 1, (irqs | hard | soft, Some(11)), 1_500_000_000),
+        (
+            "opt 8rnbqw-20077   [001] Dnh2. 1.5",
+            "opt 8rnbqw",
+            20077,
+            1,
+            (irqs | resched | hard, Some(2)),
+            1_500_000_000,
+        ),
+        (
+            "kworker/5:2-1497 [005] X... 1.5",
+            "kworker/5:2",
+            1497,
+            5,
+            (ContextFlags::IRQS_UNKNOWN, Some(0)),
+            1_500_000_000,
+        ),
+        ("a-b [1] 2: c-7 [003] 4.5", "a-b [1] 2: c", 7, 3, unknown, 4_500_000_000),
+        ("threads:             rtload-7 [003] 4.5", "rtload", 7, 3, unknown, 4_500_000_000),
+        ("threads: a name of 15 ch-7 [003] 4.5", "a name of 15 ch", 7, 3, unknown, 4_500_000_000),
+        ("tick: tock-7 [003] 4.5", "tick: tock", 7, 3, unknown, 4_500_000_000),
+        (
+            "stress-n-12898     1dN.h4..    1us ",
+            "stress-n",
+            12898,
+            1,
+            (irqs | resched | hard, Some(4)),
+            1_000,
+        ),
+        ("multipat-1456      1d...3..   57us+", "multipat", 1456, 1, (irqs, Some(3)), 57_000),
+        (
+            "  <idle>-0        12d.h1. 1310796038us!",
+            "<idle>",
+            0,
+            12,
+            (irqs | hard, Some(1)),
+            1_310_796_038_000,
+        ),
+        (
+            "trace-cm-107     0dNh1.     6.335499",
+            "trace-cm",
+            107,
+            0,
+            (irqs | resched | hard, Some(1)),
+            6_335_499_000,
+        ),
+        ("x-1 [000] d..1.. 1.5", "x", 1, 0, (irqs, Some(1)), 1_500_000_000),
+        ("x-1 [000] dNLh1. 1.5", "x", 1, 0, (irqs | resched | hard, Some(1)), 1_500_000_000),
+        ("x-1 [000] dLs1. 1.5", "x", 1, 0, (irqs | soft, Some(1)), 1_500_000_000),
+        ("x-1 [000] d..1. 123456789", "x", 1, 0, (irqs, Some(1)), 123_456_789),
+    ] {
+        let line = format!("{head}: some_event: a=1");
+        let (found, body) = line::split(&line).unwrap_or_else(|| panic!("{line}"));
+        let context = Context { tid: Tid(tid), flags: state.0, preempt_depth: state.1 };
+        assert_eq!(found, line::Head { comm, context, cpu: Cpu(cpu), ts: Ns(ns) }, "{line}");
+        assert_eq!(body, "some_event: a=1");
+    }
+}
+
+#[test]
+fn prose_is_no_head() {
+    for line in [
+        "",
+        ":",
+        "At 12.5: the well-known 3 [001] CPU",
+        "version = 6",
+        "a-1 [001] 1.5",
+        "a-1 [001] 1.5:x",
+        "a-1 [9999] 1.5: x: y",
+        "a-1 [-1] 1.5: x: y",
+        "a-x [001] 1.5: x: y",
+        "a-1 [001] 1.1234567890: x: y",
+        "a-1 [001] 99999999999999999999.5: x: y",
+        "a-1 [001] what 1.5: x: y",
+        "a-1 1q... 5us : x: y",
+        "a-99999999999 [001] 1.5: x: y",
+    ] {
+        assert_eq!(line::split(line), None, "{line}");
+    }
+}
+
+#[test]
+fn quoting_is_taken_off_and_prose_is_counted() {
+    let text = "Here is what I saw:\n\n> > a-1 [000] 1.5: one: x\n>>> then it switched\n>a-1 [000] 2.5: two: x\r\n...\n";
+    let (events, info) = all(text);
+    assert_eq!(events.iter().map(|event| event.ts.0).collect::<Vec<_>>(), [1_500_000_000, 2_500_000_000]);
+    assert_eq!(info.damage.len(), 1);
+    assert_eq!(info.damage[0].offset, Some(1));
+    assert!(
+        info.damage[0].what.starts_with("skipped lines that are no trace lines: 3, the first is line 1: "),
+        "{:?}",
+        info.damage
+    );
+    assert!(info.damage[0].what.ends_with("`Here is what I saw:`"), "{:?}", info.damage);
+}
+
+#[test]
+fn damage_shows_no_control_characters() {
+    let (_, info) = all("\x1b[2Jboo\na-1 [000] 1.5: one: x\n\0\0\0");
+    assert_eq!(info.damage.len(), 1);
+    assert!(info.damage[0].what.ends_with("1, the first is line 1: ` [2Jboo`"), "{:?}", info.damage);
+}
+
+#[test]
+fn text_that_goes_on_in_the_next_line_is_no_damage() {
+    let (events, info) = all("cpus=6\nversion = 6\nCPU 3 is empty\n##### CPU 2 buffer started ####\n\
+         a-1 [000] 1.5: bprint: f: cpu=0\n gid=4\n\
+         a-1 [000] 2.5: kernel_stack: <stack trace >\n=> schedule (ffffffff)\n => do_nanosleep");
+    assert_eq!(events.len(), 2);
+    assert_eq!(info.damage, []);
+    assert_eq!(info.cpus, 6);
+    assert_eq!(info.format, "trace-cmd report text");
+}
+
+#[test]
+fn losses_stand_before_their_cpus_next_event() {
+    let (events, info) =
+        all("a-1 [000] 1.0: x: y\nCPU:1 [LOST 123 EVENTS]\nb-2 [000] 2.0: x: y\nc-3 [001] 3.0: x: y\n\
+         CPU:0 [EVENTS DROPPED]\nCPU:2 [7 EVENTS DROPPED]\nd-4 [000] 4.0: x: y\n");
+    let losses: Vec<_> = events
+        .iter()
+        .enumerate()
+        .filter(|(_, event)| matches!(event.kind, Lost { .. }))
+        .map(|(at, event)| (at, event.ts.0 / 1_000_000_000, event.cpu.0, event.kind))
+        .collect();
+    assert_eq!(
+        losses,
+        [
+            (2, 3, 1, Lost { count: Some(123) }),
+            (4, 4, 0, Lost { count: None }),
+            (6, 4, 2, Lost { count: Some(7) })
+        ]
+    );
+    assert_eq!(info.lost_events, 130);
+    assert_eq!(info.events, 4);
+    assert_eq!(info.damage, []);
+    for no_loss in
+        ["CPU:1 [LOST EVENTS", "CPU:x [LOST EVENTS]", "CPU:1 [LOST 5]", "CPU:1", "CPU:1 [some EVENTS LOST]"]
+    {
+        assert_eq!(header::loss(no_loss), None, "{no_loss}");
+    }
+}
+
+#[test]
+fn only_wanted_kinds_come_out_and_all_are_counted() {
+    let text =
+        b"a-1 [000] 1.0: softirq_raise: vec=1\na-1 [000] 2.0: irq_handler_exit: irq=1\na-1 [000] 3.0: x: y";
+    let mut source = read(text, KindSet::of(&[Kind::Irq])).expect("events");
+    assert_eq!(source.next_event().map(|event| event.kind), Some(IrqExit { irq: 1 }));
+    assert_eq!(source.next_event(), None);
+    assert_eq!(source.info().events, 3);
+}
+
+#[test]
+fn a_latency_header_tells_kernel_and_victim() {
+    let header = "# wakeup_rt latency trace v1.1.5 on 5.4.140-rt64\n\
+        # latency: 400 us, #345/345, CPU#1 | (M:preempt_rt VP:0, KP:0, SP:0 HP:0 #P:4)\n\
+        #    | task: cyclic-test-12905 (uid:0 nice:0 policy:1 rt_prio:80)\n";
+    let line = "a-7  1dN.h4..    1us : f <-g\n";
+    let (events, info) = all(&format!("{header}{line}"));
+    assert_eq!(info.format, "wakeup_rt latency trace v1.1.5");
+    assert_eq!(info.kernel_release.as_deref(), Some("5.4.140-rt64"));
+    assert_eq!(info.cpus, 4);
+    let facts: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            Marker(text) => Fact::parse(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let policy =
+        Fact::Policy { tid: Tid(12905), policy: Policy::Fifo, priority: 80, comm: "cyclic-test".into() };
+    assert_eq!(facts, [Fact::PreemptRt(true), policy]);
+    assert!(events.iter().all(|event| event.context.tid == Tid(7) && event.ts == Ns(1_000)));
+
+    for (task, facts) in [
+        ("a-1 (uid:0 nice:0 policy:0 rt_prio:0)", 0),
+        ("-0 (uid:0 nice:0 policy:0 rt_prio:0)", 0),
+        ("a-1 (uid:0 nice:0 policy:2 rt_prio:99)", 1),
+        ("a-1 (uid:0 nice:0 policy:4 rt_prio:99)", 0),
+        ("a-1", 0),
+    ] {
+        let (events, _) = all(&format!("#    | task: {task}\n{line}"));
+        assert_eq!(events.len(), facts + 1, "{task}");
+    }
+}
+
+#[test]
+fn time_that_runs_backwards_is_sorted_and_noted() {
+    let (events, info) = all("a-1 [000] 2.0: x: y\na-1 [000] 1.0: x: y\n");
+    assert!(events[0].ts < events[1].ts);
+    assert_eq!(info.damage.len(), 1);
+    assert_eq!(info.span, Some((Ns(1_000_000_000), Ns(2_000_000_000))));
+}
+
+#[test]
+fn text_without_an_event_is_refused() {
+    for (text, lines) in [("", 1), ("hello\n# tracer: nop\n", 3), ("CPU:1 [LOST EVENTS]", 1)] {
+        assert_eq!(read(text.as_bytes(), KindSet::ALL).err(), Some(NoEvents { lines }), "{text}");
+    }
+}
+
+const FIXTURES: [&str; 3] = [
+    include_str!("../../tests/fixtures/throttled_excerpt.txt"),
+    include_str!("../../tests/fixtures/wakeup_rt_excerpt.txt"),
+    include_str!("../../tests/fixtures/tracefs_naps.txt"),
+];
+
+proptest! {
+    #[test]
+    fn arbitrary_text_never_panics(text in "(?s).{0,400}", shape in "[0-9a-f:=> \\[\\]().+*<-]{0,120}") {
+        let _ = read(text.as_bytes(), KindSet::ALL);
+        let _ = read(shape.as_bytes(), KindSet::ALL);
+        for name in ["sched_switch", "sched_wakeup", "sys_enter", "contention_begin", "hrtimer_start", "nmi_handler"] {
+            let line = format!("a-1 [000] 1.5: {name}: {shape}\na-1 0d..1 5us : {shape}");
+            prop_assert!(read(line.as_bytes(), KindSet::ALL).is_ok());
+        }
+    }
+
+    #[test]
+    fn mutated_traces_never_panic(
+        fixture in prop::sample::select(&FIXTURES[..]),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0usize..9), 0..40),
+    ) {
+        let mut bytes = fixture.as_bytes().to_vec();
+        for (at, byte, cut) in changes {
+            let at = at.index(bytes.len());
+            if cut == 0 {
+                bytes.insert(at, byte);
+            } else {
+                let end = (at + cut).min(bytes.len());
+                bytes.splice(at..end, [byte]);
+            }
+        }
+        if let Ok(source) = read(&bytes, KindSet::ALL) {
+            prop_assert!(source.info().cpus <= 8192);
+        }
+    }
+}

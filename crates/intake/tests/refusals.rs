@@ -1,0 +1,96 @@
+//! What cannot be opened says why, and what to do.
+
+use std::fs;
+use std::path::Path;
+use whylate_events::KindSet;
+use whylate_intake::{OpenError, from_reader, open};
+
+fn error_of(path: &Path) -> (OpenError, String) {
+    let error = open(path, KindSet::ALL).err().unwrap_or_else(|| panic!("{} was opened", path.display()));
+    let text = error.to_string();
+    (error, text)
+}
+
+fn refused(content: &[u8]) -> (OpenError, String) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    // The name must not matter.
+    let path = directory.path().join("trace.dat");
+    fs::write(&path, content).expect("written");
+    let from_file = error_of(&path);
+    let piped = from_reader(content, "standard input", KindSet::ALL).err().map(|error| error.to_string());
+    assert_eq!(piped, Some(from_file.1.replace(&path.display().to_string(), "standard input")));
+    from_file
+}
+
+#[test]
+fn paths_that_hold_no_file() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (error, text) = error_of(directory.path());
+    assert!(matches!(error, OpenError::Directory { .. }), "{error:?}");
+    assert!(text.contains("is a directory; give a trace file"), "{text}");
+    let (error, text) = error_of(&directory.path().join("nowhere.dat"));
+    assert!(matches!(error, OpenError::Missing { .. }), "{error:?}");
+    assert!(text.ends_with("nowhere.dat: no such file"), "{text}");
+}
+
+#[test]
+fn contents_that_hold_no_trace() {
+    type Check = fn(&OpenError) -> bool;
+    let cases: [(&[u8], Check, &str); 9] = [
+        (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
+        (
+            b"\x1f\x8b\x08\0\0\0",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "gzip-compressed; decompress it first: gunzip",
+        ),
+        (b"\x28\xb5\x2f\xfdabc", |e| matches!(e, OpenError::NotRead { .. }), "unzstd"),
+        (b"PERFILE2\x68\0\0", |e| matches!(e, OpenError::NotRead { .. }), "perf.data"),
+        (
+            b"\x01\x02\0\x03\0\xff\xfe",
+            |e| matches!(e, OpenError::Binary { .. }),
+            "neither a trace.dat nor text",
+        ),
+        (
+            b"\xff\xfe\xfd\n\x80\x81",
+            |e| matches!(e, OpenError::Binary { .. }),
+            "neither a trace.dat nor text",
+        ),
+        (b"\0\0\0\0\0\0\0\0", |e| matches!(e, OpenError::Binary { .. }), "neither a trace.dat nor text"),
+        (
+            b"Dear all,\nsomething is late.\n",
+            |e| matches!(e, OpenError::NoEvents { lines: 3, .. }),
+            "no trace event line found in its 3 lines; whylate reads trace.dat",
+        ),
+        (b"# tracer: nop\n", |e| matches!(e, OpenError::NoEvents { .. }), "no trace event line found"),
+    ];
+    for (content, check, expected) in cases {
+        let (error, text) = refused(content);
+        assert!(check(&error), "{error:?}");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_trace_dat_through_a_pipe_needs_a_file() {
+    let error = from_reader(&b"\x17\x08\x44tracing6\0"[..], "standard input", KindSet::ALL).err();
+    assert!(matches!(&error, Some(OpenError::NotSeekable { .. })), "{error:?}");
+}
+
+#[test]
+fn a_trace_dat_cut_in_its_header_is_told_from_its_content() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("notes.txt");
+    fs::write(&path, b"\x17\x08\x44tracing6\0").expect("written");
+    let (error, text) = error_of(&path);
+    assert!(matches!(error, OpenError::TraceDat(_)), "{error:?}");
+    assert!(text.contains("notes.txt"), "{text}");
+}
+
+#[test]
+fn a_trace_whose_end_is_zeros_is_still_text() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("cut");
+    fs::write(&path, b"a-1 [000] 1.5: x: y\nb-2 [000] 1.6: sched_sw\0\0\0\0").expect("written");
+    let mut source = open(&path, KindSet::ALL).unwrap_or_else(|error| panic!("{error}"));
+    assert!(source.next_event().is_some());
+}

@@ -1,0 +1,156 @@
+//! The running flight recorder: a tracing session that overwrites itself, and the windows
+//! its pages are drained into.
+
+use super::reader::Reader;
+use super::window::{Capture, Page, Window};
+use crate::record::{RecordError, Session, SessionOptions};
+use std::num::NonZero;
+use std::path::Path;
+use std::{fs, thread};
+use whylate_base::{Cpu, CpuSet, Ns};
+use whylate_events::Fact;
+use whylate_ftrace::tracefs::{PageReader, TracefsError};
+use whylate_sys::Clock;
+
+/// All CPUs' kernel buffers together stay under this, so that a machine with hundreds of
+/// CPUs keeps its memory for its work.
+const TOTAL_KIB: u64 = 256 << 10;
+
+/// 4 MiB for each CPU (seconds of an ordinary load), less beyond 64 CPUs.
+fn default_kib(cpus: usize) -> u64 {
+    (TOTAL_KIB / (cpus as u64).max(1)).clamp(256, 4096)
+}
+
+/// How many CPUs may ever be online: each has a buffer.
+fn possible_cpus() -> usize {
+    let list = fs::read_to_string("/sys/devices/system/cpu/possible").ok();
+    let possible = list.and_then(|list| list.trim().parse::<CpuSet>().ok());
+    possible.map_or_else(|| thread::available_parallelism().map_or(1, NonZero::get), |cpus| cpus.len())
+}
+
+/// A flight recorder at work. Dropping it stops the trace and removes its instance.
+#[derive(Debug)]
+pub struct FlightRecorder {
+    // The pages' files must be closed before the kernel removes the instance: fields are
+    // dropped in this order.
+    cpus: Vec<CpuRecorder>,
+    session: Session,
+    page: Vec<u8>,
+    pages_per_drain: usize,
+}
+
+#[derive(Debug)]
+struct CpuRecorder {
+    pages: PageReader,
+    window: Window,
+}
+
+impl FlightRecorder {
+    /// Starts recording what the ledger needs on every CPU, with `buffer_kib` of kernel
+    /// buffer for each and the same again for its window; `None` for 4096, or less on a
+    /// machine with more than 64 CPUs. The trace clock is `mono`, so
+    /// times of CLOCK_MONOTONIC are the trace's.
+    ///
+    /// # Errors
+    /// [`RecordError`], which says what is missing and how to get it.
+    pub fn start(buffer_kib: Option<u64>) -> Result<FlightRecorder, RecordError> {
+        let buffer_kib = buffer_kib.unwrap_or_else(|| default_kib(possible_cpus()));
+        let options = SessionOptions {
+            clock: Some("mono".to_owned()),
+            buffer_kib,
+            thread_events: false,
+            ..SessionOptions::default()
+        };
+        let session = Session::start(&options, false)?;
+        let main = session.main();
+        let bytes = usize::try_from(buffer_kib).unwrap_or(usize::MAX).saturating_mul(1024);
+        let open = |cpu: Cpu| Ok(CpuRecorder { pages: main.open_pages(cpu)?, window: Window::new(bytes) });
+        let cpus = main.cpus()?.into_iter().map(open).collect::<Result<Vec<_>, TracefsError>>()?;
+        let page_size = main.page_layout()?.size;
+        Ok(FlightRecorder {
+            cpus,
+            session,
+            page: vec![0; page_size],
+            // What a full buffer holds, and what was written meanwhile: then it is the next CPU's turn.
+            pages_per_drain: (bytes / page_size.max(1)).saturating_mul(2).saturating_add(2),
+        })
+    }
+
+    /// Empties the kernel's buffers into the windows. Everything that happened before the
+    /// returned instant, and was not overwritten, is in them.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel refuses to hand out a page.
+    pub fn drain(&mut self) -> Result<Ns, TracefsError> {
+        let now = whylate_sys::now(Clock::Monotonic);
+        for CpuRecorder { pages, window } in &mut self.cpus {
+            for _ in 0..self.pages_per_drain {
+                if pages.read_page(&mut self.page)?.is_none() {
+                    break;
+                }
+                if let Some(page) = Page::new(&self.page) {
+                    window.push(page);
+                }
+            }
+        }
+        Ok(now)
+    }
+
+    /// Takes what the windows hold of `from..to`, on all CPUs. To be drained after `to`.
+    pub fn capture(&self, from: Ns, to: Ns) -> Capture {
+        let part = |cpu: &CpuRecorder| cpu.window.cover(cpu.pages.cpu(), from, to);
+        Capture { from, to, cpus: self.cpus.iter().map(part).collect() }
+    }
+
+    /// Stops recording. What is in the kernel's buffers can still be drained.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel refuses.
+    pub fn pause(&self) -> Result<(), TracefsError> {
+        self.session.stop()
+    }
+
+    /// How many events were recorded since the start, the overwritten ones included.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel's counts cannot be read.
+    pub fn recorded(&self) -> Result<u64, TracefsError> {
+        let main = self.session.main();
+        let count = |cpu: &CpuRecorder| {
+            let (stats, _) = main.stats(cpu.pages.cpu())?;
+            Ok(stats.recorded().saturating_add(stats.overrun))
+        };
+        self.cpus.iter().map(count).sum()
+    }
+
+    /// The directory of its tracefs instance.
+    pub fn instance(&self) -> &Path {
+        self.session.main().path()
+    }
+
+    /// What was not recorded and why, in sentences; empties the list.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        self.session.take_notes()
+    }
+
+    /// What the captures are read with, knowing `more` facts than those of the recording's start.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel's description of its events cannot be read.
+    pub fn reader(&self, more: impl IntoIterator<Item = Fact>) -> Result<Reader, TracefsError> {
+        let facts = self.session.facts().iter().cloned().chain(more).collect();
+        Ok(Reader::new(self.session.describe()?, self.session.clock().to_owned(), facts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buffers_of_all_cpus_stay_within_the_total() {
+        for (cpus, kib) in [(0, 4096), (1, 4096), (64, 4096), (256, 1024), (8192, 256)] {
+            assert_eq!(default_kib(cpus), kib);
+        }
+    }
+}

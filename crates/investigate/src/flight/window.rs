@@ -1,0 +1,212 @@
+//! The rolling window over one CPU's ring-buffer pages, and what is taken from it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use whylate_base::{Cpu, Ns};
+
+/// A page as the kernel gave it, with the time it begins.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    start: Ns,
+    bytes: Box<[u8]>,
+}
+
+impl Page {
+    /// The page's time is its first word, in the machine's byte order (`events/header_page`);
+    /// `None` for a page too short to have one.
+    pub(super) fn new(bytes: &[u8]) -> Option<Page> {
+        let stamp = u64::from_ne_bytes(bytes.get(..8)?.try_into().ok()?);
+        Some(Page { start: Ns(i64::try_from(stamp).ok()?), bytes: bytes.into() })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The latest pages of one CPU, oldest first, up to a number of bytes.
+#[derive(Debug)]
+pub(super) struct Window {
+    pages: VecDeque<Arc<Page>>,
+    bytes: usize,
+    capacity: usize,
+}
+
+impl Window {
+    pub(super) fn new(capacity: usize) -> Self {
+        Window { pages: VecDeque::new(), bytes: 0, capacity }
+    }
+
+    /// Adds the next page and forgets the oldest that no longer fit.
+    pub(super) fn push(&mut self, page: Page) {
+        self.bytes += page.bytes.len();
+        self.pages.push_back(Arc::new(page));
+        while self.bytes > self.capacity && self.pages.len() > 1 {
+            self.bytes -= self.pages.pop_front().map_or(0, |page| page.bytes.len());
+        }
+    }
+
+    /// The pages that hold the events from `from` to `to`. A page ends where the next begins.
+    pub(super) fn cover(&self, cpu: Cpu, from: Ns, to: Ns) -> CpuCapture {
+        let end = self.pages.partition_point(|page| page.start <= to);
+        let begun = self.pages.partition_point(|page| page.start <= from);
+        // The last page that begins at or before `from` is the one that holds it.
+        let pages: Vec<_> = self.pages.range(begun.saturating_sub(1).min(end)..end).cloned().collect();
+        CpuCapture { cpu, pages }
+    }
+}
+
+/// One CPU's part of a [`Capture`]. Pages are shared with other captures that overlap it.
+#[derive(Clone, Debug)]
+pub struct CpuCapture {
+    /// The CPU.
+    pub cpu: Cpu,
+    pages: Vec<Arc<Page>>,
+}
+
+impl CpuCapture {
+    /// When the first page begins: what happened here before is not known.
+    pub fn begins(&self) -> Option<Ns> {
+        self.pages.first().map(|page| page.start)
+    }
+
+    pub(super) fn pages(&self) -> &[Arc<Page>] {
+        &self.pages
+    }
+}
+
+/// What all CPUs did from one instant to another: pages that cover at least that.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// From here ...
+    pub from: Ns,
+    /// ... to here, on the trace clock.
+    pub to: Ns,
+    /// By CPU, ascending.
+    pub cpus: Vec<CpuCapture>,
+}
+
+impl Capture {
+    /// Bytes of its pages, shared ones included.
+    pub fn bytes(&self) -> usize {
+        self.cpus.iter().flat_map(|cpu| &cpu.pages).map(|page| page.bytes.len()).sum()
+    }
+
+    /// When the earliest of its pages begins; where there is none, `from`.
+    pub fn begins(&self) -> Ns {
+        self.cpus.iter().filter_map(CpuCapture::begins).min().unwrap_or(self.from)
+    }
+
+    /// Adds a capture of the same recorder that begins later, but not after this one ends.
+    pub fn extend(&mut self, later: &Capture) {
+        self.to = self.to.max(later.to);
+        for (part, more) in self.cpus.iter_mut().zip(&later.cpus) {
+            // Both are stretches of one sequence of pages: what is new comes after what is known.
+            let last = part.pages.last().map_or(Ns(i64::MIN), |page| page.start);
+            part.pages.extend(more.pages.iter().filter(|page| page.start > last).cloned());
+        }
+    }
+
+    /// The part of one CPU.
+    pub fn cpu(&self, cpu: Cpu) -> Option<&CpuCapture> {
+        self.cpus.iter().find(|part| part.cpu == cpu)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(start: i64) -> Page {
+        let mut bytes = vec![0; 64];
+        bytes[..8].copy_from_slice(&(start as u64).to_ne_bytes());
+        Page::new(&bytes).expect("a page")
+    }
+
+    fn window(capacity_pages: usize, starts: &[i64]) -> Window {
+        let mut window = Window::new(capacity_pages * 64);
+        starts.iter().for_each(|&start| window.push(page(start)));
+        window
+    }
+
+    fn covered(window: &Window, from: i64, to: i64) -> Vec<i64> {
+        window.cover(Cpu(0), Ns(from), Ns(to)).pages.iter().map(|page| page.start.0).collect()
+    }
+
+    #[test]
+    fn the_page_that_holds_the_beginning_is_the_one_before_it() {
+        let window = window(10, &[100, 200, 300, 400]);
+        assert_eq!(covered(&window, 250, 350), [200, 300]);
+        assert_eq!(covered(&window, 200, 400), [200, 300, 400]);
+        assert_eq!(covered(&window, 500, 600), [400], "an idle CPU's last page may still be in use");
+        assert_eq!(covered(&window, 50, 120), [100], "what was before the first page is not there");
+        assert_eq!(covered(&window, 10, 90), []);
+    }
+
+    #[test]
+    fn an_empty_window_covers_nothing() {
+        let capture = Window::new(1024).cover(Cpu(3), Ns(0), Ns::MAX);
+        assert_eq!((capture.begins(), capture.pages().len()), (None, 0));
+    }
+
+    #[test]
+    fn what_is_no_page_is_refused() {
+        assert_eq!(Page::new(&[0; 7]), None);
+        assert_eq!(Page::new(&[0xff; 64]), None, "no clock shows 584 years");
+    }
+
+    proptest! {
+        #[test]
+        fn memory_stays_bounded_and_the_newest_pages_stay(
+            capacity in 1usize..20,
+            count in 0usize..100,
+        ) {
+            let starts: Vec<i64> = (0..count as i64).collect();
+            let window = window(capacity, &starts);
+            prop_assert!(window.bytes <= capacity * 64);
+            prop_assert_eq!(window.bytes, window.pages.len() * 64);
+            prop_assert_eq!(covered(&window, 0, i64::MAX), &starts[count - count.min(capacity)..]);
+        }
+
+        #[test]
+        fn a_cover_holds_every_event_of_its_span_and_no_page_outside(
+            mut starts in prop::collection::vec(0i64..1_000, 1..30),
+            from in 0i64..1_000,
+            length in 0i64..300,
+        ) {
+            starts.sort_unstable();
+            starts.dedup();
+            let got = covered(&window(100, &starts), from, from + length);
+            // A page holds [its start, the next page's start).
+            for (i, &start) in starts.iter().enumerate() {
+                let next = starts.get(i + 1).copied().unwrap_or(i64::MAX);
+                let touches = start <= from + length && next > from;
+                prop_assert_eq!(got.contains(&start), touches, "page {} to {}", start, next);
+            }
+        }
+
+        #[test]
+        fn overlapping_captures_together_are_one_capture_of_both(
+            mut starts in prop::collection::vec(0i64..1_000, 1..30),
+            from in 0i64..1_000,
+            length in 0i64..300,
+            offset in 0i64..300,
+            more in 0i64..300,
+        ) {
+            starts.sort_unstable();
+            let window = window(100, &starts);
+            let capture = |from, to| Capture {
+                from: Ns(from),
+                to: Ns(to),
+                cpus: vec![window.cover(Cpu(0), Ns(from), Ns(to))],
+            };
+            let mut both = capture(from, from + length);
+            let later = from + offset.min(length);
+            both.extend(&capture(later, later + more));
+            let whole = capture(from, from + length.max(offset.min(length) + more));
+            prop_assert_eq!(both.to, whole.to);
+            prop_assert_eq!(both.cpus[0].pages(), whole.cpus[0].pages());
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Which spikes are worth a window of the trace, within bounds.
+
+use super::report::{NotExplained, SpikeKind};
+use crate::flight::Capture;
+use whylate_base::{Cpu, Ns};
+use whylate_probes::Spike;
+
+/// The most spikes that are listed.
+const MAX_KEPT: usize = 100;
+/// The most memory for the windows of all of them.
+const MAX_BYTES: usize = 128 << 20;
+
+/// A spike that will be listed, unless worse ones come.
+pub(super) struct Kept {
+    pub(super) spike: Spike,
+    pub(super) kind: SpikeKind,
+    pub(super) window: Window,
+}
+
+/// The trace around a spike.
+pub(super) enum Window {
+    /// Not taken yet: it may not be over.
+    Pending,
+    Taken(Capture),
+    Missing(NotExplained),
+}
+
+/// The spikes that are worst, or over the threshold, so far.
+pub(super) struct Keep {
+    worst: usize,
+    threshold: Option<Ns>,
+    max_bytes: usize,
+    kept: Vec<Kept>,
+    over_threshold: u64,
+}
+
+impl Keep {
+    /// Keeps the `worst` spikes of all CPUs, the worst of each CPU, and those over the threshold.
+    pub(super) fn new(worst: usize, threshold: Option<Ns>) -> Self {
+        Keep { worst, threshold, max_bytes: MAX_BYTES, kept: Vec::new(), over_threshold: 0 }
+    }
+
+    /// How many wake-ups were over the threshold, listed or not.
+    pub(super) fn over_threshold(&self) -> u64 {
+        self.over_threshold
+    }
+
+    /// Adds a spike, and lets go of those it displaces.
+    pub(super) fn offer(&mut self, spike: Spike) {
+        let over = self.threshold.is_some_and(|threshold| spike.latency() >= threshold);
+        self.over_threshold += u64::from(over);
+        let kind = if over { SpikeKind::OverThreshold } else { SpikeKind::Worst };
+        self.add(Kept { spike, kind, window: Window::Pending });
+    }
+
+    /// Adds a thread that has not run since its spike's due instant.
+    pub(super) fn stuck(&mut self, spike: Spike) {
+        self.add(Kept { spike, kind: SpikeKind::Stuck, window: Window::Pending });
+    }
+
+    fn add(&mut self, new: Kept) {
+        // Worst first; of equals the earlier first.
+        let latency = new.spike.latency();
+        let at = self.kept.partition_point(|kept| kept.spike.latency() >= latency);
+        self.kept.insert(at, new);
+        let mut cpus: Vec<Cpu> = Vec::new();
+        let mut rank = 0;
+        self.kept.retain(|kept| {
+            let first_of_cpu = !cpus.contains(&kept.spike.cpu);
+            if first_of_cpu {
+                cpus.push(kept.spike.cpu);
+            }
+            rank += 1;
+            let wanted = self.worst > 0 && (rank <= self.worst || first_of_cpu);
+            wanted || kept.kind != SpikeKind::Worst
+        });
+        self.kept.truncate(MAX_KEPT);
+    }
+
+    /// True when a window can be taken: its end, `after` the wake-up, has passed.
+    pub(super) fn is_ready(&self, now: Ns, after: Ns) -> bool {
+        self.pending().any(|kept| kept.spike.woken + after <= now)
+    }
+
+    fn pending(&self) -> impl Iterator<Item = &Kept> {
+        self.kept.iter().filter(|kept| matches!(kept.window, Window::Pending))
+    }
+
+    /// Takes every window that is over at `now`, worst spikes first, until memory is used up.
+    pub(super) fn take(
+        &mut self,
+        now: Ns,
+        after: Ns,
+        mut window: impl FnMut(&Spike) -> Result<Capture, NotExplained>,
+    ) {
+        let ready =
+            |kept: &&mut Kept| matches!(kept.window, Window::Pending) && kept.spike.woken + after <= now;
+        for kept in self.kept.iter_mut().filter(ready) {
+            kept.window = match window(&kept.spike) {
+                Ok(capture) => Window::Taken(capture),
+                Err(why) => Window::Missing(why),
+            };
+        }
+        let mut bytes = 0;
+        for (nth, kept) in self.kept.iter_mut().enumerate() {
+            if let Window::Taken(capture) = &kept.window {
+                bytes += capture.bytes();
+                if nth > 0 && bytes > self.max_bytes {
+                    kept.window = Window::Missing(NotExplained::GivenUp);
+                }
+            }
+        }
+    }
+
+    /// All that is kept, worst first.
+    pub(super) fn finish(self) -> Vec<Kept> {
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use whylate_base::Tid;
+
+    fn spike(cpu: u32, due: i64, latency: i64) -> Spike {
+        Spike { cpu: Cpu(cpu), tid: Tid(1000 + cpu as i32), due: Ns(due), woken: Ns(due + latency) }
+    }
+
+    fn latencies(keep: Keep) -> Vec<(u32, i64)> {
+        keep.finish().iter().map(|kept| (kept.spike.cpu.0, kept.spike.latency().0)).collect()
+    }
+
+    #[test]
+    fn the_worst_of_all_and_the_worst_of_each_cpu() {
+        let mut keep = Keep::new(2, None);
+        for (due, (cpu, latency)) in (0..).zip([(0, 10), (0, 40), (0, 30), (1, 5), (0, 50), (1, 7)]) {
+            keep.offer(spike(cpu, due, latency));
+        }
+        assert_eq!(latencies(keep), [(0, 50), (0, 40), (1, 7)]);
+    }
+
+    #[test]
+    fn over_the_threshold_all_are_counted_and_the_worst_hundred_listed() {
+        let mut keep = Keep::new(0, Some(Ns(100)));
+        (0..300).for_each(|i| keep.offer(spike(0, i, i)));
+        assert_eq!(keep.over_threshold(), 200);
+        let listed = latencies(keep);
+        assert_eq!(listed.len(), MAX_KEPT);
+        assert_eq!((listed[0].1, listed[99].1), (299, 200));
+    }
+
+    #[test]
+    fn a_window_is_taken_once_it_is_over() {
+        let mut keep = Keep::new(5, None);
+        keep.offer(spike(0, 100, 50));
+        keep.offer(spike(0, 300, 50));
+        assert!(!keep.is_ready(Ns(159), Ns(10)));
+        assert!(keep.is_ready(Ns(160), Ns(10)));
+        let mut taken = 0;
+        let mut take = |keep: &mut Keep, now| {
+            keep.take(Ns(now), Ns(10), |spike| {
+                taken += 1;
+                Ok(Capture { from: spike.due, to: spike.woken, cpus: vec![] })
+            });
+        };
+        take(&mut keep, 160);
+        assert!(!keep.is_ready(Ns(200), Ns(10)));
+        take(&mut keep, 400);
+        assert_eq!(taken, 2);
+        assert!(keep.finish().iter().all(|kept| matches!(kept.window, Window::Taken(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_are_the_worst(samples in prop::collection::vec((0u32..3, 0i64..1_000), 0..80), n in 1usize..6) {
+            let mut keep = Keep::new(n, None);
+            for (due, &(cpu, latency)) in (0..).zip(&samples) {
+                keep.offer(spike(cpu, due * 10_000, latency));
+            }
+            let listed = latencies(keep);
+            let mut sorted: Vec<i64> = samples.iter().map(|sample| sample.1).collect();
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            sorted.truncate(n);
+            prop_assert_eq!(listed.iter().map(|l| l.1).take(n).collect::<Vec<_>>(), sorted);
+            for cpu in 0..3 {
+                let worst = samples.iter().filter(|s| s.0 == cpu).map(|s| s.1).max();
+                prop_assert_eq!(listed.iter().filter(|l| l.0 == cpu).map(|l| l.1).max(), worst);
+            }
+            prop_assert!(listed.len() <= n + 3);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! COMMAND: started once tracing is on, so that its first instruction is recorded.
+
+use super::{RecordError, Session};
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+use whylate_base::Tid;
+use whylate_events::Fact;
+
+/// How long a command may take to end once it was told to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The command while it runs.
+pub(super) struct Workload {
+    child: Child,
+    program: String,
+}
+
+impl Workload {
+    /// Starts `command` with the session following it and whatever it starts.
+    pub(super) fn start(command: &[OsString], session: &mut Session) -> Result<Workload, RecordError> {
+        let program =
+            command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
+        let failed = |why: String| RecordError::Command { program: program.clone(), why };
+        let (name, arguments) =
+            command.split_first().ok_or_else(|| failed("no program was named".to_owned()))?;
+        // A child inherits its place on the list of followed threads from the thread that
+        // starts it. A thread that does nothing else leaves that list again by ending.
+        let spawn = || -> Result<Child, RecordError> {
+            session.follow(Tid(rustix::thread::gettid().as_raw_nonzero().get()))?;
+            Command::new(name).args(arguments).spawn().map_err(|e| failed(explain(&e)))
+        };
+        let spawned = thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, spawn) {
+            Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(e) => Err(failed(format!("no thread to start it from: {e}"))),
+        });
+        let workload = Workload { child: spawned?, program };
+        if let Ok(pid) = workload.child.id().try_into() {
+            session.fact(&Fact::Workload { tid: Tid(pid) })?;
+        }
+        Ok(workload)
+    }
+
+    /// True once it has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Tells it to end, if it has not.
+    pub(super) fn terminate(&mut self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let (false, Some(pid)) = (self.has_ended(), pid) {
+            // Not reaped yet: even if it ends just now, the PID is still its own.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    /// Waits for its end and says how it ended. When a person pressed Ctrl-C, the command got
+    /// that as well and is given time before it is told to end.
+    pub(super) fn finish(mut self, session: &mut Session) -> Option<ExitStatus> {
+        if let Some(status) = self.wait() {
+            return Some(status);
+        }
+        self.terminate();
+        let status = self.wait();
+        if status.is_none() {
+            let id = self.child.id();
+            session.note(format!("{} (process {id}) was sent SIGTERM and still runs", self.program));
+        }
+        status
+    }
+
+    fn wait(&mut self) -> Option<ExitStatus> {
+        let started = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if started.elapsed() < GRACE => thread::sleep(Duration::from_millis(5)),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Where the recording failed, nothing else would end the command.
+impl Drop for Workload {
+    fn drop(&mut self) {
+        self.terminate();
+    }
+}
+
+fn explain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such program (nor, for a script, its interpreter)".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "it is not an executable file, or this user may not run it".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}

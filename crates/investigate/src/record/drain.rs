@@ -1,0 +1,213 @@
+//! Takes pages out of the kernel's buffers while it traces, into one unnamed file per CPU.
+
+use super::{CpuReport, RecordError, Session};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use whylate_base::Cpu;
+use whylate_ftrace::dat::write::{Buffer, CpuPages, Pages};
+use whylate_ftrace::tracefs::{PageReader, wait_for_pages};
+
+/// Pages gathered before they are written: fewer system calls, and still in the L2 cache.
+const BATCH_BYTES: usize = 128 << 10;
+/// The least time between two rounds that found little: see [`Lane::wait`].
+const PAUSE: Duration = Duration::from_millis(10);
+/// How often the stop condition is looked at, at least.
+const TICK: Duration = Duration::from_millis(50);
+/// How often the other threads look whether it is over: seldom, since each look disturbs
+/// some CPU. Tracing is off by then, so nothing is recorded while they are waited for.
+const SELDOM: Duration = Duration::from_millis(200);
+
+/// All buffers of a session, and the pages taken out of them so far.
+///
+/// Each CPU's are taken out by a thread of its own. One thread for all was tried, on two
+/// CPUs that did nothing but switch threads while other programs wanted them too: it used
+/// as much CPU time, and lost 2 to 7 % of the events where these lost none, because it got
+/// one thread's share of a busy machine.
+pub(super) struct Drain {
+    lanes: Vec<Lane>,
+}
+
+/// One CPU's buffers: a reader of each, and what it took out.
+struct Lane {
+    readers: Vec<PageReader>,
+    /// As many, in the same order.
+    stores: Vec<Store>,
+    batch: Vec<u8>,
+    directory: PathBuf,
+}
+
+/// One CPU's pages of one buffer.
+struct Store {
+    file: File,
+    bytes: u64,
+}
+
+impl Drain {
+    pub(super) fn new(session: &Session, directory: PathBuf) -> Result<Drain, RecordError> {
+        let mut lanes: BTreeMap<Cpu, Lane> = BTreeMap::new();
+        for (_, instance) in session.buffers() {
+            for cpu in instance.cpus()? {
+                let lane = lanes.entry(cpu).or_insert_with(|| Lane::new(directory.clone()));
+                lane.add(instance.open_pages(cpu)?)?;
+            }
+        }
+        Ok(Drain { lanes: lanes.into_values().collect() })
+    }
+
+    /// Takes out pages as the buffers fill, for as long as `time_left` says there is time.
+    /// It is asked at least every [`TICK`], in this thread, and stops the tracing before it
+    /// says that there is none.
+    pub(super) fn run(&mut self, mut time_left: impl FnMut() -> Option<Duration>) -> Result<(), RecordError> {
+        let done = &AtomicBool::new(false);
+        let Some((first, others)) = self.lanes.split_first_mut() else { return Ok(()) };
+        thread::scope(|scope| {
+            let drain = |lane: &mut Lane| {
+                let mut result = Ok(());
+                while result.is_ok() && !done.load(Ordering::Relaxed) {
+                    result = lane.wait(SELDOM);
+                }
+                done.store(true, Ordering::Relaxed);
+                result
+            };
+            let threads: Vec<_> = others.iter_mut().map(|lane| scope.spawn(move || drain(lane))).collect();
+            let mut result = Ok(());
+            while result.is_ok() && !done.load(Ordering::Relaxed) {
+                match time_left() {
+                    Some(limit) => result = first.wait(limit.min(TICK)),
+                    None => break,
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).fold(result, Result::and)
+        })
+    }
+
+    /// Takes out everything that is left; for after tracing has stopped.
+    pub(super) fn rest(&mut self) -> Result<(), RecordError> {
+        self.lanes.iter_mut().try_for_each(Lane::rest)
+    }
+
+    /// Each CPU's counts as the kernel has them at the end: the texts for the file, of each
+    /// buffer, and the sums over the buffers.
+    pub(super) fn stats(&self, session: &Session) -> Result<(Vec<Vec<String>>, Vec<CpuReport>), RecordError> {
+        let mut texts = Vec::new();
+        let mut reports: BTreeMap<Cpu, CpuReport> = BTreeMap::new();
+        for (_, instance) in session.buffers() {
+            let mut of_buffer = Vec::new();
+            for cpu in self.lanes.iter().filter_map(Lane::cpu) {
+                let (stats, text) = instance.stats(cpu)?;
+                let report = reports.entry(cpu).or_insert(CpuReport { cpu, ..CpuReport::default() });
+                report.events += stats.recorded();
+                report.lost += stats.lost();
+                of_buffer.push(text);
+            }
+            texts.push(of_buffer);
+        }
+        Ok((texts, reports.into_values().collect()))
+    }
+
+    /// The pages as a file's buffers.
+    pub(super) fn buffers<'a>(&'a self, session: &'a Session, stats: &'a [Vec<String>]) -> Vec<Buffer<'a>> {
+        let pages = |index: usize, stats: &'a [String]| {
+            let of_cpu = |(lane, stats): (&'a Lane, &'a String)| {
+                let (reader, store) = (lane.readers.get(index)?, lane.stores.get(index)?);
+                let pages = Pages::File { file: &store.file, bytes: store.bytes };
+                Some(CpuPages { cpu: reader.cpu(), pages, stats })
+            };
+            self.lanes.iter().zip(stats).filter_map(of_cpu).collect()
+        };
+        let buffers = session.buffers().zip(stats).enumerate();
+        buffers
+            .map(|(index, ((name, _), stats))| Buffer {
+                name,
+                clock: session.clock(),
+                cpus: pages(index, stats),
+            })
+            .collect()
+    }
+}
+
+impl Lane {
+    fn new(directory: PathBuf) -> Lane {
+        Lane { readers: Vec::new(), stores: Vec::new(), batch: Vec::with_capacity(BATCH_BYTES), directory }
+    }
+
+    fn cpu(&self) -> Option<Cpu> {
+        self.readers.first().map(PageReader::cpu)
+    }
+
+    fn add(&mut self, reader: PageReader) -> Result<(), RecordError> {
+        let file = tempfile::tempfile_in(&self.directory)
+            .map_err(|source| RecordError::Store { directory: self.directory.clone(), source })?;
+        self.readers.push(reader);
+        self.stores.push(Store { file, bytes: 0 });
+        Ok(())
+    }
+
+    /// Waits at most `limit` for buffers that fill up, and takes out what is in them.
+    ///
+    /// The kernel wakes us when a buffer has filled to the session's mark. Kernels before
+    /// 6.1 do so at every event instead; a pause after a round that brought little keeps
+    /// us from recording mostly ourselves there.
+    fn wait(&mut self, limit: Duration) -> Result<(), RecordError> {
+        let mut taken = 0;
+        let ready = wait_for_pages(&self.readers, limit)?;
+        for &index in &ready {
+            taken += self.take(index, false)?;
+        }
+        if !ready.is_empty() && taken < BATCH_BYTES as u64 {
+            thread::sleep(PAUSE.min(limit));
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self) -> Result<(), RecordError> {
+        (0..self.readers.len()).try_for_each(|index| self.take(index, true).map(drop))
+    }
+
+    /// Takes a CPU's pages until its buffer is empty; or, unless `all`, until a page comes
+    /// that is not full, as the one being written to, so that a CPU that fills its buffer
+    /// without end does not keep us from the others. Returns the bytes taken.
+    fn take(&mut self, index: usize, all: bool) -> Result<u64, RecordError> {
+        let (Some(reader), Some(store)) = (self.readers.get_mut(index), self.stores.get_mut(index)) else {
+            return Ok(0);
+        };
+        let store_error = |source| RecordError::Store { directory: self.directory.clone(), source };
+        let size = reader.page_size();
+        let before = store.bytes;
+        self.batch.clear();
+        loop {
+            let start = self.batch.len();
+            self.batch.resize(start + size, 0);
+            let page = self.batch.get_mut(start..).unwrap_or_default();
+            let events = reader.read_page(page)?;
+            if events.is_none() {
+                self.batch.truncate(start);
+            }
+            let is_last = events.is_none_or(|events| !all && events < size - size / 8);
+            if is_last || self.batch.len() + size > BATCH_BYTES {
+                store.write(&self.batch).map_err(store_error)?;
+                self.batch.clear();
+            }
+            if is_last {
+                return Ok(store.bytes - before);
+            }
+        }
+    }
+}
+
+impl Store {
+    fn write(&mut self, pages: &[u8]) -> io::Result<()> {
+        self.file.write_all(pages)?;
+        self.bytes += pages.len() as u64;
+        Ok(())
+    }
+}

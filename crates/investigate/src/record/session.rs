@@ -1,0 +1,247 @@
+//! The tracing itself: two instances with one clock, set up for the ledger and started.
+
+use super::threads::{RtThread, real_time_threads};
+use super::{RecordError, events, facts};
+use whylate_base::Tid;
+use whylate_events::Fact;
+use whylate_ftrace::dat::write::Description;
+use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_stale};
+
+/// How to trace.
+#[derive(Clone, Debug)]
+pub struct SessionOptions {
+    /// The trace clock; `None` takes `mono`, CLOCK_MONOTONIC: a timer's expiry and an
+    /// application's own times are then comparable with the events'. The kernel's default,
+    /// `local`, only ticks once a jiffy when the TSC is not used (`notsc`).
+    pub clock: Option<String>,
+    /// Size of the main buffer of each CPU, in KiB. The threads' buffer has a quarter.
+    pub buffer_kib: u64,
+    /// More events for the main buffer, as `group:name` or a whole `group`.
+    pub extra_events: Vec<String>,
+    /// Whether system calls and page faults of chosen threads are recorded too. While they
+    /// are, every thread's system calls take a slower way into the kernel.
+    pub thread_events: bool,
+}
+
+impl Default for SessionOptions {
+    /// 4 MiB per CPU hold some 100,000 events: a CPU that only switches threads needs a
+    /// tenth of a second for them, which is time enough to take them out.
+    fn default() -> Self {
+        SessionOptions { clock: None, buffer_kib: 4096, extra_events: Vec::new(), thread_events: true }
+    }
+}
+
+/// Buffers are taken out when they are this full: seldom, and long before they overflow.
+const WAKE_PERCENT: u8 = 25;
+
+/// A running trace. Dropping it stops it and removes its instances; readers of its pages
+/// should be dropped first.
+#[derive(Debug)]
+pub struct Session {
+    main: Instance,
+    /// For system calls and faults of chosen threads; `None` when there are none to choose.
+    threads: Option<Instance>,
+    clock: String,
+    events: Vec<String>,
+    facts: Vec<Fact>,
+    notes: Vec<String>,
+}
+
+impl Session {
+    /// Sets tracing up and starts it, with the facts of this machine in the main buffer.
+    /// Instances that a killed whylate left behind are removed first.
+    ///
+    /// `with_workload` makes room for threads that are [followed](Self::follow) later;
+    /// without it, and without a real-time thread on the machine, there is one buffer only.
+    ///
+    /// # Errors
+    /// [`RecordError::Tracefs`] and [`RecordError::NoSuchClock`]; an event the user asked
+    /// for that does not exist, while one of the default set becomes a note.
+    pub fn start(options: &SessionOptions, with_workload: bool) -> Result<Session, RecordError> {
+        let tracefs = Tracefs::open()?;
+        let mut notes = Vec::new();
+        for name in remove_stale(&tracefs)? {
+            notes.push(format!("removed {name}, a trace instance of a whylate that was killed"));
+        }
+        let main = Instance::create(&tracefs)?;
+        let clock = choose_clock(&main, options.clock.as_deref(), &mut notes)?;
+        prepare(&main, &clock, options.buffer_kib)?;
+        let mut session =
+            Session { main, threads: None, clock, events: Vec::new(), facts: Vec::new(), notes };
+        session.enable_main(&options.extra_events)?;
+
+        let real_time = real_time_threads();
+        let chosen: Vec<Tid> =
+            real_time.iter().filter(|thread| !thread.is_kernel).map(|thread| thread.tid).collect();
+        if !options.thread_events {
+            // Not asked for, so nothing to report.
+        } else if with_workload || !chosen.is_empty() {
+            session.threads = session.prepare_threads(&tracefs, &chosen, options.buffer_kib)?;
+        } else {
+            session.notes.push(
+                "no system calls and page faults were recorded: there was no command and no real-time thread"
+                    .to_owned(),
+            );
+        }
+        session.begin(&real_time, !chosen.is_empty())?;
+        Ok(session)
+    }
+
+    fn enable_main(&mut self, extra: &[String]) -> Result<(), RecordError> {
+        let mut missing = Vec::new();
+        for &event in events::MAIN {
+            match self.main.enable(event) {
+                Ok(()) => self.events.push(event.to_owned()),
+                Err(TracefsError::NoSuchEvent { .. }) if event != events::MAIN[0] => {
+                    missing.push(event.to_owned())
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        for (group, members) in events::optional_groups() {
+            if !self.main.tracefs().has_event(group) {
+                missing.push(group.to_owned());
+            }
+            for event in members.into_iter().filter(|event| self.main.tracefs().has_event(event)) {
+                self.main.enable(&event)?;
+                self.events.push(event);
+            }
+        }
+        for event in extra {
+            self.main.enable(event)?;
+            self.events.push(event.clone());
+        }
+        self.note_missing(&missing);
+        Ok(())
+    }
+
+    fn prepare_threads(
+        &mut self,
+        tracefs: &Tracefs,
+        chosen: &[Tid],
+        buffer_kib: u64,
+    ) -> Result<Option<Instance>, RecordError> {
+        let instance = Instance::create(tracefs)?;
+        prepare(&instance, &self.clock, (buffer_kib / 4).max(1))?;
+        instance.set_threads(chosen, true)?;
+        let mut missing = Vec::new();
+        let mut enabled = 0;
+        for &event in events::THREADS {
+            match instance.enable(event) {
+                Ok(()) => {
+                    self.events.push(event.to_owned());
+                    enabled += 1;
+                }
+                Err(TracefsError::NoSuchEvent { .. }) => missing.push(event.to_owned()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.note_missing(&missing);
+        Ok((enabled > 0).then_some(instance))
+    }
+
+    fn note_missing(&mut self, events: &[String]) {
+        if !events.is_empty() {
+            self.notes
+                .push(format!("not recorded, because this kernel does not have them: {}", events.join(", ")));
+        }
+    }
+
+    fn begin(&mut self, real_time: &[RtThread], any_thread_chosen: bool) -> Result<(), RecordError> {
+        let facts = facts::gather(real_time);
+        self.main.set_tracing(true)?;
+        if let Some(threads) = &self.threads {
+            // With nobody on its list it would record everybody.
+            threads.set_tracing(any_thread_chosen)?;
+        }
+        for fact in &facts {
+            self.main.mark(&fact.to_string())?;
+        }
+        self.facts = facts;
+        Ok(())
+    }
+
+    /// Records the system calls and page faults of this thread, and of what it starts.
+    pub fn follow(&self, thread: Tid) -> Result<(), TracefsError> {
+        match &self.threads {
+            Some(threads) => threads.add_thread(thread).and_then(|()| threads.set_tracing(true)),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes a fact into the recording.
+    pub fn fact(&mut self, fact: &Fact) -> Result<(), TracefsError> {
+        self.main.mark(&fact.to_string())
+    }
+
+    /// The facts that were written when it began.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// Stops tracing. What was recorded stays in the buffers.
+    pub fn stop(&self) -> Result<(), TracefsError> {
+        self.buffers().try_for_each(|(_, instance)| instance.set_tracing(false))
+    }
+
+    /// The instances, each with the name of its buffer in a file: the main one has none.
+    pub fn buffers(&self) -> impl Iterator<Item = (&'static str, &Instance)> {
+        std::iter::once(("", &self.main)).chain(self.threads.iter().map(|instance| ("threads", instance)))
+    }
+
+    /// The instance of the main buffer.
+    pub fn main(&self) -> &Instance {
+        &self.main
+    }
+
+    /// The clock both use.
+    pub fn clock(&self) -> &str {
+        &self.clock
+    }
+
+    /// What a file with these buffers has to say about the kernel.
+    pub fn describe(&self) -> Result<Description, TracefsError> {
+        self.main.describe(&self.events)
+    }
+
+    /// Adds a sentence for the user.
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// What was not recorded and why, in sentences; empties the list.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+fn prepare(instance: &Instance, clock: &str, buffer_kib: u64) -> Result<(), TracefsError> {
+    instance.set_clock(clock)?;
+    instance.set_on_full(OnFull::Overwrite)?;
+    instance.set_buffer_kib(buffer_kib)?;
+    match instance.set_wake_percent(WAKE_PERCENT) {
+        // Before Linux 5.0 there is none; the drain then paces itself.
+        Err(TracefsError::Io { .. }) => Ok(()),
+        other => other,
+    }
+}
+
+fn choose_clock(
+    main: &Instance,
+    asked: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<String, RecordError> {
+    let (available, current) = main.clocks()?;
+    let has = |clock: &str| available.iter().any(|name| name == clock);
+    match asked {
+        Some(clock) if has(clock) => Ok(clock.to_owned()),
+        Some(clock) => {
+            Err(RecordError::NoSuchClock { clock: clock.to_owned(), available: available.join(" ") })
+        }
+        None if has("mono") => Ok("mono".to_owned()),
+        None => {
+            notes.push(format!("this kernel has no trace clock mono: {current} was used, so timer expiries cannot be compared with event times"));
+            Ok(current)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Activations while they are in progress: what opens one, what it gathers, what ends it.
+
+use crate::cpus::IrqId;
+use whylate_base::{Cpu, Ns, Tid};
+
+/// What woke a thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum WakeCause {
+    /// A timer of its own, on this CPU; `hard_due` is expiry plus slack.
+    Timer { cpu: Cpu, hard_due: Ns },
+    /// A thread.
+    Thread(Tid),
+    /// A hard interrupt.
+    Irq(IrqId),
+    /// A softirq.
+    Softirq(u32),
+    /// Not recorded.
+    Unseen,
+}
+
+impl WakeCause {
+    /// The thread that woke, if one did.
+    pub(crate) fn waker(self) -> Option<Tid> {
+        match self {
+            WakeCause::Thread(tid) => Some(tid),
+            _ => None,
+        }
+    }
+}
+
+/// How an activation began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Begin {
+    /// With a wake-up.
+    Woken(WakeCause),
+    /// Before the trace did.
+    TraceStart,
+}
+
+/// An activation in progress.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    pub(crate) begin: Begin,
+    pub(crate) due: Ns,
+    /// When the wake-up began (`sched_waking`).
+    pub(crate) waking: Ns,
+    /// When it was on a runqueue (`sched_wakeup`).
+    pub(crate) woken: Option<Ns>,
+    pub(crate) running: Option<Ns>,
+    /// Where it was queued first, or seen.
+    pub(crate) cpu: Option<Cpu>,
+    /// Page faults, each with the CPU's next event after it.
+    pub(crate) faults: Vec<Fault>,
+    /// Times it spun for a kernel lock.
+    pub(crate) spins: Vec<(Ns, Ns)>,
+}
+
+/// A page fault; the kernel traces its entry only.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fault {
+    pub(crate) at: Ns,
+    /// The next thing that was seen on that CPU: the fault was over by then.
+    pub(crate) next: Option<Ns>,
+    /// True when that was another fault.
+    pub(crate) next_is_fault: bool,
+}
+
+/// More marks than this in one activation add nothing to its explanation.
+const MAX_MARKS: usize = 100_000;
+
+impl Open {
+    pub(crate) fn new(begin: Begin, due: Ns, waking: Ns) -> Open {
+        Open {
+            begin,
+            due,
+            waking,
+            woken: None,
+            running: None,
+            cpu: None,
+            faults: Vec::new(),
+            spins: Vec::new(),
+        }
+    }
+
+    /// Notes a page fault of the thread.
+    pub(crate) fn fault(&mut self, at: Ns) {
+        if self.faults.len() < MAX_MARKS {
+            self.faults.push(Fault { at, next: None, next_is_fault: false });
+        }
+    }
+
+    /// Notes that something followed on the CPU after the last page fault.
+    pub(crate) fn after_fault(&mut self, at: Ns, is_fault: bool) {
+        if let Some(fault) = self.faults.last_mut()
+            && fault.next.is_none()
+        {
+            fault.next = Some(at);
+            fault.next_is_fault = is_fault;
+        }
+    }
+
+    /// Notes that the thread spun for a lock.
+    pub(crate) fn spin(&mut self, from: Ns, to: Ns) {
+        if self.spins.len() < MAX_MARKS {
+            self.spins.push((from, to));
+        }
+    }
+}

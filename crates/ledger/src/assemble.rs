@@ -1,0 +1,190 @@
+//! From an activation that ended to the record that is kept of it.
+
+use crate::activations::{Begin, Open, WakeCause};
+use crate::bandwidth::Window;
+use crate::cause::Cause;
+use crate::charge;
+use crate::cpus::Who;
+use crate::engine::Engine;
+use crate::model::{Activation, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use crate::threads::{State, Thread};
+use std::collections::BTreeSet;
+use whylate_base::{Confidence, Cpu, Ns, Tid};
+
+/// A lane of more slices is drawn coarser: no picture shows them.
+const MAX_SLICES: usize = 4_000;
+
+impl Engine<'_> {
+    /// The activation of `tid`, if one is in progress, ended: it was `done`, or was only seen up to `end`.
+    pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
+        let thread = self.threads.get_mut(tid);
+        let Some(open) = thread.open.take() else { return };
+        let end = end.max(open.due);
+        let Some(thread) = self.threads.get(tid) else { return };
+        if !self.options.selects(thread) {
+            return;
+        }
+        let keep = self.options.worst;
+        let kept = thread.stats.as_ref().is_none_or(|stats| stats.would_keep(end - open.due, keep));
+        let mut activation = self.activation(thread, &open, done, end);
+        if kept {
+            activation.lanes = self.lanes(&activation.ledger, activation.cpu, open.due, end);
+        }
+        self.note_bandwidth(&activation.ledger);
+        let deadline = self.options.deadline;
+        let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
+        stats.record(activation, deadline, keep);
+    }
+
+    /// The trace ended.
+    pub(crate) fn end_all(&mut self) {
+        let now = self.now;
+        let open: Vec<Tid> = self.threads.iter().filter(|thread| thread.open.is_some()).map(|thread| thread.tid).collect();
+        for tid in open {
+            let thread = self.threads.get_mut(tid);
+            match thread.state() {
+                State::Blocked { wait, .. } if !wait.continues() => {
+                    let since = thread.since();
+                    self.end(tid, since, since.unwrap_or(now));
+                }
+                _ => self.end(tid, None, now),
+            }
+        }
+        for window in &mut self.windows {
+            window.end.get_or_insert(now);
+        }
+    }
+
+    fn activation(&self, thread: &Thread, open: &Open, done: Option<Ns>, end: Ns) -> Activation {
+        let ledger = charge::ledger(self, thread, open, end);
+        debug_assert!(tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
+        Activation {
+            tid: thread.tid,
+            comm: thread.comm,
+            priority: thread.own_priority(),
+            cpu: open.cpu.unwrap_or_default(),
+            trigger: self.trigger(open),
+            due: open.due,
+            woken: open.woken,
+            running: open.running,
+            done,
+            end,
+            ledger,
+            verdict: Verdict {
+                cause: Cause::Unexplained,
+                by: None,
+                charged: Ns::ZERO,
+                share: 0.0,
+                confidence: Confidence::Low,
+                why: String::new(),
+                fix: Vec::new(),
+                evidence: Vec::new(),
+            },
+            lanes: Vec::new(),
+        }
+    }
+
+    fn trigger(&self, open: &Open) -> Trigger {
+        match open.begin {
+            Begin::TraceStart => Trigger::TraceStart,
+            Begin::Woken(WakeCause::Timer { .. }) => Trigger::Timer,
+            Begin::Woken(WakeCause::Thread(tid)) => {
+                let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
+                Trigger::Thread { tid, comm }
+            }
+            Begin::Woken(WakeCause::Irq(id)) => match self.irqs.get(id) {
+                (Some(irq), name) => Trigger::Irq { irq, name },
+                // An inter-processor interrupt carries somebody's wake-up; whose was not seen.
+                (None, _) => Trigger::Wakeup,
+            },
+            Begin::Woken(WakeCause::Softirq(vec)) => Trigger::Softirq { vec },
+            Begin::Woken(WakeCause::Unseen) => Trigger::Wakeup,
+        }
+    }
+
+    /// What the CPUs that the ledger names did.
+    fn lanes(&self, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -> Vec<Lane> {
+        let cpus: BTreeSet<Cpu> = ledger.iter().map(|segment| segment.cpu).chain([own]).collect();
+        let lane = |cpu: Cpu| self.cpus.get(cpu).map(|timeline| {
+            let slices = timeline
+                .between(from, to)
+                .map(|(start, end, stretch)| Slice { start, end, who: self.occupant(stretch.who) });
+            Lane { cpu, slices: coarsen(slices.collect(), from, to) }
+        });
+        cpus.into_iter().filter_map(lane).collect()
+    }
+
+    fn occupant(&self, who: Who) -> Occupant {
+        match who {
+            Who::Unknown => Occupant::Unknown,
+            Who::Idle => Occupant::Idle,
+            Who::Task(tid, priority) => {
+                let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
+                Occupant::Task { tid, comm, priority }
+            }
+            Who::Irq(id) => {
+                let (irq, name) = self.irqs.get(id);
+                Occupant::Irq { irq, name }
+            }
+            Who::Softirq(vec) => Occupant::Softirq { vec },
+        }
+    }
+
+    /// Marks the bandwidth windows in which time was lost, and adds those only a wait showed.
+    fn note_bandwidth(&mut self, ledger: &[Segment]) {
+        let by_bandwidth = [Cause::RtThrottled, Cause::CoarseClockThrottled, Cause::FairServer];
+        for segment in ledger.iter().filter(|segment| by_bandwidth.contains(&segment.cause)) {
+            let overlapping = self.windows.iter_mut().rev().find(|window| {
+                window.cpu == segment.cpu
+                    && window.start < segment.end
+                    && window.end.is_none_or(|end| end > segment.start)
+            });
+            match overlapping {
+                Some(window) => window.hurt = true,
+                None => self.windows.push(Window {
+                    cpu: segment.cpu,
+                    start: segment.start,
+                    end: Some(segment.end),
+                    passed_over: Tid::IDLE,
+                    saw_idle: segment.cause != Cause::FairServer,
+                    ran: None,
+                    user: match segment.by {
+                        Some(crate::model::Culprit::Task { tid, priority, .. }) => Some((tid, priority)),
+                        _ => None,
+                    },
+                    used: if segment.cause == Cause::CoarseClockThrottled {
+                        (0.0, self.bandwidth.period)
+                    } else {
+                        (1.0, Ns::ZERO)
+                    },
+                    hurt: true,
+                }),
+            }
+        }
+    }
+}
+
+/// Merges neighbours of the same occupant, and hides what is too short to be seen where there is too much.
+fn coarsen(slices: Vec<Slice>, from: Ns, to: Ns) -> Vec<Slice> {
+    let shortest = if slices.len() > MAX_SLICES { Ns((to - from).0 / MAX_SLICES as i64) } else { Ns::ZERO };
+    let mut coarse: Vec<Slice> = Vec::new();
+    for slice in slices {
+        match coarse.last_mut() {
+            Some(last) if last.who == slice.who || slice.end - slice.start < shortest => last.end = slice.end,
+            _ => coarse.push(slice),
+        }
+    }
+    coarse
+}
+
+/// True when the segments cover `from..to` without a gap or an overlap.
+pub(crate) fn tiles(ledger: &[Segment], from: Ns, to: Ns) -> bool {
+    let mut at = from;
+    for segment in ledger {
+        if segment.start != at || segment.end <= segment.start {
+            return false;
+        }
+        at = segment.end;
+    }
+    at == to
+}

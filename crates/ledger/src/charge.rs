@@ -1,0 +1,162 @@
+//! From an activation to its ledger: each stretch of its time charged to a cause.
+//!
+//! ```text
+//! due ──────> waking ──────> running ────────> preempted ──> blocked ──────> done
+//!  late.rs     waiting.rs     running.rs        waiting.rs    blocked.rs
+//! ```
+
+mod blocked;
+mod late;
+mod running;
+mod waiting;
+
+use crate::activations::{Begin, Open, WakeCause};
+use crate::cause::Cause;
+use crate::cpus::{IrqId, Who};
+use crate::engine::Engine;
+use crate::model::{Culprit, Segment};
+use crate::threads::{State, Thread};
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+
+/// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
+///
+/// The segments tile `open.due..end`: [`Charger::charge`] only ever extends the last one or
+/// begins where it ended, and what no rule claims is charged to `unexplained`.
+pub(crate) fn ledger(engine: &Engine<'_>, thread: &Thread, open: &Open, end: Ns) -> Vec<Segment> {
+    let cpu = open.cpu.unwrap_or_default();
+    let mut charger = Charger { engine, victim: thread, open, at: open.due, cpu, segments: Vec::new(), fence: 0 };
+    let waking = open.waking.clamp(open.due, end);
+    charger.before_wake(waking);
+    for (_, to, span) in thread.between(waking, end) {
+        match span.state {
+            State::Running(cpu) => charger.running(cpu, to),
+            State::Queued(cpu) => charger.waiting(thread, span.prio, cpu, to),
+            State::Blocked { wait, waker } if wait.continues() => charger.blocked(wait, waker, span.prio, to),
+            // Between the waker's call and the runqueue.
+            State::Blocked { .. } => charger.waiting(thread, span.prio, cpu, to),
+            State::Unknown => charger.unseen(to),
+        }
+    }
+    charger.segments
+}
+
+/// Builds one ledger, front to back.
+struct Charger<'a> {
+    engine: &'a Engine<'a>,
+    victim: &'a Thread,
+    open: &'a Open,
+    /// Everything before is charged.
+    at: Ns,
+    /// Where the charges happen.
+    cpu: Cpu,
+    segments: Vec<Segment>,
+    /// Segments before this index are not extended any more.
+    fence: usize,
+}
+
+/// What a stretch of time is charged to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Charge {
+    cause: Cause,
+    by: Option<Culprit>,
+    owner: Option<Culprit>,
+    confidence: Confidence,
+}
+
+impl Charge {
+    fn to(cause: Cause, by: Option<Culprit>, confidence: Confidence) -> Charge {
+        Charge { cause, by, owner: None, confidence }
+    }
+
+    fn unexplained() -> Charge {
+        Charge::to(Cause::Unexplained, None, Confidence::Low)
+    }
+}
+
+impl Charger<'_> {
+    /// Charges the time up to `to`.
+    fn charge(&mut self, to: Ns, charge: Charge) {
+        if to <= self.at {
+            return;
+        }
+        let Charge { cause, by, owner, confidence } = charge;
+        match self.segments[self.fence..].last_mut() {
+            Some(last)
+                if (last.cause, last.by, last.owner, last.confidence, last.cpu)
+                    == (cause, by, owner, confidence, self.cpu) =>
+            {
+                last.end = to;
+            }
+            _ => self.segments.push(Segment { cause, start: self.at, end: to, cpu: self.cpu, by, owner, confidence }),
+        }
+        self.at = to;
+    }
+
+    /// What is charged from here on becomes segments of its own; returns the index of the first.
+    fn fence(&mut self) -> usize {
+        self.fence = self.segments.len();
+        self.fence
+    }
+
+    /// The time before the wake-up: a timer's lateness, and whatever an overrun of the period before left.
+    fn before_wake(&mut self, waking: Ns) {
+        let Begin::Woken(WakeCause::Timer { cpu: timer_cpu, hard_due }) = self.open.begin else {
+            return;
+        };
+        let own_cpu = self.cpu;
+        for (_, to, span) in self.victim.between(self.at, waking) {
+            match span.state {
+                State::Running(cpu) => self.running(cpu, to),
+                State::Queued(cpu) => self.waiting(self.victim, span.prio, cpu, to),
+                State::Blocked { .. } | State::Unknown => {
+                    self.cpu = timer_cpu;
+                    self.charge(hard_due.min(to), Charge::to(Cause::TimerSlack, None, Confidence::High));
+                    self.late_timer(timer_cpu, to);
+                }
+            }
+        }
+        self.cpu = own_cpu;
+    }
+
+    /// The thread was out of sight.
+    fn unseen(&mut self, to: Ns) {
+        let lost = self.engine.seen.contains(whylate_events::Kind::Lost);
+        let charge = if lost {
+            Charge::to(Cause::TraceLoss, None, Confidence::High)
+        } else {
+            Charge::unexplained()
+        };
+        self.charge(to, charge);
+    }
+
+    /// The charge for an occupant that goes before any thread, or whose time is unknown.
+    fn interruption(&self, who: Who) -> Option<Charge> {
+        match who {
+            Who::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), Confidence::High)),
+            Who::Softirq(vec) => Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High)),
+            Who::Unknown => Some(if self.engine.seen.contains(whylate_events::Kind::Lost) {
+                Charge::to(Cause::TraceLoss, None, Confidence::High)
+            } else {
+                Charge::unexplained()
+            }),
+            Who::Idle | Who::Task(..) => None,
+        }
+    }
+
+    fn irq(&self, id: IrqId) -> Culprit {
+        let (irq, name) = self.engine.irqs.get(id);
+        Culprit::Irq { irq, name }
+    }
+
+    fn task(&self, tid: Tid, priority: Priority) -> Culprit {
+        self.engine.culprit(tid, priority)
+    }
+}
+
+impl Engine<'_> {
+    /// A thread as a culprit.
+    pub(crate) fn culprit(&self, tid: Tid, priority: Priority) -> Culprit {
+        let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
+        Culprit::Task { tid, comm, priority }
+    }
+}

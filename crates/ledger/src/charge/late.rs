@@ -1,0 +1,85 @@
+//! The time from a timer's expiry to its interrupt.
+
+use super::{Charge, Charger};
+use crate::cause::Cause;
+use crate::cpus::Who;
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+
+/// Timer hardware and interrupt entry take some microseconds; nobody did anything.
+const ORDINARY: Ns = Ns::from_us(10);
+/// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
+const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
+
+impl Charger<'_> {
+    /// Charges up to `to` a time in which a timer had expired on `cpu` and its callback had not
+    /// yet woken the thread.
+    pub(super) fn late_timer(&mut self, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let Some(timeline) = self.engine.cpus.get(cpu) else { return self.unseen(to) };
+        for (from, end, stretch) in timeline.between(self.at, to) {
+            let charge = match stretch.who {
+                Who::Idle => self.late_from_idle(cpu, from, end),
+                Who::Task(tid, prio) => self.kept_from_interrupt(cpu, from, end, tid, prio).unwrap_or_else(|| {
+                    let confidence = if end - from <= ORDINARY { Confidence::High } else { Confidence::Low };
+                    Charge::to(Cause::TimerLate, None, confidence)
+                }),
+                who => self.interruption(who).unwrap_or_else(Charge::unexplained),
+            };
+            self.charge(end, charge);
+        }
+    }
+
+    /// An idle CPU was slow to react in `from..to`.
+    pub(super) fn late_from_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> Charge {
+        if self.others_were_late(cpu, from, to) {
+            Charge::to(Cause::Stolen, None, Confidence::High)
+        } else if to - from > LONGEST_IDLE_EXIT {
+            Charge::to(Cause::Stolen, None, Confidence::Medium)
+        } else {
+            Charge::to(Cause::IdleExit, None, Confidence::High)
+        }
+    }
+
+    /// A thread ran on `cpu` in `from..to` while an interrupt was due: it had interrupts disabled,
+    /// or the CPU was taken from all of the kernel. `None` when the recording cannot tell.
+    pub(super) fn kept_from_interrupt(&self, cpu: Cpu, from: Ns, to: Ns, tid: Tid, prio: Priority) -> Option<Charge> {
+        if to - from <= ORDINARY {
+            return None;
+        }
+        if self.others_were_late(cpu, from, to) {
+            return Some(Charge::to(Cause::Stolen, None, Confidence::High));
+        }
+        let timeline = self.engine.cpus.get(cpu)?;
+        let disabled = |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio)), confidence);
+        let seen_disabled = timeline.witnesses.iter().any(|witness| {
+            witness.tid == tid && witness.irqs_off && witness.at >= from && witness.at <= to
+        });
+        if seen_disabled {
+            return Some(disabled(Confidence::High));
+        }
+        let late = timeline
+            .late_timers
+            .iter()
+            .find(|late| late.due < to && late.handled > from && overlap(from, to, late.due, late.handled).0 * 2 >= (to - from).0)?;
+        match late.in_kernel {
+            // User code cannot disable interrupts.
+            Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),
+            Some(true) => Some(disabled(Confidence::Medium)),
+            None => None,
+        }
+    }
+
+    /// True when a timer of another CPU was late at the same time: then the whole machine stood still.
+    fn others_were_late(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
+        self.engine.cpus.iter().filter(|(other, _)| *other != cpu).any(|(_, timeline)| {
+            timeline
+                .late_timers
+                .iter()
+                .any(|late| overlap(from, to, late.due, late.handled).0 * 2 >= (to - from).0)
+        }) && to - from > ORDINARY
+    }
+}
+
+fn overlap(from: Ns, to: Ns, other_from: Ns, other_to: Ns) -> Ns {
+    to.min(other_to).since(from.max(other_from))
+}

@@ -1,0 +1,113 @@
+//! The time a thread had a CPU: its own work, and what cut into it.
+
+use super::{Charge, Charger};
+use crate::activations::Fault;
+use crate::cause::Cause;
+use crate::cpus::Who;
+use whylate_base::{Confidence, Cpu, Ns};
+
+/// A gap between two faults longer than this is the thread's own work, not the first fault's handling.
+const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
+/// A minor fault's usual cost, where the recording has no burst to take it from.
+const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
+/// Shorter thefts drown in the noise of timer hardware.
+const NOTABLE_THEFT: Ns = Ns::from_us(50);
+
+impl Charger<'_> {
+    /// Charges up to `to` a time in which the thread ran on `cpu`.
+    pub(super) fn running(&mut self, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let Some(timeline) = self.engine.cpus.get(cpu) else { return self.unseen(to) };
+        let marks = self.marks(cpu, self.at, to);
+        for (_, end, stretch) in timeline.between(self.at, to) {
+            match stretch.who {
+                Who::Task(tid, _) if tid == self.victim.tid => self.own(end, &marks),
+                who => {
+                    let charge = self.interruption(who).unwrap_or_else(Charge::unexplained);
+                    self.charge(end, charge);
+                }
+            }
+        }
+    }
+
+    /// The thread's own execution, with the marks in it charged apart.
+    fn own(&mut self, to: Ns, marks: &[(Ns, Ns, Charge)]) {
+        let own = Charge::to(Cause::OwnWork, None, Confidence::High);
+        for &(from, end, charge) in marks {
+            if end <= self.at || from >= to {
+                continue;
+            }
+            self.charge(from.min(to), own);
+            self.charge(end.min(to), charge);
+        }
+        self.charge(to, own);
+    }
+
+    /// What is known to have cut into the thread's execution in `from..to`, in order.
+    fn marks(&self, cpu: Cpu, from: Ns, to: Ns) -> Vec<(Ns, Ns, Charge)> {
+        let mut marks = Vec::new();
+        let faults = &self.open.faults;
+        let first = faults.partition_point(|fault| fault.at < from);
+        let in_span: Vec<Fault> = faults[first..].iter().copied().take_while(|fault| fault.at < to).collect();
+        let usual = usual_fault(faults);
+        for fault in in_span {
+            let charge = Charge::to(Cause::PageFault, None, Confidence::Medium);
+            marks.push((fault.at, fault.at + fault_cost(&fault, usual), charge));
+        }
+        let spins = self.open.spins.iter().filter(|spin| spin.0 < to && spin.1 > from);
+        marks.extend(spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))));
+        if let Some(timeline) = self.engine.cpus.get(cpu) {
+            for late in timeline.late_timers.iter().filter(|late| late.due < to && late.handled > from) {
+                let length = late.handled - late.due;
+                if length < NOTABLE_THEFT {
+                    continue;
+                }
+                let stolen = self
+                    .kept_from_interrupt(cpu, late.due, late.handled, self.victim.tid, self.victim.prio)
+                    .filter(|charge| charge.cause == Cause::Stolen);
+                marks.extend(stolen.map(|charge| (late.due, late.handled, charge)));
+            }
+        }
+        marks.sort_by_key(|mark| mark.0);
+        marks
+    }
+}
+
+/// The median distance between faults that follow each other at once: what one costs here.
+fn usual_fault(faults: &[Fault]) -> Ns {
+    let mut gaps: Vec<Ns> = faults
+        .iter()
+        .filter(|fault| fault.next_is_fault)
+        .filter_map(|fault| fault.next.map(|next| next - fault.at))
+        .filter(|gap| *gap <= LONGEST_MINOR_FAULT)
+        .collect();
+    gaps.sort();
+    gaps.get(gaps.len() / 2).copied().unwrap_or(USUAL_MINOR_FAULT)
+}
+
+/// The time charged to one fault. The kernel traces its entry only: what follows at once with
+/// another fault was almost all handling; after the last of a burst its usual cost is assumed.
+fn fault_cost(fault: &Fault, usual: Ns) -> Ns {
+    match fault.next.map(|next| next - fault.at) {
+        Some(gap) if fault.next_is_fault && gap <= LONGEST_MINOR_FAULT => gap,
+        Some(gap) => gap.min(usual),
+        None => usual,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_of_faults_tells_what_one_costs() {
+        let at = |at: i64, next: i64, next_is_fault| Fault { at: Ns(at), next: Some(Ns(next)), next_is_fault };
+        let burst = [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];
+        let usual = usual_fault(&burst);
+        assert_eq!(usual, Ns(2_500));
+        let costs: Vec<i64> = burst.iter().map(|fault| fault_cost(fault, usual).0).collect();
+        assert_eq!(costs, [2_000, 2_500, 2_500, 2_500]);
+        let alone = at(0, 5_000_000, true);
+        assert_eq!(fault_cost(&alone, usual_fault(&[alone])), USUAL_MINOR_FAULT);
+    }
+}

@@ -1,0 +1,197 @@
+//! The time a thread was runnable and did not run.
+
+use super::{Charge, Charger};
+use crate::bandwidth::{self, Window};
+use crate::cause::Cause;
+use crate::cpus::{CpuTimeline, Who};
+use crate::model::Culprit;
+use crate::threads::Thread;
+use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, SchedClass, Tid};
+
+/// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
+const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
+/// An idle CPU that took an interrupt and idled on for this long had no thread it was allowed to run.
+const IDLED_ON: Ns = Ns::from_us(200);
+/// A lower thread that was switched in for less may have been chosen just before the wake-up.
+const PASSED_OVER: Ns = Ns::from_us(50);
+
+/// The wait of one thread on one runqueue.
+struct Queue<'a> {
+    waiter: &'a Thread,
+    prio: Priority,
+    cpu: Cpu,
+    timeline: &'a CpuTimeline,
+    from: Ns,
+    to: Ns,
+    /// The scheduler's first choice after the wait began.
+    first_choice: Ns,
+    /// The CPU idled through interrupts, each of which would have made it reschedule.
+    idled_on: bool,
+}
+
+impl Charger<'_> {
+    /// Charges up to `to` a time in which `waiter`, of effective priority `prio`, was queued on `cpu`.
+    pub(super) fn waiting(&mut self, waiter: &Thread, prio: Priority, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let engine = self.engine;
+        let Some(timeline) = engine.cpus.get(cpu) else { return self.unseen(to) };
+        let from = self.at;
+        let first_choice = timeline
+            .between(from, to)
+            .find(|(_, _, stretch)| stretch.switched && stretch.start >= from)
+            .map_or(to, |(start, _, _)| start);
+        let idled_on = timeline
+            .between(from, first_choice)
+            .skip_while(|(_, _, stretch)| !matches!(stretch.who, Who::Irq(_)))
+            .filter(|(_, _, stretch)| stretch.who == Who::Idle)
+            .map(|(start, end, _)| end - start)
+            .sum::<Ns>()
+            >= IDLED_ON;
+        let queue = Queue { waiter, prio, cpu, timeline, from, to, first_choice, idled_on };
+        for (start, end, stretch) in timeline.between(from, to) {
+            let charge = match stretch.who {
+                Who::Task(tid, theirs) => self.behind(&queue, start, end, tid, theirs),
+                Who::Idle => self.behind_idle(&queue, start, end),
+                who => self.interruption(who).unwrap_or_else(Charge::unexplained),
+            };
+            self.charge(end, charge);
+        }
+    }
+
+    /// A thread had the CPU.
+    fn behind(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
+        let by = self.task(tid, theirs);
+        if tid == queue.waiter.tid {
+            // Switched in already, and still booked as queued: two CPUs' clocks differ a little.
+            return Charge::to(Cause::Dispatch, None, Confidence::High);
+        }
+        if is_stopper(&by) {
+            return Charge::to(Cause::StopTask, Some(by), Confidence::High);
+        }
+        let mine = queue.prio;
+        match (mine.class(), theirs.class()) {
+            (_, SchedClass::Deadline) => Charge::to(Cause::DeadlineTask, Some(by), Confidence::High),
+            (SchedClass::Realtime, SchedClass::Realtime) if theirs == mine => {
+                Charge::to(Cause::EqualPriorityTask, Some(by), Confidence::High)
+            }
+            (SchedClass::Fair, SchedClass::Realtime) => self.behind_realtime(queue, end, by),
+            (SchedClass::Fair, SchedClass::Fair) => Charge::to(Cause::FairQueue, Some(by), Confidence::High),
+            _ if theirs.outranks(mine) => Charge::to(Cause::HigherPriorityTask, Some(by), Confidence::High),
+            _ => self.behind_lower(queue, start, end, tid, theirs),
+        }
+    }
+
+    /// A SCHED_OTHER thread waits for a real-time one: by the rules, unless it put itself there.
+    fn behind_realtime(&self, queue: &Queue<'_>, end: Ns, by: Culprit) -> Charge {
+        let waiter = queue.waiter;
+        match waiter.pinned_fair {
+            Some(pinned) if pinned < end && waiter.raised.is_none_or(|raised| raised > pinned) => {
+                let confidence = if waiter.raised.is_some() { Confidence::High } else { Confidence::Medium };
+                Charge::to(Cause::PinnedBeforePriority, Some(by), confidence)
+            }
+            _ => Charge::to(Cause::HigherPriorityTask, Some(by), Confidence::High),
+        }
+    }
+
+    /// A thread had the CPU that the waiter outranks.
+    fn behind_lower(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
+        if let Some(charge) = self.in_window(queue, start) {
+            return charge;
+        }
+        if start >= queue.first_choice {
+            // The scheduler chose a lower thread while the waiter was queued.
+            return if end - start <= PASSED_OVER {
+                Charge::to(Cause::Dispatch, None, Confidence::Medium)
+            } else {
+                self.passed_over(queue, start)
+            };
+        }
+        // It was there first, and has not given way yet.
+        if queue.first_choice - queue.from <= ORDINARY_DISPATCH {
+            return Charge::to(Cause::Dispatch, None, Confidence::High);
+        }
+        let by = Some(self.task(tid, theirs));
+        let mut witnesses =
+            queue.timeline.witnesses.iter().filter(|seen| seen.tid == tid && seen.at >= start && seen.at <= end);
+        if let Some(seen) = witnesses.next() {
+            let irqs_off = seen.irqs_off && witnesses.all(|seen| seen.irqs_off);
+            let cause = if irqs_off { Cause::IrqsDisabled } else { Cause::PreemptionDisabled };
+            return Charge::to(cause, by, Confidence::High);
+        }
+        self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
+            .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, Confidence::Medium))
+    }
+
+    /// The CPU was idle.
+    fn behind_idle(&self, queue: &Queue<'_>, start: Ns, end: Ns) -> Charge {
+        if queue.prio.class() == SchedClass::Realtime {
+            if let Some(charge) = self.in_window(queue, start) {
+                return charge;
+            }
+            if start >= queue.first_choice && end - start > PASSED_OVER || queue.idled_on {
+                return self.passed_over(queue, start);
+            }
+        } else if start >= queue.first_choice && end - start > PASSED_OVER || queue.idled_on {
+            let cause = match queue.prio.class() {
+                SchedClass::Fair => Cause::CgroupQuota,
+                _ => Cause::Unexplained,
+            };
+            return Charge::to(cause, None, Confidence::Low);
+        }
+        self.late_from_idle(queue.cpu, start, end)
+    }
+
+    /// The bandwidth window at `at`, if there is one on the waiter's CPU.
+    fn in_window(&self, queue: &Queue<'_>, at: Ns) -> Option<Charge> {
+        if queue.prio.class() != SchedClass::Realtime {
+            return None;
+        }
+        let window = self.engine.windows.iter().rev().find(|window| {
+            window.cpu == queue.cpu && window.start <= at && window.end.is_none_or(|end| end > at)
+        })?;
+        Some(self.by_bandwidth(window))
+    }
+
+    /// The scheduler left a runnable real-time thread waiting, and no switch away from one showed it.
+    fn passed_over(&self, queue: &Queue<'_>, at: Ns) -> Charge {
+        if queue.prio.class() != SchedClass::Realtime {
+            return Charge::unexplained();
+        }
+        let engine = self.engine;
+        let first = engine.first.unwrap_or(at);
+        let from = (queue.from - engine.bandwidth.period).max(first);
+        let (user, share, over) = bandwidth::usage(queue.timeline.between(from, queue.from));
+        let saw_idle =
+            queue.timeline.between(queue.from, queue.to).any(|(_, _, stretch)| stretch.who == Who::Idle);
+        self.by_bandwidth(&Window {
+            cpu: queue.cpu,
+            start: at,
+            end: None,
+            passed_over: queue.waiter.tid,
+            saw_idle,
+            ran: None,
+            user,
+            used: (share, over),
+            hurt: true,
+        })
+    }
+
+    /// Charges RT throttling to who used the time up, and a server to whom it served.
+    fn by_bandwidth(&self, window: &Window) -> Charge {
+        let (cause, confidence) = window.cause(&self.engine.bandwidth);
+        let by = match cause {
+            Cause::FairServer => window.ran.map(|(tid, comm): (Tid, Comm)| {
+                let priority = self.engine.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.prio);
+                Culprit::Task { tid, comm, priority }
+            }),
+            Cause::Unexplained => None,
+            _ => window.user.map(|(tid, prio)| self.task(tid, prio)),
+        };
+        Charge::to(cause, by, confidence)
+    }
+}
+
+/// The stop class shows as real-time priority 99, and has no other name than its threads'.
+fn is_stopper(culprit: &Culprit) -> bool {
+    matches!(culprit, Culprit::Task { comm, priority: Priority(0), .. } if comm.as_str().starts_with("migration/"))
+}

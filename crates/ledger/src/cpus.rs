@@ -1,0 +1,333 @@
+//! What each CPU did when: the thread it ran, and the interrupts on top.
+//!
+//! ```text
+//! stretches:  | task 7 | irq 10 | softirq 1 | task 7 | idle ...
+//!                       <-- stack -->          ^ switched
+//! ```
+
+use std::collections::VecDeque;
+use whylate_base::{Cpu, Ns, Priority, Tid};
+use whylate_events::Name;
+
+/// Who has a CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Who {
+    Unknown,
+    Idle,
+    Task(Tid, Priority),
+    Irq(IrqId),
+    Softirq(u32),
+}
+
+impl Who {
+    /// Of a thread.
+    pub(crate) fn thread(tid: Tid, prio: Priority) -> Who {
+        if tid.is_idle() { Who::Idle } else { Who::Task(tid, prio) }
+    }
+}
+
+/// A hard interrupt's line and name, by index into [`Irqs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IrqId(u16);
+
+/// The interrupts of a trace; there are few, so they are searched in order.
+#[derive(Default)]
+pub(crate) struct Irqs(Vec<(Option<u32>, Name)>);
+
+impl Irqs {
+    /// The id of a line (or of an architecture vector, which has none) with its name.
+    pub(crate) fn id(&mut self, irq: Option<u32>, name: Name) -> IrqId {
+        let known = self.0.iter().position(|entry| entry.0 == irq && entry.1 == name);
+        let index = known.unwrap_or_else(|| {
+            self.0.push((irq, name));
+            self.0.len() - 1
+        });
+        IrqId(index.min(usize::from(u16::MAX)) as u16)
+    }
+
+    /// The line and name behind an id.
+    pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
+        self.0.get(usize::from(id.0)).copied().unwrap_or_default()
+    }
+}
+
+/// From `start` to the next stretch's start, one occupant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) start: Ns,
+    pub(crate) who: Who,
+    /// True when it began with a context switch, so that the scheduler chose it.
+    pub(crate) switched: bool,
+}
+
+/// An interrupt that has been entered and not yet left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) start: Ns,
+    pub(crate) who: Who,
+    /// It was opened by a timer's callback, for want of an event of the interrupt around it.
+    by_timer: bool,
+}
+
+/// A timer that fired on a CPU: from its expiry to the moment the interrupt looked for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LateTimer {
+    pub(crate) due: Ns,
+    pub(crate) handled: Ns,
+    /// Whether the thread that ran was in the kernel, where interrupts can be disabled.
+    pub(crate) in_kernel: Option<bool>,
+}
+
+/// The timer callback that is running on a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Firing {
+    pub(crate) due: Ns,
+    /// Expiry plus slack, for a timer that has slack.
+    pub(crate) hard_due: Ns,
+}
+
+/// A sighting, outside of interrupts, of a thread that should yield and could not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Witness {
+    pub(crate) at: Ns,
+    pub(crate) tid: Tid,
+    pub(crate) irqs_off: bool,
+}
+
+/// One CPU.
+#[derive(Default)]
+pub(crate) struct CpuTimeline {
+    pub(crate) stretches: VecDeque<Stretch>,
+    stack: Vec<Frame>,
+    /// The thread below the interrupts.
+    current: Option<(Tid, Priority)>,
+    pub(crate) last_event: Option<Ns>,
+    pub(crate) firing: Option<Firing>,
+    pub(crate) late_timers: VecDeque<LateTimer>,
+    pub(crate) witnesses: VecDeque<Witness>,
+    /// The clock reading of the last timer interrupt, and where on the trace clock it was taken.
+    pub(crate) timer_anchor: Option<(Ns, Ns)>,
+    /// The thread whose page fault was the last event here.
+    pub(crate) faulting: Option<Tid>,
+}
+
+impl CpuTimeline {
+    /// The thread below the interrupts, if it is known.
+    pub(crate) fn current(&self) -> Option<Tid> {
+        self.current.map(|(tid, _)| tid)
+    }
+
+    /// The interrupt on top, if one is running.
+    pub(crate) fn interrupt(&self) -> Option<Frame> {
+        self.stack.last().copied()
+    }
+
+    /// The outermost hard interrupt that is running.
+    pub(crate) fn hard_interrupt(&self) -> Option<Frame> {
+        self.stack.iter().find(|frame| matches!(frame.who, Who::Irq(_))).copied()
+    }
+
+    fn push(&mut self, start: Ns, who: Who, switched: bool) {
+        let start = self.stretches.back().map_or(start, |last| last.start.max(start));
+        self.stretches.push_back(Stretch { start, who, switched });
+    }
+
+    fn top(&self) -> Who {
+        match (self.stack.last(), self.current) {
+            (Some(frame), _) => frame.who,
+            (None, Some((tid, prio))) => Who::thread(tid, prio),
+            (None, None) => Who::Unknown,
+        }
+    }
+
+    /// The scheduler switched to a thread. Nothing is left of interrupts: a switch never happens inside one.
+    pub(crate) fn switch(&mut self, at: Ns, next: Tid, prio: Priority) {
+        self.stack.clear();
+        self.firing = None;
+        self.current = Some((next, prio));
+        self.push(at, Who::thread(next, prio), true);
+    }
+
+    /// A thread is seen to have the CPU, by an event that is not a switch.
+    pub(crate) fn sight(&mut self, at: Ns, tid: Tid, prio: Priority) {
+        self.current = Some((tid, prio));
+        if self.stack.is_empty() {
+            self.push(at, Who::thread(tid, prio), false);
+        }
+    }
+
+    /// An interrupt began.
+    pub(crate) fn enter(&mut self, at: Ns, who: Who, by_timer: bool) {
+        self.stack.push(Frame { start: at, who, by_timer });
+        self.push(at, who, false);
+    }
+
+    /// An interrupt ended; one whose beginning was not seen is ignored.
+    pub(crate) fn exit(&mut self, at: Ns, is_it: impl Fn(Who) -> bool) {
+        if let Some(depth) = self.stack.iter().rposition(|frame| is_it(frame.who)) {
+            self.stack.truncate(depth);
+            let top = self.top();
+            self.push(at, top, false);
+        }
+    }
+
+    /// A timer's callback ended: so did the interrupt that stood for it.
+    pub(crate) fn exit_timer(&mut self, at: Ns) {
+        self.firing = None;
+        if self.stack.last().is_some_and(|frame| frame.by_timer) {
+            self.stack.pop();
+            let top = self.top();
+            self.push(at, top, false);
+        }
+    }
+
+    /// Nothing is known of the CPU from its last event until `until`, when events begin again.
+    /// Returns where the unknown begins.
+    pub(crate) fn lose(&mut self, until: Ns) -> Ns {
+        let from = self.last_event.unwrap_or(until);
+        self.stack.clear();
+        self.firing = None;
+        self.current = None;
+        self.push(from, Who::Unknown, false);
+        from
+    }
+
+    /// Who had the CPU in `from..to`: clipped, in order, without gaps.
+    pub(crate) fn between(&self, from: Ns, to: Ns) -> Stretches<'_> {
+        let next = self.stretches.partition_point(|stretch| stretch.start <= from);
+        let current = next.checked_sub(1).and_then(|i| self.stretches.get(i)).copied();
+        let unknown = Stretch { start: from, who: Who::Unknown, switched: false };
+        Stretches { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }
+    }
+
+    /// Forgets what ended before `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        while self.stretches.get(1).is_some_and(|second| second.start <= horizon) {
+            self.stretches.pop_front();
+        }
+        while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
+            self.late_timers.pop_front();
+        }
+        while self.witnesses.front().is_some_and(|witness| witness.at < horizon) {
+            self.witnesses.pop_front();
+        }
+    }
+}
+
+/// A clipped stretch: from, to, and the stretch it is part of.
+pub(crate) type Clip = (Ns, Ns, Stretch);
+
+/// Iterates over what a CPU did.
+pub(crate) struct Stretches<'a> {
+    cpu: &'a CpuTimeline,
+    next: usize,
+    current: Stretch,
+    at: Ns,
+    to: Ns,
+}
+
+impl Iterator for Stretches<'_> {
+    type Item = Clip;
+
+    fn next(&mut self) -> Option<Clip> {
+        while self.at < self.to {
+            let upcoming = self.cpu.stretches.get(self.next).copied();
+            let end = upcoming.map_or(self.to, |stretch| stretch.start.min(self.to));
+            let clip = (self.at, end, self.current);
+            if let Some(stretch) = upcoming {
+                self.current = stretch;
+                self.next += 1;
+            }
+            if end > self.at {
+                self.at = end;
+                return Some(clip);
+            }
+        }
+        None
+    }
+}
+
+/// All CPUs of a trace.
+#[derive(Default)]
+pub(crate) struct Cpus(Vec<CpuTimeline>);
+
+/// A CPU number beyond this is a damaged event, not a machine.
+const MAX_CPUS: usize = 16 * 1024;
+
+impl Cpus {
+    /// The CPU, known from now on; `None` for a number no machine has.
+    pub(crate) fn get_mut(&mut self, cpu: Cpu) -> Option<&mut CpuTimeline> {
+        let index = cpu.index();
+        if index >= MAX_CPUS {
+            return None;
+        }
+        if index >= self.0.len() {
+            self.0.resize_with(index + 1, CpuTimeline::default);
+        }
+        self.0.get_mut(index)
+    }
+
+    /// The CPU, if it was seen.
+    pub(crate) fn get(&self, cpu: Cpu) -> Option<&CpuTimeline> {
+        self.0.get(cpu.index())
+    }
+
+    /// All of them with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Cpu, &CpuTimeline)> {
+        self.0.iter().enumerate().map(|(index, timeline)| (Cpu(index as u32), timeline))
+    }
+
+    /// All of them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut CpuTimeline> {
+        self.0.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn interrupts_nest_on_the_thread() {
+        let mut irqs = Irqs::default();
+        let nic = Who::Irq(irqs.id(Some(10), "eth0".into()));
+        let mut cpu = CpuTimeline::default();
+        cpu.switch(Ns(0), Tid(7), Priority(120));
+        cpu.enter(Ns(10), Who::Softirq(3), false);
+        cpu.enter(Ns(12), nic, false);
+        cpu.exit(Ns(15), |who| who == nic);
+        cpu.exit(Ns(18), |who| who == Who::Softirq(3));
+        cpu.exit(Ns(19), |who| who == Who::Softirq(3));
+        let task = Who::Task(Tid(7), Priority(120));
+        let seen: Vec<_> = cpu.between(Ns(5), Ns(30)).map(|(from, to, s)| (from.0, to.0, s.who)).collect();
+        assert_eq!(
+            seen,
+            [
+                (5, 10, task),
+                (10, 12, Who::Softirq(3)),
+                (12, 15, nic),
+                (15, 18, Who::Softirq(3)),
+                (18, 30, task),
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_cpu_did_tiles_any_interval(starts in prop::collection::vec(0i64..100, 0..20), from in 0i64..100, length in 0i64..100) {
+            let mut cpu = CpuTimeline::default();
+            for (index, start) in starts.iter().enumerate() {
+                cpu.switch(Ns(*start), Tid(index as i32), Priority(120));
+            }
+            let to = from + length;
+            let mut at = Ns(from);
+            for (begin, end, _) in cpu.between(Ns(from), Ns(to)) {
+                prop_assert_eq!(begin, at);
+                prop_assert!(end > begin);
+                at = end;
+            }
+            prop_assert_eq!(at, Ns(to));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Applies events, one by one in time order, to what is known of CPUs and threads.
+//!
+//! The engine holds the past only as far back as an activation in progress needs it.
+
+mod context;
+mod interrupts;
+mod scheduling;
+mod workings;
+
+use crate::bandwidth::{Bandwidth, Window};
+use crate::cpus::{Cpus, Irqs};
+use crate::options::Options;
+use crate::sleeps::Syscalls;
+use crate::threads::Threads;
+use std::collections::HashMap;
+use whylate_base::Ns;
+use whylate_events::{Event, EventKind, Kind, KindSet, TraceInfo};
+
+/// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
+const LOOK_BACK: Ns = Ns::from_secs(1);
+/// Events between two clean-ups.
+const CLEAN_UP_EVERY: u64 = 1 << 16;
+
+/// The kinds of events the ledger can use.
+pub const WANTED: KindSet = KindSet::ALL;
+
+/// Everything known at one instant of a trace.
+pub(crate) struct Engine<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) cpus: Cpus,
+    pub(crate) threads: Threads,
+    pub(crate) irqs: Irqs,
+    pub(crate) bandwidth: Bandwidth,
+    /// Times real-time threads were passed over, all of the trace.
+    pub(crate) windows: Vec<Window>,
+    /// The window in progress of each CPU, by index into `windows`.
+    pub(crate) open_windows: HashMap<u32, usize>,
+    pub(crate) syscalls: Option<Syscalls>,
+    /// The expiry of each armed timer, by address.
+    timers: HashMap<u64, ArmedTimer>,
+    /// True when trace time and the kernel's monotonic time are one.
+    monotonic: bool,
+    pub(crate) hypervisor: Option<bool>,
+    pub(crate) seen: KindSet,
+    pub(crate) now: Ns,
+    pub(crate) first: Option<Ns>,
+    events: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ArmedTimer {
+    softexpires: Ns,
+    expires: Ns,
+    /// When it was armed, on the trace clock.
+    armed: Ns,
+}
+
+impl<'a> Engine<'a> {
+    pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Engine<'a> {
+        let kernel = info.kernel_release.as_deref().and_then(crate::bandwidth::version);
+        Engine {
+            options,
+            cpus: Cpus::default(),
+            threads: Threads::default(),
+            irqs: Irqs::default(),
+            bandwidth: Bandwidth { kernel, ..Bandwidth::default() },
+            windows: Vec::new(),
+            open_windows: HashMap::new(),
+            syscalls: Syscalls::of(info.machine.as_deref()),
+            timers: HashMap::new(),
+            monotonic: info.clock.as_deref() == Some("mono"),
+            hypervisor: None,
+            seen: KindSet::NONE,
+            now: Ns(i64::MIN),
+            first: None,
+            events: 0,
+        }
+    }
+
+    /// Takes in the next event.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        let kind = event.kind.kind();
+        // A merge is in order; a clock that steps back a little is not allowed to undo the past.
+        let at = event.ts.max(self.now);
+        self.now = at;
+        self.first.get_or_insert(at);
+        self.seen.insert(kind);
+        self.events += 1;
+        if self.events.is_multiple_of(CLEAN_UP_EVERY) {
+            self.clean_up();
+        }
+        if kind == Kind::Lost {
+            self.lost(at, event.cpu);
+            return;
+        }
+        self.sight(at, event);
+        match &event.kind {
+            EventKind::Switch(switch) => self.switch(at, event.cpu, switch),
+            EventKind::Waking(wake) => self.waking(at, event, wake),
+            EventKind::Wakeup { wake, .. } => self.wakeup(at, event, wake),
+            EventKind::Migrate { tid, to, .. } => self.migrate(at, *tid, *to),
+            EventKind::Fork { child, comm, .. } => self.threads.get_mut(*child).comm = *comm,
+            EventKind::Exit { tid } => self.exit(at, *tid),
+            EventKind::PiSetprio { tid, old, new } => self.inherit(event, *tid, *old, *new),
+            EventKind::Marker(text) => self.fact(text.as_str()),
+            EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
+            EventKind::SyscallExit(_) => self.threads.get_mut(event.context.tid).syscall = None,
+            EventKind::PageFault(_) => self.page_fault(at, event),
+            EventKind::ContentionBegin { lock, .. } => self.contention_begin(at, event, *lock),
+            EventKind::ContentionEnd { .. } => self.contention_end(at, event),
+            EventKind::IrqEntry { .. }
+            | EventKind::IrqExit { .. }
+            | EventKind::VectorEntry { .. }
+            | EventKind::VectorExit { .. }
+            | EventKind::SoftirqEntry { .. }
+            | EventKind::SoftirqExit { .. } => self.interrupt(at, event),
+            EventKind::HrtimerStart(start) => self.arm(at, event, start),
+            EventKind::HrtimerCancel { .. } => {}
+            EventKind::HrtimerExpire(expiry) => self.fire(at, event.cpu, expiry),
+            EventKind::HrtimerExpireExit { .. } => {
+                if let Some(cpu) = self.cpus.get_mut(event.cpu) {
+                    cpu.exit_timer(at);
+                }
+            }
+            EventKind::Exec { .. }
+            | EventKind::SoftirqRaise { .. }
+            | EventKind::TimerExpire { .. }
+            | EventKind::TimerExpireExit { .. }
+            | EventKind::CpuIdle { .. }
+            | EventKind::Nmi { .. }
+            | EventKind::Function { .. }
+            | EventKind::Lost { .. }
+            | EventKind::Other => {}
+        }
+        if let Some(cpu) = self.cpus.get_mut(event.cpu) {
+            cpu.last_event = Some(at);
+        }
+    }
+
+    /// Forgets what no activation in progress can need.
+    fn clean_up(&mut self) {
+        let oldest = self
+            .threads
+            .iter()
+            .filter(|thread| self.options.selects(thread))
+            .filter_map(|thread| thread.open.as_ref())
+            .map(|open| open.due)
+            .min();
+        let horizon = oldest.unwrap_or(self.now).min(self.now) - LOOK_BACK;
+        self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
+        self.threads.iter_mut().for_each(|thread| thread.forget(horizon));
+    }
+}

@@ -1,0 +1,107 @@
+//! What any event shows by its context: who has the CPU. And what a loss takes away.
+
+use super::Engine;
+use crate::activations::{Begin, Open};
+use crate::cpus::Witness;
+use crate::threads::State;
+use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
+use whylate_events::{ContextFlags, Event, EventKind, Fact};
+
+impl Engine<'_> {
+    /// Takes in who was current. Where that is not who was thought to be, a switch was not
+    /// seen: the thread is taken to have the CPU from here.
+    pub(super) fn sight(&mut self, at: Ns, event: &Event) {
+        let Some(cpu) = self.cpus.get_mut(event.cpu) else { return };
+        if let Some(tid) = cpu.faulting.take() {
+            let is_fault = matches!(event.kind, EventKind::PageFault(_));
+            if let Some(open) = &mut self.threads.get_mut(tid).open {
+                open.after_fault(at, is_fault);
+            }
+        }
+        let context = event.context;
+        let asked_to_yield = context.flags.contains(ContextFlags::NEED_RESCHED);
+        if asked_to_yield && !context.flags.in_interrupt() && !matches!(event.kind, EventKind::Switch(_)) {
+            let irqs_off = context.flags.irqs_off();
+            cpu.witnesses.push_back(Witness { at, tid: context.tid, irqs_off });
+        }
+        if cpu.current() != Some(context.tid) {
+            self.appear(at, event.cpu, context.tid);
+        }
+    }
+
+    /// A thread is found on a CPU without having been seen to get there.
+    pub(super) fn appear(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let before = timeline.current();
+        let thread = self.threads.get_mut(tid);
+        timeline.sight(at, tid, thread.prio);
+        if !tid.is_idle() {
+            self.found(at, cpu, tid);
+        }
+        if let Some(before) = before.filter(|before| !before.is_idle()) {
+            let thread = self.threads.get_mut(before);
+            if thread.state() == State::Running(cpu) {
+                thread.enter(at, State::Unknown);
+            }
+        }
+    }
+
+    /// A thread runs, and how it came to was not seen.
+    pub(super) fn found(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+        self.wake_unseen(at, cpu, tid);
+        let thread = self.threads.get_mut(tid);
+        if thread.state() != State::Running(cpu) {
+            thread.enter(at, State::Running(cpu));
+        }
+        let open = thread.open.get_or_insert_with(|| Open::new(Begin::TraceStart, at, at));
+        open.running.get_or_insert(at);
+        open.cpu.get_or_insert(cpu);
+    }
+
+    /// Events were lost on a CPU up to `at`.
+    pub(super) fn lost(&mut self, at: Ns, cpu: Cpu) {
+        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let from = timeline.lose(at);
+        timeline.last_event = Some(at);
+        timeline.faulting = None;
+        self.open_windows.remove(&cpu.0);
+        for thread in self.threads.iter_mut() {
+            if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
+                thread.enter(from, State::Unknown);
+                thread.waking = None;
+                thread.syscall = None;
+                thread.contending = None;
+            }
+        }
+    }
+
+    /// Takes in a fact that the recording carries as a marker.
+    pub(super) fn fact(&mut self, text: &str) {
+        match Fact::parse(text) {
+            Some(Fact::Policy { tid, policy, priority, comm }) => {
+                let thread = self.threads.get_mut(tid);
+                thread.policy = Some(policy);
+                if thread.comm.is_empty() {
+                    thread.comm = comm;
+                }
+                let prio = match policy {
+                    Policy::Deadline => Some(Priority(-1)),
+                    Policy::Fifo | Policy::Rr => Some(Priority::realtime(priority as i32)),
+                    _ => None,
+                };
+                if let Some(prio) = prio {
+                    thread.set_priority(prio);
+                }
+            }
+            Some(Fact::RtRuntimeUs(us)) => {
+                self.bandwidth.unlimited = us < 0;
+                self.bandwidth.runtime = (us >= 0).then(|| Ns::from_us(us));
+            }
+            Some(Fact::RtPeriodUs(us)) if us > 0 => self.bandwidth.period = Ns::from_us(us),
+            Some(Fact::RtGroupSched(on)) => self.bandwidth.group_sched = Some(on),
+            Some(Fact::FairServerNs(ns)) => self.bandwidth.fair_server = Some(ns),
+            Some(Fact::Hypervisor(on)) => self.hypervisor = Some(on),
+            Some(Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. }) | None => {}
+        }
+    }
+}

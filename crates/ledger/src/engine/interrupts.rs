@@ -1,0 +1,101 @@
+//! Interrupts and timers: entries, exits, expiries and how late they were.
+
+use super::{ArmedTimer, Engine};
+use crate::cpus::{Firing, LateTimer, Who};
+use crate::options::is_housekeeping;
+use whylate_base::{Cpu, Ns};
+use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
+
+/// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
+const LATE: Ns = Ns::from_us(20);
+/// Clock readings further apart than this are of different clocks (CLOCK_REALTIME and CLOCK_MONOTONIC
+/// are decades apart).
+const SAME_CLOCK: Ns = Ns::from_secs(1);
+
+impl Engine<'_> {
+    pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
+        let Some(cpu) = self.cpus.get_mut(event.cpu) else { return };
+        match event.kind {
+            EventKind::IrqEntry { irq, name } => {
+                let id = self.irqs.id(Some(irq), name);
+                cpu.enter(at, Who::Irq(id), false);
+            }
+            EventKind::VectorEntry { name } => {
+                let id = self.irqs.id(None, name);
+                cpu.enter(at, Who::Irq(id), false);
+            }
+            EventKind::SoftirqEntry { vec } => cpu.enter(at, Who::Softirq(vec), false),
+            EventKind::IrqExit { irq } => {
+                let irqs = &self.irqs;
+                cpu.exit(at, |who| matches!(who, Who::Irq(id) if irqs.get(id).0 == Some(irq)));
+            }
+            EventKind::VectorExit { name } => {
+                let id = self.irqs.id(None, name);
+                cpu.exit(at, |who| who == Who::Irq(id));
+            }
+            EventKind::SoftirqExit { vec } => cpu.exit(at, |who| who == Who::Softirq(vec)),
+            _ => {}
+        }
+    }
+
+    /// A timer was started.
+    pub(super) fn arm(&mut self, at: Ns, event: &Event, start: &HrtimerStart) {
+        let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at };
+        self.timers.insert(start.hrtimer, armed);
+        let in_interrupt = event.context.flags.in_interrupt()
+            || self.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
+        let sleeps = start.function.is_empty() || start.function.as_str().starts_with("hrtimer_wakeup");
+        if sleeps && !in_interrupt && !event.context.tid.is_idle() {
+            self.threads.get_mut(event.context.tid).sleeps.program(at, start.softexpires);
+        }
+    }
+
+    /// A timer's callback begins.
+    pub(super) fn fire(&mut self, at: Ns, on: Cpu, expiry: &HrtimerExpiry) {
+        let in_kernel = self.in_kernel(on);
+        let Some(cpu) = self.cpus.get_mut(on) else { return };
+        let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
+        // When, on the trace clock, the interrupt read the timer's clock: once at its beginning,
+        // for all the timers it then finds expired.
+        let began = cpu.hard_interrupt().filter(|_| !in_softirq).map_or(at, |frame| frame.start);
+        let read = match cpu.timer_anchor {
+            Some((now, read)) if read >= began && (expiry.now - now).0.abs() < SAME_CLOCK.0 => {
+                (read + (expiry.now - now)).min(at)
+            }
+            Some((now, read)) if now == expiry.now => read,
+            _ => began,
+        };
+        cpu.timer_anchor = Some((expiry.now, read));
+        let exact = self.monotonic && (at - expiry.now).0.abs() < SAME_CLOCK.0;
+        let on_trace_clock =
+            |expires: Ns| if exact { expires.min(at) } else { (read - (expiry.now - expires)).min(at) };
+        let (due, hard_due) = match self.timers.get(&expiry.hrtimer) {
+            Some(armed) => {
+                let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));
+                // A timer that was armed for the past fires at once: that is not lateness.
+                let could_fire = hard_due.max(armed.armed);
+                if read - could_fire >= LATE && !in_softirq {
+                    cpu.late_timers.push_back(LateTimer { due: could_fire, handled: read, in_kernel });
+                }
+                (due, hard_due.max(due))
+            }
+            None => (read.min(at), read.min(at)),
+        };
+        if cpu.interrupt().is_none() {
+            let id = self.irqs.id(None, "hrtimer".into());
+            cpu.enter(at, Who::Irq(id), true);
+        }
+        cpu.firing = Some(Firing { due, hard_due });
+    }
+
+    /// Whether the thread on a CPU is in the kernel now; `None` when its system calls are not recorded.
+    fn in_kernel(&self, cpu: Cpu) -> Option<bool> {
+        let current = self.cpus.get(cpu)?.current()?;
+        let thread = self.threads.get(current)?;
+        if is_housekeeping(thread.comm.as_str()) {
+            Some(true)
+        } else {
+            thread.syscalls_recorded.then_some(thread.syscall.is_some())
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Wake-ups, switches, migrations, inheritance: what moves a thread from state to state, and
+//! where its activations begin and end.
+
+use super::Engine;
+use crate::activations::{Begin, Open, WakeCause};
+use crate::bandwidth::{self, Window};
+use crate::cpus::Who;
+use crate::options::is_housekeeping;
+use crate::threads::{State, Thread, Wait, Waking};
+use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
+use whylate_events::{Event, Switch, TaskState, Wake};
+
+/// A thread that faults and sleeps within this time sleeps because of the fault.
+const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
+/// A thread that is moved within this time of being taken off the CPU was taken off to be moved.
+const MOVED_AT_ONCE: Ns = Ns::from_us(200);
+
+impl Engine<'_> {
+    /// `sched_waking`: somebody begins to wake a thread.
+    pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
+        let waking = self.wake_of(at, event);
+        let thread = self.threads.get_mut(wake.tid);
+        thread.comm = wake.comm;
+        thread.set_priority(wake.prio);
+        if !matches!(thread.state(), State::Queued(_)) {
+            thread.waking = Some(waking);
+        }
+    }
+
+    /// `sched_wakeup`: the thread is on a runqueue.
+    pub(super) fn wakeup(&mut self, at: Ns, event: &Event, wake: &Wake) {
+        let waking = self.wake_of(at, event);
+        let thread = self.threads.get_mut(wake.tid);
+        thread.comm = wake.comm;
+        thread.set_priority(wake.prio);
+        let waking = thread.waking.take().unwrap_or(waking);
+        self.woken(at, wake.tid, wake.target_cpu, waking);
+    }
+
+    /// What the current context says of the wake-up it makes.
+    fn wake_of(&self, at: Ns, event: &Event) -> Waking {
+        let Some(cpu) = self.cpus.get(event.cpu) else {
+            return Waking { at, due: at, cause: WakeCause::Unseen };
+        };
+        if let Some(firing) = cpu.firing {
+            let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due };
+            return Waking { at, due: firing.due.min(at), cause };
+        }
+        let cause = match cpu.interrupt().map(|frame| frame.who) {
+            Some(Who::Irq(id)) => WakeCause::Irq(id),
+            Some(Who::Softirq(vec)) => WakeCause::Softirq(vec),
+            _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
+            _ => WakeCause::Thread(event.context.tid),
+        };
+        Waking { at, due: at, cause }
+    }
+
+    /// A thread reached the runqueue of `cpu` at `at`.
+    fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: Waking) {
+        let thread = self.threads.get_mut(tid);
+        match thread.state() {
+            State::Blocked { wait, .. } => {
+                let wait = self.settle_wait(wait, waking.cause);
+                let thread = self.threads.get_mut(tid);
+                let since = thread.since().unwrap_or(at);
+                if let Some(span) = thread.history.back_mut() {
+                    span.state = State::Blocked { wait, waker: waking.cause.waker() };
+                }
+                if !wait.continues() {
+                    self.end(tid, Some(since), since);
+                    self.begin(at, tid, cpu, waking, None);
+                }
+                self.threads.get_mut(tid).enter(at, State::Queued(cpu));
+            }
+            State::Running(on) => {
+                // A sleep whose time had come before the thread was off the CPU: it goes on at once.
+                let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
+                let sleeping = thread.syscall.is_none_or(|call| {
+                    self.syscalls.is_none_or(|table| table.sleeps_relative(&call).is_some())
+                });
+                if own_timer && sleeping {
+                    self.end(tid, Some(waking.at), waking.at);
+                    self.begin(at, tid, on, waking, Some(at));
+                    self.threads.get_mut(tid).enter(at, State::Running(on));
+                }
+            }
+            State::Queued(on) => {
+                if on != cpu {
+                    thread.enter(at, State::Queued(cpu));
+                }
+            }
+            State::Unknown => {
+                let since = thread.since().unwrap_or(at);
+                self.end(tid, None, since);
+                self.begin(at, tid, cpu, waking, None);
+                self.threads.get_mut(tid).enter(at, State::Queued(cpu));
+            }
+        }
+    }
+
+    /// A sleep on a device that another program's thread ended was a wait for what that thread held.
+    fn settle_wait(&self, wait: Wait, cause: WakeCause) -> Wait {
+        match (wait, cause) {
+            (Wait::Io, WakeCause::Thread(tid)) => {
+                let by_program = self.threads.get(tid).is_some_and(|waker| !is_housekeeping(waker.comm.as_str()));
+                if by_program { Wait::Lock { owner: Some(tid) } } else { wait }
+            }
+            _ => wait,
+        }
+    }
+
+    /// A thread that is about to run was asleep as far as was seen: take the wake-up in now.
+    pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+        let thread = self.threads.get_mut(tid);
+        if matches!(thread.state(), State::Blocked { .. }) {
+            let unseen = Waking { at, due: at, cause: WakeCause::Unseen };
+            let waking = thread.waking.take().unwrap_or(unseen);
+            self.woken(waking.at, tid, cpu, waking);
+        }
+    }
+
+    /// An activation begins.
+    fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: Waking, running: Option<Ns>) {
+        let first = self.first.unwrap_or(at);
+        let thread = self.threads.get_mut(tid);
+        // A period that began before the last activation ended is late from its own beginning on,
+        // but never reaches back beyond the one before.
+        let earliest = thread.last_due.unwrap_or(first).max(first);
+        let due = waking.due.max(earliest).min(at);
+        let mut open = Open::new(Begin::Woken(waking.cause), due, waking.at.max(due));
+        open.woken = Some(at);
+        open.running = running;
+        open.cpu = Some(cpu);
+        thread.last_due = Some(due);
+        thread.open = Some(open);
+    }
+
+    /// `sched_switch`
+    pub(super) fn switch(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
+        if self.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
+            self.appear(at, cpu, switch.prev_tid);
+        }
+        self.watch_bandwidth(at, cpu, switch);
+        if !switch.prev_tid.is_idle() {
+            self.leave(at, cpu, switch);
+        }
+        if let Some(timeline) = self.cpus.get_mut(cpu) {
+            timeline.switch(at, switch.next_tid, switch.next_prio);
+        }
+        if !switch.next_tid.is_idle() {
+            let thread = self.threads.get_mut(switch.next_tid);
+            thread.comm = switch.next_comm;
+            thread.set_priority(switch.next_prio);
+            thread.faulting = None;
+            self.found(at, cpu, switch.next_tid);
+        }
+    }
+
+    /// A thread leaves the CPU.
+    fn leave(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
+        let thread = self.threads.get_mut(switch.prev_tid);
+        thread.comm = switch.prev_comm;
+        if thread.prio != switch.prev_prio {
+            // It changed while it ran; what it did since it was switched in is shown as it ends.
+            let old = Who::Task(thread.tid, thread.prio);
+            if let Some(timeline) = self.cpus.get_mut(cpu) {
+                for stretch in timeline.stretches.iter_mut().rev() {
+                    if stretch.who == old {
+                        stretch.who = Who::Task(switch.prev_tid, switch.prev_prio);
+                    }
+                    if stretch.switched {
+                        break;
+                    }
+                }
+            }
+            thread.set_priority(switch.prev_prio);
+        }
+        match switch.prev_state {
+            TaskState::Runnable | TaskState::Preempted => thread.enter(at, State::Queued(cpu)),
+            TaskState::Dead => {
+                thread.enter(at, State::Unknown);
+                self.end(switch.prev_tid, Some(at), at);
+            }
+            state => {
+                let wait = self.why_asleep(at, self.threads.get(switch.prev_tid), state);
+                self.threads.get_mut(switch.prev_tid).enter(at, State::Blocked { wait, waker: None });
+            }
+        }
+        self.threads.get_mut(switch.prev_tid).lent_priority_to = None;
+    }
+
+    /// What a thread waits for that goes to sleep now.
+    fn why_asleep(&self, at: Ns, thread: Option<&Thread>, state: TaskState) -> Wait {
+        let Some(thread) = thread else { return Wait::Unsure };
+        let deep = state == TaskState::Uninterruptible;
+        if thread.contending.is_some() {
+            return Wait::Lock { owner: None };
+        }
+        if let Some(owner) = thread.lent_priority_to {
+            return Wait::Lock { owner: Some(owner) };
+        }
+        if let (Some(call), Some(table)) = (&thread.syscall, &self.syscalls) {
+            return table.wait(call, state);
+        }
+        let faulted = thread.faulting.is_some_and(|fault| {
+            thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP)
+        });
+        match (faulted, deep) {
+            (true, _) => Wait::Fault,
+            (false, true) => Wait::Io,
+            (false, false) => Wait::Unsure,
+        }
+    }
+
+    /// `sched_migrate_task`
+    pub(super) fn migrate(&mut self, at: Ns, tid: Tid, to: Cpu) {
+        let thread = self.threads.get_mut(tid);
+        let State::Queued(from) = thread.state() else { return };
+        thread.enter(at, State::Queued(to));
+        if let Some(&index) = self.open_windows.get(&from.0) {
+            let window = &mut self.windows[index];
+            if window.passed_over == tid && at - window.start < MOVED_AT_ONCE {
+                window.end = Some(window.start);
+                self.open_windows.remove(&from.0);
+            }
+        }
+    }
+
+    pub(super) fn exit(&mut self, at: Ns, tid: Tid) {
+        // It still runs for a moment, to switch away in the end; its work is done here.
+        self.end(tid, Some(at), at);
+    }
+
+    /// `sched_pi_setprio`: an owner gets or loses an inherited priority.
+    pub(super) fn inherit(&mut self, event: &Event, tid: Tid, old: Priority, new: Priority) {
+        let thread = self.threads.get_mut(tid);
+        match thread.unboosted {
+            None if new.outranks(old) => thread.unboosted = Some(old),
+            Some(own) if !new.outranks(own) => thread.unboosted = None,
+            _ => {}
+        }
+        thread.set_priority(new);
+        if let State::Running(cpu) = thread.state()
+            && let Some(timeline) = self.cpus.get_mut(cpu)
+        {
+            timeline.sight(self.now, tid, new);
+        }
+        if new.outranks(old) && event.context.tid != tid && !event.context.flags.in_interrupt() {
+            self.threads.get_mut(event.context.tid).lent_priority_to = Some(tid);
+        }
+    }
+
+    /// Follows the times a CPU passes over runnable real-time threads.
+    fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
+        let to_idle = switch.next_tid.is_idle();
+        let to_low = to_idle || switch.next_prio.class() == SchedClass::Fair;
+        if let Some(&index) = self.open_windows.get(&cpu.0) {
+            let window = &mut self.windows[index];
+            if to_low {
+                window.saw_idle |= to_idle;
+                if !to_idle {
+                    window.ran.get_or_insert((switch.next_tid, switch.next_comm));
+                }
+            } else if switch.next_prio.class() == SchedClass::Realtime {
+                window.end = Some(at);
+                self.open_windows.remove(&cpu.0);
+            }
+            return;
+        }
+        let passes_over = switch.prev_prio.class() == SchedClass::Realtime
+            && switch.prev_state.is_runnable()
+            && !switch.prev_tid.is_idle();
+        if !passes_over || !to_low {
+            return;
+        }
+        let Some(timeline) = self.cpus.get(cpu) else { return };
+        let from = (at - self.bandwidth.period).max(self.first.unwrap_or(at));
+        let (user, share, over) = bandwidth::usage(timeline.between(from, at));
+        self.open_windows.insert(cpu.0, self.windows.len());
+        self.windows.push(Window {
+            cpu,
+            start: at,
+            end: None,
+            passed_over: switch.prev_tid,
+            saw_idle: to_idle,
+            ran: (!to_idle).then_some((switch.next_tid, switch.next_comm)),
+            user,
+            used: (share, over),
+            hurt: false,
+        });
+    }
+}

@@ -1,0 +1,59 @@
+//! What a thread does inside the kernel: system calls, page faults, contended locks.
+
+use super::Engine;
+use crate::sleeps::Setting;
+use whylate_base::Ns;
+use whylate_events::{Event, Syscall};
+
+impl Engine<'_> {
+    pub(super) fn syscall_enter(&mut self, at: Ns, event: &Event, call: &Syscall) {
+        let table = self.syscalls;
+        let thread = self.threads.get_mut(event.context.tid);
+        thread.syscall = Some(*call);
+        thread.faulting = None;
+        let Some(table) = table else { return };
+        let setting = table.setting(call, event.context.tid.0);
+        // The settings are recorded of every thread, other calls only of chosen ones.
+        if setting.is_none() {
+            thread.syscalls_recorded = true;
+        }
+        match setting {
+            Some(Setting::OwnAffinity) if !thread.prio.is_realtime() => thread.pinned_fair = Some(at),
+            Some(Setting::Priority) => thread.raised = Some(at),
+            Some(Setting::OwnAffinity) | None => {}
+        }
+        match table.sleeps_relative(call) {
+            Some(true) => thread.sleeps.relative_calls += 1,
+            Some(false) => thread.sleeps.absolute_calls += 1,
+            None => {}
+        }
+    }
+
+    pub(super) fn page_fault(&mut self, at: Ns, event: &Event) {
+        let thread = self.threads.get_mut(event.context.tid);
+        thread.faulting = Some(at);
+        if let Some(open) = &mut thread.open {
+            open.fault(at);
+            if let Some(cpu) = self.cpus.get_mut(event.cpu) {
+                cpu.faulting = Some(event.context.tid);
+            }
+        }
+    }
+
+    pub(super) fn contention_begin(&mut self, at: Ns, event: &Event, lock: u64) {
+        if !event.context.flags.in_interrupt() {
+            self.threads.get_mut(event.context.tid).contending = Some((lock, at));
+        }
+    }
+
+    pub(super) fn contention_end(&mut self, at: Ns, event: &Event) {
+        if event.context.flags.in_interrupt() {
+            return;
+        }
+        let thread = self.threads.get_mut(event.context.tid);
+        let began = thread.contending.take();
+        if let (Some((_, since)), Some(open)) = (began, &mut thread.open) {
+            open.spin(since, at);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The one call: events in, explanation out.
+
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::findings;
+use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
+use crate::options::Options;
+use crate::threads::Thread;
+use crate::verdict;
+use whylate_base::Ns;
+use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
+
+/// Explains every activation of the selected threads of a trace.
+pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
+    let mut engine = Engine::new(options, source.info());
+    while let Some(event) = source.next_event() {
+        engine.apply(&event);
+    }
+    engine.end_all();
+    let trace = source.info().clone();
+    let missing = missing(&engine, &trace);
+
+    let mut activations: Vec<Activation> = Vec::new();
+    let mut tasks: Vec<TaskSummary> = Vec::new();
+    for thread in engine.threads.iter() {
+        let Some(stats) = &thread.stats else { continue };
+        tasks.push(summary(thread));
+        for activation in &stats.worst {
+            let mut activation = activation.clone();
+            activation.verdict = verdict::of(&engine, thread, &activation);
+            activations.push(activation);
+        }
+    }
+    activations.sort_by(|a, b| b.response().cmp(&a.response()).then(a.due.cmp(&b.due)));
+    let worst_of = |task: &TaskSummary| {
+        activations.iter().find(|activation| activation.tid == task.tid).map_or(Ns::ZERO, Activation::response)
+    };
+    tasks.sort_by_key(|task| (std::cmp::Reverse(worst_of(task)), task.tid));
+    let findings = findings::all(&engine, &trace, &activations);
+    Explanation { trace, tasks, activations, findings, missing }
+}
+
+fn summary(thread: &Thread) -> TaskSummary {
+    let stats = thread.stats.as_deref();
+    let mut causes: Vec<(Cause, Ns)> =
+        stats.map(|stats| stats.causes.iter().map(|(&cause, &time)| (cause, time)).collect()).unwrap_or_default();
+    causes.sort_by_key(|&(cause, time)| (std::cmp::Reverse(time), cause));
+    TaskSummary {
+        tid: thread.tid,
+        comm: thread.comm,
+        policy: thread.policy,
+        priority: thread.own_priority(),
+        activations: stats.map_or(0, |stats| stats.activations),
+        latency: stats.and_then(|stats| stats.latency.spread()),
+        response: stats.and_then(|stats| stats.response.spread()),
+        causes,
+    }
+}
+
+/// True for an activation that was seen from its beginning to its end.
+pub(crate) fn is_whole(activation: &Activation) -> bool {
+    activation.done.is_some() && activation.trigger != Trigger::TraceStart
+}
+
+/// What the ledger needs and the trace does not have. Rare events are asked for only of a
+/// recording that says what it recorded.
+fn missing(engine: &Engine<'_>, trace: &TraceInfo) -> Vec<Missing> {
+    let present = engine.seen.union(trace.recorded.unwrap_or(KindSet::NONE));
+    let needs = [
+        (Kind::Switch, "who had the CPU, and so anything at all"),
+        (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
+        (Kind::Wakeup, "when and on which CPU a thread was put on a runqueue"),
+        (Kind::HrtimerExpire, "how late a timer's interrupt came after its expiry"),
+        (Kind::HrtimerStart, "when a timer was due to expire"),
+        (Kind::Irq, "time taken by hard interrupt handlers: it is charged to whoever they interrupted"),
+        (Kind::Softirq, "time taken by softirqs: it is charged to whoever they interrupted"),
+        (Kind::Syscall, "whether a sleep waits for the next period, for input or for a lock"),
+    ];
+    needs
+        .into_iter()
+        .filter(|(kind, _)| !present.contains(*kind))
+        .map(|(kind, cannot_tell)| Missing { kind, cannot_tell })
+        .collect()
+}

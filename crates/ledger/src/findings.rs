@@ -1,0 +1,50 @@
+//! What is to be said of the trace as a whole: one file per kind of finding.
+
+mod bandwidth;
+mod deadline;
+mod inversion;
+mod losses;
+mod pinned;
+mod relative_sleep;
+mod rogue;
+mod starved;
+mod stolen;
+
+use crate::engine::Engine;
+use crate::model::Activation;
+use whylate_base::{Finding, Ns};
+use whylate_events::TraceInfo;
+
+/// Everything a finding is made from.
+pub(crate) struct Subject<'a> {
+    pub(crate) engine: &'a Engine<'a>,
+    pub(crate) trace: &'a TraceInfo,
+    /// The worst activations of every selected thread.
+    pub(crate) worst: &'a [Activation],
+}
+
+/// All findings, gravest first.
+pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) -> Vec<Finding> {
+    let subject = Subject { engine, trace, worst };
+    let mut findings: Vec<Finding> = Vec::new();
+    findings.extend(deadline::findings(&subject));
+    findings.extend(bandwidth::findings(&subject));
+    findings.extend(pinned::findings(&subject));
+    findings.extend(starved::findings(&subject));
+    findings.extend(inversion::findings(&subject));
+    findings.extend(rogue::findings(&subject));
+    findings.extend(stolen::findings(&subject));
+    findings.extend(relative_sleep::findings(&subject));
+    findings.extend(losses::findings(&subject));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+/// The distance between recurring instants, if they recur evenly: the median, when all are within a tenth of it.
+fn rhythm(starts: &[Ns]) -> Option<Ns> {
+    let mut distances: Vec<Ns> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    distances.sort();
+    let median = *distances.get(distances.len() / 2)?;
+    let even = distances.iter().all(|distance| (*distance - median).0.abs() * 10 <= median.0);
+    even.then_some(median)
+}

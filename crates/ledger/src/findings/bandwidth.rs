@@ -1,0 +1,95 @@
+//! RT throttling and deadline servers: how often, how long, how regularly, on which CPU.
+
+use super::{Subject, rhythm};
+use crate::bandwidth::Window;
+use crate::cause::Cause;
+use crate::verdict::{advice, name};
+use std::collections::BTreeMap;
+use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Priority, Severity};
+
+/// A switch to idle and back is no throttling: the kernel throttles for milliseconds.
+const SHORTEST: Ns = Ns::from_us(200);
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut groups: BTreeMap<(Cpu, Cause), Vec<&Window>> = BTreeMap::new();
+    for window in &subject.engine.windows {
+        let long = window.end.is_some_and(|end| end - window.start >= SHORTEST);
+        let (cause, _) = window.cause(&subject.engine.bandwidth);
+        if long && window.hurt && cause != Cause::Unexplained {
+            groups.entry((window.cpu, cause)).or_default().push(window);
+        }
+    }
+    groups.into_iter().map(|((cpu, cause), windows)| finding(subject, cpu, cause, &windows)).collect()
+}
+
+fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -> Finding {
+    let engine = subject.engine;
+    let mut lengths: Vec<Ns> = windows.iter().filter_map(|window| window.end.map(|end| end - window.start)).collect();
+    lengths.sort();
+    let typical = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+    let longest = lengths.last().copied().unwrap_or_default();
+    let starts: Vec<Ns> = windows.iter().map(|window| window.start).collect();
+    let times = match windows.len() {
+        1 => "once".to_owned(),
+        n => format!("{n} times"),
+    };
+    let period = match rhythm(&starts) {
+        Some(period) => format!(", every {period}"),
+        None if cause == Cause::FairServer => String::new(),
+        None => format!(", per period of {}", engine.bandwidth.period),
+    };
+    let length = if longest - typical > Ns(typical.0 / 10) {
+        format!("{typical} each, {longest} at most")
+    } else {
+        format!("{typical} each")
+    };
+    let what = match cause {
+        Cause::FairServer => "the fair server ran SCHED_OTHER threads before real-time ones",
+        Cause::CoarseClockThrottled => "RT throttling struck real-time threads that used little CPU",
+        _ => "RT throttling stopped all real-time threads",
+    };
+    let confidence = windows.iter().map(|window| window.cause(&engine.bandwidth).1).min().unwrap_or(Confidence::Low);
+    let user = windows.iter().find_map(|window| window.user).map(|(tid, prio)| engine.culprit(tid, prio));
+    let culprit = match cause {
+        Cause::FairServer => windows.iter().find_map(|window| window.ran).map(|(tid, _)| {
+            engine.culprit(tid, engine.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.prio))
+        }),
+        _ => user,
+    };
+    let why = match (cause, &user) {
+        (Cause::FairServer, Some(user)) => format!(
+            "{} kept SCHED_OTHER threads off CPU {cpu}; from Linux 6.12 on a deadline server gives such threads 50 ms \
+             of each second, before any real-time thread (confidence {confidence})",
+            name(user)
+        ),
+        (_, Some(user)) => format!(
+            "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {} used most of it \
+             (confidence {confidence})",
+            engine.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
+            engine.bandwidth.period,
+            name(user)
+        ),
+        (_, None) => format!("real-time threads were runnable on CPU {cpu} and were not run (confidence {confidence})"),
+    };
+    let evidence = windows
+        .iter()
+        .take(5)
+        .map(|window| {
+            let length = window.end.map_or(Ns::ZERO, |end| end - window.start);
+            let (share, over) = window.used;
+            let used = match over {
+                Ns(0) => String::new(),
+                over => format!("; real-time use {:.0} % of the {over} before", share * 100.0),
+            };
+            Evidence::at(window.start, cpu, format!("for {length}{used}"))
+        })
+        .collect();
+    Finding {
+        code: cause.code(),
+        severity: Severity::Error,
+        title: format!("{what}: {times}{period}, {length}, CPU {cpu}"),
+        why,
+        evidence,
+        fix: advice(cause, culprit.as_ref(), Priority::realtime(1)),
+    }
+}

@@ -1,0 +1,32 @@
+//! Missed deadlines, where the user gave one.
+
+use super::Subject;
+use whylate_base::{Evidence, Finding, Severity};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let Some(deadline) = subject.engine.options.deadline else { return Vec::new() };
+    let missed = subject.engine.threads.iter().filter_map(|thread| {
+        let stats = thread.stats.as_ref().filter(|stats| stats.missed > 0)?;
+        let worst = subject.worst.iter().filter(|activation| activation.tid == thread.tid);
+        let late = worst.filter(|activation| activation.response() > deadline);
+        let evidence = late
+            .take(5)
+            .map(|activation| {
+                let what = format!("{}: {}", activation.response(), activation.verdict.cause);
+                Evidence::at(activation.due, activation.cpu, what)
+            })
+            .collect();
+        Some(Finding {
+            code: "deadline-missed",
+            severity: Severity::Error,
+            title: format!(
+                "{}:{} missed its deadline of {deadline} in {} of {} activations",
+                thread.comm, thread.tid, stats.missed, stats.activations
+            ),
+            why: "its response, from due to done, was longer than the deadline that was given".to_owned(),
+            evidence,
+            fix: Vec::new(),
+        })
+    });
+    missed.collect()
+}

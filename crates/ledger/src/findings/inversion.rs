@@ -1,0 +1,61 @@
+//! Priority inversion: a thread waits for a lock whose owner is kept off the CPU by a third.
+
+use super::Subject;
+use crate::cause::Cause;
+use crate::model::Culprit;
+use crate::verdict::{advice, name};
+use std::collections::BTreeMap;
+use whylate_base::{Evidence, Finding, Ns, Priority, Severity, Tid};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    // Victim and middle thread; the owner may change from time to time.
+    let mut cases: BTreeMap<(Tid, Tid), Case<'_>> = BTreeMap::new();
+    for activation in subject.worst {
+        for segment in activation.ledger.iter().filter(|segment| segment.cause == Cause::LockInversion) {
+            let (Some(by), Some(owner)) = (&segment.by, &segment.owner) else { continue };
+            let Culprit::Task { tid, .. } = by else { continue };
+            let case = cases.entry((activation.tid, *tid)).or_insert_with(|| Case {
+                victim: format!("{}:{} ({})", activation.comm, activation.tid, activation.priority),
+                priority: activation.priority,
+                middle: by,
+                owner,
+                total: Ns::ZERO,
+                evidence: Vec::new(),
+            });
+            case.total += segment.length();
+            if case.evidence.len() < 5 {
+                let what = format!("{} held the lock and waited {} for {}", name(owner), segment.length(), name(by));
+                case.evidence.push(Evidence::at(segment.start, segment.cpu, what));
+            }
+        }
+    }
+    cases
+        .into_values()
+        .map(|case| Finding {
+            code: Cause::LockInversion.code(),
+            severity: Severity::Error,
+            title: format!(
+                "priority inversion: {} waits for a lock of {}, which {} keeps off the CPU",
+                case.victim,
+                name(case.owner),
+                name(case.middle)
+            ),
+            why: format!(
+                "the lock does not inherit priority, so its owner runs at its own; {} were lost this way in the worst \
+                 activations",
+                case.total
+            ),
+            evidence: case.evidence,
+            fix: advice(Cause::LockInversion, Some(case.middle), case.priority),
+        })
+        .collect()
+}
+
+struct Case<'a> {
+    victim: String,
+    priority: Priority,
+    middle: &'a Culprit,
+    owner: &'a Culprit,
+    total: Ns,
+    evidence: Vec<Evidence>,
+}

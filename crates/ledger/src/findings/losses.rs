@@ -1,0 +1,29 @@
+//! Lost events: how much of the answer they put in doubt.
+
+use super::Subject;
+use crate::cause::Cause;
+use crate::verdict::advice;
+use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let lost = subject.trace.lost_events;
+    let seen_lost = subject.engine.seen.contains(whylate_events::Kind::Lost);
+    if lost == 0 && !seen_lost {
+        return Vec::new();
+    }
+    let charged: Ns = subject
+        .engine
+        .threads
+        .iter()
+        .filter_map(|thread| thread.stats.as_ref()?.causes.get(&Cause::TraceLoss).copied())
+        .sum();
+    let count = if lost > 0 { lost.to_string() } else { "an unknown number of".to_owned() };
+    vec![Finding {
+        code: Cause::TraceLoss.code(),
+        severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
+        title: format!("{count} events were lost; {charged} of activations fall into the gaps"),
+        why: "the ring buffer was full before it was read; what happened in a gap cannot be told".to_owned(),
+        evidence: vec![Evidence::general(format!("{} events were read", subject.trace.events))],
+        fix: advice(Cause::TraceLoss, None, Priority::DEFAULT),
+    }]
+}

@@ -1,0 +1,36 @@
+//! Threads that pinned themselves before raising their priority, and were stuck behind a real-time one.
+
+use super::Subject;
+use crate::cause::Cause;
+use crate::verdict::{advice, name};
+use whylate_base::{Evidence, Finding, Severity};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let stuck = subject.engine.threads.iter().filter_map(|thread| {
+        let stats = thread.stats.as_ref()?;
+        let (by, cost) = stats
+            .costs
+            .iter()
+            .filter(|((cause, _), _)| *cause == Cause::PinnedBeforePriority)
+            .filter_map(|((_, by), cost)| Some((by.as_ref()?, cost)))
+            .max_by_key(|(_, cost)| cost.total)?;
+        let raised = match thread.raised {
+            Some(_) => "its call to raise its priority came only then",
+            None => "it never got to raise its priority",
+        };
+        let evidence = thread.pinned_fair.map(|at| Evidence {
+            at: Some(at),
+            cpu: None,
+            what: format!("{} called sched_setaffinity as SCHED_OTHER", thread.comm),
+        });
+        Some(Finding {
+            code: Cause::PinnedBeforePriority.code(),
+            severity: Severity::Error,
+            title: format!("{}:{} pinned itself before raising its priority", thread.comm, thread.tid),
+            why: format!("{} had that CPU and did not let go for {}: {raised}", name(by), cost.total),
+            evidence: evidence.into_iter().collect(),
+            fix: advice(Cause::PinnedBeforePriority, Some(by), thread.own_priority()),
+        })
+    });
+    stuck.collect()
+}

@@ -1,0 +1,36 @@
+//! Periodic threads that sleep for a while rather than until an instant, and so drift.
+
+use super::Subject;
+use crate::cause::Cause;
+use crate::verdict::advice;
+use whylate_base::{Evidence, Finding, Severity};
+
+/// Fewer activations than this are no period.
+const ENOUGH: u64 = 10;
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let drifting = subject.engine.threads.iter().filter_map(|thread| {
+        let stats = thread.stats.as_ref().filter(|stats| stats.activations >= ENOUGH)?;
+        thread.sleeps.is_relative().filter(|relative| *relative)?;
+        let response = stats.response.spread()?;
+        let calls = thread.sleeps.relative_calls;
+        let evidence = if calls > 0 {
+            format!("{calls} sleeps by nanosleep or clock_nanosleep without TIMER_ABSTIME")
+        } else {
+            "each timer expires the same time after the instant it was started at".to_owned()
+        };
+        Some(Finding {
+            code: Cause::RelativeSleep.code(),
+            severity: Severity::Warning,
+            title: format!("{}:{} sleeps relative to now, and so drifts", thread.comm, thread.tid),
+            why: format!(
+                "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \
+                 instead of being made good",
+                response.p50, response.max
+            ),
+            evidence: vec![Evidence::general(evidence)],
+            fix: advice(Cause::RelativeSleep, None, thread.own_priority()),
+        })
+    });
+    drifting.collect()
+}

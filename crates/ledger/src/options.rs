@@ -1,0 +1,94 @@
+//! What to explain: which threads, how many activations of each.
+
+use crate::threads::Thread;
+use whylate_base::{Ns, Tid};
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The threads to explain; empty for every real-time thread that is not the kernel's housekeeping.
+    pub tasks: Vec<Select>,
+    /// A response longer than this is a missed deadline and becomes a finding.
+    pub deadline: Option<Ns>,
+    /// How many of each thread's activations to keep, worst response first.
+    pub worst: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { tasks: Vec::new(), deadline: None, worst: 10 }
+    }
+}
+
+/// A choice of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// By id.
+    Tid(Tid),
+    /// By name, exactly, or by what the kernel left of it after 15 characters.
+    Comm(String),
+}
+
+impl Select {
+    /// A number selects by id, anything else by name.
+    pub fn parse(text: &str) -> Select {
+        match text.parse() {
+            Ok(tid) => Select::Tid(Tid(tid)),
+            Err(_) => Select::Comm(text.to_owned()),
+        }
+    }
+
+    fn matches(&self, thread: &Thread) -> bool {
+        match self {
+            Select::Tid(tid) => thread.tid == *tid,
+            Select::Comm(name) => {
+                let comm = thread.comm.as_str();
+                comm == name || (comm.len() == 15 && name.starts_with(comm))
+            }
+        }
+    }
+}
+
+impl Options {
+    /// True when `thread` is to be explained, by what is known of it so far.
+    pub(crate) fn selects(&self, thread: &Thread) -> bool {
+        if self.tasks.is_empty() {
+            (thread.ever_realtime || thread.pinned_while_fair()) && !is_housekeeping(thread.comm.as_str())
+        } else {
+            self.tasks.iter().any(|select| select.matches(thread))
+        }
+    }
+}
+
+/// Real-time threads of the kernel itself. They are real-time so that they serve others, and
+/// being late is their normal life; a trace shows no parent, so they are known by name.
+pub(crate) fn is_housekeeping(comm: &str) -> bool {
+    const PER_CPU: [&str; 12] = [
+        "migration/", "ktimers/", "ksoftirqd/", "rcuc/", "rcub/", "rcuop/", "rcuog/", "rcuos/", "cpuhp/",
+        "irq_work/", "idle_inject/", "backlog_napi/",
+    ];
+    const PREFIXES: [&str; 6] = ["irq/", "rcu_", "sugov:", "watchdog", "kworker/", "posixcputmr"];
+    const NAMES: [&str; 5] = ["oom_reaper", "khungtaskd", "psimon", "ktimersoftd", "hwlatd"];
+    PER_CPU.iter().chain(&PREFIXES).any(|prefix| comm.starts_with(prefix)) || NAMES.contains(&comm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_an_id_and_a_word_is_a_name() {
+        assert_eq!(Select::parse("4711"), Select::Tid(Tid(4711)));
+        assert_eq!(Select::parse("ptp4l"), Select::Comm("ptp4l".into()));
+    }
+
+    #[test]
+    fn the_kernels_own_threads_are_housekeeping() {
+        for comm in ["migration/0", "ktimers/12", "irq/27-eth0", "rcu_preempt", "sugov:0"] {
+            assert!(is_housekeeping(comm), "{comm}");
+        }
+        for comm in ["rtload", "cyclictest", "migrationd", "irqbalance"] {
+            assert!(!is_housekeeping(comm), "{comm}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What a system call or a sleep tells about a thread: why it sleeps, and how it keeps its period.
+
+use crate::threads::Wait;
+use whylate_base::Ns;
+use whylate_events::{Syscall, TaskState};
+
+/// System call numbers of one architecture, as far as the ledger reads them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Syscalls {
+    futex: i64,
+    futex_wait: i64,
+    nanosleep: i64,
+    clock_nanosleep: i64,
+    sched_setparam: i64,
+    sched_setscheduler: i64,
+    sched_setattr: i64,
+    sched_setaffinity: i64,
+    /// Calls that wait for the next period or for input, beyond the sleeps.
+    waits: &'static [i64],
+}
+
+/// `arch/x86/entry/syscalls/syscall_64.tbl`
+const X86_64: Syscalls = Syscalls {
+    futex: 202,
+    futex_wait: 455,
+    nanosleep: 35,
+    clock_nanosleep: 230,
+    sched_setparam: 142,
+    sched_setscheduler: 144,
+    sched_setattr: 314,
+    sched_setaffinity: 203,
+    // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, semop, wait4, rt_sigsuspend,
+    // rt_sigtimedwait, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, accept4,
+    // recvmmsg, io_getevents, io_uring_enter, semtimedop, epoll_pwait2, readv, preadv
+    waits: &[
+        0, 7, 23, 34, 45, 47, 43, 70, 65, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 208, 426, 220,
+        441, 19, 295,
+    ],
+};
+
+/// `include/uapi/asm-generic/unistd.h`: arm64, riscv64, loongarch64.
+const GENERIC: Syscalls = Syscalls {
+    futex: 98,
+    futex_wait: 455,
+    nanosleep: 101,
+    clock_nanosleep: 115,
+    sched_setparam: 118,
+    sched_setscheduler: 119,
+    sched_setattr: 274,
+    sched_setaffinity: 122,
+    // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv, semop,
+    // semtimedop, mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
+    // io_getevents, io_uring_enter, epoll_pwait2
+    waits: &[
+        63, 65, 69, 72, 73, 22, 133, 137, 188, 193, 192, 183, 202, 207, 212, 242, 243, 260, 95, 4, 426, 441,
+    ],
+};
+
+/// What a system call does to a thread's scheduling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// It asks for a policy or priority, and maybe a real-time one.
+    Priority,
+    /// It pins the thread itself.
+    OwnAffinity,
+}
+
+impl Syscalls {
+    /// The numbers of a machine, as `uname -m` names it; `None` for one whose table is not known here.
+    pub(crate) fn of(machine: Option<&str>) -> Option<Syscalls> {
+        match machine {
+            Some("x86_64") | None => Some(X86_64),
+            Some("aarch64" | "riscv64" | "loongarch64") => Some(GENERIC),
+            Some(_) => None,
+        }
+    }
+
+    /// Why a thread sleeps that leaves the CPU inside this call.
+    pub(crate) fn wait(&self, call: &Syscall, state: TaskState) -> Wait {
+        if call.nr == self.nanosleep || call.nr == self.clock_nanosleep {
+            Wait::Period
+        } else if call.nr == self.futex {
+            futex_wait(call)
+        } else if call.nr == self.futex_wait {
+            Wait::Input
+        } else if call.nr == self.sched_setaffinity && state == TaskState::Uninterruptible {
+            Wait::Migration
+        } else if state == TaskState::Uninterruptible {
+            Wait::Io
+        } else if self.waits.contains(&call.nr) {
+            Wait::Input
+        } else {
+            Wait::Unsure
+        }
+    }
+
+    /// True for a sleep relative to now, false for one until an instant, `None` for another call.
+    pub(crate) fn sleeps_relative(&self, call: &Syscall) -> Option<bool> {
+        const TIMER_ABSTIME: u64 = 1;
+        if call.nr == self.nanosleep {
+            Some(true)
+        } else if call.nr == self.clock_nanosleep {
+            Some(call.args[1] & TIMER_ABSTIME == 0)
+        } else {
+            None
+        }
+    }
+
+    /// What the call does to the scheduling of `tid`, its caller.
+    pub(crate) fn setting(&self, call: &Syscall, tid: i32) -> Option<Setting> {
+        let own = call.args[0] == 0 || call.args[0] as i32 == tid;
+        if !own {
+            None
+        } else if call.nr == self.sched_setaffinity {
+            Some(Setting::OwnAffinity)
+        } else if [self.sched_setscheduler, self.sched_setparam, self.sched_setattr].contains(&call.nr) {
+            Some(Setting::Priority)
+        } else {
+            None
+        }
+    }
+}
+
+/// A futex is a lock when it says so (the PI operations), or when the word held 2, which is how
+/// glibc's low-level lock and Rust's standard library mark a lock that has waiters.
+fn futex_wait(call: &Syscall) -> Wait {
+    const CMD_MASK: u64 = 0x7f;
+    const WAIT: u64 = 0;
+    const LOCK_PI: u64 = 6;
+    const WAIT_BITSET: u64 = 9;
+    const LOCK_PI2: u64 = 13;
+    const LOCKED_WITH_WAITERS: u64 = 2;
+    match call.args[1] & CMD_MASK {
+        LOCK_PI | LOCK_PI2 => Wait::Lock { owner: None },
+        WAIT | WAIT_BITSET if call.args[2] as u32 as u64 == LOCKED_WITH_WAITERS => Wait::Lock { owner: None },
+        _ => Wait::Input,
+    }
+}
+
+/// How a thread programs its sleeps: until an instant, or for a while from now.
+///
+/// Told from its system calls where they were recorded, and else from its timers: one who sleeps
+/// until `previous + period` moves the expiry by a constant; one who sleeps for a while moves
+/// the distance from now to the expiry by nothing at all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SleepStyle {
+    pub(crate) relative_calls: u32,
+    pub(crate) absolute_calls: u32,
+    last: Option<Programmed>,
+    constant_distance: u32,
+    constant_step: u32,
+    compared: u32,
+    /// The distance from now to the expiry last time: the nominal sleep of a relative sleeper.
+    pub(crate) distance: Ns,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Programmed {
+    expires: Ns,
+    distance: Ns,
+    step: Option<Ns>,
+}
+
+impl SleepStyle {
+    /// A sleep was programmed at `now` (trace clock) to end at `expires` (the timer's clock).
+    pub(crate) fn program(&mut self, now: Ns, expires: Ns) {
+        // The two clocks differ by a constant that is not known; so does each distance, alike.
+        let distance = expires - now;
+        let step = self.last.map(|last| expires - last.expires);
+        if let Some(last) = self.last {
+            let near = |a: Ns, b: Ns| (a - b).0.abs() <= 20_000;
+            self.compared += 1;
+            if near(distance, last.distance) {
+                self.constant_distance += 1;
+            }
+            if let (Some(step), Some(last_step)) = (step, last.step)
+                && near(step, last_step)
+            {
+                self.constant_step += 1;
+            }
+        }
+        self.distance = distance;
+        self.last = Some(Programmed { expires, distance, step });
+    }
+
+    /// True when the thread sleeps relative to now; `None` when that cannot be told.
+    pub(crate) fn is_relative(&self) -> Option<bool> {
+        if self.relative_calls + self.absolute_calls >= 5 {
+            return Some(self.relative_calls > 4 * self.absolute_calls);
+        }
+        if self.compared < 10 {
+            return None;
+        }
+        let share = |n: u32| f64::from(n) / f64::from(self.compared);
+        match (share(self.constant_distance), share(self.constant_step)) {
+            (distance, step) if distance > 0.9 && step < 0.5 => Some(true),
+            (_, step) if step > 0.5 => Some(false),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn futex(op: u64, val: u64) -> Syscall {
+        Syscall { nr: 202, args: [0x7f00, op, val, 0, 0, 0] }
+    }
+
+    #[test]
+    fn a_futex_is_a_lock_or_a_condition() {
+        let lock = Wait::Lock { owner: None };
+        for (op, val, wait) in [
+            (0x80, 2, lock),
+            (0x86, 0, lock),
+            (13, 0, lock),
+            (0x89, 2, lock),
+            (0x189, 0, Wait::Input),
+            (0x80, 4, Wait::Input),
+        ] {
+            assert_eq!(X86_64.wait(&futex(op, val), TaskState::Interruptible), wait, "op {op:#x} val {val}");
+        }
+    }
+
+    #[test]
+    fn sleeps_are_told_apart_by_their_calls() {
+        let call = |nr, flags| Syscall { nr, args: [1, flags, 0, 0, 0, 0] };
+        assert_eq!(X86_64.sleeps_relative(&call(230, 1)), Some(false));
+        assert_eq!(X86_64.sleeps_relative(&call(230, 0)), Some(true));
+        assert_eq!(X86_64.sleeps_relative(&call(35, 0)), Some(true));
+        assert_eq!(X86_64.sleeps_relative(&call(0, 0)), None);
+        assert!(Syscalls::of(Some("s390x")).is_none());
+    }
+
+    #[test]
+    fn sleeps_are_told_apart_by_their_timers() {
+        let mut absolute = SleepStyle::default();
+        let mut relative = SleepStyle::default();
+        let mut now = 0;
+        for n in 0..20 {
+            let jitter = (n * 7919) % 400_000;
+            absolute.program(Ns(n * 10_000_000 + jitter), Ns(n * 10_000_000 + 10_000_000));
+            now += 10_000_000 + jitter;
+            relative.program(Ns(now), Ns(now + 10_000_000));
+        }
+        assert_eq!(absolute.is_relative(), Some(false));
+        assert_eq!(relative.is_relative(), Some(true));
+    }
+}

@@ -1,0 +1,94 @@
+//! A running distribution: exact extremes, percentiles from logarithmic buckets.
+
+use crate::Spread;
+use whylate_base::Ns;
+
+/// Bits of a value kept below its highest: buckets are at most 1/256 wide.
+const MANTISSA: u32 = 8;
+
+/// Counts values without keeping them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Distribution {
+    buckets: Vec<u32>,
+    count: u64,
+    min: i64,
+    max: i64,
+}
+
+impl Distribution {
+    pub(crate) fn record(&mut self, value: Ns) {
+        let value = value.0.max(0);
+        let bucket = bucket_of(value as u64);
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] = self.buckets[bucket].saturating_add(1);
+        (self.min, self.max) = match self.count {
+            0 => (value, value),
+            _ => (self.min.min(value), self.max.max(value)),
+        };
+        self.count += 1;
+    }
+
+    /// The smallest recorded value that `share` of all do not exceed, to the bucket's width.
+    pub(crate) fn percentile(&self, share: f64) -> Option<Ns> {
+        if self.count == 0 {
+            return None;
+        }
+        let rank = ((self.count as f64 * share).ceil() as u64).clamp(1, self.count);
+        let mut seen = 0;
+        let bucket = self.buckets.iter().position(|&n| {
+            seen += u64::from(n);
+            seen >= rank
+        })?;
+        Some(Ns((top_of(bucket) as i64).clamp(self.min, self.max)))
+    }
+
+    pub(crate) fn spread(&self) -> Option<Spread> {
+        Some(Spread {
+            min: Ns(self.min),
+            p50: self.percentile(0.5)?,
+            p99: self.percentile(0.99)?,
+            max: Ns(self.max),
+        })
+    }
+}
+
+fn bucket_of(value: u64) -> usize {
+    let shift = (64 - value.leading_zeros()).saturating_sub(MANTISSA + 1);
+    ((shift as usize) << MANTISSA) + (value >> shift) as usize
+}
+
+/// The largest value of a bucket.
+fn top_of(bucket: usize) -> u64 {
+    let size = 1usize << MANTISSA;
+    if bucket < 2 * size {
+        return bucket as u64;
+    }
+    let shift = bucket / size - 1;
+    (((bucket - shift * size) as u64 + 1) << shift) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn percentiles_are_within_a_bucket_of_the_sorted_values(
+            mut values in prop::collection::vec(0i64..10_000_000_000, 1..300),
+            share in 0.01f64..1.0,
+        ) {
+            let mut distribution = Distribution::default();
+            values.iter().for_each(|&value| distribution.record(Ns(value)));
+            values.sort();
+            let rank = ((values.len() as f64 * share).ceil() as usize).clamp(1, values.len());
+            let exact = values[rank - 1];
+            let got = distribution.percentile(share).expect("values").0;
+            prop_assert!(got >= exact && got as f64 <= exact as f64 * (1.0 + 1.0 / 256.0) + 1.0, "{got} for {exact}");
+            let spread = distribution.spread().expect("values");
+            prop_assert_eq!((spread.min.0, spread.max.0), (values[0], values[values.len() - 1]));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What is kept of a thread over the whole trace: its distributions, sums, and worst activations.
+
+use crate::cause::Cause;
+use crate::model::{Activation, Culprit};
+use crate::spread::Distribution;
+use std::collections::{BTreeMap, HashMap};
+use whylate_base::Ns;
+
+/// One thread's sums.
+#[derive(Default)]
+pub(crate) struct Stats {
+    pub(crate) activations: u64,
+    pub(crate) latency: Distribution,
+    pub(crate) response: Distribution,
+    pub(crate) own_work: Distribution,
+    pub(crate) causes: BTreeMap<Cause, Ns>,
+    /// What each cause and culprit cost over all activations.
+    pub(crate) costs: HashMap<(Cause, Option<Culprit>), Cost>,
+    /// Whole activations whose response exceeded the deadline, and the worst response among them.
+    pub(crate) missed: u64,
+    /// The worst activations, worst response first; no verdict yet.
+    pub(crate) worst: Vec<Activation>,
+}
+
+/// What a culprit cost a thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    /// In how many activations.
+    pub(crate) activations: u64,
+    /// In all.
+    pub(crate) total: Ns,
+    /// In one activation at most.
+    pub(crate) most: Ns,
+    /// When that one was due.
+    pub(crate) worst_due: Ns,
+}
+
+impl Stats {
+    /// Takes in an activation whose ledger is made, and keeps it if it is among the worst.
+    pub(crate) fn record(&mut self, activation: Activation, deadline: Option<Ns>, keep: usize) {
+        self.activations += 1;
+        if let Some(latency) = activation.latency() {
+            self.latency.record(latency);
+        }
+        if activation.done.is_some() {
+            self.response.record(activation.response());
+        }
+        if deadline.is_some_and(|deadline| activation.response() > deadline) {
+            self.missed += 1;
+        }
+        let mut own = Ns::ZERO;
+        let mut parts: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
+        for segment in &activation.ledger {
+            let length = segment.length();
+            *self.causes.entry(segment.cause).or_default() += length;
+            if segment.cause == Cause::OwnWork {
+                own += length;
+            } else {
+                *parts.entry((segment.cause, segment.by)).or_default() += length;
+            }
+        }
+        if activation.done.is_some() {
+            self.own_work.record(own);
+        }
+        for (key, length) in parts {
+            let cost = self.costs.entry(key).or_default();
+            cost.activations += 1;
+            cost.total += length;
+            if length > cost.most {
+                cost.most = length;
+                cost.worst_due = activation.due;
+            }
+        }
+        let rank = self.worst.partition_point(|kept| kept.response() >= activation.response());
+        if rank < keep {
+            self.worst.insert(rank, activation);
+            self.worst.truncate(keep);
+        }
+    }
+
+    /// True when an activation of this response would be kept.
+    pub(crate) fn would_keep(&self, response: Ns, keep: usize) -> bool {
+        self.worst.len() < keep || self.worst.last().is_some_and(|kept| response > kept.response())
+    }
+}

@@ -1,0 +1,280 @@
+//! What is known of each thread: its name, priority, and what it did when.
+//!
+//! ```text
+//! history:  | Blocked | Queued cpu 1 | Running cpu 1 | Queued cpu 1 | Running ...
+//!           ^ start   ^ woken        ^ switched in   ^ preempted
+//! ```
+
+use crate::activations::Open;
+use crate::sleeps::SleepStyle;
+use crate::stats::Stats;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
+use whylate_events::Syscall;
+
+/// What a thread does from one instant on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum State {
+    /// Not seen yet, or events were lost.
+    Unknown,
+    /// On a CPU.
+    Running(Cpu),
+    /// Runnable, on a CPU's runqueue.
+    Queued(Cpu),
+    /// Asleep, for a reason, until somebody wakes it.
+    Blocked {
+        wait: Wait,
+        /// The thread that woke it, once one has.
+        waker: Option<Tid>,
+    },
+}
+
+/// What a sleeping thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Its next period: a sleep with a time.
+    Period,
+    /// New input: a message, a signal, a condition.
+    Input,
+    /// A lock another thread holds; its owner where the kernel named it.
+    Lock { owner: Option<Tid> },
+    /// A device.
+    Io,
+    /// The stopper thread, to be moved to a CPU it may run on.
+    Migration,
+    /// A page to be read in.
+    Fault,
+    /// Sleeps, and no syscall was recorded that would tell why.
+    Unsure,
+}
+
+impl Wait {
+    /// True when the sleep is part of the activation: it waits for others in the middle of its work.
+    pub(crate) fn continues(self) -> bool {
+        matches!(self, Wait::Lock { .. } | Wait::Io | Wait::Fault | Wait::Migration)
+    }
+}
+
+/// A stretch of a thread's life; it ends where the next begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: Ns,
+    pub(crate) state: State,
+    /// Its effective priority then.
+    pub(crate) prio: Priority,
+}
+
+/// One thread.
+pub(crate) struct Thread {
+    pub(crate) tid: Tid,
+    pub(crate) comm: Comm,
+    /// Its effective priority: with inheritance.
+    pub(crate) prio: Priority,
+    /// Its own priority while it runs at an inherited one.
+    pub(crate) unboosted: Option<Priority>,
+    pub(crate) policy: Option<Policy>,
+    pub(crate) ever_realtime: bool,
+    pub(crate) history: VecDeque<Span>,
+    /// The activation in progress.
+    pub(crate) open: Option<Open>,
+    /// When the last activation was due.
+    pub(crate) last_due: Option<Ns>,
+    /// A wake-up that was begun (`sched_waking`) and has not yet reached a runqueue.
+    pub(crate) waking: Option<Waking>,
+    /// The system call it is in.
+    pub(crate) syscall: Option<Syscall>,
+    /// True once a system call of this thread was seen: its calls are recorded.
+    pub(crate) syscalls_recorded: bool,
+    /// The kernel lock it contends for, and since when.
+    pub(crate) contending: Option<(u64, Ns)>,
+    /// The owner it lent its priority to just before it went to sleep.
+    pub(crate) lent_priority_to: Option<Tid>,
+    /// When its last event was a page fault, when that was.
+    pub(crate) faulting: Option<Ns>,
+    /// When it pinned itself to CPUs while it was SCHED_OTHER.
+    pub(crate) pinned_fair: Option<Ns>,
+    /// When it asked for a real-time policy.
+    pub(crate) raised: Option<Ns>,
+    pub(crate) sleeps: SleepStyle,
+    pub(crate) stats: Option<Box<Stats>>,
+}
+
+/// A wake-up in progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waking {
+    pub(crate) at: Ns,
+    pub(crate) due: Ns,
+    pub(crate) cause: crate::activations::WakeCause,
+}
+
+impl Thread {
+    fn new(tid: Tid) -> Thread {
+        Thread {
+            tid,
+            comm: Comm::default(),
+            prio: Priority::DEFAULT,
+            unboosted: None,
+            policy: None,
+            ever_realtime: false,
+            history: VecDeque::new(),
+            open: None,
+            last_due: None,
+            waking: None,
+            syscall: None,
+            syscalls_recorded: false,
+            contending: None,
+            lent_priority_to: None,
+            faulting: None,
+            pinned_fair: None,
+            raised: None,
+            sleeps: SleepStyle::default(),
+            stats: None,
+        }
+    }
+
+    /// What it does now.
+    pub(crate) fn state(&self) -> State {
+        self.history.back().map_or(State::Unknown, |span| span.state)
+    }
+
+    /// When what it does now began.
+    pub(crate) fn since(&self) -> Option<Ns> {
+        self.history.back().map(|span| span.start)
+    }
+
+    /// From `start` on it is in `state`.
+    pub(crate) fn enter(&mut self, start: Ns, state: State) {
+        // Clocks of two CPUs may disagree by some nanoseconds; a thread's life goes forward only.
+        let start = self.since().map_or(start, |since| start.max(since));
+        self.history.push_back(Span { start, state, prio: self.prio });
+    }
+
+    /// Notes its effective priority, as an event shows it.
+    pub(crate) fn set_priority(&mut self, prio: Priority) {
+        self.prio = prio;
+        if self.unboosted.is_none() && prio.is_realtime() {
+            self.ever_realtime = true;
+        }
+    }
+
+    /// Its own priority, without inheritance.
+    pub(crate) fn own_priority(&self) -> Priority {
+        self.unboosted.unwrap_or(self.prio)
+    }
+
+    /// True when it pinned itself as SCHED_OTHER and has not become real-time since.
+    pub(crate) fn pinned_while_fair(&self) -> bool {
+        self.pinned_fair.is_some() && !self.prio.is_realtime()
+    }
+
+    /// What it did in `from..to`, clipped, in order, without gaps: what was not seen is `Unknown`.
+    pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<(Ns, Ns, Span)> {
+        let unknown = Span { start: from, state: State::Unknown, prio: self.prio };
+        let first = self.history.partition_point(|span| span.start <= from);
+        let mut spans = Vec::new();
+        let mut at = from;
+        let mut current = first.checked_sub(1).and_then(|i| self.history.get(i)).copied().unwrap_or(unknown);
+        for next in self.history.range(first..) {
+            if next.start >= to {
+                break;
+            }
+            if next.start > at {
+                spans.push((at, next.start, current));
+                at = next.start;
+            }
+            current = *next;
+        }
+        if at < to {
+            spans.push((at, to, current));
+        }
+        spans
+    }
+
+    /// Forgets what ended before `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        while self.history.get(1).is_some_and(|second| second.start <= horizon) {
+            self.history.pop_front();
+        }
+    }
+}
+
+/// All threads of a trace, by id.
+#[derive(Default)]
+pub(crate) struct Threads {
+    index: HashMap<i32, u32, BuildHasherDefault<TidHasher>>,
+    threads: Vec<Thread>,
+}
+
+impl Threads {
+    /// The thread, known from now on.
+    pub(crate) fn get_mut(&mut self, tid: Tid) -> &mut Thread {
+        let threads = &mut self.threads;
+        let index = *self.index.entry(tid.0).or_insert_with(|| {
+            threads.push(Thread::new(tid));
+            threads.len() as u32 - 1
+        });
+        &mut self.threads[index as usize]
+    }
+
+    /// The thread, if it was seen.
+    pub(crate) fn get(&self, tid: Tid) -> Option<&Thread> {
+        self.index.get(&tid.0).map(|&index| &self.threads[index as usize])
+    }
+
+    /// All of them, in order of appearance.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Thread> {
+        self.threads.iter()
+    }
+
+    /// All of them, in order of appearance.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
+        self.threads.iter_mut()
+    }
+}
+
+/// Thread ids are small and well spread already; the standard hasher's defence against chosen
+/// keys would cost more than the lookup.
+#[derive(Default)]
+pub(crate) struct TidHasher(u64);
+
+impl Hasher for TidHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn write_i32(&mut self, value: i32) {
+        self.0 = (value as u32 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_tiles_the_interval() {
+        let mut threads = Threads::default();
+        let thread = threads.get_mut(Tid(1));
+        thread.enter(Ns(10), State::Queued(Cpu(0)));
+        thread.enter(Ns(20), State::Running(Cpu(0)));
+        thread.enter(Ns(20), State::Queued(Cpu(1)));
+        thread.enter(Ns(15), State::Running(Cpu(1)));
+        let spans = thread.between(Ns(5), Ns(30));
+        let ends: Vec<_> = spans.iter().map(|(from, to, span)| (from.0, to.0, span.state)).collect();
+        assert_eq!(
+            ends,
+            [
+                (5, 10, State::Unknown),
+                (10, 20, State::Queued(Cpu(0))),
+                (20, 30, State::Running(Cpu(1))),
+            ]
+        );
+    }
+}

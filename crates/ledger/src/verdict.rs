@@ -1,0 +1,129 @@
+//! From a ledger to the answer: what made this activation late, who, and what to do.
+
+mod advice;
+mod sentence;
+
+pub(crate) use advice::advice;
+pub(crate) use sentence::name;
+pub use sentence::softirq_name;
+
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
+use crate::threads::Thread;
+use std::collections::HashMap;
+use whylate_base::{Confidence, Evidence, Ns};
+
+/// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
+const STARVED: Ns = Ns::from_ms(100);
+/// An activation whose delays are below both this and [`NOTABLE_SHARE`] was not late.
+const NOTABLE: Ns = Ns::from_us(20);
+/// See [`NOTABLE`].
+const NOTABLE_SHARE: f64 = 0.1;
+/// Pieces of evidence a reader will want to see.
+const MAX_EVIDENCE: usize = 4;
+
+/// What made `activation` late.
+pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) -> Verdict {
+    let usual_work = thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
+    let mut groups: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
+    for segment in &activation.ledger {
+        *groups.entry((segment.cause, segment.by)).or_default() += segment.length();
+    }
+    // Own work that is always there is no reason for being late; only what goes beyond it is.
+    let weight = |&(cause, _): &(Cause, Option<Culprit>), time: Ns| match cause {
+        Cause::OwnWork if crate::explain::is_whole(activation) => time.since(usual_work),
+        _ => time,
+    };
+    let heaviest = groups
+        .iter()
+        .map(|(key, &time)| (weight(key, time), *key, time))
+        .max_by_key(|&(weight, (cause, _), time)| (weight, time, std::cmp::Reverse(cause)));
+    let (excess, (mut cause, mut by), mut charged) =
+        heaviest.unwrap_or((Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
+    let response = activation.response();
+    let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
+    let on_time = excess < NOTABLE && share_of(excess) < NOTABLE_SHARE;
+    if on_time {
+        (cause, by) = (Cause::OwnWork, None);
+        charged = groups.get(&(cause, by)).copied().unwrap_or_default();
+    }
+    let mut confidence = activation
+        .ledger
+        .iter()
+        .filter(|segment| (segment.cause, segment.by) == (cause, by))
+        .map(|segment| segment.confidence)
+        .min()
+        .unwrap_or(Confidence::Low);
+    let lost: Ns = activation
+        .ledger
+        .iter()
+        .filter(|segment| segment.cause == Cause::TraceLoss)
+        .map(Segment::length)
+        .sum();
+    if cause != Cause::TraceLoss && lost > Ns::ZERO {
+        confidence = confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
+    }
+    let evidence = evidence(engine, activation, cause, by);
+    let underlying = cause;
+    if starved(activation) && !matches!(cause, Cause::PinnedBeforePriority | Cause::TraceLoss) {
+        cause = Cause::Starved;
+    }
+    let mut verdict = Verdict {
+        cause,
+        by,
+        charged,
+        share: share_of(charged),
+        confidence,
+        why: String::new(),
+        fix: advice(cause, by.as_ref(), activation.priority),
+        evidence,
+    };
+    verdict.why = sentence::why(engine, thread, activation, &verdict, underlying, on_time, usual_work);
+    verdict
+}
+
+fn starved(activation: &Activation) -> bool {
+    activation.running.is_none()
+        && activation.done.is_none()
+        && activation.trigger != Trigger::TraceStart
+        && activation.response() >= STARVED
+}
+
+/// The longest stretches that were charged to the verdict, as the trace shows them.
+fn evidence(engine: &Engine<'_>, activation: &Activation, cause: Cause, by: Option<Culprit>) -> Vec<Evidence> {
+    let mut segments: Vec<&Segment> =
+        activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, by)).collect();
+    let total = segments.len();
+    segments.sort_by_key(|segment| std::cmp::Reverse(segment.length()));
+    segments.truncate(MAX_EVIDENCE);
+    segments.sort_by_key(|segment| segment.start);
+    let mut evidence: Vec<Evidence> = segments
+        .iter()
+        .map(|segment| Evidence::at(segment.start, segment.cpu, sentence::segment(segment)))
+        .collect();
+    if total > segments.len() {
+        evidence.push(Evidence::general(format!("and {} shorter stretches", total - segments.len())));
+    }
+    if matches!(cause, Cause::RtThrottled | Cause::CoarseClockThrottled | Cause::FairServer) {
+        evidence.extend(bandwidth_evidence(engine, activation));
+    }
+    evidence
+}
+
+/// What the bandwidth windows of the activation say beyond their length.
+fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Evidence> {
+    let window = engine.windows.iter().find(|window| {
+        window.hurt
+            && window.cpu == activation.cpu
+            && window.start < activation.end
+            && window.end.is_some_and(|end| end > activation.due)
+    })?;
+    let (share, over) = window.used;
+    let idle = if window.saw_idle { "the CPU idled meanwhile" } else { "only SCHED_OTHER threads ran meanwhile" };
+    let used = match over {
+        Ns(0) => String::new(),
+        over => format!("; real-time threads had used {:.0} % of the CPU in the {over} before", share * 100.0),
+    };
+    Some(Evidence::at(window.start, window.cpu, format!("{idle}{used}")))
+}

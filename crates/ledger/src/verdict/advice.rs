@@ -1,0 +1,108 @@
+//! What to do about a cause, best first.
+
+use crate::cause::Cause;
+use crate::model::Culprit;
+use crate::verdict::name;
+use whylate_base::{Priority, SchedClass};
+
+/// The ways out of `cause`, for a victim of priority `victim`.
+pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Vec<String> {
+    let who = by.map_or_else(|| "the other thread".to_owned(), name);
+    match cause {
+        Cause::HigherPriorityTask => vec![
+            format!("move {who} to another CPU: taskset -pc CPUS TID, or isolate the victim's CPU"),
+            match victim.class() {
+                SchedClass::Fair => "give the victim a real-time priority: chrt -f -p PRIORITY TID".to_owned(),
+                _ => format!("if {who} matters less, give it a priority below the victim's: chrt -f -p PRIORITY TID"),
+            },
+            "if nobody needs it, stop the service that starts it".to_owned(),
+        ],
+        Cause::EqualPriorityTask => vec![
+            format!("give the more urgent of the two, the victim or {who}, the higher priority"),
+            "or run them on different CPUs".to_owned(),
+        ],
+        Cause::DeadlineTask => vec![
+            format!("reserve less for {who}: a smaller runtime, or a longer period (chrt -d)"),
+            "keep SCHED_DEADLINE threads off the victim's CPU with an exclusive cpuset".to_owned(),
+        ],
+        Cause::StopTask => vec![
+            "find what moves threads or reads per-CPU state: affinity changes, CPU hotplug, module loading, text patching"
+                .to_owned(),
+        ],
+        Cause::RtThrottled => vec![
+            format!("let {who} sleep or yield the CPU, or move it to another CPU: nobody may use 95 % of a CPU at a real-time priority"),
+            "sysctl kernel.sched_rt_runtime_us=-1 turns throttling off for the whole machine; risk: a real-time thread that loops then hangs its CPU".to_owned(),
+            "with throttling off, run stalld, so that starving threads are still helped".to_owned(),
+        ],
+        Cause::CoarseClockThrottled => vec![
+            "sysctl kernel.sched_rt_runtime_us=-1: with this clock the limit measures nothing".to_owned(),
+            "use a scheduler clock finer than the tick (a stable TSC, no `notsc`)".to_owned(),
+        ],
+        Cause::FairServer => vec![
+            "leave SCHED_OTHER threads some of this CPU's time, or keep them off it: the server only helps the starving".to_owned(),
+            "echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime turns it off for that CPU; kernel.sched_rt_runtime_us=-1 does not; risk: kernel threads on it starve".to_owned(),
+        ],
+        Cause::ExtServer => vec!["echo 0 > /sys/kernel/debug/sched/ext_server/cpuN/runtime turns it off for that CPU".to_owned()],
+        Cause::Irq => vec![
+            "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list".to_owned(),
+            "boot with threadirqs, or use a PREEMPT_RT kernel, so that its handler is a thread with a priority".to_owned(),
+        ],
+        Cause::Softirq => vec![
+            "move the interrupt or the thread that raises this softirq to another CPU".to_owned(),
+            "for network load: receive packet steering off this CPU, /sys/class/net/DEV/queues/rx-N/rps_cpus".to_owned(),
+        ],
+        Cause::Nmi => vec!["turn off what uses NMIs: perf, the hard lockup detector (sysctl kernel.nmi_watchdog=0)".to_owned()],
+        Cause::IrqsDisabled => vec![
+            format!("find the section: trace {who} with the irqsoff tracer, where the kernel has it"),
+            "use a PREEMPT_RT kernel, which disables interrupts far less".to_owned(),
+        ],
+        Cause::PreemptionDisabled => vec![
+            "use a fully preemptible kernel: preempt=full, or PREEMPT_RT".to_owned(),
+            format!("find the section: trace {who} with the preemptoff tracer, where the kernel has it"),
+        ],
+        Cause::TimerLate => vec![
+            "record again with the system calls of all threads, or with the irqsoff tracer, to tell who".to_owned(),
+        ],
+        Cause::TimerSlack => vec!["make the thread real-time, or set its slack: prctl(PR_SET_TIMERSLACK, 1)".to_owned()],
+        Cause::IdleExit => vec![
+            "keep the CPU out of deep idle states: hold /dev/cpu_dma_latency open at 0, or boot with cpuidle.off=1".to_owned(),
+        ],
+        Cause::LockInversion => vec![
+            "use a lock with priority inheritance: pthread_mutexattr_setprotocol(PTHREAD_PRIO_INHERIT)".to_owned(),
+            format!("keep {who} off the lock owner's CPU"),
+        ],
+        Cause::LockWait => vec![
+            format!("hold the lock for a shorter time in {who}, or do not share it with the victim"),
+            "give it priority inheritance, so that the wait stays bounded: PTHREAD_PRIO_INHERIT".to_owned(),
+        ],
+        Cause::PageFault => vec![
+            "mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins".to_owned(),
+            "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)".to_owned(),
+        ],
+        Cause::BlockIo => vec!["hand input and output to another thread: a real-time loop must not wait for a device".to_owned()],
+        Cause::OwnWork => vec!["look for what the thread did differently here: its own code ran".to_owned()],
+        Cause::RelativeSleep => vec![
+            "sleep until the next period's instant: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)".to_owned(),
+        ],
+        Cause::FairQueue => vec!["give the thread a real-time priority: chrt -f -p PRIORITY TID".to_owned()],
+        Cause::CgroupQuota => vec!["raise or remove cpu.max of the thread's cgroup".to_owned()],
+        Cause::PinnedBeforePriority => vec![
+            "call sched_setscheduler first and sched_setaffinity second".to_owned(),
+            format!("or do not let {who} use a whole CPU"),
+        ],
+        Cause::Starved => vec![
+            format!("find out why {who} does not let go of the CPU"),
+            "run stalld or leave the fair server on, so that starving threads are helped".to_owned(),
+        ],
+        Cause::Stolen => vec![
+            "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat".to_owned(),
+            "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in the firmware".to_owned(),
+        ],
+        Cause::Migration | Cause::WakePlacement => vec!["pin the thread to its CPU once, after raising its priority".to_owned()],
+        Cause::TraceLoss => vec!["record again with a larger --buffer, or fewer events".to_owned()],
+        Cause::Dispatch => Vec::new(),
+        Cause::Unexplained => {
+            vec!["record again with `whylate record`, which takes all the events the ledger can use".to_owned()]
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
+
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::model::{Activation, Culprit, Segment, Verdict};
+use crate::threads::Thread;
+use whylate_base::Ns;
+
+/// A culprit, with what tells it from its namesakes.
+pub(crate) fn name(culprit: &Culprit) -> String {
+    match culprit {
+        Culprit::Task { tid, comm, priority } => format!("{comm}:{tid} ({priority})"),
+        Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} ({name})"),
+        Culprit::Irq { irq: None, name } => format!("{name} interrupt"),
+        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
+    }
+}
+
+/// A softirq's name, as `/proc/softirqs` has it (`include/linux/interrupt.h`).
+pub fn softirq_name(vec: u32) -> &'static str {
+    const NAMES: [&str; 10] =
+        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+    NAMES.get(vec as usize).copied().unwrap_or("unknown")
+}
+
+/// One charged stretch, in words.
+pub(crate) fn segment(segment: &Segment) -> String {
+    let length = segment.length();
+    let by = segment.by.as_ref().map(name);
+    let owner = match (&segment.owner, &segment.by) {
+        (Some(owner), by) if Some(*owner) != *by => format!(", while {} held the lock", name(owner)),
+        _ => String::new(),
+    };
+    match (segment.cause, by) {
+        (Cause::OwnWork, _) => format!("ran for {length}"),
+        (Cause::PageFault, _) => format!("page fault, {length}"),
+        (Cause::BlockIo, _) => format!("slept for a device, {length}"),
+        (Cause::RtThrottled | Cause::CoarseClockThrottled, by) => match by {
+            Some(by) => format!("runnable and not run for {length}; {by} had used the time up"),
+            None => format!("runnable and not run for {length}"),
+        },
+        (Cause::FairServer, Some(by)) => format!("{by} was run in front for {length}"),
+        (Cause::LockWait, Some(by)) => format!("waited {length} for a lock of {by}"),
+        (Cause::Stolen, _) => format!("nothing happened for {length}"),
+        (Cause::TraceLoss, _) => format!("events lost for {length}"),
+        (_, Some(by)) => format!("{by} had the CPU for {length}{owner}"),
+        (cause, None) => format!("{cause}, {length}"),
+    }
+}
+
+/// Why the activation was late, in one sentence.
+pub(crate) fn why(
+    engine: &Engine<'_>,
+    thread: &Thread,
+    activation: &Activation,
+    verdict: &Verdict,
+    underlying: Cause,
+    on_time: bool,
+    usual_work: Ns,
+) -> String {
+    let who = format!("{} ({})", thread.comm, activation.priority);
+    let charged = verdict.charged;
+    let response = activation.response();
+    let by = verdict.by.as_ref().map_or_else(|| "another thread".to_owned(), name);
+    let cpu = activation.cpu;
+    match verdict.cause {
+        Cause::OwnWork if on_time => {
+            format!("nothing delayed {who}: of {response}, {charged} was its own work, about as always")
+        }
+        Cause::OwnWork if crate::explain::is_whole(activation) => {
+            format!("{who} ran for {charged} itself, where {usual_work} is usual")
+        }
+        Cause::OwnWork => format!("{who} ran for {charged} itself; the trace shows only part of this activation"),
+        Cause::HigherPriorityTask => {
+            format!("{by} runs before {who}, and held CPU {cpu} for {charged} while it was runnable")
+        }
+        Cause::EqualPriorityTask => format!(
+            "{by} has the same priority as {who}, and a FIFO thread is not preempted by its equals: it held CPU \
+             {cpu} for {charged}"
+        ),
+        Cause::DeadlineTask => {
+            format!("{by} is SCHED_DEADLINE, which goes before every FIFO and RR thread: it held CPU {cpu} for {charged}")
+        }
+        Cause::StopTask => format!("the kernel's stopper {by} held CPU {cpu} for {charged}"),
+        Cause::RtThrottled => {
+            let runtime = engine.bandwidth.runtime.map_or_else(|| "their share".to_owned(), |ns| ns.to_string());
+            let period = engine.bandwidth.period;
+            format!(
+                "RT throttling kept {who} off CPU {cpu} for {charged}: {by} and the other real-time threads had used \
+                 up {runtime} of {period} there"
+            )
+        }
+        Cause::CoarseClockThrottled => format!(
+            "RT throttling kept {who} off CPU {cpu} for {charged} although real-time threads used little of it: the \
+             scheduler's clock books whole ticks on threads that run in phase with it"
+        ),
+        Cause::FairServer | Cause::ExtServer => format!(
+            "the kernel's fair server ran SCHED_OTHER threads ({by}) on CPU {cpu} for {charged} while {who} was runnable"
+        ),
+        Cause::Irq => format!("hard interrupts took {charged} of CPU {cpu}: {by}"),
+        Cause::Softirq => format!("{by} took {charged} of CPU {cpu} in front of {who}"),
+        Cause::IrqsDisabled => format!("{by} kept interrupts disabled on CPU {cpu} for {charged}"),
+        Cause::PreemptionDisabled => format!("{by} did not give way to {who} on CPU {cpu} for {charged}"),
+        Cause::TimerLate => format!(
+            "the timer of {who} was handled {charged} after its expiry; what kept CPU {cpu} from it was not recorded"
+        ),
+        Cause::TimerSlack => format!("{who} is not real-time, and its timer was let slip by {charged} of timer slack"),
+        Cause::IdleExit => format!("CPU {cpu} took {charged} to come out of idle"),
+        Cause::Dispatch => format!("the kernel took {charged} from wake-up to switch on CPU {cpu}"),
+        Cause::LockInversion => {
+            let owner = activation
+                .ledger
+                .iter()
+                .filter(|segment| segment.cause == Cause::LockInversion && segment.by == verdict.by)
+                .find_map(|segment| segment.owner.as_ref())
+                .map_or_else(|| "another thread".to_owned(), name);
+            format!(
+                "{who} waited for a lock of {owner}, which {by} kept off its CPU for {charged}: priority inversion, \
+                 the lock does not inherit priority"
+            )
+        }
+        Cause::LockWait => format!("{who} waited {charged} for a lock that {by} held"),
+        Cause::PageFault => format!("{who} touched memory that was not there: {charged} of page faults"),
+        Cause::BlockIo => format!("{who} waited {charged} for a device in the middle of its work"),
+        Cause::FairQueue => format!("{who} is not real-time and waited its turn for {charged} behind {by}"),
+        Cause::PinnedBeforePriority => format!(
+            "{who} pinned itself to CPU {cpu} while it was still SCHED_OTHER, and so waited {charged} behind {by} \
+             before it could raise its priority"
+        ),
+        Cause::Starved => {
+            let how = match underlying {
+                Cause::HigherPriorityTask => "goes before it",
+                Cause::RtThrottled | Cause::CoarseClockThrottled => "had used up the time of RT bandwidth control",
+                _ => "had the CPU",
+            };
+            format!("{who} was runnable on CPU {cpu} for {response}, to the end of the trace, and never ran: {by} {how}")
+        }
+        Cause::Stolen => format!(
+            "nothing at all happened on CPU {cpu} for {charged}, not even due timers: the time went to the hypervisor, \
+             the firmware (SMI) or the hardware"
+        ),
+        Cause::TraceLoss => format!("events were lost for {charged}: what happened then cannot be told"),
+        Cause::Migration => format!("{who} waited {charged} to be moved to another CPU"),
+        Cause::CgroupQuota => format!("CPU {cpu} idled for {charged} with {who} runnable: its cgroup's quota was used up"),
+        Cause::Nmi | Cause::WakePlacement | Cause::RelativeSleep | Cause::Unexplained => {
+            format!("{charged} of {response} could not be explained from what was recorded")
+        }
+    }
+}

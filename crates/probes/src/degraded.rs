@@ -1,0 +1,58 @@
+//! What a measurement had to do without, what that means, and how to get it.
+
+use whylate_sys::{Resource, SchedParams, SysError, getrlimit};
+
+/// A right that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lacking {
+    /// The real-time policy and priority.
+    Priority,
+    /// Locked memory.
+    LockedMemory,
+}
+
+/// One thing a measurement had to do without. It ran all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Degraded {
+    /// What was refused.
+    pub lacking: Lacking,
+    /// What the numbers mean because of it.
+    pub effect: String,
+    /// The refusal: call, attempt and errno.
+    pub reason: String,
+    /// How to get the right.
+    pub remedy: String,
+}
+
+impl Degraded {
+    /// A measuring thread stays SCHED_OTHER.
+    pub(crate) fn priority(wanted: &SchedParams, error: &SysError) -> Self {
+        let limit = getrlimit(Resource::RtPriority).soft;
+        let mut remedy = error.hint().unwrap_or_default().to_owned();
+        if let Some(limit) = limit.filter(|&limit| limit > 0 && limit < u64::from(wanted.priority)) {
+            remedy = format!("RLIMIT_RTPRIO allows priority {limit} now: measure with that, or: {remedy}");
+        }
+        Degraded {
+            lacking: Lacking::Priority,
+            effect:
+                "measured as SCHED_OTHER: every other thread's time slice is in these numbers; they are no \
+                     measure of real-time latency"
+                    .to_owned(),
+            reason: error.to_string(),
+            remedy,
+        }
+    }
+
+    /// Memory is not locked.
+    pub(crate) fn memory(error: &SysError) -> Self {
+        Degraded {
+            lacking: Lacking::LockedMemory,
+            effect:
+                "memory is not locked: under memory pressure a page fault of the measuring thread may be in \
+                     these numbers (the faults are counted)"
+                    .to_owned(),
+            reason: error.to_string(),
+            remedy: error.hint().unwrap_or_default().to_owned(),
+        }
+    }
+}

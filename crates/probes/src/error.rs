@@ -1,0 +1,133 @@
+//! Why a probe could not start.
+
+use std::fmt;
+use std::path::Path;
+use whylate_base::{Cpu, CpuSet, Ns};
+use whylate_sys::SysError;
+
+/// A probe that could not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// The interval is out of range.
+    #[error(
+        "an interval of {0} cannot be measured: choose 10 us to 10 s (a shorter one leaves the CPU no time)"
+    )]
+    Interval(Ns),
+    /// The priority is out of range.
+    #[error("{0} is no real-time priority: choose 1 to 99")]
+    Priority(u32),
+    /// The threshold is negative or zero.
+    #[error("a threshold of {0} makes every wake-up a spike: choose a positive duration")]
+    Threshold(Ns),
+    /// More of the worst samples than a measuring thread keeps.
+    #[error("{0} worst wake-ups per CPU are too many: choose up to {max}", max = crate::worst::MAX)]
+    Worst(usize),
+    /// No CPU was chosen.
+    #[error("no CPU to measure on: the list is empty")]
+    NoCpus,
+    /// A chosen CPU cannot be measured.
+    #[error("cannot measure on CPU {cpu}: {why}")]
+    Cpu {
+        /// The CPU.
+        cpu: Cpu,
+        /// What is wrong with it.
+        why: CpuUnusable,
+    },
+    /// A measuring thread did not get as far as its first sleep.
+    #[error(
+        "the measuring thread for CPU {cpu} got no time on it within {waited}: a thread of higher priority holds \
+         the CPU; look for it with `ps -eLo pid,tid,cls,rtprio,psr,pcpu,comm --sort=-rtprio`, or choose a higher \
+         --priority"
+    )]
+    NoTime {
+        /// The CPU.
+        cpu: Cpu,
+        /// How long it was waited for.
+        waited: Ns,
+    },
+    /// The thread could not be created.
+    #[error("cannot create the measuring thread for CPU {cpu}: {reason}")]
+    Thread {
+        /// The CPU.
+        cpu: Cpu,
+        /// The operating system's reason.
+        reason: String,
+    },
+    /// Another call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
+/// What is wrong with a CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CpuUnusable {
+    /// The machine does not have it.
+    Absent {
+        /// Those it has.
+        present: CpuSet,
+    },
+    /// It is switched off.
+    Offline {
+        /// Those that are on.
+        online: CpuSet,
+    },
+    /// The cpuset of this process does not contain it.
+    NotAllowed,
+    /// The kernel refused, and `/sys` does not say why.
+    Refused(SysError),
+}
+
+impl fmt::Display for CpuUnusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CpuUnusable::Absent { present } => write!(f, "this machine has no such CPU; it has {present}"),
+            CpuUnusable::Offline { online } => {
+                write!(
+                    f,
+                    "it is offline (online: {online}); `echo 1 > /sys/devices/system/cpu/cpuN/online` as root"
+                )
+            }
+            CpuUnusable::NotAllowed => f.write_str(
+                "the cpuset of this process does not contain it; start from a cgroup whose \
+                 cpuset.cpus.effective does (cpuset(7))",
+            ),
+            CpuUnusable::Refused(error) => error.fmt(f),
+        }
+    }
+}
+
+impl CpuUnusable {
+    /// Finds out why the kernel refused to bind a thread to `cpu`, from the CPU lists below
+    /// `cpus` (`/sys/devices/system/cpu`).
+    pub(crate) fn diagnose(cpu: Cpu, refusal: SysError, cpus: &Path) -> Self {
+        let list = |name| std::fs::read_to_string(cpus.join(name)).ok()?.trim().parse::<CpuSet>().ok();
+        let (Some(present), Some(online)) = (list("present"), list("online")) else {
+            return CpuUnusable::Refused(refusal);
+        };
+        match (present.contains(cpu), online.contains(cpu)) {
+            (false, _) => CpuUnusable::Absent { present },
+            (true, false) => CpuUnusable::Offline { online },
+            (true, true) => CpuUnusable::NotAllowed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_cpu_is_told_apart_by_the_lists() {
+        let dir = std::env::temp_dir().join(format!("whylate-probes-cpus-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("directory");
+        std::fs::write(dir.join("present"), "0-3\n").expect("present");
+        std::fs::write(dir.join("online"), "0-1,3\n").expect("online");
+        let refusal = whylate_sys::setaffinity(whylate_base::Tid(0), &CpuSet::new()).expect_err("empty set");
+        let why = |cpu| CpuUnusable::diagnose(Cpu(cpu), refusal.clone(), &dir);
+        assert!(matches!(why(4), CpuUnusable::Absent { present } if present.len() == 4));
+        assert!(matches!(why(2), CpuUnusable::Offline { online } if online.len() == 3));
+        assert_eq!(why(3), CpuUnusable::NotAllowed);
+        std::fs::remove_dir_all(&dir).expect("clean up");
+        assert_eq!(why(3), CpuUnusable::Refused(refusal.clone()));
+    }
+}

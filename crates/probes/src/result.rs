@@ -1,0 +1,75 @@
+//! What a timer probe measured: plain data.
+
+use crate::{Degraded, Histogram};
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_sys::SchedParams;
+
+/// One wake-up that was over the threshold, or among the worst of its CPU when it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spike {
+    /// The CPU.
+    pub cpu: Cpu,
+    /// Its measuring thread.
+    pub tid: Tid,
+    /// When the thread was to wake, on CLOCK_MONOTONIC.
+    pub due: Ns,
+    /// When it read the clock after its sleep.
+    pub woken: Ns,
+}
+
+impl Spike {
+    /// How late it was.
+    pub fn latency(&self) -> Ns {
+        self.woken - self.due
+    }
+}
+
+/// One CPU's measurement, finished or so far.
+#[derive(Clone, Debug)]
+pub struct CpuResult {
+    /// The CPU.
+    pub cpu: Cpu,
+    /// The measuring thread's id.
+    pub tid: Tid,
+    /// The policy and priority it really had.
+    pub sched: SchedParams,
+    /// The distribution of its latencies: woken less due.
+    pub histogram: Histogram,
+    /// Periods that passed while it was still late from an earlier one: not in the histogram.
+    pub missed: u64,
+    /// Page faults without I/O after the warm-up; `None` while it runs.
+    pub minor_faults: Option<u64>,
+    /// Page faults with I/O after the warm-up; `None` while it runs.
+    pub major_faults: Option<u64>,
+    /// How often another thread took the CPU from it after the warm-up; `None` while it runs.
+    pub preemptions: Option<u64>,
+    /// Spikes that came faster than they were read: counted in the histogram, but not reported.
+    pub unreported_spikes: u64,
+    /// The instant it should have woken at and has not, when it did not come back in time
+    /// to the controller's stop: something has kept it off the CPU since then.
+    pub stuck_since: Option<Ns>,
+}
+
+/// A finished measurement.
+#[derive(Clone, Debug)]
+pub struct TimerResult {
+    /// By CPU, ascending.
+    pub cpus: Vec<CpuResult>,
+    /// Spikes not yet taken by [`crate::Running::spikes`].
+    pub spikes: Vec<Spike>,
+    /// From the release of the measuring threads to the end.
+    pub elapsed: Ns,
+    /// CPU time the measuring threads used, without the warm-up. Zero for a stuck thread.
+    pub cpu_time: Ns,
+    /// What the measurement had to do without.
+    pub degraded: Vec<Degraded>,
+}
+
+impl TimerResult {
+    /// All CPUs' samples together.
+    pub fn all(&self) -> Histogram {
+        let mut all = Histogram::default();
+        self.cpus.iter().for_each(|cpu| all.merge(&cpu.histogram));
+        all
+    }
+}

@@ -1,0 +1,97 @@
+//! The timer probe on this machine: structure and honesty, never microseconds.
+
+use std::time::Duration;
+use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
+use whylate_probes::{CpuUnusable, Lacking, ProbeError, TimerProbe};
+
+fn first_cpu() -> CpuSet {
+    whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().take(1).collect()
+}
+
+#[test]
+fn every_cpu_is_measured_and_the_numbers_fit_together() {
+    let probe = TimerProbe::default();
+    let mut running = probe.start().expect("start");
+    let threads: Vec<_> = running.threads().collect();
+    std::thread::sleep(Duration::from_millis(200));
+    let live = running.snapshot();
+    let mut spikes = running.spikes();
+    let result = running.stop().expect("stop");
+    spikes.extend(&result.spikes);
+
+    let allowed = whylate_sys::getaffinity(Tid(0)).expect("affinity");
+    assert_eq!(result.cpus.iter().map(|cpu| cpu.cpu).collect::<CpuSet>(), allowed);
+    for ((cpu, thread), live) in result.cpus.iter().zip(&threads).zip(&live) {
+        assert_eq!((cpu.cpu, cpu.tid, cpu.sched), (thread.cpu, thread.tid, thread.sched));
+        assert_eq!(cpu.stuck_since, None);
+        let all = &cpu.histogram;
+        assert!(all.count() > 0);
+        assert!(live.histogram.count() <= all.count());
+        let [min, p50, p99, p9999, max] =
+            [all.min(), all.percentile(0.5), all.percentile(0.99), all.percentile(0.9999), all.max()]
+                .map(|value| value.expect("samples"));
+        assert!(Ns::ZERO <= min && min <= p50 && p50 <= p99 && p99 <= p9999 && p9999 <= max);
+        // Every period since the first was either measured or missed.
+        assert!((all.count() + cpu.missed) as i64 <= result.elapsed.0 / probe.interval.0 + 1);
+        let worst = spikes.iter().filter(|spike| spike.cpu == cpu.cpu).map(|spike| spike.latency()).max();
+        assert_eq!(worst, all.max(), "the worst sample is among the spikes");
+        let fifo = cpu.sched.policy == Policy::Fifo && cpu.sched.priority == probe.priority;
+        let said = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
+        assert_ne!(fifo, said, "FIFO 80, or the report says why not");
+    }
+    assert_eq!(result.all().count(), result.cpus.iter().map(|cpu| cpu.histogram.count()).sum());
+    for degraded in &result.degraded {
+        assert!(!degraded.remedy.is_empty() && !degraded.reason.is_empty());
+    }
+}
+
+#[test]
+fn a_threshold_reports_each_sample_over_it() {
+    let probe =
+        TimerProbe { cpus: Some(first_cpu()), threshold: Some(Ns(1)), worst: 0, ..TimerProbe::default() };
+    let running = probe.start().expect("start");
+    std::thread::sleep(Duration::from_millis(100));
+    let result = running.stop().expect("stop");
+    let cpu = &result.cpus[0];
+    let over = cpu.histogram.count()
+        - cpu.histogram.buckets().iter().filter(|b| b.upto < Ns(1)).map(|b| b.count).sum::<u64>();
+    assert_eq!(result.spikes.len() as u64 + cpu.unreported_spikes, over);
+    for pair in result.spikes.windows(2) {
+        let step = (pair[1].due - pair[0].due).0;
+        assert!(step > 0 && step % probe.interval.0 == 0, "absolute periods, never drifting");
+    }
+}
+
+#[test]
+fn a_dropped_probe_stops_its_threads() {
+    let running = TimerProbe { cpus: Some(first_cpu()), ..TimerProbe::default() }.start().expect("start");
+    let tid = running.threads().next().expect("a thread").tid;
+    drop(running);
+    // A thread that is gone, or whose exit the kernel is just finishing.
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        whylate_sys::getattr(tid).is_err_and(|error| error.is_no_such_thread())
+    });
+    assert!(gone);
+}
+
+#[test]
+fn wrong_values_are_refused_by_name() {
+    let refused = |probe: TimerProbe| probe.start().err().expect("refused");
+    let default = TimerProbe::default;
+    assert_eq!(refused(TimerProbe { interval: Ns::ZERO, ..default() }), ProbeError::Interval(Ns::ZERO));
+    assert_eq!(
+        refused(TimerProbe { interval: Ns::from_secs(11), ..default() }),
+        ProbeError::Interval(Ns::from_secs(11))
+    );
+    assert_eq!(refused(TimerProbe { priority: 0, ..default() }), ProbeError::Priority(0));
+    assert_eq!(refused(TimerProbe { priority: 100, ..default() }), ProbeError::Priority(100));
+    assert_eq!(refused(TimerProbe { threshold: Some(Ns(-1)), ..default() }), ProbeError::Threshold(Ns(-1)));
+    assert_eq!(refused(TimerProbe { worst: 1000, ..default() }), ProbeError::Worst(1000));
+    assert_eq!(refused(TimerProbe { cpus: Some(CpuSet::new()), ..default() }), ProbeError::NoCpus);
+    let absent = refused(TimerProbe { cpus: Some("0,8191".parse().expect("list")), ..default() });
+    assert!(
+        matches!(&absent, ProbeError::Cpu { cpu: Cpu(8191), why: CpuUnusable::Absent { .. } }),
+        "{absent}"
+    );
+}

@@ -1,0 +1,167 @@
+//! What the page says of the trace as a whole: answer, findings, threads, limits.
+
+use super::palette::Fill;
+use super::{activation, anchor};
+use crate::words;
+use maud::{Markup, html};
+use whylate_base::{Finding, Ns, Severity};
+use whylate_events::TraceInfo;
+use whylate_ledger::{Activation, Cause, Explanation, Spread, TaskSummary};
+
+/// The page's one-line answer: the gravest finding, or else the worst activation.
+pub(super) fn title(explanation: &Explanation) -> String {
+    let grave = explanation.findings.first().filter(|finding| finding.severity == Severity::Error);
+    match (grave, worst(explanation)) {
+        (Some(finding), _) => words::clean(&finding.title),
+        (None, Some(worst)) => {
+            format!("{} {}", words::thread(&worst.comm, worst.tid), words::lateness(worst))
+        }
+        (None, None) if explanation.tasks.is_empty() => "No thread to explain".to_owned(),
+        (None, None) => "No activation seen".to_owned(),
+    }
+}
+
+/// The worst activation that something else made late, or else the worst.
+fn worst(explanation: &Explanation) -> Option<&Activation> {
+    let late = |activation: &&Activation| activation.verdict.cause != Cause::OwnWork;
+    explanation.activations.iter().find(late).or(explanation.activations.first())
+}
+
+pub(super) fn header(explanation: &Explanation, title: &str) -> Markup {
+    html! {
+        p.brand { "whylate" }
+        h1 { (title) }
+        @if let Some(worst) = worst(explanation) {
+            p.answer {
+                (activation::chip(worst.verdict.cause)) " " b { (words::thread(&worst.comm, worst.tid)) " "
+                (words::lateness(worst)) ": " } (words::clean(&worst.verdict.why))
+            }
+        }
+        p.trace { (words::trace(&explanation.trace).join(" · ")) }
+    }
+}
+
+pub(super) fn findings(findings: &[Finding]) -> Markup {
+    html! {
+        @if !findings.is_empty() {
+            section {
+                h2 { "Findings" }
+                @for finding in findings {
+                    div class={ "finding " (finding.severity) } {
+                        h3 {
+                            span.severity { (finding.severity) }
+                            (words::clean(&finding.title))
+                            code { (finding.code) }
+                        }
+                        @if !finding.why.is_empty() { p { (words::clean(&finding.why)) } }
+                        (activation::evidence(&finding.evidence))
+                        (activation::fixes(&finding.fix))
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn tasks(explanation: &Explanation) -> Markup {
+    html! {
+        @if !explanation.tasks.is_empty() {
+            section {
+                h2 { "Threads" small { "worst response first" } }
+                div.wide { table {
+                    thead {
+                        tr {
+                            th rowspan="2" { "thread" } th rowspan="2" { "runs as" }
+                            th.n rowspan="2" { "activations" }
+                            th.group colspan="4" { "latency: due to running" }
+                            th.group colspan="4" { "response: due to done" }
+                            th rowspan="2" { "where all its time went" }
+                        }
+                        tr { @for _ in 0..2 { th.n { "min" } th.n { "p50" } th.n { "p99" } th.n { "max" } } }
+                    }
+                    tbody {
+                        @for task in &explanation.tasks {
+                            tr {
+                                td { a href={ "#" (anchor(task)) } { (words::thread(&task.comm, task.tid)) } }
+                                td { (words::scheduling(task.policy, task.priority)) }
+                                td.n { (words::count(task.activations)) }
+                                (spread(task.latency))
+                                (spread(task.response))
+                                td { (causes(task)) }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn spread(spread: Option<Spread>) -> Markup {
+    html! {
+        @match spread {
+            Some(spread) => {
+                td.n { (spread.min) } td.n { (spread.p50) } td.n { (spread.p99) } td.n { b { (spread.max) } }
+            }
+            None => { td.n { "-" } td.n { "-" } td.n { "-" } td.n { "-" } }
+        }
+    }
+}
+
+/// All charged time of a thread as one bar.
+fn causes(task: &TaskSummary) -> Markup {
+    let total = task.causes.iter().map(|(_, time)| *time).sum::<Ns>().0.max(1) as f64;
+    html! {
+        div.stack {
+            @for (cause, time) in &task.causes {
+                @let share = time.0 as f64 / total;
+                i class=(Fill::Cause(*cause).class()) style={ "width:" (format!("{:.2}", share * 100.0)) "%" }
+                    title={ (cause) ": " (time) ", " (words::percent(share)) } {}
+            }
+        }
+        @if let Some((cause, time)) = task.causes.first() {
+            small { (cause) " " (words::percent(time.0 as f64 / total)) }
+        }
+    }
+}
+
+/// What cannot be told, was lost, or could not be read.
+pub(super) fn limits(explanation: &Explanation) -> Markup {
+    let trace = &explanation.trace;
+    html! {
+        @if !explanation.missing.is_empty() || trace.lost_events > 0 || !trace.damage.is_empty() {
+            section {
+                h2 { "Limits of this recording" }
+                ul {
+                    @for missing in &explanation.missing {
+                        li {
+                            "Cannot tell " (missing.cannot_tell)
+                            @if !missing.kind.tracepoints().is_empty() {
+                                ": record " code { (missing.kind.tracepoints().join(" ")) }
+                            }
+                        }
+                    }
+                    @if trace.lost_events > 0 {
+                        li {
+                            (words::plural(trace.lost_events, "event")) " lost by the kernel: answers near the \
+                             gaps are less sure; larger buffers lose less"
+                        }
+                    }
+                    @for damage in &trace.damage {
+                        li { "Damage " (words::clean(&damage.to_string())) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn footer(trace: &TraceInfo) -> Markup {
+    html! {
+        "Made by whylate " (env!("CARGO_PKG_VERSION")) ". Latency: from due to running. Response: from due to \
+         done. Every ledger adds up to its response, to the nanosecond."
+        @if let Some((start, end)) = trace.span {
+            " Recorded from " (words::instant(start)) " to " (words::instant(end)) " s of the trace's clock."
+        }
+    }
+}

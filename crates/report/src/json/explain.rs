@@ -1,0 +1,318 @@
+//! The wire types of schema `whylate.explain/1`.
+//!
+//! Apart from the ledger's own types, so that those can change without changing the
+//! wire. All times are nanoseconds; instants are of the trace's clock.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name and version of this schema.
+pub const SCHEMA: &str = "whylate.explain/1";
+
+/// Why each activation of a real-time thread was late.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "whylate.explain/1")]
+pub struct Document {
+    /// Always `whylate.explain/1`. Fields may be added within the version: ignore unknown ones.
+    pub schema: String,
+    /// The recording.
+    pub trace: Trace,
+    /// The selected threads, the one with the worst response first.
+    pub tasks: Vec<Task>,
+    /// The worst activations of each selected thread, worst response first.
+    pub activations: Vec<Activation>,
+    /// What is to be said of the trace as a whole, gravest first.
+    pub findings: Vec<Finding>,
+    /// Kinds of events that were not recorded, and what cannot be told without them.
+    pub missing: Vec<Missing>,
+}
+
+/// A recording, with its losses and damage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trace {
+    /// What the file is, in a few words.
+    pub format: String,
+    /// Events read.
+    pub events: u64,
+    /// Events the kernel lost, as far as it counted them.
+    pub lost_events: u64,
+    /// How many CPUs the recording covers.
+    pub cpus: u32,
+    /// The trace clock's name; null where the file does not say.
+    pub clock: Option<String>,
+    /// The kernel's release, as `uname -r` prints it; null where the file does not say.
+    pub kernel_release: Option<String>,
+    /// The machine's architecture, as `uname -m` prints it; null where the file does not say.
+    pub machine: Option<String>,
+    /// The first instant; null in an empty recording.
+    pub start_ns: Option<i64>,
+    /// The last instant; null in an empty recording.
+    pub end_ns: Option<i64>,
+    /// What could not be read.
+    pub damage: Vec<Damage>,
+}
+
+/// A place in a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Damage {
+    /// Byte offset in the file, or line number of a text; null where it is not known.
+    pub offset: Option<u64>,
+    /// What was wrong, and what it cost.
+    pub what: String,
+}
+
+/// One thread over the whole recording.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Task {
+    /// Its id.
+    pub tid: i32,
+    /// Its last known name.
+    pub comm: String,
+    /// Its scheduling policy: `fifo`, `rr`, `deadline`, `other`, `batch`, `idle` or `ext`.
+    /// Null where the recording does not tell, which of `sched_switch` alone is the rule:
+    /// `class` is known then all the same.
+    pub policy: Option<String>,
+    /// Its class, priority and nice value, without inheritance.
+    #[serde(flatten)]
+    pub rank: Rank,
+    /// How many activations were seen, whole or cut off.
+    pub activations: u64,
+    /// Due to running; null if it never ran.
+    pub latency_ns: Option<Spread>,
+    /// Due to done; null if no activation was seen whole.
+    pub response_ns: Option<Spread>,
+    /// All charged time of all activations, by cause code.
+    pub causes: BTreeMap<String, i64>,
+}
+
+/// How a thread is scheduled, in the numbers of `sched_getparam(2)` and `chrt(1)`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rank {
+    /// The scheduler class; null where it was not recorded.
+    pub class: Option<Class>,
+    /// The user's priority: 1 (weakest) to 99 (strongest) in class `realtime`, 0 in the
+    /// other classes. (The kernel's own number, as `sched_switch` prints it, is 99 minus
+    /// this.) Null where it was not recorded.
+    pub priority: Option<i32>,
+    /// The nice value, -20 to 19, in class `fair`; null in the others.
+    pub nice: Option<i32>,
+}
+
+/// A scheduler class, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// SCHED_DEADLINE, and the kernel's deadline servers.
+    Deadline,
+    /// SCHED_FIFO and SCHED_RR; the stop class shows as priority 99.
+    Realtime,
+    /// SCHED_OTHER, SCHED_BATCH, SCHED_IDLE and SCHED_EXT.
+    Fair,
+}
+
+/// A distribution. Minimum and maximum are exact, percentiles within 0.4 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Spread {
+    /// The least, in nanoseconds.
+    pub min: i64,
+    /// The median, in nanoseconds.
+    pub p50: i64,
+    /// The 99th percentile, in nanoseconds.
+    pub p99: i64,
+    /// The most, in nanoseconds.
+    pub max: i64,
+}
+
+/// One trip of a thread: due, woken, running, done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Activation {
+    /// The thread.
+    pub tid: i32,
+    /// Its name.
+    pub comm: String,
+    /// Its class, priority and nice value then, without inheritance.
+    #[serde(flatten)]
+    pub rank: Rank,
+    /// The CPU it first ran on, or was queued on if it never ran.
+    pub cpu: u32,
+    /// What made it due.
+    pub trigger: Trigger,
+    /// When it should have been able to run.
+    pub due_ns: i64,
+    /// When it was woken; null if the trace begins with it runnable.
+    pub woken_ns: Option<i64>,
+    /// When it was first switched in; null if it never was.
+    pub running_ns: Option<i64>,
+    /// When it went to sleep for its next period or input; null if the trace ends before.
+    pub done_ns: Option<i64>,
+    /// Due to running; null if it never ran.
+    pub latency_ns: Option<i64>,
+    /// Due to done, or to the end of the trace where `done_ns` is null.
+    pub response_ns: i64,
+    /// Where the time went. The entries follow on one another without a gap: their `ns`
+    /// add up to `response_ns` exactly.
+    pub ledger: Vec<Entry>,
+    /// What made it late.
+    pub verdict: Verdict,
+}
+
+/// What made a thread due.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trigger {
+    /// The sort of trigger.
+    pub kind: TriggerKind,
+    /// Who; null for `timer`, `wakeup` and `trace-start`.
+    pub by: Option<By>,
+}
+
+/// The sorts of triggers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TriggerKind {
+    /// A timer expired; `due_ns` is its expiry.
+    Timer,
+    /// A thread woke it.
+    Thread,
+    /// An interrupt handler woke it.
+    Irq,
+    /// A softirq woke it.
+    Softirq,
+    /// It was woken, by what was not recorded.
+    Wakeup,
+    /// The trace begins in the middle of it.
+    TraceStart,
+}
+
+/// A stretch of time charged to one cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Entry {
+    /// The cause code, as `whylate explain --code CODE` explains it.
+    pub cause: String,
+    /// Its length.
+    pub ns: i64,
+    /// Where it begins.
+    pub start_ns: i64,
+    /// The CPU it happened on.
+    pub cpu: u32,
+    /// Who did it; null where nobody in particular did.
+    pub by: Option<By>,
+    /// The owner of the lock that was waited for; null where no lock was.
+    pub owner: Option<By>,
+    /// How sure the charge is.
+    pub confidence: Confidence,
+}
+
+/// A thread, an interrupt or a softirq: told apart by the keys `tid`, `irq`, `softirq`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum By {
+    /// A thread.
+    Task {
+        /// Its id.
+        tid: i32,
+        /// Its name.
+        comm: String,
+        /// Its class, priority and nice value while it did, with inheritance.
+        #[serde(flatten)]
+        rank: Rank,
+    },
+    /// A softirq.
+    Softirq {
+        /// Its number.
+        softirq: u32,
+        /// HI, TIMER, NET_TX ... or its number.
+        name: String,
+    },
+    /// A hard interrupt.
+    Irq {
+        /// The line; null for an architecture vector such as the local timer.
+        irq: Option<u32>,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// The answer for one activation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The cause code.
+    pub cause: String,
+    /// Who; null where nobody in particular did.
+    pub by: Option<By>,
+    /// The time charged to cause and culprit.
+    pub charged_ns: i64,
+    /// That time as a share of `response_ns`, 0 to 1.
+    pub share: f64,
+    /// How sure the verdict is.
+    pub confidence: Confidence,
+    /// One sentence.
+    pub why: String,
+    /// What to do, best first.
+    pub fix: Vec<String>,
+    /// What shows it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// How sure an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// A guess that fits; another cause would look the same in this recording.
+    Low,
+    /// Likely; something that would prove it was not recorded.
+    Medium,
+    /// The recording shows it.
+    High,
+}
+
+/// One observation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// When it was seen; null for a setting or a sum.
+    pub at_ns: Option<i64>,
+    /// Where it was seen; null if not on one CPU.
+    pub cpu: Option<u32>,
+    /// What was seen.
+    pub what: String,
+}
+
+/// Something about the recording as a whole that a person should know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Stable kebab-case code; of a cause where a cause stands behind it.
+    pub code: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One line.
+    pub title: String,
+    /// Why it matters and how it comes about.
+    pub why: String,
+    /// What shows it.
+    pub evidence: Vec<Evidence>,
+    /// What to do, best first.
+    pub fix: Vec<String>,
+}
+
+/// How much a finding matters to a task with a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Good to know; nothing is late because of it.
+    Info,
+    /// Makes tasks late now and then, or will under load.
+    Warning,
+    /// Makes a task miss its time by a lot, or hang.
+    Error,
+}
+
+/// A kind of event that was not recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Missing {
+    /// The kind.
+    pub kind: String,
+    /// The tracepoints to record, as `group:event`.
+    pub tracepoints: Vec<String>,
+    /// What cannot be told without it.
+    pub cannot_tell: String,
+}

@@ -1,0 +1,117 @@
+//! From a measurement's types to the wire's.
+
+use super::from_ledger::{activation, finding};
+use super::measure::{
+    Bucket, CpuResult, Degraded, Distribution, Document, Lacking, NotExplained, Probe, Reason, SCHEMA, Spike,
+    SpikeKind, Trace, TraceState,
+};
+use whylate_investigate::measure::{
+    ExplainedSpike, MeasureReport, NotExplained as Unexplained, SpikeKind as Kind, TraceState as State,
+};
+use whylate_probes::{Degraded as Lack, Histogram, Lacking as Right};
+
+impl From<&MeasureReport> for Document {
+    fn from(report: &MeasureReport) -> Document {
+        Document {
+            schema: SCHEMA.to_owned(),
+            probe: Probe {
+                priority: report.probe.priority,
+                interval_ns: report.probe.interval.0,
+                threshold_ns: report.probe.threshold.map(|threshold| threshold.0),
+            },
+            elapsed_ns: report.elapsed.0,
+            cpus: report.cpus.iter().map(cpu).collect(),
+            over_threshold: report.over_threshold,
+            spikes: report.spikes.iter().map(spike).collect(),
+            not_listed: report.not_listed,
+            findings: report.findings.iter().map(finding).collect(),
+            trace: trace(&report.trace),
+            degraded: report.degraded.iter().map(degraded).collect(),
+            observer: report.observer.clone(),
+        }
+    }
+}
+
+fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
+    let histogram = &result.histogram;
+    CpuResult {
+        cpu: result.cpu.0,
+        tid: result.tid.0,
+        policy: result.sched.policy.name().to_owned(),
+        priority: result.sched.priority,
+        samples: histogram.count(),
+        latency_ns: distribution(histogram),
+        histogram: histogram
+            .buckets()
+            .iter()
+            .map(|bucket| Bucket { upto_ns: bucket.upto.0, count: bucket.count })
+            .collect(),
+        overflow: histogram.overflow(),
+        missed: result.missed,
+        minor_faults: result.minor_faults,
+        major_faults: result.major_faults,
+        preemptions: result.preemptions,
+        unreported_spikes: result.unreported_spikes,
+        stuck_since_ns: result.stuck_since.map(|since| since.0),
+    }
+}
+
+fn distribution(histogram: &Histogram) -> Option<Distribution> {
+    Some(Distribution {
+        min: histogram.min()?.0,
+        mean: histogram.mean()?.0,
+        p50: histogram.percentile(0.5)?.0,
+        p99: histogram.percentile(0.99)?.0,
+        p99_99: histogram.percentile(0.9999)?.0,
+        max: histogram.max()?.0,
+    })
+}
+
+fn spike(spike: &ExplainedSpike) -> Spike {
+    Spike {
+        cpu: spike.cpu.0,
+        tid: spike.tid.0,
+        kind: match spike.kind {
+            Kind::OverThreshold => SpikeKind::OverThreshold,
+            Kind::Worst => SpikeKind::Worst,
+            Kind::Stuck => SpikeKind::Stuck,
+        },
+        due_ns: spike.due.0,
+        woken_ns: spike.woken.0,
+        latency_ns: spike.latency().0,
+        activation: spike.answer.as_ref().ok().map(activation),
+        not_explained: spike.answer.as_ref().err().map(not_explained),
+    }
+}
+
+fn not_explained(why: &Unexplained) -> NotExplained {
+    let reason = match why {
+        Unexplained::NoTrace => Reason::NoTrace,
+        Unexplained::Overwritten { .. } => Reason::Overwritten,
+        Unexplained::NotFound => Reason::NotFound,
+        Unexplained::GivenUp => Reason::GivenUp,
+        Unexplained::Unreadable(_) => Reason::Unreadable,
+    };
+    NotExplained { reason, why: why.to_string() }
+}
+
+fn trace(state: &State) -> Trace {
+    let (state, events, notes) = match state {
+        State::Recorded { events, notes } => (TraceState::Recorded, Some(*events), notes.clone()),
+        State::Off => (TraceState::Off, None, Vec::new()),
+        State::Unavailable(why) => (TraceState::Unavailable, None, vec![why.clone()]),
+    };
+    Trace { state, events, notes }
+}
+
+fn degraded(degraded: &Lack) -> Degraded {
+    Degraded {
+        lacking: match degraded.lacking {
+            Right::Priority => Lacking::Priority,
+            Right::LockedMemory => Lacking::LockedMemory,
+        },
+        effect: degraded.effect.clone(),
+        reason: degraded.reason.clone(),
+        remedy: degraded.remedy.clone(),
+    }
+}

@@ -1,0 +1,57 @@
+//! JSON with versioned schemas, generated from the types and checked in.
+//!
+//! Within a version fields are only ever added, and a reader ignores those it does not
+//! know; taking one away or changing its meaning makes a new version.
+
+pub mod explain;
+mod from_ledger;
+mod from_measure;
+pub mod measure;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use whylate_investigate::measure::MeasureReport;
+use whylate_ledger::Explanation;
+
+/// An explanation as a document of schema [`explain::SCHEMA`].
+///
+/// ```
+/// # use whylate_ledger::Explanation;
+/// # let explanation = Explanation {
+/// #     trace: Default::default(), tasks: vec![], activations: vec![], findings: vec![], missing: vec![],
+/// # };
+/// let document = whylate_report::json::explanation(&explanation);
+/// assert_eq!(document["schema"], "whylate.explain/1");
+/// ```
+pub fn explanation(explanation: &Explanation) -> Value {
+    value(&explain::Document::from(explanation))
+}
+
+/// A measurement as a document of schema [`measure::SCHEMA`].
+pub fn measurement(report: &MeasureReport) -> Value {
+    value(&measure::Document::from(report))
+}
+
+/// The JSON Schema of [`explanation`]'s documents.
+pub fn explanation_schema() -> Value {
+    schema::<explain::Document>()
+}
+
+/// The JSON Schema of [`measurement`]'s documents.
+pub fn measurement_schema() -> Value {
+    schema::<measure::Document>()
+}
+
+fn value(document: &impl Serialize) -> Value {
+    serde_json::to_value(document).expect("plain data: string keys, no foreign Serialize")
+}
+
+fn schema<T: JsonSchema>() -> Value {
+    // Of what is written: there an absent value is `null`, never an absent key.
+    schemars::generate::SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}

@@ -1,0 +1,171 @@
+//! A measurement: the answer, the distribution of each CPU, the worst wake-ups and why.
+
+use super::layout::{Align, Cell, Page};
+use super::paint::Ink;
+use super::{activation, trace};
+use crate::bins::{LogAxis, height};
+use crate::words;
+use whylate_base::Ns;
+use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeKind, TraceState};
+use whylate_probes::{CpuResult, Histogram};
+
+/// How many wake-ups are written in full; the others have their row in the table.
+const IN_FULL: usize = 2;
+/// How many rows the table of late wake-ups has.
+const ROWS: usize = 20;
+
+pub(super) fn write(page: &mut Page, report: &MeasureReport) {
+    page.led(0, ("", Ink::Plain), &words::measured(report), Ink::Strong);
+    page.facts(&words::probe(report));
+    page.gap();
+    distribution(page, &report.cpus);
+    spikes(page, report);
+    trace::findings(page, &report.findings);
+    limits(page, report);
+}
+
+fn distribution(page: &mut Page, cpus: &[CpuResult]) {
+    let faint = |text: &str| Cell::new(text, Ink::Faint);
+    // What the six numbers, two counts and the blanks between them take.
+    let columns = page.width().saturating_sub(76).min(40);
+    let axis = LogAxis::of(cpus.iter().map(|cpu| &cpu.histogram));
+    let ends = axis.map_or_else(String::new, |axis| {
+        let (from, to) = (axis.latency(0.0).to_string(), axis.latency(1.0).to_string());
+        let room = columns.saturating_sub(from.len());
+        if room > to.len() { format!("{from}{to:>room$}") } else { String::new() }
+    });
+    let drawn = !ends.is_empty();
+    let names = ["CPU", "wake-ups", "min", "mean", "p50", "p99", "p99.99", "max"];
+    let mut rows = vec![names.map(faint).to_vec()];
+    let mut aligns = vec![Align::Right; names.len()];
+    if drawn {
+        rows[0].push(faint(&ends));
+        aligns.push(Align::Left);
+    }
+    let mut add = |name: String, histogram: &Histogram| {
+        let time = |time: Option<Ns>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+        let mut row: Vec<Cell> = [
+            name,
+            words::count(histogram.count()),
+            time(histogram.min()),
+            time(histogram.mean()),
+            time(histogram.percentile(0.5)),
+            time(histogram.percentile(0.99)),
+            time(histogram.percentile(0.9999)),
+        ]
+        .map(Cell::from)
+        .to_vec();
+        row.push(Cell::new(time(histogram.max()), Ink::Strong));
+        if let Some(axis) = axis.filter(|_| drawn) {
+            row.push(Cell::new(sparkline(&axis.bins(histogram, columns)), Ink::Cyan));
+        }
+        rows.push(row);
+    };
+    cpus.iter().for_each(|cpu| add(cpu.cpu.to_string(), &cpu.histogram));
+    if cpus.len() > 1 {
+        let mut all = Histogram::default();
+        cpus.iter().for_each(|cpu| all.merge(&cpu.histogram));
+        add("all".to_owned(), &all);
+    }
+    page.table(0, &aligns, &rows);
+    for note in cpus.iter().flat_map(words::trouble) {
+        page.labelled(0, ("- ", Ink::Yellow), &note, Ink::Plain);
+    }
+}
+
+/// A histogram in one line; heights are logarithmic.
+fn sparkline(bins: &[u64]) -> String {
+    const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let highest = bins.iter().copied().max().unwrap_or(0);
+    let block = |&count: &u64| {
+        let eighths = (height(count, highest) * 8.0).ceil() as usize;
+        EIGHTHS.get(eighths).copied().unwrap_or('█')
+    };
+    bins.iter().map(block).collect()
+}
+
+fn spikes(page: &mut Page, report: &MeasureReport) {
+    if report.spikes.is_empty() {
+        return;
+    }
+    let faint = |text: &str| Cell::new(text, Ink::Faint);
+    let mut rows = vec![vec![faint("worst wake-ups"), faint("CPU"), faint("due at"), faint("because of")]];
+    for spike in report.spikes.iter().take(ROWS) {
+        let ink = if spike.kind == SpikeKind::Worst { Ink::Plain } else { Ink::Red };
+        let least = if spike.kind == SpikeKind::Stuck { "> " } else { "" };
+        rows.push(vec![
+            Cell::new(format!("{least}{}", spike.latency()), ink),
+            spike.cpu.to_string().into(),
+            words::instant(spike.due).into(),
+            because(spike),
+        ]);
+    }
+    page.gap();
+    page.table(0, &[Align::Right, Align::Right, Align::Right, Align::Left], &rows);
+    let left = report.spikes.len().saturating_sub(ROWS) as u64 + report.not_listed;
+    if left > 0 {
+        page.line(&[(&format!("and {}", words::plural(left, "more")), Ink::Faint)]);
+    }
+    let mut reasons: Vec<String> = Vec::new();
+    for why in report.spikes.iter().filter_map(|spike| spike.answer.as_ref().err()) {
+        let why = words::clean(&why.to_string());
+        if why.contains(':') && !reasons.contains(&why) {
+            page.labelled(0, ("not explained: ", Ink::Yellow), &why, Ink::Plain);
+            reasons.push(why);
+        }
+    }
+    for (spike, activation) in
+        report.spikes.iter().filter_map(|spike| Some((spike, spike.answer.as_ref().ok()?))).take(IN_FULL)
+    {
+        page.gap();
+        let name = format!("{} on CPU {}", spike.latency(), spike.cpu);
+        page.line(&[(&name, Ink::Strong)]);
+        activation::write(page, "", activation);
+    }
+}
+
+fn because(spike: &ExplainedSpike) -> Cell {
+    match &spike.answer {
+        Ok(activation) => words::because(&activation.verdict).into(),
+        Err(why) => {
+            // What would help stands below the table, once.
+            let why = words::clean(&why.to_string());
+            let (why, _) = why.split_once(':').unwrap_or((&why, ""));
+            Cell::new(format!("not explained: {why}"), Ink::Yellow)
+        }
+    }
+}
+
+/// What the numbers lack, and what the measurement did to the machine.
+fn limits(page: &mut Page, report: &MeasureReport) {
+    for degraded in &report.degraded {
+        page.gap();
+        page.led(0, ("warning: ", Ink::Yellow), &words::clean(&degraded.effect), Ink::Strong);
+        page.labelled(2, ("because  ", Ink::Faint), &words::clean(&degraded.reason), Ink::Plain);
+        page.labelled(2, ("fix      ", Ink::Green), &words::clean(&degraded.remedy), Ink::Plain);
+    }
+    let notes: Vec<&String> = match &report.trace {
+        TraceState::Recorded { notes, .. } => notes.iter().collect(),
+        TraceState::Off => Vec::new(),
+        TraceState::Unavailable(why) => {
+            page.gap();
+            page.led(0, ("cannot explain: ", Ink::Yellow), &words::clean(why), Ink::Plain);
+            Vec::new()
+        }
+    };
+    page.gap();
+    for note in notes.into_iter().chain(&report.observer) {
+        page.labelled(0, ("- ", Ink::Faint), &words::clean(note), Ink::Faint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_sample_is_seen_in_a_sparkline() {
+        assert_eq!(sparkline(&[0, 1_000_000, 1, 0]), " █▁ ");
+        assert_eq!(sparkline(&[0, 0]), "  ");
+    }
+}

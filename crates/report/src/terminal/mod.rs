@@ -1,0 +1,47 @@
+//! For a terminal: the answer first, then what shows it, then what to do.
+
+mod activation;
+mod layout;
+mod measure;
+mod paint;
+mod tasks;
+mod trace;
+
+use layout::Page;
+use whylate_investigate::measure::MeasureReport;
+use whylate_ledger::Explanation;
+
+/// How to write for a terminal. Nothing is asked of the terminal itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to use ANSI colours.
+    pub color: bool,
+    /// How many columns there are; below 60 lines may be longer than this.
+    pub width: usize,
+}
+
+impl Default for Style {
+    /// No colours, 100 columns: what a file or a pipe gets.
+    fn default() -> Self {
+        Style { color: false, width: 100 }
+    }
+}
+
+/// An explanation as text: each thread with its worst activation, the findings, and what
+/// could not be told. Ends with a line break.
+pub fn explanation(explanation: &Explanation, style: &Style) -> String {
+    let mut page = Page::new(style);
+    tasks::write(&mut page, explanation);
+    trace::findings(&mut page, &explanation.findings);
+    trace::limits(&mut page, explanation);
+    trace::footer(&mut page, explanation);
+    page.finish()
+}
+
+/// A measurement as text: the distribution of each CPU, the worst wake-ups and why, and
+/// what the numbers lack. Ends with a line break.
+pub fn measurement(report: &MeasureReport, style: &Style) -> String {
+    let mut page = Page::new(style);
+    measure::write(&mut page, report);
+    page.finish()
+}

@@ -1,0 +1,67 @@
+//! The trace as a whole: findings, what cannot be told, what was lost.
+
+use super::activation::{evidence, fixes};
+use super::layout::Page;
+use super::paint::Ink;
+use crate::words;
+use whylate_base::{Finding, Severity};
+use whylate_ledger::Explanation;
+
+/// How many places of damage are listed.
+const PLACES: usize = 5;
+
+pub(super) fn findings(page: &mut Page, findings: &[Finding]) {
+    for finding in findings {
+        page.gap();
+        let ink = match finding.severity {
+            Severity::Error => Ink::Red,
+            Severity::Warning => Ink::Yellow,
+            Severity::Info => Ink::Cyan,
+        };
+        let label = format!("{}[{}]: ", finding.severity, finding.code);
+        page.led(0, (&label, ink), &words::clean(&finding.title), Ink::Strong);
+        if !finding.why.is_empty() {
+            page.paragraph(2, &words::clean(&finding.why), Ink::Plain);
+        }
+        evidence(page, 2, &finding.evidence);
+        fixes(page, 2, &finding.fix);
+    }
+}
+
+/// What the recording does not hold, and so nobody can tell from it.
+pub(super) fn limits(page: &mut Page, explanation: &Explanation) {
+    let trace = &explanation.trace;
+    let missing = &explanation.missing;
+    if !missing.is_empty() {
+        page.gap();
+        page.line(&[("Cannot tell from this recording", Ink::Yellow)]);
+        for missing in missing {
+            let points = missing.kind.tracepoints().join(" ");
+            let remedy = if points.is_empty() { String::new() } else { format!(": record {points}") };
+            page.labelled(2, ("- ", Ink::Faint), &format!("{}{remedy}", missing.cannot_tell), Ink::Plain);
+        }
+    }
+    if trace.lost_events > 0 || !trace.damage.is_empty() {
+        page.gap();
+        page.line(&[("Not everything could be read", Ink::Yellow)]);
+    }
+    if trace.lost_events > 0 {
+        let lost = format!(
+            "{} lost by the kernel: answers near the gaps are less sure; larger buffers lose less",
+            words::plural(trace.lost_events, "event")
+        );
+        page.labelled(2, ("- ", Ink::Faint), &lost, Ink::Plain);
+    }
+    for damage in trace.damage.iter().take(PLACES) {
+        page.labelled(2, ("- ", Ink::Faint), &words::clean(&damage.to_string()), Ink::Plain);
+    }
+    if trace.damage.len() > PLACES {
+        let more = words::plural((trace.damage.len() - PLACES) as u64, "more place");
+        page.labelled(2, ("- ", Ink::Faint), &more, Ink::Plain);
+    }
+}
+
+pub(super) fn footer(page: &mut Page, explanation: &Explanation) {
+    page.gap();
+    page.facts(&words::trace(&explanation.trace));
+}

@@ -1,0 +1,312 @@
+//! The words all renderers share: how a thread, a culprit, a trigger, an instant is written.
+
+use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
+use whylate_events::{Kind, TraceInfo};
+use whylate_investigate::measure::{MeasureReport, TraceState};
+use whylate_ledger::{Activation, Culprit, Occupant, Trigger, Verdict};
+use whylate_probes::CpuResult;
+
+/// Text from outside (a thread's name, a file's damage) made harmless to show.
+///
+/// A thread chooses its own name: control characters would reach the terminal as escape
+/// sequences and are not legal in HTML; bidirectional overrides would reorder the line.
+pub(crate) fn clean(text: &str) -> String {
+    let bad = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if bad(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// `rtload:312`, the way trace tools write a thread.
+pub(crate) fn thread(comm: &Comm, tid: Tid) -> String {
+    if comm.is_empty() { format!("tid {tid}") } else { clean(&format!("{comm}:{tid}")) }
+}
+
+/// `fifo 50`, `deadline`, `nice 0`, or the class alone (`rt 50`) where the policy is not known.
+pub(crate) fn scheduling(policy: Option<Policy>, priority: Priority) -> String {
+    match (policy, priority.realtime_user()) {
+        (Some(policy @ (Policy::Fifo | Policy::Rr)), Some(user)) => format!("{} {user}", policy.name()),
+        (Some(policy @ (Policy::Batch | Policy::Idle | Policy::Ext)), None) => {
+            format!("{}, {priority}", policy.name())
+        }
+        _ => priority.to_string(),
+    }
+}
+
+/// `rtload:313 (rt 1)`, `irq 16 eth0`, `softirq NET_RX`.
+pub(crate) fn culprit(culprit: &Culprit) -> String {
+    match culprit {
+        Culprit::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
+        Culprit::Irq { irq, name } => irq_line(*irq, name.as_str()),
+        Culprit::Softirq { vec } => format!("softirq {}", softirq(*vec)),
+    }
+}
+
+/// Who had the CPU.
+pub(crate) fn occupant(who: &Occupant) -> String {
+    match who {
+        Occupant::Idle => "idle".to_owned(),
+        Occupant::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
+        Occupant::Irq { irq, name } => irq_line(*irq, name.as_str()),
+        Occupant::Softirq { vec } => format!("softirq {}", softirq(*vec)),
+        Occupant::Unknown => "unknown (events lost)".to_owned(),
+    }
+}
+
+fn irq_line(irq: Option<u32>, name: &str) -> String {
+    match (irq, name) {
+        (Some(irq), "") => format!("irq {irq}"),
+        (Some(irq), name) => format!("irq {irq} {}", clean(name)),
+        (None, "") => "irq".to_owned(),
+        (None, name) => format!("irq {}", clean(name)),
+    }
+}
+
+/// A softirq's name by its number (`enum` in `include/linux/interrupt.h`).
+pub(crate) fn softirq(vec: u32) -> String {
+    const NAMES: [&str; 10] =
+        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+    NAMES.get(vec as usize).map_or_else(|| vec.to_string(), |&name| name.to_owned())
+}
+
+/// What made an activation due, to follow "due at ...".
+pub(crate) fn trigger(trigger: &Trigger) -> String {
+    match trigger {
+        Trigger::Timer => "its timer expired".to_owned(),
+        Trigger::Thread { tid, comm } => format!("woken by {}", thread(comm, *tid)),
+        Trigger::Irq { irq, name } => format!("woken by {}", irq_line(Some(*irq), name.as_str())),
+        Trigger::Softirq { vec } => format!("woken by softirq {}", softirq(*vec)),
+        Trigger::Wakeup => "woken, the waker was not recorded".to_owned(),
+        Trigger::TraceStart => "the trace begins in the middle of it".to_owned(),
+    }
+}
+
+/// An instant as ftrace prints it, in seconds rounded to the microsecond, so that it can be
+/// searched for.
+pub(crate) fn instant(at: Ns) -> String {
+    let us = (at.0.unsigned_abs() + 500) / 1_000;
+    let sign = if at.0 < 0 && us > 0 { "-" } else { "" };
+    format!("{sign}{}.{:06}", us / 1_000_000, us % 1_000_000)
+}
+
+/// A share 0 to 1 as a percentage; what is there but small never reads as nothing, and
+/// what is not the whole never reads as the whole.
+pub(crate) fn percent(share: f64) -> String {
+    let share = if share.is_finite() { share } else { 0.0 };
+    if share > 0.0 && share < 0.0005 {
+        "<0.1 %".to_owned()
+    } else if share > 0.9995 && share < 1.0 {
+        ">99.9 %".to_owned()
+    } else {
+        format!("{:.1} %", share * 100.0)
+    }
+}
+
+/// `48 213 901` with commas: `48,213,901`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 finding`, `3 findings`.
+pub(crate) fn plural(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// What the recording is, in parts to be joined by a separator.
+pub(crate) fn trace(info: &TraceInfo) -> Vec<String> {
+    let mut parts = vec![clean(&info.format), plural(info.events, "event"), plural(info.cpus.into(), "CPU")];
+    if let Some((start, end)) = info.span {
+        parts.push(end.since(start).to_string());
+    }
+    if let Some(clock) = &info.clock {
+        parts.push(format!("clock {}", clean(clock)));
+    }
+    if let Some(release) = &info.kernel_release {
+        parts.push(format!("Linux {}", clean(release)));
+    }
+    if let Some(machine) = &info.machine {
+        parts.push(clean(machine));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Cause and culprit of a verdict in one cell.
+pub(crate) fn because(verdict: &Verdict) -> String {
+    match &verdict.by {
+        Some(by) => format!("{}, {}", verdict.cause, culprit(by)),
+        None => verdict.cause.to_string(),
+    }
+}
+
+/// The answer of a measurement in one line.
+pub(crate) fn measured(report: &MeasureReport) -> String {
+    let stuck = report.cpus.iter().find(|cpu| cpu.stuck_since.is_some());
+    let worst = report.cpus.iter().filter_map(|cpu| Some((cpu.histogram.max()?, cpu.cpu))).max();
+    let mut answer = match (stuck, worst) {
+        (Some(cpu), _) => format!("The measuring thread of CPU {} never came back", cpu.cpu),
+        (None, Some((latency, cpu))) => format!("The worst wake-up was {latency} late, on CPU {cpu}"),
+        (None, None) => "No wake-up was measured".to_owned(),
+    };
+    if let (Some(over), Some(threshold)) = (report.over_threshold, report.probe.threshold) {
+        answer.push_str(&match over {
+            0 => format!("; none was late by {threshold} or more"),
+            1 => format!("; 1 was late by {threshold} or more"),
+            over => format!("; {} were late by {threshold} or more", count(over)),
+        });
+    }
+    answer
+}
+
+/// What was measured and how, in parts to be joined by a separator.
+pub(crate) fn probe(report: &MeasureReport) -> Vec<String> {
+    let mut parts = vec![report.elapsed.to_string(), plural(report.cpus.len() as u64, "CPU")];
+    let real = report.cpus.first().map(|cpu| cpu.sched);
+    match real {
+        Some(sched) if report.cpus.iter().all(|cpu| cpu.sched == sched) => parts.push(sched.to_string()),
+        _ => parts.push(format!("SCHED_FIFO priority {} asked for", report.probe.priority)),
+    }
+    parts.push(format!("a wake-up every {}", report.probe.interval));
+    if let TraceState::Recorded { events, .. } = &report.trace {
+        parts.push(format!("{} traced", plural(*events, "event")));
+    }
+    parts
+}
+
+/// What went wrong on a CPU while it was measured, in sentences.
+pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
+    let at = format!("CPU {}", cpu.cpu);
+    let mut notes = Vec::new();
+    if let Some(since) = cpu.stuck_since {
+        notes.push(format!("{at}: not woken since {}; its numbers end there", instant(since)));
+    }
+    if cpu.missed > 0 {
+        let periods = plural(cpu.missed, "period");
+        notes.push(format!(
+            "{at}: {periods} passed while the thread was late from an earlier one, and not measured"
+        ));
+    }
+    let faults = cpu.minor_faults.unwrap_or(0) + cpu.major_faults.unwrap_or(0);
+    if faults > 0 {
+        notes.push(format!("{at}: the measuring thread had {}", plural(faults, "page fault")));
+    }
+    if cpu.unreported_spikes > 0 {
+        let spikes = plural(cpu.unreported_spikes, "late wake-up");
+        notes.push(format!(
+            "{at}: {spikes} came faster than they could be noted, and are in the numbers only"
+        ));
+    }
+    notes
+}
+
+/// How late, in words: by when it ran, or by when it was done where that is the news.
+pub(crate) fn lateness(activation: &Activation) -> String {
+    let response = activation.response();
+    match activation.latency() {
+        None => format!("never ran, for {response}"),
+        Some(latency) if latency + latency >= response => format!("ran {latency} after it was due"),
+        Some(_) if activation.done.is_some() => format!("was done {response} after it was due"),
+        Some(_) => format!("was still not done {response} after it was due"),
+    }
+}
+
+/// An observation without its instant: `CPU 1: switched from ... to ...`.
+pub(crate) fn observation(evidence: &Evidence) -> String {
+    match evidence.cpu {
+        Some(cpu) => format!("CPU {cpu}: {}", clean(&evidence.what)),
+        None => clean(&evidence.what),
+    }
+}
+
+/// A kind of event, as the schema names it.
+pub(crate) fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Switch => "switch",
+        Kind::Waking => "waking",
+        Kind::Wakeup => "wakeup",
+        Kind::Migrate => "migrate",
+        Kind::Fork => "fork",
+        Kind::Exec => "exec",
+        Kind::Exit => "exit",
+        Kind::PiSetprio => "pi-setprio",
+        Kind::Irq => "irq",
+        Kind::Vector => "vector",
+        Kind::Softirq => "softirq",
+        Kind::HrtimerStart => "hrtimer-start",
+        Kind::HrtimerExpire => "hrtimer-expire",
+        Kind::TimerExpire => "timer-expire",
+        Kind::Syscall => "syscall",
+        Kind::PageFault => "page-fault",
+        Kind::Contention => "contention",
+        Kind::CpuIdle => "cpu-idle",
+        Kind::Nmi => "nmi",
+        Kind::Marker => "marker",
+        Kind::Function => "function",
+        Kind::Lost => "lost",
+        Kind::Other => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_send_escape_sequences() {
+        assert_eq!(clean("a\x1b[31mb\u{202e}c\nd"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}d");
+        assert_eq!(thread(&Comm::from("rt\x07load"), Tid(3)), "rt\u{fffd}load:3");
+    }
+
+    #[test]
+    fn instants_read_like_a_trace() {
+        for (ns, text) in [
+            (0, "0.000000"),
+            (1_999_123_456, "1.999123"),
+            (-1_500, "-0.000002"),
+            (1_999_999_999, "2.000000"),
+            (-400, "0.000000"),
+            (i64::MAX, "9223372036.854776"),
+            (i64::MIN, "-9223372036.854776"),
+        ] {
+            assert_eq!(instant(Ns(ns)), text);
+        }
+    }
+
+    #[test]
+    fn small_shares_do_not_vanish() {
+        for (share, text) in [
+            (0.0, "0.0 %"),
+            (0.000_01, "<0.1 %"),
+            (0.5, "50.0 %"),
+            (0.999_9, ">99.9 %"),
+            (1.0, "100.0 %"),
+            (f64::NAN, "0.0 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(count(7), "7");
+        assert_eq!(count(48_213_901), "48,213,901");
+        assert_eq!(plural(1, "event"), "1 event");
+    }
+
+    #[test]
+    fn policies_are_named_where_known() {
+        assert_eq!(scheduling(Some(Policy::Rr), Priority::realtime(99)), "rr 99");
+        assert_eq!(scheduling(None, Priority::realtime(50)), "rt 50");
+        assert_eq!(scheduling(Some(Policy::Deadline), Priority(-1)), "deadline");
+        assert_eq!(scheduling(Some(Policy::Other), Priority::DEFAULT), "nice 0");
+    }
+}

@@ -1,0 +1,135 @@
+//! The HTML file: whole, self-contained, and safe whatever a thread calls itself.
+
+use crate::{assert_current, fixture, sample};
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+use whylate_ledger::{Lane, Occupant, Slice};
+use whylate_report::html::{explanation, measurement};
+
+#[test]
+fn page_is_as_before() {
+    assert_current(&fixture("story.html"), &explanation(&sample::story()));
+    assert_current(&fixture("measure.html"), &measurement(&sample::measurement()));
+}
+
+/// The page without what the style and the script contain, which is not markup.
+fn markup(page: &str) -> String {
+    let mut page = page.to_owned();
+    for element in ["style", "script"] {
+        let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+        let start = page.find(&open).expect("one of each") + open.len();
+        let end = page.find(&close).expect("closed");
+        assert_eq!(page.matches(&close).count(), 1, "{element}");
+        page.replace_range(start..end, "");
+    }
+    page
+}
+
+/// Every tag opened is closed in its turn.
+fn assert_well_formed(page: &str) {
+    const VOID: [&str; 2] = ["meta", "br"];
+    let markup = markup(page);
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = markup.strip_prefix("<!DOCTYPE html>").expect("a doctype");
+    while let Some(start) = rest.find('<') {
+        assert!(!rest[..start].contains('>'), "a bare > before {}", &rest[start..rest.len().min(start + 80)]);
+        let end = rest[start..].find('>').expect("a tag ends") + start;
+        let tag = &rest[start + 1..end];
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes in {tag}");
+        assert!(!tag.contains('<'), "{tag}");
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "closing {name}"),
+            None => {
+                let name = tag.split(' ').next().unwrap_or_default();
+                assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "{tag}");
+                if !VOID.contains(&name) {
+                    open.push(name);
+                }
+            }
+        }
+        rest = &rest[end + 1..];
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+#[test]
+fn pages_are_well_formed() {
+    for sample in [sample::story(), sample::empty(), sample::hostile()] {
+        assert_well_formed(&explanation(&sample));
+    }
+    for sample in [sample::measurement(), sample::poor_measurement()] {
+        assert_well_formed(&measurement(&sample));
+    }
+}
+
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    let page = explanation(&sample::story()) + &measurement(&sample::measurement());
+    let page = page.replace("http://www.w3.org/2000/svg", "");
+    for outside in ["http:", "https:", "src=", "url(", "@import", "<link", "fetch(", "XMLHttp", "import("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn names_cannot_become_markup() {
+    let hostile = sample::hostile();
+    let mut measured = sample::measurement();
+    measured.spikes[0].answer = Ok(hostile.activations[3].clone());
+    measured.findings = hostile.findings.clone();
+    for page in [explanation(&hostile), measurement(&measured)] {
+        assert_eq!(page.matches("<script").count(), 1, "the page's own");
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+        assert!(!page.contains(['\x1b', '\u{202e}']));
+    }
+}
+
+#[test]
+fn all_that_matters_is_there_without_script() {
+    let page = markup(&explanation(&sample::story()));
+    for text in [
+        "rtload:312",
+        "RT throttling hit 3 times",
+        "46.90 ms",
+        "kernel.sched_rt_runtime_us=-1",
+        "multipathd:977 (rt 99)",
+        "irq 127 eth0-rx-0",
+        "softirq NET_RX",
+        "lock:contention_begin",
+        "12 events lost",
+        "page ends in the middle",
+        ">CPU 0<",
+        ">CPU 1<",
+        ">running +46.91 ms<",
+        ">20 ms<",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<svg class=\"timeline\"").count(), 4, "one for each activation");
+}
+
+#[test]
+fn dense_lanes_stay_small_and_lose_nothing() {
+    let mut sample = sample::story();
+    let activation = &mut sample.activations[0];
+    let span = activation.end - activation.due;
+    let count: i64 = 200_000;
+    let slices = (0..count).map(|i| Slice {
+        start: activation.due + Ns(span.0 * i / count),
+        end: activation.due + Ns(span.0 * (i + 1) / count),
+        who: match i % 3 {
+            0 => Occupant::Idle,
+            1 => Occupant::Softirq { vec: 3 },
+            _ => Occupant::Task { tid: Tid(7), comm: Comm::from("busy"), priority: Priority::DEFAULT },
+        },
+    });
+    activation.lanes = vec![Lane { cpu: Cpu(0), slices: slices.collect() }];
+    let small = explanation(&sample::story()).len();
+    let page = explanation(&sample);
+    assert!(page.len() < small + 300_000, "{} bytes", page.len());
+    let drawn: i64 = page
+        .split("<title>")
+        .filter_map(|title| title.split_once(" drawn as one")?.0.parse::<i64>().ok())
+        .sum();
+    assert_eq!(drawn, count, "every slice is counted in one box");
+}

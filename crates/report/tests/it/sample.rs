@@ -1,0 +1,436 @@
+//! Explanations as the ledger would give them, made by hand.
+
+use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
+use whylate_events::{Damage, Kind, Name, TraceInfo};
+use whylate_investigate::measure::{ExplainedSpike, MeasureReport, NotExplained, SpikeKind, TraceState};
+use whylate_ledger::{
+    Activation, Cause, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary,
+    Trigger, Verdict,
+};
+use whylate_probes::{CpuResult, Degraded, Lacking, TimerProbe};
+use whylate_sys::SchedParams;
+
+const CPU: Cpu = Cpu(1);
+
+fn us(us: i64) -> Ns {
+    Ns::from_us(us)
+}
+
+/// Segments that follow on one another from `due`.
+fn tile(due: Ns, parts: &[(Cause, Ns, Option<Culprit>)]) -> Vec<Segment> {
+    let mut start = due;
+    parts
+        .iter()
+        .map(|&(cause, length, by)| {
+            let end = start + length;
+            let segment =
+                Segment { cause, start, end, cpu: CPU, by, owner: None, confidence: Confidence::High };
+            start = end;
+            segment
+        })
+        .collect()
+}
+
+/// Slices that follow on one another from `start`.
+fn lane(cpu: Cpu, start: Ns, parts: &[(Occupant, Ns)]) -> Lane {
+    let mut at = start;
+    let slices = parts
+        .iter()
+        .map(|&(who, length)| {
+            let slice = Slice { start: at, end: at + length, who };
+            at = slice.end;
+            slice
+        })
+        .collect();
+    Lane { cpu, slices }
+}
+
+fn task(comm: &str, tid: i32, priority: Priority) -> Occupant {
+    Occupant::Task { tid: Tid(tid), comm: Comm::from(comm), priority }
+}
+
+fn culprit(comm: &str, tid: i32, priority: Priority) -> Culprit {
+    Culprit::Task { tid: Tid(tid), comm: Comm::from(comm), priority }
+}
+
+const TIMER_IRQ: &str = "local_timer";
+
+/// FIFO 50 with a 10 ms period beside a FIFO 1 hog: throttled once a second.
+fn throttled(due: Ns, idle: Ns) -> Activation {
+    let hog = culprit("rtload", 313, Priority::realtime(1));
+    let timer = Culprit::Irq { irq: None, name: Name::from(TIMER_IRQ) };
+    let ledger = tile(
+        due,
+        &[
+            (Cause::TimerLate, Ns(3_120), None),
+            (Cause::Irq, Ns(5_480), Some(timer)),
+            (Cause::RtThrottled, idle, Some(hog)),
+            (Cause::Irq, Ns(2_200), Some(timer)),
+            (Cause::OwnWork, Ns(21_340), None),
+        ],
+    );
+    let end = ledger.last().expect("not empty").end;
+    let running = due + Ns(3_120 + 5_480 + 2_200) + idle;
+    let tick = (Occupant::Irq { irq: None, name: Name::from(TIMER_IRQ) }, us(4));
+    let mut slices = vec![(task("rtload", 313, Priority::realtime(1)), Ns(3_120)), (tick.0, Ns(5_480))];
+    let mut left = idle;
+    while left > us(4_000) {
+        slices.extend([(Occupant::Idle, us(3_996)), tick]);
+        left -= us(4_000);
+    }
+    slices.extend([
+        (Occupant::Idle, left),
+        (tick.0, Ns(2_200)),
+        (task("rtload", 312, Priority::realtime(50)), Ns(21_340)),
+    ]);
+    let mut other = Vec::new();
+    let mut rest = end - due;
+    while rest > us(1_000) {
+        other.extend([
+            (Occupant::Idle, us(640)),
+            (task("kworker/0:1", 41, Priority::DEFAULT), us(48)),
+            (Occupant::Softirq { vec: 9 }, us(12)),
+            (Occupant::Idle, us(300)),
+        ]);
+        rest -= us(1_000);
+    }
+    other.push((task("trace-cmd", 290, Priority::DEFAULT), rest));
+    Activation {
+        tid: Tid(312),
+        comm: Comm::from("rtload"),
+        priority: Priority::realtime(50),
+        cpu: CPU,
+        trigger: Trigger::Timer,
+        due,
+        woken: Some(due + Ns(6_400)),
+        running: Some(running),
+        done: Some(end),
+        end,
+        verdict: Verdict {
+            cause: Cause::RtThrottled,
+            by: Some(hog),
+            charged: idle,
+            share: idle.0 as f64 / (end - due).0 as f64,
+            confidence: Confidence::High,
+            why: "the kernel throttled the real-time tasks of CPU 1, because rtload:313 (rt 1) had used up \
+                  950 ms of the last 1 s; the CPU idled with two real-time tasks runnable"
+                .to_owned(),
+            fix: vec![
+                "make rtload:313 sleep, or move it to a CPU without real-time deadlines: taskset -pc 0 313"
+                    .to_owned(),
+                "sysctl kernel.sched_rt_runtime_us=-1 switches the limit off; then a runaway real-time task \
+                 hangs its CPU for good"
+                    .to_owned(),
+            ],
+            evidence: vec![
+                Evidence::at(due + Ns(6_400), CPU, "sched_waking rtload:312 from the hrtimer's handler"),
+                Evidence::at(
+                    due + us(30),
+                    CPU,
+                    "sched_switch rtload:313 [98] R ==> swapper/1:0: runnable, but switched out for idle",
+                ),
+                Evidence::at(running, CPU, "sched_switch swapper/1:0 ==> rtload:312 [49]"),
+                Evidence::general("kernel.sched_rt_runtime_us 950000 of kernel.sched_rt_period_us 1000000"),
+            ],
+        },
+        lanes: vec![lane(Cpu(0), due, &other), lane(CPU, due, &slices)],
+        ledger,
+    }
+}
+
+/// Priority 80 behind a RR 99 daemon, cut up by network interrupts.
+fn behind_daemon(due: Ns) -> Activation {
+    let daemon = culprit("multipathd", 977, Priority::realtime(99));
+    let daemon_runs = task("multipathd", 977, Priority::realtime(99));
+    let nic = Culprit::Irq { irq: Some(127), name: Name::from("eth0-rx-0") };
+    let mut parts = vec![(Cause::IrqsDisabled, us(9), Some(culprit("ksoftirqd/1", 22, Priority::DEFAULT)))];
+    let mut slices = vec![(task("ksoftirqd/1", 22, Priority::DEFAULT), us(9))];
+    for i in 0..12 {
+        parts.extend([
+            (Cause::HigherPriorityTask, us(24), Some(daemon)),
+            (Cause::Irq, Ns(2_300 + i * 10), Some(nic)),
+            (Cause::Softirq, Ns(1_100), Some(Culprit::Softirq { vec: 3 })),
+        ]);
+        slices.extend([
+            (daemon_runs, us(24)),
+            (Occupant::Irq { irq: Some(127), name: Name::from("eth0-rx-0") }, Ns(2_300 + i * 10)),
+            (Occupant::Softirq { vec: 3 }, Ns(1_100)),
+        ]);
+    }
+    parts.extend([(Cause::HigherPriorityTask, us(43), Some(daemon)), (Cause::Unexplained, Ns(1_700), None)]);
+    slices.extend([(daemon_runs, us(43)), (Occupant::Unknown, Ns(1_700))]);
+    let running = due + parts.iter().map(|part| part.1).sum::<Ns>();
+    parts.extend([
+        (Cause::OwnWork, us(14), None),
+        (Cause::PageFault, us(6), None),
+        (Cause::OwnWork, us(4), None),
+    ]);
+    slices.push((task("cyclictest", 1201, Priority::realtime(80)), us(24)));
+    let ledger = tile(due, &parts);
+    let end = ledger.last().expect("not empty").end;
+    Activation {
+        tid: Tid(1201),
+        comm: Comm::from("cyclictest"),
+        priority: Priority::realtime(80),
+        cpu: CPU,
+        trigger: Trigger::Thread { tid: Tid(977), comm: Comm::from("multipathd") },
+        due,
+        woken: Some(due),
+        running: Some(running),
+        done: None,
+        end,
+        verdict: Verdict {
+            cause: Cause::HigherPriorityTask,
+            by: Some(daemon),
+            charged: us(331),
+            share: us(331).0 as f64 / (end - due).0 as f64,
+            confidence: Confidence::Medium,
+            why: "multipathd:977 (rt 99) ran in front of it, and a priority of 80 must wait for it"
+                .to_owned(),
+            fix: vec!["systemctl stop multipathd, if no multipath device is in use".to_owned()],
+            evidence: vec![Evidence::at(due, CPU, "sched_switch ksoftirqd/1:22 ==> multipathd:977 [0]")],
+        },
+        lanes: vec![lane(CPU, due, &slices)],
+        ledger,
+    }
+}
+
+fn spread(numbers: [i64; 4]) -> Spread {
+    let [min, p50, p99, max] = numbers.map(Ns);
+    Spread { min, p50, p99, max }
+}
+
+/// Two threads: one throttled three times, one behind a daemon; with findings, gaps and losses.
+pub(crate) fn story() -> Explanation {
+    let first = throttled(Ns(1_999_123_456), Ns(46_902_118));
+    let second = throttled(Ns(2_999_130_007), Ns(46_871_000));
+    let third = throttled(Ns(999_119_800), Ns(40_004_222));
+    let daemon = behind_daemon(Ns(3_120_456_789));
+    Explanation {
+        trace: TraceInfo {
+            format: "trace.dat v7 (zstd)".to_owned(),
+            events: 48_213,
+            lost_events: 12,
+            cpus: 2,
+            clock: Some("local".to_owned()),
+            kernel_release: Some("6.1.0-18-amd64".to_owned()),
+            machine: Some("x86_64".to_owned()),
+            recorded: None,
+            span: Some((Ns(912_000), Ns(5_021_004_112))),
+            damage: vec![Damage::at(
+                1_204_224,
+                "page ends in the middle of an event: rest of the page skipped",
+            )],
+        },
+        tasks: vec![
+            TaskSummary {
+                tid: Tid(312),
+                comm: Comm::from("rtload"),
+                policy: Some(Policy::Fifo),
+                priority: Priority::realtime(50),
+                activations: 488,
+                latency: Some(spread([3_010, 7_900, 61_200, 46_912_918])),
+                response: Some(spread([24_100, 29_700, 88_400, 46_934_258])),
+                causes: vec![
+                    (Cause::RtThrottled, Ns(133_777_340)),
+                    (Cause::OwnWork, Ns(10_412_000)),
+                    (Cause::Irq, Ns(3_748_000)),
+                    (Cause::TimerLate, Ns(1_522_000)),
+                ],
+            },
+            TaskSummary {
+                tid: Tid(1201),
+                comm: Comm::from("cyclictest"),
+                policy: None,
+                priority: Priority::realtime(80),
+                activations: 4_980,
+                latency: Some(spread([4_100, 8_300, 21_400, (daemon.latency().expect("it ran")).0])),
+                response: Some(spread([12_000, 17_100, 40_000, daemon.response().0])),
+                causes: vec![
+                    (Cause::OwnWork, Ns(71_020_000)),
+                    (Cause::HigherPriorityTask, Ns(331_000)),
+                    (Cause::Irq, Ns(28_260)),
+                    (Cause::Softirq, Ns(13_200)),
+                    (Cause::IrqsDisabled, Ns(9_000)),
+                    (Cause::PageFault, Ns(6_000)),
+                    (Cause::Unexplained, Ns(1_700)),
+                ],
+            },
+        ],
+        activations: vec![first, second, third, daemon],
+        findings: vec![
+            Finding {
+                code: "rt-throttled",
+                severity: Severity::Error,
+                title: "RT throttling hit 3 times, every 1.000 s, up to 46.90 ms each, on CPU 1".to_owned(),
+                why: "Real-time tasks may use 950 ms of every 1 s of a CPU. rtload:313 (rt 1) never sleeps, so \
+                      it uses that up, and for the rest of the second no real-time task of the CPU runs, \
+                      whatever its priority."
+                    .to_owned(),
+                evidence: vec![
+                    Evidence::at(Ns(999_119_800), CPU, "throttled for 40.00 ms"),
+                    Evidence::at(Ns(1_999_123_456), CPU, "throttled for 46.90 ms"),
+                    Evidence::at(Ns(2_999_130_007), CPU, "throttled for 46.87 ms"),
+                ],
+                fix: vec!["find out why rtload:313 never sleeps: top -H -p 313".to_owned()],
+            },
+            Finding {
+                code: "rogue-priority",
+                severity: Severity::Warning,
+                title: "multipathd:977 runs at RR 99, above every thread of the workload".to_owned(),
+                why: "It ran 5 times, 331.0 us at the longest.".to_owned(),
+                evidence: vec![],
+                fix: vec![],
+            },
+        ],
+        missing: vec![Missing {
+            kind: Kind::Contention,
+            cannot_tell: "whether a thread waited for a lock, and who held it",
+        }],
+    }
+}
+
+/// A trace in which no thread was selected.
+pub(crate) fn empty() -> Explanation {
+    Explanation {
+        trace: TraceInfo { format: "ftrace text".to_owned(), ..TraceInfo::default() },
+        tasks: vec![],
+        activations: vec![],
+        findings: vec![],
+        missing: vec![],
+    }
+}
+
+/// [`story`] with names and texts that try to break out of their place.
+pub(crate) fn hostile() -> Explanation {
+    let name = Comm::from("\x1b]0;<script>&\"'");
+    let text = "<script>alert(1)</script>\x1b[2J\u{202e}\"'&";
+    let mut story = story();
+    story.trace.format = text.to_owned();
+    story.trace.clock = Some(text.to_owned());
+    story.trace.kernel_release = Some(text.to_owned());
+    story.trace.machine = Some(text.to_owned());
+    story.trace.damage = vec![Damage::whole(text)];
+    for task in &mut story.tasks {
+        task.comm = name;
+    }
+    for activation in &mut story.activations {
+        activation.comm = name;
+        activation.trigger = Trigger::Irq { irq: 7, name: Name::from(text) };
+        activation.verdict.why = text.to_owned();
+        activation.verdict.fix = vec![text.to_owned()];
+        activation.verdict.evidence = vec![Evidence::general(text)];
+        activation.verdict.by = Some(Culprit::Task { tid: Tid(1), comm: name, priority: Priority(0) });
+        for segment in &mut activation.ledger {
+            segment.by = Some(Culprit::Irq { irq: None, name: Name::from(text) });
+        }
+        for slice in activation.lanes.iter_mut().flat_map(|lane| &mut lane.slices) {
+            if let Occupant::Task { comm, .. } = &mut slice.who {
+                *comm = name;
+            }
+        }
+    }
+    for finding in &mut story.findings {
+        finding.title = text.to_owned();
+        finding.why = text.to_owned();
+        finding.fix = vec![text.to_owned()];
+        finding.evidence = vec![Evidence::general(text)];
+    }
+    story
+}
+
+fn measured(cpu: u32, latencies: impl Iterator<Item = i64>) -> CpuResult {
+    CpuResult {
+        cpu: Cpu(cpu),
+        tid: Tid(1200 + cpu as i32),
+        sched: SchedParams::fifo(80),
+        histogram: latencies.map(Ns).collect(),
+        missed: 0,
+        minor_faults: Some(0),
+        major_faults: Some(0),
+        preemptions: Some(0),
+        unreported_spikes: 0,
+        stuck_since: None,
+    }
+}
+
+/// Two CPUs for ten seconds: one quiet, one with a daemon; a spike explained, two not.
+pub(crate) fn measurement() -> MeasureReport {
+    // A triangle around 8 us with a thin tail: what a quiet CPU looks like.
+    let body =
+        |i: i64| 6_000 + (i * 7_919 % 2_003) + (i * 104_729 % 2_011) + if i % 97 == 0 { i * 3 } else { 0 };
+    let spike = behind_daemon(Ns(3_120_456_789));
+    let latency = spike.latency().expect("it ran");
+    let late = |cpu: u32, due: i64, latency: Ns, kind, answer| ExplainedSpike {
+        cpu: Cpu(cpu),
+        tid: Tid(1200 + cpu as i32),
+        kind,
+        due: Ns(due),
+        woken: Ns(due) + latency,
+        answer,
+    };
+    let mut noisy = measured(1, (0..9_998).map(body).chain([latency.0 + 412, 104_300]));
+    noisy.missed = 2;
+    MeasureReport {
+        probe: TimerProbe { threshold: Some(us(100)), ..TimerProbe::default() },
+        elapsed: Ns(10_000_412_113),
+        cpus: vec![measured(0, (0..10_000).map(body)), noisy],
+        over_threshold: Some(2),
+        spikes: vec![
+            late(1, 3_120_456_789, latency + Ns(412), SpikeKind::OverThreshold, Ok(spike)),
+            late(
+                1,
+                7_001_000_321,
+                Ns(104_300),
+                SpikeKind::OverThreshold,
+                Err(NotExplained::Overwritten { begins: None }),
+            ),
+            late(0, 9_001_000_321, Ns(38_800), SpikeKind::Worst, Err(NotExplained::NotFound)),
+        ],
+        not_listed: 0,
+        findings: story().findings.split_off(1),
+        trace: TraceState::Recorded {
+            events: 481_220,
+            notes: vec![
+                "exceptions:page_fault_user is not in this kernel: page faults are not told apart".to_owned(),
+            ],
+        },
+        degraded: vec![],
+        observer: vec![
+            "a measuring thread woke every 1.00 ms on each measured CPU and used 0.4 % of it".to_owned(),
+        ],
+    }
+}
+
+/// A measurement without rights or tracefs, stuck on its only CPU.
+pub(crate) fn poor_measurement() -> MeasureReport {
+    let mut cpu = measured(3, std::iter::empty());
+    cpu.sched = SchedParams::OTHER;
+    cpu.stuck_since = Some(Ns(5_000_000_000));
+    MeasureReport {
+        probe: TimerProbe::default(),
+        elapsed: Ns::from_secs(2),
+        cpus: vec![cpu],
+        over_threshold: None,
+        spikes: vec![ExplainedSpike {
+            cpu: Cpu(3),
+            tid: Tid(1203),
+            kind: SpikeKind::Stuck,
+            due: Ns(5_000_000_000),
+            woken: Ns(7_000_000_000),
+            answer: Err(NotExplained::NoTrace),
+        }],
+        not_listed: 0,
+        findings: vec![],
+        trace: TraceState::Unavailable(
+            "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing".to_owned(),
+        ),
+        degraded: vec![Degraded {
+            lacking: Lacking::Priority,
+            effect: "measured as SCHED_OTHER: these numbers are no measure of real-time latency".to_owned(),
+            reason: "sched_setattr SCHED_FIFO priority 80: EPERM".to_owned(),
+            remedy: "run as root, or set `@realtime - rtprio 80` in limits.conf".to_owned(),
+        }],
+        observer: vec![],
+    }
+}

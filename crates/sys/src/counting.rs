@@ -1,0 +1,47 @@
+//! An allocator that counts each thread's calls: how a test shows that a measuring thread
+//! makes none. Feature `counting-allocator`, for tests only.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use whylate_base::Tid;
+
+/// Thread ids share a counter only when they are this far apart.
+const COUNTERS: usize = 1 << 16;
+static CALLS: [AtomicU64; COUNTERS] = [const { AtomicU64::new(0) }; COUNTERS];
+
+/// The system's allocator, counting. Install it with `#[global_allocator]`.
+pub struct CountingAllocator;
+
+/// How many allocator calls (allocate, grow, free) thread `tid` has made so far.
+pub fn allocator_calls(tid: Tid) -> u64 {
+    counter(tid).load(Ordering::SeqCst)
+}
+
+fn counter(tid: Tid) -> &'static AtomicU64 {
+    &CALLS[tid.0 as usize % COUNTERS]
+}
+
+fn count() {
+    counter(crate::gettid()).fetch_add(1, Ordering::SeqCst);
+}
+
+// SAFETY: every call is handed to the system's allocator unchanged; counting allocates nothing.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps `GlobalAlloc::alloc`'s contract, which is `System`'s.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count();
+        // SAFETY: `pointer` came from `System` with this layout, as all of ours do.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count();
+        // SAFETY: `pointer` came from `System` with this layout, as all of ours do.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}

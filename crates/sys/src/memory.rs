@@ -1,0 +1,40 @@
+//! Keeping the process's memory resident.
+
+use crate::SysError;
+use rustix::mm::MlockAllFlags;
+
+/// Which mappings are locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// MCL_CURRENT: what is mapped now is made resident and stays so.
+    Current,
+    /// MCL_CURRENT | MCL_FUTURE: what will be mapped, too. Under a finite RLIMIT_MEMLOCK a
+    /// later `mmap(2)`, and with it `malloc(3)` or a new thread, may then fail.
+    CurrentAndFuture,
+}
+
+/// Locks the process's memory, faulting it in.
+///
+/// # Errors
+/// `ENOMEM` or `EPERM` when RLIMIT_MEMLOCK is too low and CAP_IPC_LOCK is missing.
+///
+/// [`mlockall(2)`](https://man7.org/linux/man-pages/man2/mlockall.2.html)
+pub fn mlockall(which: Lock) -> Result<(), SysError> {
+    let (flags, tried) = match which {
+        Lock::Current => (MlockAllFlags::CURRENT, "MCL_CURRENT"),
+        Lock::CurrentAndFuture => {
+            (MlockAllFlags::CURRENT | MlockAllFlags::FUTURE, "MCL_CURRENT | MCL_FUTURE")
+        }
+    };
+    rustix::mm::mlockall(flags).map_err(|errno| SysError::new("mlockall", tried, errno.raw_os_error()))
+}
+
+/// Undoes every lock of the process, whoever took it.
+///
+/// # Errors
+/// None that `munlockall(2)` documents for a running process.
+///
+/// [`munlockall(2)`](https://man7.org/linux/man-pages/man2/munlockall.2.html)
+pub fn munlockall() -> Result<(), SysError> {
+    rustix::mm::munlockall().map_err(|errno| SysError::new("munlockall", "all memory", errno.raw_os_error()))
+}

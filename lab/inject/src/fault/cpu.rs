@@ -1,0 +1,115 @@
+//! Faults that take the CPU by the rules of the scheduler's classes.
+
+use super::{start_burst, start_hog, start_plain_victim, victim};
+use crate::crew::{Crew, Part, Role};
+use crate::periodic::Pace;
+use crate::setup::Setup;
+use anyhow::{Context, Result};
+use rustix::thread::sched_yield;
+use whylate_base::Ns;
+use whylate_sys::{Clock, DeadlineParams, SchedParams, now};
+
+/// A thread that outranks the victim and is switched in shortly before it.
+pub(super) fn higher(setup: &Setup) -> Result<Crew> {
+    let sched = SchedParams::fifo((setup.priority + 9).min(99));
+    let role = Role::new(Part::Culprit, setup.culprit_name("rogue-high"), sched, setup.cpu);
+    bursts(setup, victim(setup), role, Ns::from_ms(3))
+}
+
+/// A peer: whichever comes first runs until it sleeps.
+pub(super) fn equal(setup: &Setup) -> Result<Crew> {
+    let role =
+        Role::new(Part::Culprit, setup.culprit_name("peer"), SchedParams::fifo(setup.priority), setup.cpu);
+    bursts(setup, victim(setup), role, Ns::from_ms(4))
+}
+
+/// A SCHED_RR peer that works for longer than a time slice (100 ms by default).
+pub(super) fn rr(setup: &Setup) -> Result<Crew> {
+    let sched = SchedParams::rr(setup.priority);
+    let role = Role::new(Part::Culprit, setup.culprit_name("rr-peer"), sched, setup.cpu);
+    bursts(setup, Role { sched, ..victim(setup) }, role, Ns::from_ms(180))
+}
+
+fn bursts(setup: &Setup, victim: Role, culprit: Role, burst: Ns) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    let pace = setup.pace_before_victim(Ns::from_us(500));
+    start_burst(&mut crew, setup, culprit, pace, setup.burst(burst))?;
+    start_plain_victim(&mut crew, setup, victim)?;
+    Ok(crew)
+}
+
+/// A SCHED_DEADLINE thread may not be pinned (sched_setattr(2), EPERM), so there is one
+/// for every CPU, all due at once: the earliest deadlines spread over all CPUs.
+pub(super) fn deadline(setup: &Setup) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    let pace = setup.pace_before_victim(Ns::from_us(500));
+    let burst = setup.burst(Ns::from_ms(3));
+    let params = DeadlineParams { runtime: burst + burst, deadline: setup.every, period: setup.every };
+    let name = setup.culprit_name("edf");
+    for number in 0..setup.cpus.len() {
+        let role = Role {
+            cpu: None,
+            ..Role::new(Part::Culprit, format!("{name}-{number}"), SchedParams::deadline(params), setup.cpu)
+        };
+        start_burst(&mut crew, setup, role, pace, burst)?;
+    }
+    start_plain_victim(&mut crew, setup, victim(setup))?;
+    Ok(crew)
+}
+
+/// Story A: a thread of the lowest real-time priority that never sleeps.
+pub(super) fn throttle(setup: &Setup) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    start_hog(&mut crew, setup, hog(setup), setup.start)?;
+    start_plain_victim(&mut crew, setup, victim(setup))?;
+    Ok(crew)
+}
+
+fn hog(setup: &Setup) -> Role {
+    Role::new(Part::Culprit, setup.culprit_name("hog"), SchedParams::fifo(1), setup.cpu)
+}
+
+/// Story A2: the victim comes when the hog already has its CPU.
+pub(super) fn pin_first(setup: &Setup, fixed: bool) -> Result<Crew> {
+    // With one CPU the victim could not even be awake to pin itself.
+    let elsewhere =
+        setup.other_cpu.context("pin-first needs a second CPU: boot with two, or widen the affinity")?;
+    let mut crew = Crew::new(true)?;
+    start_hog(&mut crew, setup, hog(setup), setup.start)?;
+    let comes = setup.start + setup.interval + setup.interval;
+    let role = Role { pin_first: !fixed, waits: Some((comes, elsewhere)), ..victim(setup) };
+    let (spin, job) = (setup.spin, setup.job);
+    let pace = Pace { first: comes + setup.interval, ..setup.pace() };
+    crew.start(role, move || pace.run(|_| spin.work(job)))?;
+    Ok(crew)
+}
+
+/// A victim that forgot to ask for a real-time policy.
+pub(super) fn fair(setup: &Setup, rivals: usize) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    for number in 0..rivals {
+        let name = format!("{}-{number}", setup.culprit_name("batch"));
+        let role = Role::new(Part::Culprit, name, SchedParams::OTHER, setup.cpu);
+        start_hog(&mut crew, setup, role, setup.start)?;
+    }
+    start_plain_victim(&mut crew, setup, Role { sched: SchedParams::OTHER, ..victim(setup) })?;
+    Ok(crew)
+}
+
+/// sched_yield(2) from a higher priority gives the CPU to nobody below it.
+pub(super) fn yielding(setup: &Setup) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    let sched = SchedParams::fifo((setup.priority + 5).min(99));
+    let role = Role::new(Part::Culprit, setup.culprit_name("yielder"), sched, setup.cpu);
+    let (pace, burst) = (setup.pace_before_victim(Ns::from_us(500)), setup.burst(Ns::from_ms(4)));
+    crew.start(role, move || {
+        pace.run(|_| {
+            let until = now(Clock::Monotonic) + burst;
+            while now(Clock::Monotonic) < until {
+                sched_yield();
+            }
+        })
+    })?;
+    start_plain_victim(&mut crew, setup, victim(setup))?;
+    Ok(crew)
+}

@@ -1,0 +1,165 @@
+//! Faults at a lock that the victim shares.
+
+use super::{start_burst, victim};
+use crate::crew::{Crew, Part, Role};
+use crate::setup::Setup;
+use anyhow::{Context, Result};
+use rustix::thread::futex::{Flags, lock_pi, unlock_pi};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use whylate_base::Ns;
+use whylate_sys::{SchedParams, gettid};
+
+/// A lock that something can be done under.
+trait Guarding: Send + Sync + 'static {
+    fn hold(&self, work: impl FnOnce());
+}
+
+/// A plain futex: the kernel does not know the owner, so it cannot lend it priority.
+impl Guarding for Mutex<()> {
+    fn hold(&self, work: impl FnOnce()) {
+        let _guard = self.lock().unwrap_or_else(PoisonError::into_inner);
+        work();
+    }
+}
+
+/// A futex word that holds its owner's thread id, which the kernel lends the waiter's
+/// priority to (futex(2), "Priority-inheritance futexes").
+#[derive(Debug, Default)]
+struct PiMutex(AtomicU32);
+
+impl Guarding for PiMutex {
+    fn hold(&self, work: impl FnOnce()) {
+        let me = gettid().0.unsigned_abs();
+        let free = self.0.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        let mine = free || lock_pi(&self.0, Flags::PRIVATE, None).is_ok();
+        work();
+        let uncontended = self.0.compare_exchange(me, 0, Ordering::Release, Ordering::Relaxed).is_ok();
+        if mine && !uncontended {
+            // Nobody else may unlock, so this fails only where LOCK_PI did: without futexes.
+            unlock_pi(&self.0, Flags::PRIVATE).expect("the owner may unlock");
+        }
+    }
+}
+
+/// The instants of one inversion, before the victim's due one: the owner locks, the
+/// middle one preempts it, the victim asks.
+const OWNER_LEAD: Ns = Ns::from_us(2_000);
+const MIDDLE_LEAD: Ns = Ns::from_us(1_000);
+
+pub(super) fn inversion(setup: &Setup) -> Result<Crew> {
+    middle_hog(setup, Arc::new(Mutex::new(())), Part::Culprit)
+}
+
+/// The middle thread is there as before, and yet does not matter: the owner is lent the
+/// victim's priority for the rest of its section.
+pub(super) fn pi(setup: &Setup) -> Result<Crew> {
+    middle_hog(setup, Arc::new(PiMutex::default()), Part::Bystander)
+}
+
+fn middle_hog(setup: &Setup, lock: Arc<impl Guarding>, middle: Part) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    let (spin, section) = (setup.spin, Ns::from_ms(4));
+    let pace = setup.pace_before_victim(OWNER_LEAD);
+    let late_by = OWNER_LEAD - MIDDLE_LEAD;
+    let middle_pace = crate::periodic::Pace { first: pace.first + late_by, ..pace };
+
+    let owner_sched = if setup.coin() { SchedParams::OTHER } else { low(setup) };
+    let owner_part = if middle == Part::Culprit { Part::Bystander } else { Part::Culprit };
+    let owner = Role::new(owner_part, setup.name("low-owner"), owner_sched, setup.cpu);
+    let owners = Arc::clone(&lock);
+    crew.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
+
+    let middle = Role::new(middle, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
+    start_burst(&mut crew, setup, middle, middle_pace, setup.burst(Ns::from_ms(14)))?;
+    start_locking_victim(&mut crew, setup, lock)?;
+    Ok(crew)
+}
+
+fn low(setup: &Setup) -> SchedParams {
+    SchedParams::fifo(setup.priority / 5)
+}
+
+fn middle_sched(setup: &Setup) -> SchedParams {
+    SchedParams::fifo(setup.priority * 3 / 5)
+}
+
+/// Half of its job under the lock.
+fn start_locking_victim(crew: &mut Crew, setup: &Setup, lock: Arc<impl Guarding>) -> Result<()> {
+    let (pace, spin, half) = (setup.pace(), setup.spin, Ns(setup.job.0 / 2));
+    crew.start(victim(setup), move || {
+        pace.run(|_| {
+            lock.hold(|| spin.work(half));
+            spin.work(half);
+        })
+    })
+}
+
+/// The victim waits for `first`, held by a link that waits for `second`, held by the
+/// lowest, which the middle one preempts.
+pub(super) fn chain(setup: &Setup) -> Result<Crew> {
+    let mut crew = Crew::new(true)?;
+    let (first, second) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+    let (spin, section) = (setup.spin, Ns::from_ms(4));
+    let pace = setup.pace_before_victim(OWNER_LEAD);
+    let after = |us| crate::periodic::Pace { first: pace.first + Ns::from_us(us), ..pace };
+
+    let lowest = Role::new(Part::Bystander, setup.name("low-owner"), low(setup), setup.cpu);
+    let seconds = Arc::clone(&second);
+    crew.start(lowest, move || pace.run(|_| seconds.hold(|| spin.work(section))))?;
+
+    let link =
+        Role::new(Part::Bystander, setup.name("link"), SchedParams::fifo(setup.priority * 2 / 5), setup.cpu);
+    let (link_pace, firsts) = (after(600), Arc::clone(&first));
+    crew.start(link, move || link_pace.run(|_| firsts.hold(|| second.hold(|| spin.work(Ns::from_us(100))))))?;
+
+    let middle = Role::new(Part::Culprit, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
+    start_burst(&mut crew, setup, middle, after(1_200), setup.burst(Ns::from_ms(14)))?;
+    start_locking_victim(&mut crew, setup, first)?;
+    Ok(crew)
+}
+
+/// The owner is never kept from running: it just takes long.
+pub(super) fn contention(setup: &Setup) -> Result<Crew> {
+    let elsewhere =
+        setup.other_cpu.context("contention needs a second CPU: boot with two, or widen the affinity")?;
+    let mut crew = Crew::new(true)?;
+    let lock = Arc::new(Mutex::new(()));
+    let (spin, section, owners) = (setup.spin, setup.burst(Ns::from_ms(5)), Arc::clone(&lock));
+    let pace = setup.pace_before_victim(Ns::from_us(1_000));
+    let owner = Role::new(Part::Culprit, setup.culprit_name("owner"), low(setup), elsewhere);
+    crew.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
+    start_locking_victim(&mut crew, setup, lock)?;
+    Ok(crew)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    /// Counts with a read and a write apart, which only mutual exclusion makes right.
+    fn count_under(lock: Arc<impl Guarding>) -> u64 {
+        let count = Arc::new(AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        lock.hold(|| {
+                            let read = count.load(Ordering::Relaxed);
+                            std::hint::spin_loop();
+                            count.store(read + 1, Ordering::Relaxed);
+                        });
+                    }
+                });
+            }
+        });
+        count.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn both_locks_exclude() {
+        assert_eq!(count_under(Arc::new(Mutex::new(()))), 8_000);
+        assert_eq!(count_under(Arc::new(PiMutex::default())), 8_000);
+    }
+}

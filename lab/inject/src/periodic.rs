@@ -1,0 +1,103 @@
+//! The periodic thread, and what it remembers of each of its jobs.
+
+use serde::Serialize;
+use whylate_base::Ns;
+use whylate_sys::{Clock, now, sleep_until};
+
+/// One trip of the loop, on CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Job {
+    /// When it should have started.
+    pub(crate) due: Ns,
+    /// When it did.
+    pub(crate) start: Ns,
+    /// When it was finished.
+    pub(crate) done: Ns,
+}
+
+/// The jobs of one thread; it never grows while the thread runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) jobs: Vec<Job>,
+}
+
+impl Log {
+    /// With room for `jobs`.
+    pub(crate) fn with_room(jobs: usize) -> Log {
+        Log { jobs: Vec::with_capacity(jobs) }
+    }
+
+    /// Keeps `job`, unless there is no more room: a measuring thread must not allocate.
+    pub(crate) fn push(&mut self, job: Job) {
+        if self.jobs.len() < self.jobs.capacity() {
+            self.jobs.push(job);
+        }
+    }
+}
+
+/// When a periodic thread is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// The first time.
+    pub(crate) first: Ns,
+    /// Then each.
+    pub(crate) interval: Ns,
+    /// No job is begun that is due at or after this instant.
+    pub(crate) end: Ns,
+}
+
+impl Pace {
+    /// How many jobs that is at most.
+    pub(crate) fn jobs(&self) -> usize {
+        usize::try_from((self.end - self.first).0.max(0) / self.interval.0.max(1) + 1).unwrap_or(0)
+    }
+
+    /// The next due instant after `due` that has not passed at `time`: what was missed is
+    /// missed, so that one late job does not make the next ones late.
+    fn next(&self, due: Ns, time: Ns) -> Ns {
+        let interval = self.interval.0.max(1);
+        let behind = time.since(due).0 / interval + 1;
+        due + Ns(behind.saturating_mul(interval))
+    }
+
+    /// Sleeps to each due instant and does `job`, given its number.
+    pub(crate) fn run(&self, mut job: impl FnMut(u64)) -> Log {
+        let mut log = Log::with_room(self.jobs());
+        let mut due = self.first;
+        let mut number = 0;
+        while due < self.end && sleep_until(Clock::Monotonic, due).is_ok() {
+            let start = now(Clock::Monotonic);
+            job(number);
+            let done = now(Clock::Monotonic);
+            log.push(Job { due, start, done });
+            due = self.next(due, done);
+            number += 1;
+        }
+        log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missed_periods_are_skipped() {
+        let pace = Pace { first: Ns(100), interval: Ns(10), end: Ns(200) };
+        for (time, next) in [(100, 110), (109, 110), (110, 120), (95, 110), (147, 150)] {
+            assert_eq!(pace.next(Ns(100), Ns(time)), Ns(next), "at {time}");
+        }
+        assert_eq!(pace.jobs(), 11);
+    }
+
+    #[test]
+    fn a_full_log_stays_as_it_is() {
+        let mut log = Log::with_room(1);
+        let room = log.jobs.capacity();
+        for due in 0..room as i64 + 5 {
+            log.push(Job { due: Ns(due), start: Ns(due), done: Ns(due) });
+        }
+        assert_eq!(log.jobs.len(), room);
+        assert_eq!(log.jobs.capacity(), room);
+    }
+}

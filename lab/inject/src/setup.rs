@@ -1,0 +1,190 @@
+//! What one run is made of: CPUs, instants, lengths and names, varied by the seed.
+
+use crate::options::Common;
+use crate::periodic::Pace;
+use crate::work::Spin;
+use anyhow::{Result, ensure};
+use std::cell::RefCell;
+use whylate_base::{Cpu, CpuSet, Ns};
+use whylate_sys::{Clock, getaffinity, gettid, now};
+
+/// Names that real programs could have, so that nothing can be recognised by name.
+const NAMES: [&str; 20] = [
+    "ctl-loop",
+    "axis",
+    "plc-scan",
+    "jackd",
+    "motion",
+    "fieldbus",
+    "estimator",
+    "nav",
+    "telemetry",
+    "logger",
+    "watchdogd",
+    "multipathd",
+    "rx-poll",
+    "encoder",
+    "worker",
+    "gc",
+    "mixer",
+    "planner",
+    "sync",
+    "io-thread",
+];
+
+/// One run.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// The victim's CPU.
+    pub(crate) cpu: Cpu,
+    /// Another one, where there is one.
+    pub(crate) other_cpu: Option<Cpu>,
+    /// All that this process may use.
+    pub(crate) cpus: CpuSet,
+    /// The victim's first due instant.
+    pub(crate) start: Ns,
+    /// When every thread ends.
+    pub(crate) end: Ns,
+    pub(crate) interval: Ns,
+    pub(crate) job: Ns,
+    pub(crate) every: Ns,
+    pub(crate) limit: Ns,
+    /// The victim's user priority.
+    pub(crate) priority: u32,
+    pub(crate) seed: u64,
+    pub(crate) spin: Spin,
+    burst: Option<Ns>,
+    victim_name: Option<String>,
+    culprit_name: Option<String>,
+    random: RefCell<Random>,
+}
+
+impl Setup {
+    /// From the command line and this process' affinity.
+    ///
+    /// # Errors
+    /// A length of zero, an interval longer than the run, or a CPU this process may not use.
+    pub(crate) fn new(common: &Common) -> Result<Setup> {
+        let cpus = getaffinity(gettid())?;
+        let last = cpus.iter().last().unwrap_or_default();
+        let cpu = common.cpu.map_or(last, Cpu);
+        ensure!(cpus.contains(cpu), "CPU {cpu} is not among the CPUs allowed here ({cpus}): see taskset(1)");
+        ensure!(common.interval > Ns::ZERO, "--interval must be longer than zero");
+        ensure!(common.every >= common.interval, "--every must not be shorter than --interval");
+        ensure!(common.duration > common.interval, "--duration must be longer than --interval");
+        let spin = Spin::calibrate();
+        // Time for the threads to be created, and for a tracer's first events.
+        let earliest = now(Clock::Monotonic) + Ns::from_ms(200);
+        let start = Ns((earliest.0 / common.interval.0 + 1) * common.interval.0) + common.phase;
+        let other_cpu = cpus.iter().find(|&other| other != cpu);
+        Ok(Setup {
+            cpu,
+            other_cpu,
+            start,
+            end: start + common.duration,
+            interval: common.interval,
+            job: common.job,
+            every: common.every,
+            limit: common.limit,
+            priority: common.victim_priority,
+            seed: common.seed,
+            spin,
+            burst: common.burst,
+            victim_name: common.victim_name.clone(),
+            culprit_name: common.culprit_name.clone(),
+            random: RefCell::new(Random(common.seed)),
+            cpus,
+        })
+    }
+
+    /// The victim's pace.
+    pub(crate) fn pace(&self) -> Pace {
+        Pace { first: self.start, interval: self.interval, end: self.end }
+    }
+
+    /// The pace of something that happens `lead` before every so many of the victim's
+    /// due instants, so that it is there first; `lead` may be negative.
+    pub(crate) fn pace_before_victim(&self, lead: Ns) -> Pace {
+        let periods = (self.every.0 / self.interval.0).max(1);
+        let first = match self.seed {
+            0 => periods / 2,
+            _ => self.random.borrow_mut().below(periods),
+        };
+        Pace {
+            first: self.start + Ns(first.max(1).saturating_mul(self.interval.0)) - lead,
+            interval: Ns(periods.saturating_mul(self.interval.0)),
+            end: self.end,
+        }
+    }
+
+    /// Every how many jobs the victim's own mistake happens.
+    pub(crate) fn jobs_per_fault(&self) -> u64 {
+        (self.every.0 / self.interval.0).max(1).unsigned_abs()
+    }
+
+    /// The culprit's length: what was asked for, otherwise `default`, give or take a quarter by seed.
+    pub(crate) fn burst(&self, default: Ns) -> Ns {
+        match (self.burst, self.seed) {
+            (Some(burst), _) => burst,
+            (None, 0) => default,
+            (None, _) => Ns(default.0 * 3 / 4 + self.random.borrow_mut().below((default.0 / 2).max(1))),
+        }
+    }
+
+    /// The name of the victim; `telling` unless the command line or the seed gives another.
+    pub(crate) fn victim_name(&self, telling: &str) -> String {
+        self.victim_name.clone().unwrap_or_else(|| self.name(telling))
+    }
+
+    /// The name of the culprit.
+    pub(crate) fn culprit_name(&self, telling: &str) -> String {
+        self.culprit_name.clone().unwrap_or_else(|| self.name(telling))
+    }
+
+    /// The name of anyone else.
+    pub(crate) fn name(&self, telling: &str) -> String {
+        if self.seed == 0 {
+            return telling.to_owned();
+        }
+        let mut random = self.random.borrow_mut();
+        let name = usize::try_from(random.below(NAMES.len() as i64)).ok().and_then(|i| NAMES.get(i));
+        format!("{}{}", name.unwrap_or(&"task"), random.below(100))
+    }
+
+    /// True as often as not by seed, and false for seed 0.
+    pub(crate) fn coin(&self) -> bool {
+        self.seed != 0 && self.random.borrow_mut().below(2) == 1
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same on every machine.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: i64) -> i64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        i64::try_from(z % limit.max(1).unsigned_abs()).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_gives_one_sequence() {
+        let draw = |seed| {
+            let mut random = Random(seed);
+            (0..8).map(|_| random.below(1000)).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(3), draw(3));
+        assert_ne!(draw(3), draw(4));
+        assert!(draw(5).iter().all(|n| (0..1000).contains(n)));
+        assert_eq!(Random(1).below(0), 0);
+    }
+}

@@ -1,0 +1,114 @@
+//! A storm of context switches: on each CPU two threads that hand one byte to and fro.
+//!
+//! One of each pair is FIFO, so that a recording of the storm has real-time activations to explain. It only
+//! ever answers the other one, which is SCHED_OTHER: no CPU is kept from anybody.
+
+use anyhow::{Context, Result};
+use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// The FIFO threads' priority.
+const PRIORITY: &str = "10";
+
+/// A storm, from [`Storm::start`] until it is dropped.
+pub(super) struct Storm {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Storm {
+    /// Starts a pair on every CPU this process may use.
+    ///
+    /// # Errors
+    /// If affinity cannot be read, or a pipe or thread cannot be made.
+    pub(super) fn start() -> Result<Storm> {
+        let allowed = sched_getaffinity(None).context("this process's CPUs cannot be read")?;
+        let mut storm = Storm { stop: Arc::default(), threads: Vec::new() };
+        for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
+            storm.add_pair(cpu).with_context(|| format!("no storm on CPU {cpu}"))?;
+        }
+        Ok(storm)
+    }
+
+    fn add_pair(&mut self, cpu: usize) -> Result<()> {
+        let (from_asker, to_answerer) = pipe()?;
+        let (from_answerer, to_asker) = pipe()?;
+        let stop = Arc::clone(&self.stop);
+        self.threads.push(thread::Builder::new().name("storm-answer".to_owned()).spawn(move || {
+            pin(cpu);
+            make_fifo(gettid());
+            answer(from_asker, to_asker);
+        })?);
+        self.threads.push(thread::Builder::new().name("storm-ask".to_owned()).spawn(move || {
+            pin(cpu);
+            ask(&stop, to_answerer, from_answerer);
+        })?);
+        Ok(())
+    }
+}
+
+impl Drop for Storm {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so on standard error.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Asks until stopped. Dropping the pipe's end is what ends the other thread.
+fn ask(stop: &AtomicBool, mut to: PipeWriter, mut from: PipeReader) {
+    let mut byte = [0; 1];
+    while !stop.load(Ordering::Relaxed) && to.write_all(&byte).is_ok() && from.read_exact(&mut byte).is_ok() {
+    }
+}
+
+fn answer(mut from: PipeReader, mut to: PipeWriter) {
+    let mut byte = [0; 1];
+    while from.read_exact(&mut byte).is_ok() && to.write_all(&byte).is_ok() {}
+}
+
+fn pin(cpu: usize) {
+    let mut only = CpuSet::new();
+    only.set(cpu);
+    if let Err(error) = sched_setaffinity(None, &only) {
+        eprintln!("bench: CPU {cpu} cannot be pinned to: {error}");
+    }
+}
+
+/// By chrt(1), as setting a policy is no safe call outside `whylate-sys`, which xtask stays free of.
+fn make_fifo(thread: Pid) {
+    let done = Command::new("chrt")
+        .args(["--fifo", "--pid", PRIORITY, &thread.as_raw_nonzero().to_string()])
+        .stdin(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !done {
+        eprintln!("bench: no FIFO thread (chrt missing, or not root): there will be little to explain");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_hands_the_byte_over_until_it_is_stopped() {
+        let (from_asker, to_answerer) = pipe().expect("a pipe");
+        let (from_answerer, to_asker) = pipe().expect("a pipe");
+        let stop = Arc::new(AtomicBool::new(false));
+        let answerer = thread::spawn(move || answer(from_asker, to_asker));
+        let asker = thread::spawn({
+            let stop = Arc::clone(&stop);
+            move || ask(&stop, to_answerer, from_answerer)
+        });
+        stop.store(true, Ordering::Relaxed);
+        asker.join().expect("the asker ends");
+        answerer.join().expect("the answerer ends with it");
+    }
+}

@@ -1,0 +1,156 @@
+//! `cargo xtask test`: the one command a change must pass. Runs every step, whatever failed before it.
+
+use crate::{root, tidy, tools};
+use anyhow::Result;
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How a step ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+struct Step {
+    name: &'static str,
+    outcome: Outcome,
+    time: Duration,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, why) = match &self.outcome {
+            Outcome::Passed => ("ok", ""),
+            Outcome::Failed(why) => ("FAILED", why.as_str()),
+            Outcome::Skipped(why) => ("skipped", why.as_str()),
+        };
+        let line = format!("{:<8} {word:<8} {:>6.1} s  {why}", self.name, self.time.as_secs_f64());
+        f.write_str(line.trim_end())
+    }
+}
+
+/// Runs all steps; `false` if one failed.
+pub(crate) fn run(root: &Path) -> Result<bool> {
+    for limit in tools::limits() {
+        println!("xtask: {limit}");
+    }
+    let steps = [
+        step("tools", tool_step),
+        step("format", || component(root, "fmt", "rustfmt", &["fmt", "--all", "--check"])),
+        step("clippy", || {
+            let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+            component(root, "clippy", "clippy", &arguments)
+        }),
+        step("test", || {
+            outcome(root::cargo(root).args(["test", "--workspace", "--locked", "--no-fail-fast"]))
+        }),
+        step("doc", || {
+            // Private items too: most modules are private, and their links rot as fast.
+            outcome(
+                root::cargo(root)
+                    .args(["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"])
+                    .env("RUSTDOCFLAGS", "-D warnings"),
+            )
+        }),
+        step("tidy", || match tidy::run(root) {
+            Ok(true) => Outcome::Passed,
+            Ok(false) => Outcome::Failed("see the lines above".to_owned()),
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        }),
+    ];
+    println!("\nxtask: summary");
+    for step in &steps {
+        println!("  {step}");
+    }
+    Ok(passed(&steps))
+}
+
+fn passed(steps: &[Step]) -> bool {
+    !steps.iter().any(|step| matches!(step.outcome, Outcome::Failed(_)))
+}
+
+fn step(name: &'static str, work: impl FnOnce() -> Outcome) -> Step {
+    println!("\nxtask: {name}");
+    let start = Instant::now();
+    let outcome = work();
+    Step { name, outcome, time: start.elapsed() }
+}
+
+/// A missing tool is never a failure of the tree: what cannot go without it fails by itself.
+fn tool_step() -> Outcome {
+    let missing = tools::provide();
+    for tool in &missing {
+        println!("{tool}");
+    }
+    let names: Vec<&str> = missing.iter().map(|tool| tool.program).collect();
+    if names.is_empty() { Outcome::Passed } else { Outcome::Skipped(format!("no {}", names.join(", no "))) }
+}
+
+/// Runs a cargo command that comes as a component of its own.
+fn component(root: &Path, subcommand: &str, name: &str, arguments: &[&str]) -> Outcome {
+    let there = root::cargo(root)
+        .args([subcommand, "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if there { outcome(root::cargo(root).args(arguments)) } else { absent(name, root::in_ci()) }
+}
+
+fn absent(component: &str, in_ci: bool) -> Outcome {
+    let why = format!("{component} is not installed: rustup component add {component}");
+    if in_ci { Outcome::Failed(why) } else { Outcome::Skipped(why) }
+}
+
+fn outcome(command: &mut Command) -> Outcome {
+    match command.status() {
+        Ok(status) if status.success() => Outcome::Passed,
+        Ok(status) => Outcome::Failed(status.to_string()),
+        Err(error) => Outcome::Failed(format!("{} could not be started: {error}", display(command))),
+    }
+}
+
+fn display(command: &Command) -> String {
+    command.get_program().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(outcome: Outcome) -> Step {
+        Step { name: "format", outcome, time: Duration::from_millis(1250) }
+    }
+
+    #[test]
+    fn a_skipped_step_does_not_fail_the_run_and_a_failed_one_does() {
+        assert!(passed(&[ended(Outcome::Passed), ended(Outcome::Skipped("no rustfmt".into()))]));
+        assert!(!passed(&[ended(Outcome::Failed("exit status: 1".into())), ended(Outcome::Passed)]));
+    }
+
+    #[test]
+    fn a_missing_component_is_skipped_at_home_and_fails_in_ci() {
+        assert!(
+            matches!(absent("clippy", false), Outcome::Skipped(why) if why.contains("rustup component add"))
+        );
+        assert!(matches!(absent("clippy", true), Outcome::Failed(_)));
+    }
+
+    #[test]
+    fn a_summary_line_has_name_outcome_time_and_reason() {
+        assert_eq!(ended(Outcome::Passed).to_string(), "format   ok          1.2 s");
+        let failed = ended(Outcome::Failed("exit status: 1".into())).to_string();
+        assert_eq!(failed, "format   FAILED      1.2 s  exit status: 1");
+    }
+
+    #[test]
+    fn a_command_fails_by_its_status_and_by_not_being_there() {
+        assert_eq!(outcome(&mut Command::new("true")), Outcome::Passed);
+        assert!(matches!(outcome(&mut Command::new("false")), Outcome::Failed(_)));
+        assert!(matches!(outcome(&mut Command::new("no-such-program-anywhere")), Outcome::Failed(_)));
+    }
+}

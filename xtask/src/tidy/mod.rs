@@ -1,0 +1,121 @@
+//! `cargo xtask tidy`: the invariants that can be checked by reading the tree.
+//!
+//! Each rule is a function from the tree to what breaks it. A rule sees the files that a clone would have,
+//! nothing else of the machine.
+
+mod causes;
+mod crates;
+mod floors;
+mod invariants;
+mod manifest;
+mod map;
+mod pure;
+mod rust;
+mod shape;
+mod text;
+mod tree;
+mod unsafety;
+
+use anyhow::Result;
+use std::fmt;
+use std::path::Path;
+use tree::Tree;
+
+/// What is wrong where, and what to do about it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Violation {
+    path: String,
+    /// Counted from 1; `None` if it is the whole file.
+    line: Option<usize>,
+    wrong: String,
+    todo: String,
+}
+
+impl Violation {
+    fn at(path: &str, line: usize, wrong: impl Into<String>, todo: impl Into<String>) -> Violation {
+        Violation { path: path.to_owned(), line: Some(line), wrong: wrong.into(), todo: todo.into() }
+    }
+
+    fn of(path: &str, wrong: impl Into<String>, todo: impl Into<String>) -> Violation {
+        Violation { path: path.to_owned(), line: None, wrong: wrong.into(), todo: todo.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}; {}", self.wrong, self.todo)
+    }
+}
+
+/// A rule.
+type Rule = fn(&Tree) -> Vec<Violation>;
+
+const RULES: [Rule; 13] = [
+    unsafety::only_in_sys,
+    unsafety::lints,
+    floors::check,
+    pure::sources,
+    pure::dependencies,
+    causes::pages,
+    shape::length,
+    shape::header,
+    shape::leftovers,
+    text::whitespace,
+    text::size_and_paths,
+    map::check,
+    invariants::check,
+];
+
+/// Prints every violation to standard output; `true` if there is none.
+///
+/// # Errors
+/// If the tree cannot be read.
+pub(crate) fn run(root: &Path) -> Result<bool> {
+    let tree = Tree::read(root)?;
+    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
+    violations.sort();
+    for violation in &violations {
+        println!("{violation}");
+    }
+    println!("tidy: {} files, {} violations", tree.len(), violations.len());
+    Ok(violations.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_reads_as_place_fault_and_remedy() {
+        let violation = Violation::at("a/b.rs", 7, "dbg! left behind", "remove it");
+        assert_eq!(violation.to_string(), "a/b.rs:7: dbg! left behind; remove it");
+        let violation = Violation::of("a/b.rs", "no header", "write one");
+        assert_eq!(violation.to_string(), "a/b.rs: no header; write one");
+    }
+
+    /// Every rule must find something to say about a tree that breaks them all, so none can go dead unseen.
+    #[test]
+    fn no_rule_is_silent_on_a_tree_that_breaks_everything() {
+        let long = "let x = 1;\n".repeat(600);
+        let ledger = format!("{long}fn f() {{ std::fs::read(todo!()) }}  \n");
+        let tree = Tree::of(&[
+            ("Cargo.toml", "[workspace.lints.rust]\nunsafe_code = \"allow\"\n"),
+            (
+                "crates/ledger/Cargo.toml",
+                "[package]\nname = \"whylate-ledger\"\n[dependencies]\nwhylate-report.workspace = true\nlibc = \"0.2\"\n",
+            ),
+            ("crates/ledger/src/lib.rs", &ledger),
+            ("crates/ledger/src/cause.rs", "fn code() { unsafe { \"irq\" } }"),
+            ("ARCHITECTURE.md", "**Invariant** nothing holds. Held by: `a::b`\n"),
+            ("README.md", "[x](missing.md)\n"),
+        ]);
+        let size = Tree::of(&[("x.md", &"0123456789abcde\n".repeat(40_000))]);
+        for (number, rule) in RULES.iter().enumerate() {
+            assert!(!rule(&tree).is_empty() || !rule(&size).is_empty(), "rule {number} found nothing");
+        }
+    }
+}
