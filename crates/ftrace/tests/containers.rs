@@ -218,6 +218,33 @@ fn a_cut_file_gives_what_is_left() {
     assert!(TraceFile::from_bytes(packed[..tail].to_vec()).is_err());
 }
 
+/// A v7 file with CPU 1's data moved to its end, so that a cut takes data and not the index,
+/// and how long that data is.
+fn with_data_at_the_end(packing: Packing) -> (Vec<u8>, usize) {
+    let mut file = dat(Machine::PC).v7(packing, false);
+    let number = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes")) as usize;
+    let entry = (file.len() - 120..file.len() - 20)
+        .find(|&at| file[at..at + 4] == [1, 0, 0, 0] && number(at + 4) % PAGE == 0 && number(at + 12) > 100)
+        .expect("the entry of CPU 1");
+    let (offset, size, moved) = (number(entry + 4), number(entry + 12), file.len() as u64);
+    file.extend_from_within(offset..offset + size);
+    file[entry + 4..entry + 12].copy_from_slice(&moved.to_le_bytes());
+    (file, size)
+}
+
+#[test]
+fn cut_data_behind_a_good_index_gives_what_is_left() {
+    for packing in [Packing::None, Packing::Zstd, Packing::Zlib] {
+        let (file, size) = with_data_at_the_end(packing);
+        assert_eq!(all(file.clone()).1.damage, [], "{packing:?}");
+        let (events, info) = all(file[..file.len() - size / 2].to_vec());
+        let of_cpu_1 = events.iter().filter(|event| event.cpu == Cpu(1)).count();
+        assert!((20..50).contains(&of_cpu_1), "{packing:?}: {of_cpu_1}");
+        assert_eq!(events.iter().filter(|event| event.cpu == Cpu(0)).count(), 61);
+        assert!(info.damage.iter().any(|damage| damage.what.contains("the file ends")), "{:?}", info.damage);
+    }
+}
+
 #[test]
 fn what_is_no_trace_is_refused_by_name() {
     let open = |bytes: &[u8]| TraceFile::from_bytes(bytes.to_vec()).err();
@@ -254,6 +281,18 @@ fn raw_events_show_every_field() {
         count += 1;
     }
     assert_eq!(count, 121);
+}
+
+#[test]
+fn cpus_can_be_read_on_threads_of_their_own() {
+    let file = TraceFile::from_bytes(dat(Machine::PC).v7(Packing::Zstd, false)).expect("opens");
+    let streams = file.cpu_events(KindSet::ALL);
+    let counts: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            streams.into_iter().map(|stream| scope.spawn(move || (stream.cpu(), stream.count()))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert_eq!(counts, [(Cpu(0), 61), (Cpu(1), 61)]);
 }
 
 /// Opens and reads a file to its end, whatever it is; gives how many events there were.

@@ -6,8 +6,11 @@ use common::Machine;
 use proptest::prelude::*;
 use whylate_ftrace::page::{LostBefore, PageLayout};
 
+/// Times and bytes.
+type Records = Vec<(u64, Vec<u8>)>;
+
 /// The records of a page, as time and bytes, and whether it ended in damage.
-fn read(machine: Machine, page: &[u8]) -> (Vec<(u64, Vec<u8>)>, Option<LostBefore>, bool) {
+fn read(machine: Machine, page: &[u8]) -> (Records, Option<LostBefore>, bool) {
     let layout = PageLayout::of_long_size(machine.endian, machine.long);
     let Some(mut cursor) = layout.open(page) else { return (Vec::new(), None, true) };
     let lost = cursor.lost();

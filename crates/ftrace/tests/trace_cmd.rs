@@ -38,6 +38,11 @@ fn parse(line: &str) -> Option<Line<'_>> {
     })
 }
 
+/// The count of `CPU:1 [77 EVENTS DROPPED]`.
+fn dropped(line: &str) -> Option<u64> {
+    line.strip_prefix("CPU:")?.split_once('[')?.1.strip_suffix(" EVENTS DROPPED]")?.parse().ok()
+}
+
 /// What trace-cmd prints, or `None` where it is not installed.
 fn report(path: &Path) -> Option<String> {
     match Command::new("trace-cmd").args(["report", "-t", "-R", "-i"]).arg(path).output() {
@@ -127,6 +132,9 @@ fn every_event_is_as_trace_cmd_says() {
         }
         assert!(events.next().is_none(), "{}: more than trace-cmd's {count} events", path.display());
         assert!(count > 0, "{}: trace-cmd prints nothing", path.display());
+        let mut typed = file.events(KindSet::NONE);
+        assert!(typed.next_event().is_none());
+        assert_eq!(typed.info().lost_events, text.lines().filter_map(dropped).sum(), "{}", path.display());
         println!("{}: {count} events, {fields} fields", path.display());
     }
 }

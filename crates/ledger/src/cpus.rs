@@ -105,8 +105,10 @@ pub(crate) struct CpuTimeline {
     pub(crate) firing: Option<Firing>,
     pub(crate) late_timers: VecDeque<LateTimer>,
     pub(crate) witnesses: VecDeque<Witness>,
-    /// The clock reading of the last timer interrupt, and where on the trace clock it was taken.
-    pub(crate) timer_anchor: Option<(Ns, Ns)>,
+    /// The clock reading of the last timer interrupt, which its timers share.
+    pub(crate) timers_read: Option<Ns>,
+    /// When the idle task was seen to settle down again, outside of interrupts.
+    pub(crate) idle_signs: VecDeque<Ns>,
     /// The thread whose page fault was the last event here.
     pub(crate) faulting: Option<Tid>,
 }
@@ -207,6 +209,9 @@ impl CpuTimeline {
         }
         while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
             self.late_timers.pop_front();
+        }
+        while self.idle_signs.front().is_some_and(|sign| *sign < horizon) {
+            self.idle_signs.pop_front();
         }
         while self.witnesses.front().is_some_and(|witness| witness.at < horizon) {
             self.witnesses.pop_front();

@@ -8,6 +8,7 @@ mod scheduling;
 mod workings;
 
 use crate::bandwidth::{Bandwidth, Window};
+use crate::clocks::TimerClocks;
 use crate::cpus::{Cpus, Irqs};
 use crate::options::Options;
 use crate::sleeps::Syscalls;
@@ -38,6 +39,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) syscalls: Option<Syscalls>,
     /// The expiry of each armed timer, by address.
     timers: HashMap<u64, ArmedTimer>,
+    timer_clocks: TimerClocks,
     /// True when trace time and the kernel's monotonic time are one.
     monotonic: bool,
     pub(crate) hypervisor: Option<bool>,
@@ -68,6 +70,7 @@ impl<'a> Engine<'a> {
             open_windows: HashMap::new(),
             syscalls: Syscalls::of(info.machine.as_deref()),
             timers: HashMap::new(),
+            timer_clocks: TimerClocks::default(),
             monotonic: info.clock.as_deref() == Some("mono"),
             hypervisor: None,
             seen: KindSet::NONE,

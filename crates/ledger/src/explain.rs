@@ -7,6 +7,7 @@ use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
 use crate::threads::Thread;
 use crate::verdict;
+use std::cmp::Reverse;
 use whylate_base::Ns;
 use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
 
@@ -31,11 +32,15 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
             activations.push(activation);
         }
     }
-    activations.sort_by(|a, b| b.response().cmp(&a.response()).then(a.due.cmp(&b.due)));
-    let worst_of = |task: &TaskSummary| {
-        activations.iter().find(|activation| activation.tid == task.tid).map_or(Ns::ZERO, Activation::response)
+    // What the trace shows from the middle on has no response to be judged by.
+    let rank = |activation: &Activation| {
+        (activation.trigger == Trigger::TraceStart, Reverse(activation.response()))
     };
-    tasks.sort_by_key(|task| (std::cmp::Reverse(worst_of(task)), task.tid));
+    activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
+    let rank_of = |task: &TaskSummary| {
+        activations.iter().find(|activation| activation.tid == task.tid).map_or((true, Reverse(Ns::ZERO)), rank)
+    };
+    tasks.sort_by_key(|task| (rank_of(task), task.tid));
     let findings = findings::all(&engine, &trace, &activations);
     Explanation { trace, tasks, activations, findings, missing }
 }
@@ -44,7 +49,7 @@ fn summary(thread: &Thread) -> TaskSummary {
     let stats = thread.stats.as_deref();
     let mut causes: Vec<(Cause, Ns)> =
         stats.map(|stats| stats.causes.iter().map(|(&cause, &time)| (cause, time)).collect()).unwrap_or_default();
-    causes.sort_by_key(|&(cause, time)| (std::cmp::Reverse(time), cause));
+    causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
     TaskSummary {
         tid: thread.tid,
         comm: thread.comm,

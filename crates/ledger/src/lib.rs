@@ -14,6 +14,7 @@ mod assemble;
 mod bandwidth;
 mod cause;
 mod charge;
+mod clocks;
 mod cpus;
 mod engine;
 mod explain;

@@ -16,10 +16,12 @@ use whylate_base::{Confidence, Evidence, Ns};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
-/// An activation whose delays are below both this and [`NOTABLE_SHARE`] was not late.
+/// A delay below this made nothing late.
 const NOTABLE: Ns = Ns::from_us(20);
-/// See [`NOTABLE`].
+/// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.
 const NOTABLE_SHARE: f64 = 0.1;
+/// See [`NOTABLE_SHARE`].
+const MINOR: Ns = Ns::from_us(200);
 /// Pieces of evidence a reader will want to see.
 const MAX_EVIDENCE: usize = 4;
 
@@ -30,9 +32,11 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     for segment in &activation.ledger {
         *groups.entry((segment.cause, segment.by)).or_default() += segment.length();
     }
-    // Own work that is always there is no reason for being late; only what goes beyond it is.
+    // Own work that is always there is no reason for being late; only what goes beyond it is. Of
+    // an activation that was cut off it is not known what is usual.
     let weight = |&(cause, _): &(Cause, Option<Culprit>), time: Ns| match cause {
         Cause::OwnWork if crate::explain::is_whole(activation) => time.since(usual_work),
+        Cause::OwnWork => Ns::ZERO,
         _ => time,
     };
     let heaviest = groups
@@ -43,7 +47,7 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         heaviest.unwrap_or((Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
     let response = activation.response();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
-    let on_time = excess < NOTABLE && share_of(excess) < NOTABLE_SHARE;
+    let on_time = excess < NOTABLE || (excess < MINOR && share_of(excess) < NOTABLE_SHARE);
     if on_time {
         (cause, by) = (Cause::OwnWork, None);
         charged = groups.get(&(cause, by)).copied().unwrap_or_default();

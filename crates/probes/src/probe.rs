@@ -49,17 +49,6 @@ pub struct ProbeThread {
     pub sched: SchedParams,
 }
 
-impl ProbeThread {
-    /// Its name, as a trace shows it.
-    pub fn name(&self) -> String {
-        thread_name(self.cpu)
-    }
-}
-
-fn thread_name(cpu: Cpu) -> String {
-    format!("whylate/{cpu}")
-}
-
 /// How long the threads may take to get ready; a CPU taken by a thread of higher priority
 /// gives them no time at all.
 const READY_WITHIN: Duration = Duration::from_secs(5);
@@ -69,16 +58,25 @@ const LEAD: Ns = Ns::from_ms(5);
 const STOP_WITHIN: Ns = Ns::from_secs(2);
 
 impl TimerProbe {
-    /// Checks the choices and starts the measuring threads.
+    /// Prepares the measuring threads and releases them at once.
     ///
-    /// Locks the process's present memory (MCL_CURRENT) until the measurement ends; memory
-    /// mapped later is not locked, since the measuring threads touch none of it.
+    /// # Errors
+    /// As for [`prepare`](Self::prepare).
+    pub fn start(&self) -> Result<Running, ProbeError> {
+        let mut running = self.prepare()?;
+        running.release();
+        Ok(running)
+    }
+
+    /// Checks the choices and makes the measuring threads, each with its priority and on its
+    /// CPU. They wait for [`Running::release`]: what is to see their first sample is set up
+    /// in between.
     ///
     /// # Errors
     /// [`ProbeError`] for a value out of range, a CPU that cannot be used, or a measuring
     /// thread that gets no time. A refused priority or memory lock is no error: see
     /// [`Running::degraded`].
-    pub fn start(&self) -> Result<Running, ProbeError> {
+    pub fn prepare(&self) -> Result<Running, ProbeError> {
         let cpus = self.check()?;
         let signals = Arc::new(Signals::default());
         let (report, reports) = mpsc::channel();
@@ -105,7 +103,7 @@ impl TimerProbe {
             };
             let report = report.clone();
             let handle = std::thread::Builder::new()
-                .name(thread_name(cpu))
+                .name(format!("whylate/{cpu}"))
                 .stack_size(STACK)
                 .spawn(move || task.run(report))
                 .map_err(|error| ProbeError::Thread { cpu, reason: error.to_string() })?;
@@ -114,17 +112,10 @@ impl TimerProbe {
         }
         drop(report);
         running.await_ready(&wanted, &reports)?;
-        running.lock_memory();
-        running.started = whylate_sys::now(Clock::Monotonic);
-        running.release(running.started + LEAD);
         Ok(running)
     }
 
-    /// Checks the choices without starting anything, and returns the CPUs to be measured.
-    ///
-    /// # Errors
-    /// [`ProbeError`] for a value out of range. That a CPU exists only [`start`](Self::start) finds out.
-    pub fn check(&self) -> Result<CpuSet, ProbeError> {
+    fn check(&self) -> Result<CpuSet, ProbeError> {
         if self.interval < Ns::from_us(10) || self.interval > Ns::from_secs(10) {
             return Err(ProbeError::Interval(self.interval));
         }
@@ -163,6 +154,17 @@ pub struct Running {
 }
 
 impl Running {
+    /// Lets the threads begin.
+    ///
+    /// Locks the process's present memory (MCL_CURRENT) until the measurement ends; memory
+    /// mapped later is not locked, since the measuring threads touch none of it.
+    pub fn release(&mut self) {
+        self.lock_memory();
+        self.started = whylate_sys::now(Clock::Monotonic);
+        self.signals.go.store((self.started + LEAD).0.max(1), Relaxed);
+        self.wake();
+    }
+
     /// The measuring threads, by CPU.
     pub fn threads(&self) -> impl Iterator<Item = ProbeThread> + '_ {
         self.workers.iter().map(|worker| worker.thread)
@@ -263,11 +265,6 @@ impl Running {
             Ok(()) => self.locked = true,
             Err(error) => self.degraded.push(Degraded::memory(&error)),
         }
-    }
-
-    fn release(&self, start: Ns) {
-        self.signals.go.store(start.0.max(1), Relaxed);
-        self.wake();
     }
 
     fn wake(&self) {

@@ -3,7 +3,7 @@
 use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, TraceInfo};
 use whylate_investigate::measure::{MeasureReport, TraceState};
-use whylate_ledger::{Activation, Culprit, Occupant, Trigger, Verdict};
+use whylate_ledger::{Activation, Culprit, Occupant, Trigger, Verdict, softirq_name};
 use whylate_probes::CpuResult;
 
 /// Text from outside (a thread's name, a file's damage) made harmless to show.
@@ -34,12 +34,12 @@ pub(crate) fn scheduling(policy: Option<Policy>, priority: Priority) -> String {
     }
 }
 
-/// `rtload:313 (rt 1)`, `irq 16 eth0`, `softirq NET_RX`.
+/// `rtload:313 (rt 1)`, `irq 16 eth0`, `local_timer interrupt`, `softirq NET_RX`.
 pub(crate) fn culprit(culprit: &Culprit) -> String {
     match culprit {
         Culprit::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
         Culprit::Irq { irq, name } => irq_line(*irq, name.as_str()),
-        Culprit::Softirq { vec } => format!("softirq {}", softirq(*vec)),
+        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn occupant(who: &Occupant) -> String {
         Occupant::Idle => "idle".to_owned(),
         Occupant::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
         Occupant::Irq { irq, name } => irq_line(*irq, name.as_str()),
-        Occupant::Softirq { vec } => format!("softirq {}", softirq(*vec)),
+        Occupant::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
         Occupant::Unknown => "unknown (events lost)".to_owned(),
     }
 }
@@ -58,16 +58,9 @@ fn irq_line(irq: Option<u32>, name: &str) -> String {
     match (irq, name) {
         (Some(irq), "") => format!("irq {irq}"),
         (Some(irq), name) => format!("irq {irq} {}", clean(name)),
-        (None, "") => "irq".to_owned(),
-        (None, name) => format!("irq {}", clean(name)),
+        (None, "") => "interrupt".to_owned(),
+        (None, name) => format!("{} interrupt", clean(name)),
     }
-}
-
-/// A softirq's name by its number (`enum` in `include/linux/interrupt.h`).
-pub(crate) fn softirq(vec: u32) -> String {
-    const NAMES: [&str; 10] =
-        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
-    NAMES.get(vec as usize).map_or_else(|| vec.to_string(), |&name| name.to_owned())
 }
 
 /// What made an activation due, to follow "due at ...".
@@ -76,7 +69,7 @@ pub(crate) fn trigger(trigger: &Trigger) -> String {
         Trigger::Timer => "its timer expired".to_owned(),
         Trigger::Thread { tid, comm } => format!("woken by {}", thread(comm, *tid)),
         Trigger::Irq { irq, name } => format!("woken by {}", irq_line(Some(*irq), name.as_str())),
-        Trigger::Softirq { vec } => format!("woken by softirq {}", softirq(*vec)),
+        Trigger::Softirq { vec } => format!("woken by softirq {}", softirq_name(*vec)),
         Trigger::Wakeup => "woken, the waker was not recorded".to_owned(),
         Trigger::TraceStart => "the trace begins in the middle of it".to_owned(),
     }

@@ -70,7 +70,11 @@ pub(crate) enum Injection {
     /// SCHED_DEADLINE threads, one per CPU, work in bursts
     Deadline,
     /// A SCHED_FIFO 1 thread never sleeps: RT throttling, or the fair server, or neither
-    Throttle,
+    Throttle {
+        /// A SCHED_OTHER thread that never sleeps starves there as well: what the fair server serves
+        #[arg(long)]
+        starving: bool,
+    },
     /// The victim starts while a SCHED_FIFO 1 thread holds its CPU, and pins itself before it raises its priority
     PinFirst {
         /// Raise the priority first, then pin: the right order
@@ -138,7 +142,7 @@ impl Injection {
             Injection::Equal => "equal",
             Injection::Rr => "rr",
             Injection::Deadline => "deadline",
-            Injection::Throttle => "throttle",
+            Injection::Throttle { .. } => "throttle",
             Injection::PinFirst { .. } => "pin-first",
             Injection::Inversion => "inversion",
             Injection::Pi => "pi",

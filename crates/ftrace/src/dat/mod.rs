@@ -283,7 +283,8 @@ fn describe(container: &Container) -> TraceInfo {
         (version, compression) => format!("trace.dat v{version} ({})", compression.name()),
     };
     let mut damage = container.damage.clone();
-    let mut clocks: Vec<&str> = container.buffers.iter().filter_map(|buffer| buffer.clock.as_deref()).collect();
+    let mut clocks: Vec<&str> =
+        container.buffers.iter().filter_map(|buffer| buffer.clock.as_deref()).collect();
     clocks.dedup();
     if clocks.len() > 1 {
         damage.push(Damage::whole(format!(
@@ -292,7 +293,8 @@ fn describe(container: &Container) -> TraceInfo {
         )));
     }
     let clock = clocks.first().map(|&clock| clock.to_owned()).or_else(|| container.clock.clone());
-    let recorded_cpus = container.buffers.iter().flat_map(|buffer| &buffer.cpus).map(|data| data.cpu.0 + 1).max();
+    let recorded_cpus =
+        container.buffers.iter().flat_map(|buffer| &buffer.cpus).map(|data| data.cpu.0 + 1).max();
     // `Linux <node> <release> <machine>`
     let mut uname = container.uname.as_deref().unwrap_or_default().split_ascii_whitespace().rev();
     let machine = uname.next().map(str::to_owned);

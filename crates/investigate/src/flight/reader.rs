@@ -1,4 +1,4 @@
-//! Reads a capture: its pages become a trace.dat in memory, and that the ledger's events.
+//! Reads captures: their pages become a trace.dat in memory, and that the ledger's events.
 
 use super::window::Capture;
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use whylate_base::{Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, TraceInfo};
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, Pages, write};
 use whylate_ftrace::dat::{DatError, TraceFile};
-use whylate_ledger::{Explanation, Options, Select};
+use whylate_ledger::{Cause, Explanation, Options, Select};
 
 /// Why a capture could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -29,25 +29,32 @@ pub struct Reader {
     facts: Vec<Fact>,
 }
 
-/// More activations than any window of a measuring thread has: all are kept, and the
-/// caller picks the one it saw.
-const ALL: usize = 100_000;
+/// More activations than a measurement has late ones; the caller picks those it knows of.
+const WORST: usize = 1_000;
 
 impl Reader {
     pub(super) fn new(description: Description, clock: String, facts: Vec<Fact>) -> Self {
         Reader { description, clock, facts }
     }
 
-    /// Explains what the capture shows of these threads: all their activations in it.
+    /// Explains what the capture shows of these threads: their worst activations in it.
     ///
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn explain(&self, capture: &Capture, threads: &[Tid]) -> Result<Explanation, ReadError> {
         let file = self.open(capture)?;
         let source = WithFacts::new(file.events(whylate_ledger::WANTED), &self.facts, capture.begins());
-        let options =
-            Options { tasks: threads.iter().copied().map(Select::Tid).collect(), deadline: None, worst: ALL };
-        Ok(whylate_ledger::explain(source, &options))
+        let options = Options {
+            tasks: threads.iter().copied().map(Select::Tid).collect(),
+            deadline: None,
+            worst: WORST,
+        };
+        let mut explanation = whylate_ledger::explain(source, &options);
+        if explanation.trace.lost_events == 0 {
+            // The kernel lost nothing: the gaps are those between the windows.
+            explanation.findings.retain(|finding| finding.code != Cause::TraceLoss.code());
+        }
+        Ok(explanation)
     }
 
     /// The capture as an opened trace, without the facts.
@@ -64,10 +71,16 @@ impl Reader {
             .cpus
             .iter()
             .map(|part| {
-                let pages = part.pages().iter().map(|page| Cow::Borrowed(page.bytes()));
-                let mut pages: Vec<_> = pages.collect();
+                let mut pages: Vec<_> = part.pages().iter().map(|page| Cow::Borrowed(page.bytes())).collect();
                 if let Some(first) = pages.first_mut() {
-                    self.forget_losses(first.to_mut());
+                    set_lost(first.to_mut(), false);
+                }
+                for (page, pair) in pages.iter_mut().skip(1).zip(part.pages().windows(2)) {
+                    if let [earlier, later] = pair
+                        && !later.follows(earlier)
+                    {
+                        set_lost(page.to_mut(), true);
+                    }
                 }
                 (part.cpu, pages)
             })
@@ -84,23 +97,21 @@ impl Reader {
         write(&mut image, &self.description, &[Buffer { name: "", clock: &self.clock, cpus }])?;
         Ok(image.into_inner())
     }
+}
 
-    /// Takes away the flags by which a page says that events before it were lost. Of a
-    /// capture's first page that is always so, and says nothing of the capture.
-    fn forget_losses(&self, page: &mut [u8]) {
-        // The flags are bits 30 and 31 of `commit`, a long after the 8 bytes of the time
-        // (`RB_MISSED_EVENTS`, `RB_MISSED_STORED`, kernel/trace/ring_buffer.c).
-        const FLAGS: u64 = 1 << 31 | 1 << 30;
-        let long = size_of::<usize>();
-        if let Some(commit) = page.get_mut(8..8 + long) {
-            let mut word = [0; 8];
-            // A long's low half comes first or last by the machine's byte order; this process has the same.
-            let at = if cfg!(target_endian = "big") { 8 - long } else { 0 };
-            word[at..at + long].copy_from_slice(commit);
-            let cleared = (u64::from_ne_bytes(word) & !FLAGS).to_ne_bytes();
-            commit.copy_from_slice(&cleared[at..at + long]);
-        }
-    }
+/// Sets or takes away the flags by which a page says that events before it were lost. Of a
+/// CPU's first page they would always be set, and say nothing of the capture; after a hole
+/// between two windows they are what keeps the ledger from bridging it.
+fn set_lost(page: &mut [u8], lost: bool) {
+    // Bits 31 and 30 of `commit`, a long after the 8 bytes of the time (`RB_MISSED_EVENTS`,
+    // and `RB_MISSED_STORED` when a count stands after the data: kernel/trace/ring_buffer.c).
+    const MISSED: u64 = 1 << 31;
+    const STORED: u64 = 1 << 30;
+    const LONG: usize = size_of::<usize>();
+    let Some(bytes) = page.get_mut(8..8 + LONG) else { return };
+    let Ok(word) = <[u8; LONG]>::try_from(&*bytes) else { return };
+    let word = usize::from_ne_bytes(word) as u64 & !(MISSED | STORED) | if lost { MISSED } else { 0 };
+    bytes.copy_from_slice(&(word as usize).to_ne_bytes());
 }
 
 /// A source with facts in front of its events, as a recording has them that was not cut.
@@ -128,5 +139,24 @@ impl<S: EventSource> EventSource for WithFacts<S> {
 
     fn info(&self) -> &TraceInfo {
         self.source.info()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_flags_of_a_page_are_changed() {
+        let mut page = [0xaa; 64];
+        page[8..16].copy_from_slice(&(0x1234u64 | 1 << 30 | 1 << 31).to_ne_bytes());
+        let others = |page: &[u8; 64]| [&page[..8], &page[16..]].concat();
+        let before = others(&page);
+        set_lost(&mut page, false);
+        assert_eq!(page[8..16], 0x1234u64.to_ne_bytes());
+        set_lost(&mut page, true);
+        assert_eq!(page[8..16], (0x1234u64 | 1 << 31).to_ne_bytes());
+        assert_eq!(others(&page), before);
+        set_lost(&mut page[..9], true);
     }
 }

@@ -8,7 +8,6 @@ use std::num::NonZero;
 use std::path::Path;
 use std::{fs, thread};
 use whylate_base::{Cpu, CpuSet, Ns};
-use whylate_events::Fact;
 use whylate_ftrace::tracefs::{PageReader, TracefsError};
 use whylate_sys::Clock;
 
@@ -133,13 +132,13 @@ impl FlightRecorder {
         self.session.take_notes()
     }
 
-    /// What the captures are read with, knowing `more` facts than those of the recording's start.
+    /// What the captures are read with.
     ///
     /// # Errors
     /// [`TracefsError`] when the kernel's description of its events cannot be read.
-    pub fn reader(&self, more: impl IntoIterator<Item = Fact>) -> Result<Reader, TracefsError> {
-        let facts = self.session.facts().iter().cloned().chain(more).collect();
-        Ok(Reader::new(self.session.describe()?, self.session.clock().to_owned(), facts))
+    pub fn reader(&self) -> Result<Reader, TracefsError> {
+        let session = &self.session;
+        Ok(Reader::new(session.describe()?, session.clock().to_owned(), session.facts().to_vec()))
     }
 }
 

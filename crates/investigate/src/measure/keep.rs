@@ -2,6 +2,7 @@
 
 use super::report::{NotExplained, SpikeKind};
 use crate::flight::Capture;
+use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};
 use whylate_probes::Spike;
 
@@ -101,10 +102,10 @@ impl Keep {
                 Err(why) => Window::Missing(why),
             };
         }
-        let mut bytes = 0;
+        let (mut bytes, mut seen) = (0, HashSet::new());
         for (nth, kept) in self.kept.iter_mut().enumerate() {
             if let Window::Taken(capture) = &kept.window {
-                bytes += capture.bytes();
+                bytes += capture.unseen_bytes(&mut seen);
                 if nth > 0 && bytes > self.max_bytes {
                     kept.window = Window::Missing(NotExplained::GivenUp);
                 }

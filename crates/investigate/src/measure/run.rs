@@ -9,9 +9,8 @@ use super::report::{MeasureReport, NotExplained, SpikeKind, TraceState};
 use crate::flight::{Capture, FlightRecorder, Reader};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use whylate_base::{Comm, Ns};
-use whylate_events::Fact;
-use whylate_probes::{CpuResult, ProbeError, ProbeThread, Running, Spike, TimerProbe, TimerResult};
+use whylate_base::Ns;
+use whylate_probes::{CpuResult, ProbeError, Running, Spike, TimerProbe, TimerResult};
 use whylate_sys::Clock;
 
 /// What to measure, for how long, and whether to explain it.
@@ -78,11 +77,10 @@ pub fn measure(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<MeasureReport, MeasureError> {
-    options.probe.check()?;
+    let mut running = options.probe.prepare()?;
+    let _kept_off = KeptOff::new(&running.threads().map(|thread| thread.cpu).collect());
     let mut trace = Trace::start(options);
-    let mut running = options.probe.start()?;
-    let threads: Vec<ProbeThread> = running.threads().collect();
-    let _kept_off = KeptOff::new(&threads.iter().map(|thread| thread.cpu).collect());
+    running.release();
     let mut keep = Keep::new(options.probe.worst, options.probe.threshold);
     watch(options, stop, progress, &mut running, &mut keep, &mut trace);
 
@@ -90,7 +88,7 @@ pub fn measure(
     result.spikes.iter().for_each(|&spike| keep.offer(spike));
     let ended = whylate_sys::now(Clock::Monotonic);
     stuck(&result, ended).for_each(|spike| keep.stuck(spike));
-    trace.windows_at_end(&mut keep, options.probe.interval, &threads);
+    trace.windows_at_end(&mut keep, options.probe.interval);
     let over_threshold = options.probe.threshold.map(|_| keep.over_threshold());
     let (spikes, findings) = explain(keep.finish(), trace.reader.as_ref());
     let listed = spikes.iter().filter(|spike| spike.kind == SpikeKind::OverThreshold).count() as u64;
@@ -190,19 +188,13 @@ impl Trace {
     }
 
     /// The same at the end, when no window will get any longer, and what is needed to read them.
-    fn windows_at_end(&mut self, keep: &mut Keep, interval: Ns, threads: &[ProbeThread]) {
+    fn windows_at_end(&mut self, keep: &mut Keep, interval: Ns) {
         let Some(mut recorder) = self.recorder.take() else { return };
-        let facts = threads.iter().map(|thread| Fact::Policy {
-            tid: thread.tid,
-            policy: thread.sched.policy,
-            priority: thread.sched.priority,
-            comm: Comm::from(thread.name().as_str()),
-        });
-        let end = || {
+        let mut end = || {
             recorder.pause()?;
             recorder.drain()?;
             keep.take(Ns::MAX, Ns::ZERO, |spike| take(&recorder, spike, interval));
-            Ok((recorder.recorded()?, recorder.reader(facts)?))
+            Ok((recorder.recorded()?, recorder.reader()?))
         };
         match end() {
             Ok((recorded, reader)) => {

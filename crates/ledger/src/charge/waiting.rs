@@ -10,7 +10,8 @@ use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 
 /// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
 const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
-/// An idle CPU that took an interrupt and idled on for this long had no thread it was allowed to run.
+/// An idle task that settled down again, and slept for this long, had looked for a thread to run and
+/// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
 /// A lower thread that was switched in for less may have been chosen just before the wake-up.
 const PASSED_OVER: Ns = Ns::from_us(50);
@@ -25,7 +26,7 @@ struct Queue<'a> {
     to: Ns,
     /// The scheduler's first choice after the wait began.
     first_choice: Ns,
-    /// The CPU idled through interrupts, each of which would have made it reschedule.
+    /// The idle task settled down again meanwhile, which it never does with a thread it may run.
     idled_on: bool,
 }
 
@@ -40,13 +41,10 @@ impl Charger<'_> {
             .between(from, to)
             .find(|(_, _, stretch)| stretch.switched && stretch.start >= from)
             .map_or(to, |(start, _, _)| start);
-        let idled_on = timeline
-            .between(from, first_choice)
-            .skip_while(|(_, _, stretch)| !matches!(stretch.who, Who::Irq(_)))
-            .filter(|(_, _, stretch)| stretch.who == Who::Idle)
-            .map(|(start, end, _)| end - start)
-            .sum::<Ns>()
-            >= IDLED_ON;
+        let idled_on = timeline.between(from, first_choice).any(|(start, end, stretch)| {
+            let signs = timeline.idle_signs.iter().skip_while(|sign| **sign < start);
+            stretch.who == Who::Idle && signs.take_while(|sign| **sign < end).any(|sign| end - *sign >= IDLED_ON)
+        });
         let queue = Queue { waiter, prio, cpu, timeline, from, to, first_choice, idled_on };
         for (start, end, stretch) in timeline.between(from, to) {
             let charge = match stretch.who {

@@ -24,6 +24,11 @@ impl Engine<'_> {
             let irqs_off = context.flags.irqs_off();
             cpu.witnesses.push_back(Witness { at, tid: context.tid, irqs_off });
         }
+        // Settling down to sleep again, or stopping its tick for it (an event of no type here).
+        let settles = matches!(event.kind, EventKind::CpuIdle { state: Some(_) } | EventKind::Other);
+        if settles && context.tid.is_idle() && cpu.interrupt().is_none() {
+            cpu.idle_signs.push_back(at);
+        }
         if cpu.current() != Some(context.tid) {
             self.appear(at, event.cpu, context.tid);
         }

@@ -8,9 +8,10 @@ use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
 const LATE: Ns = Ns::from_us(20);
-/// Clock readings further apart than this are of different clocks (CLOCK_REALTIME and CLOCK_MONOTONIC
-/// are decades apart).
+/// CLOCK_MONOTONIC and the others that are decades away from it.
 const SAME_CLOCK: Ns = Ns::from_secs(1);
+/// An interrupt that began longer ago than this has done other work before it looked at its timers.
+const LONGEST_ENTRY: Ns = Ns::from_us(20);
 
 impl Engine<'_> {
     pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
@@ -55,20 +56,17 @@ impl Engine<'_> {
         let in_kernel = self.in_kernel(on);
         let Some(cpu) = self.cpus.get_mut(on) else { return };
         let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
-        // When, on the trace clock, the interrupt read the timer's clock: once at its beginning,
-        // for all the timers it then finds expired.
+        // The interrupt reads the timers' clock when it begins, once for all it then finds expired.
         let began = cpu.hard_interrupt().filter(|_| !in_softirq).map_or(at, |frame| frame.start);
-        let read = match cpu.timer_anchor {
-            Some((now, read)) if read >= began && (expiry.now - now).0.abs() < SAME_CLOCK.0 => {
-                (read + (expiry.now - now)).min(at)
-            }
-            Some((now, read)) if now == expiry.now => read,
-            _ => began,
+        let first_of_interrupt = cpu.timers_read != Some(expiry.now);
+        cpu.timers_read = Some(expiry.now);
+        let offset = match (self.monotonic, first_of_interrupt) {
+            (true, _) if (at - expiry.now).0.abs() < SAME_CLOCK.0 => Ns::ZERO,
+            (_, true) => self.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY)),
+            (_, false) => self.timer_clocks.of(expiry.now, at),
         };
-        cpu.timer_anchor = Some((expiry.now, read));
-        let exact = self.monotonic && (at - expiry.now).0.abs() < SAME_CLOCK.0;
-        let on_trace_clock =
-            |expires: Ns| if exact { expires.min(at) } else { (read - (expiry.now - expires)).min(at) };
+        let on_trace_clock = |expires: Ns| (expires + offset).min(at);
+        let read = on_trace_clock(expiry.now);
         let (due, hard_due) = match self.timers.get(&expiry.hrtimer) {
             Some(armed) => {
                 let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));
@@ -79,7 +77,7 @@ impl Engine<'_> {
                 }
                 (due, hard_due.max(due))
             }
-            None => (read.min(at), read.min(at)),
+            None => (read, read),
         };
         if cpu.interrupt().is_none() {
             let id = self.irqs.id(None, "hrtimer".into());

@@ -10,7 +10,8 @@ use whylate_base::{Evidence, Finding, Ns, Priority, Severity, Tid};
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     // Victim and middle thread; the owner may change from time to time.
     let mut cases: BTreeMap<(Tid, Tid), Case<'_>> = BTreeMap::new();
-    for activation in subject.worst {
+    let inverted = subject.worst.iter().filter(|activation| activation.verdict.cause == Cause::LockInversion);
+    for activation in inverted {
         for segment in activation.ledger.iter().filter(|segment| segment.cause == Cause::LockInversion) {
             let (Some(by), Some(owner)) = (&segment.by, &segment.owner) else { continue };
             let Culprit::Task { tid, .. } = by else { continue };

@@ -1,90 +1,94 @@
-//! Threads and interrupts that delayed the selected threads, summed over the whole trace.
+//! Who made threads late: the culprits of the worst activations' verdicts, each summed over the
+//! whole trace. What delays a little now and then, and makes nobody late, is no finding.
 
 use super::Subject;
 use crate::cause::Cause;
-use crate::model::Culprit;
+use crate::model::{Activation, Culprit, Trigger};
 use crate::verdict::{advice, name};
+use std::cmp::Reverse;
 use std::collections::HashMap;
-use whylate_base::{Evidence, Finding, Ns, Priority, Severity, Tid};
+use whylate_base::{Evidence, Finding, Ns, Severity, Tid};
 
-/// Delays shorter than this, at most, are the ordinary life of a priority scheduler.
-const NOTABLE: Ns = Ns::from_us(20);
-/// More rogues than this make a list nobody reads.
+/// More than this make a list nobody reads.
 const MAX_FINDINGS: usize = 8;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut rogues: HashMap<(Cause, Culprit), Rogue> = HashMap::new();
-    for thread in subject.engine.threads.iter() {
-        let Some(stats) = &thread.stats else { continue };
-        for (&(cause, by), cost) in &stats.costs {
-            let accusable = matches!(
-                cause,
-                Cause::HigherPriorityTask
-                    | Cause::EqualPriorityTask
-                    | Cause::DeadlineTask
-                    | Cause::StopTask
-                    | Cause::Irq
-                    | Cause::Softirq
-                    | Cause::IrqsDisabled
-                    | Cause::PreemptionDisabled
-            );
-            let (true, Some(by)) = (accusable, by) else { continue };
-            let rogue = rogues.entry((cause, by)).or_default();
-            rogue.times += cost.activations;
-            rogue.total += cost.total;
-            rogue.victims.push((cost.total, thread.tid, thread.own_priority()));
-            if cost.most > rogue.most {
-                (rogue.most, rogue.worst_due, rogue.hurt_most) = (cost.most, cost.worst_due, thread.tid);
-            }
+    let mut rogues: HashMap<(Cause, Culprit), Vec<&Activation>> = HashMap::new();
+    for activation in subject.worst {
+        let verdict = &activation.verdict;
+        // A thread that never sleeps is delayed by everybody who does his work beside it.
+        let cut = activation.trigger == Trigger::TraceStart;
+        if let (true, false, Some(by)) = (accusable(verdict.cause), cut, verdict.by) {
+            rogues.entry((verdict.cause, by)).or_default().push(activation);
         }
     }
-    let mut rogues: Vec<((Cause, Culprit), Rogue)> =
-        rogues.into_iter().filter(|(_, rogue)| rogue.most >= NOTABLE).collect();
-    rogues.sort_by_key(|((cause, by), rogue)| (std::cmp::Reverse(rogue.most), *cause, name(by)));
+    let mut rogues: Vec<_> = rogues.into_iter().collect();
+    let most = |late: &[&Activation]| late.iter().map(|activation| activation.verdict.charged).max();
+    rogues.sort_by_key(|((cause, by), late)| (Reverse(most(late)), *cause, name(by)));
     rogues.truncate(MAX_FINDINGS);
-    rogues.into_iter().map(|((cause, by), rogue)| finding(subject, cause, &by, &rogue)).collect()
+    rogues.into_iter().map(|((cause, by), late)| finding(subject, cause, by, &late)).collect()
 }
 
-#[derive(Default)]
-struct Rogue {
-    times: u64,
-    total: Ns,
-    most: Ns,
-    worst_due: Ns,
-    hurt_most: Tid,
-    victims: Vec<(Ns, Tid, Priority)>,
+fn accusable(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HigherPriorityTask
+            | Cause::EqualPriorityTask
+            | Cause::DeadlineTask
+            | Cause::StopTask
+            | Cause::Irq
+            | Cause::Softirq
+            | Cause::IrqsDisabled
+            | Cause::PreemptionDisabled
+            | Cause::LockWait
+    )
 }
 
-fn finding(subject: &Subject<'_>, cause: Cause, by: &Culprit, rogue: &Rogue) -> Finding {
-    let victim_name = |tid: Tid| {
-        let priority = subject.engine.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.own_priority());
-        name(&subject.engine.culprit(tid, priority))
-    };
-    let first = victim_name(rogue.hurt_most);
-    let victims = match rogue.victims.len() {
-        1 => first.clone(),
+fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation]) -> Finding {
+    let mut worst: Vec<&Activation> = late.to_vec();
+    worst.sort_by_key(|activation| Reverse(activation.verdict.charged));
+    let most = worst.first().map_or(Ns::ZERO, |activation| activation.verdict.charged);
+    let mut victims: Vec<Tid> = worst.iter().map(|activation| activation.tid).collect();
+    victims.dedup();
+    victims.sort();
+    victims.dedup();
+    let first = worst.first().map(|activation| {
+        format!("{}:{} ({})", activation.comm, activation.tid, activation.priority)
+    });
+    let first = first.unwrap_or_default();
+    let whom = match victims.len() {
+        1 => first,
         n => format!("{first} and {} more", n - 1),
     };
-    let who = name(by);
+    let who = name(&by);
     let what = match cause {
         Cause::HigherPriorityTask => "runs before",
         Cause::EqualPriorityTask => "has the same priority as, and held the CPU from,",
         Cause::DeadlineTask | Cause::StopTask => "goes before every real-time priority, and so before",
         Cause::IrqsDisabled => "disabled interrupts in front of",
         Cause::PreemptionDisabled => "did not give way to",
+        Cause::LockWait => "held a lock that was waited for by",
         _ => "interrupted",
     };
-    let priority = rogue.victims.iter().max().map_or(Priority::DEFAULT, |victim| victim.2);
+    let costs = subject.engine.threads.iter().filter(|thread| victims.binary_search(&thread.tid).is_ok());
+    let (mut times, mut total) = (0, Ns::ZERO);
+    for cost in costs.filter_map(|thread| thread.stats.as_ref()?.costs.get(&(cause, Some(by)))) {
+        times += cost.activations;
+        total += cost.total;
+    }
     Finding {
         code: cause.code(),
         severity: Severity::Warning,
-        title: format!("{who} {what} {victims}: {} at most", rogue.most),
-        why: format!("it delayed {} activations by {} in all", rogue.times, rogue.total),
-        evidence: vec![Evidence {
-            at: Some(rogue.worst_due),
-            cpu: None,
-            what: format!("worst: the activation of {first} due then, {}", rogue.most),
-        }],
-        fix: advice(cause, Some(by), priority),
+        title: format!("{who} {what} {whom}: {most} at most"),
+        why: format!("it delayed {times} activations by {total} in all"),
+        evidence: worst
+            .iter()
+            .take(3)
+            .map(|activation| {
+                let what = format!("{} due then: late by {}", activation.comm, activation.verdict.charged);
+                Evidence::at(activation.due, activation.cpu, what)
+            })
+            .collect(),
+        fix: worst.first().map(|activation| advice(cause, Some(&by), activation.priority)).unwrap_or_default(),
     }
 }

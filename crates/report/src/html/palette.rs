@@ -43,8 +43,8 @@ impl Fill {
     }
 }
 
-/// The fill of whoever has a CPU: the victim in the colour of its own work, whom the ledger
-/// accuses in the colour of what it is accused of.
+/// The fill of whoever has a CPU: the victim in the colour of its own work, a thread that the
+/// ledger accuses of having held the CPU in the colour of that cause.
 pub(super) fn of_occupant(who: &Occupant, activation: &Activation) -> Fill {
     match *who {
         Occupant::Idle => Fill::Idle,
@@ -62,10 +62,27 @@ pub(super) fn of_occupant(who: &Occupant, activation: &Activation) -> Fill {
 
 fn accusation(activation: &Activation, thread: Tid) -> Option<Cause> {
     let is = |by: Option<Culprit>| matches!(by, Some(Culprit::Task { tid, .. }) if tid == thread);
-    if is(activation.verdict.by) {
-        return Some(activation.verdict.cause);
-    }
-    activation.ledger.iter().find(|segment| is(segment.by)).map(|segment| segment.cause)
+    let charged = |cause: Cause| activation.ledger.iter().any(|one| one.cause == cause && is(one.by));
+    Cause::ALL.into_iter().filter(|&cause| holds_cpu(cause)).find(|&cause| charged(cause))
+}
+
+/// Whether the culprit of this cause has the CPU while time is charged to it. One that used
+/// up a budget before has not: its slices in that colour would show the delay where it was not.
+fn holds_cpu(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HigherPriorityTask
+            | Cause::EqualPriorityTask
+            | Cause::DeadlineTask
+            | Cause::StopTask
+            | Cause::FairServer
+            | Cause::ExtServer
+            | Cause::IrqsDisabled
+            | Cause::PreemptionDisabled
+            | Cause::LockInversion
+            | Cause::LockWait
+            | Cause::FairQueue
+    )
 }
 
 /// The rules for every fill: background for HTML, fill for SVG, and a readable text colour.

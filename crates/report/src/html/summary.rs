@@ -8,6 +8,9 @@ use whylate_base::{Finding, Ns, Severity};
 use whylate_events::TraceInfo;
 use whylate_ledger::{Activation, Cause, Explanation, Spread, TaskSummary};
 
+/// How many findings are shown unfolded, apart from errors, which all are.
+const IN_FULL: usize = 4;
+
 /// The page's one-line answer: the gravest finding, or else the worst activation.
 pub(super) fn title(explanation: &Explanation) -> String {
     let grave = explanation.findings.first().filter(|finding| finding.severity == Severity::Error);
@@ -41,24 +44,37 @@ pub(super) fn header(explanation: &Explanation, title: &str) -> Markup {
     }
 }
 
+/// Errors and the first few others; the rest is folded.
 pub(super) fn findings(findings: &[Finding]) -> Markup {
+    let in_full = |(i, finding): &(usize, &Finding)| finding.severity == Severity::Error || *i < IN_FULL;
+    let (open, folded): (Vec<_>, Vec<_>) = findings.iter().enumerate().partition(in_full);
     html! {
         @if !findings.is_empty() {
             section {
                 h2 { "Findings" }
-                @for finding in findings {
-                    div class={ "finding " (finding.severity) } {
-                        h3 {
-                            span.severity { (finding.severity) }
-                            (words::clean(&finding.title))
-                            code { (finding.code) }
-                        }
-                        @if !finding.why.is_empty() { p { (words::clean(&finding.why)) } }
-                        (activation::evidence(&finding.evidence))
-                        (activation::fixes(&finding.fix))
+                @for (_, one) in open { (finding(one)) }
+                @if !folded.is_empty() {
+                    details {
+                        summary { (words::plural(folded.len() as u64, "more finding")) }
+                        @for (_, one) in folded { (finding(one)) }
                     }
                 }
             }
+        }
+    }
+}
+
+fn finding(finding: &Finding) -> Markup {
+    html! {
+        div class={ "finding " (finding.severity) } {
+            h3 {
+                span.severity { (finding.severity) }
+                (words::clean(&finding.title))
+                code { (finding.code) }
+            }
+            @if !finding.why.is_empty() { p { (words::clean(&finding.why)) } }
+            (activation::evidence(&finding.evidence))
+            (activation::fixes(&finding.fix))
         }
     }
 }

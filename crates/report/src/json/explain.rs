@@ -221,7 +221,7 @@ pub enum By {
     Softirq {
         /// Its number.
         softirq: u32,
-        /// HI, TIMER, NET_TX ... or its number.
+        /// HI, TIMER, NET_TX ... as `/proc/softirqs` has it.
         name: String,
     },
     /// A hard interrupt.

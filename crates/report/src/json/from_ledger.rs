@@ -129,7 +129,7 @@ fn by(culprit: ledger::Culprit) -> By {
 }
 
 fn softirq(vec: u32) -> By {
-    By::Softirq { softirq: vec, name: words::softirq(vec) }
+    By::Softirq { softirq: vec, name: ledger::softirq_name(vec).to_owned() }
 }
 
 fn verdict(verdict: &ledger::Verdict) -> Verdict {

@@ -7,19 +7,29 @@ use crate::words;
 use whylate_base::{Finding, Severity};
 use whylate_ledger::Explanation;
 
+/// How many findings are written in full, apart from errors, which all are.
+const IN_FULL: usize = 4;
 /// How many places of damage are listed.
 const PLACES: usize = 5;
 
+/// Errors in full, the first few others as well, the rest as one line each.
 pub(super) fn findings(page: &mut Page, findings: &[Finding]) {
-    for finding in findings {
-        page.gap();
+    for (i, finding) in findings.iter().enumerate() {
+        let in_full = finding.severity == Severity::Error || i < IN_FULL;
+        if in_full || i == IN_FULL {
+            page.gap();
+        }
         let ink = match finding.severity {
             Severity::Error => Ink::Red,
             Severity::Warning => Ink::Yellow,
             Severity::Info => Ink::Cyan,
         };
         let label = format!("{}[{}]: ", finding.severity, finding.code);
-        page.led(0, (&label, ink), &words::clean(&finding.title), Ink::Strong);
+        let title = if in_full { Ink::Strong } else { Ink::Plain };
+        page.led(0, (&label, ink), &words::clean(&finding.title), title);
+        if !in_full {
+            continue;
+        }
         if !finding.why.is_empty() {
             page.paragraph(2, &words::clean(&finding.why), Ink::Plain);
         }

@@ -62,3 +62,15 @@ fn any_width_is_survived() {
         measurement(&measured, &Style { color: true, width });
     }
 }
+
+#[test]
+fn all_errors_and_the_first_others_are_written_in_full() {
+    let mut sample = sample::story();
+    let (error, warning) = (sample.findings[0].clone(), sample.findings[1].clone());
+    sample.findings = vec![error; 6];
+    sample.findings.extend(vec![warning; 3]);
+    let text = explanation(&sample, &Style::default());
+    assert_eq!(text.matches("find out why rtload:313 never sleeps").count(), 6);
+    assert_eq!(text.matches("warning[rogue-priority]").count(), 3, "none is left out");
+    assert_eq!(text.matches("It ran 5 times").count(), 0);
+}

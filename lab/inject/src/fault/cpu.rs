@@ -58,8 +58,14 @@ pub(super) fn deadline(setup: &Setup) -> Result<Crew> {
 }
 
 /// Story A: a thread of the lowest real-time priority that never sleeps.
-pub(super) fn throttle(setup: &Setup) -> Result<Crew> {
+pub(super) fn throttle(setup: &Setup, starving: bool) -> Result<Crew> {
     let mut crew = Crew::new(true)?;
+    if starving {
+        // Where there is a fair server (Linux 6.12), this is who it runs in front of the victim.
+        let role = Role::new(Part::Bystander, setup.name("starving"), SchedParams::OTHER, setup.cpu);
+        // It must be awake before the hog: on PREEMPT_RT its timer expires in ktimers/N, FIFO 1 as well.
+        start_hog(&mut crew, setup, role, setup.start - Ns::from_ms(50))?;
+    }
     start_hog(&mut crew, setup, hog(setup), setup.start)?;
     start_plain_victim(&mut crew, setup, victim(setup))?;
     Ok(crew)
@@ -90,7 +96,8 @@ pub(super) fn fair(setup: &Setup, rivals: usize) -> Result<Crew> {
     for number in 0..rivals {
         let name = format!("{}-{number}", setup.culprit_name("batch"));
         let role = Role::new(Part::Culprit, name, SchedParams::OTHER, setup.cpu);
-        start_hog(&mut crew, setup, role, setup.start)?;
+        // It must be awake before the hog: on PREEMPT_RT its timer expires in ktimers/N, FIFO 1 as well.
+        start_hog(&mut crew, setup, role, setup.start - Ns::from_ms(50))?;
     }
     start_plain_victim(&mut crew, setup, Role { sched: SchedParams::OTHER, ..victim(setup) })?;
     Ok(crew)

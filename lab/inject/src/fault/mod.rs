@@ -24,7 +24,7 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Crew> {
         Injection::Equal => cpu::equal(setup),
         Injection::Rr => cpu::rr(setup),
         Injection::Deadline => cpu::deadline(setup),
-        Injection::Throttle => cpu::throttle(setup),
+        Injection::Throttle { starving } => cpu::throttle(setup, *starving),
         Injection::PinFirst { fixed } => cpu::pin_first(setup, *fixed),
         Injection::Fair { rivals } => cpu::fair(setup, *rivals),
         Injection::Yield => cpu::yielding(setup),

@@ -1,0 +1,79 @@
+//! How a timer's clock relates to the trace clock.
+//!
+//! Every expiry gives a pair: the timer clock's reading and the trace time of the event. The pair
+//! is a few microseconds off, for the event comes after the reading; and now and then it is far
+//! off, where the trace clock stood (`local` is held within a tick of the last one while the TSC
+//! is unstable, `kernel/sched/clock.c`). The median of the last pairs is neither.
+
+use std::collections::VecDeque;
+use whylate_base::Ns;
+
+/// Clock readings further apart than this are of different clocks (CLOCK_REALTIME and
+/// CLOCK_MONOTONIC are decades apart).
+const SAME_CLOCK: Ns = Ns::from_secs(1);
+/// Pairs that make a median; at a tick of 4 ms they are recent enough for any drift.
+const WINDOW: usize = 15;
+/// Fewer pairs than this are no median.
+const ENOUGH: usize = 5;
+
+/// Offsets from timer clocks to the trace clock.
+#[derive(Debug, Default)]
+pub(crate) struct TimerClocks(Vec<Offsets>);
+
+#[derive(Debug)]
+struct Offsets {
+    recent: VecDeque<i64>,
+    median: i64,
+}
+
+impl TimerClocks {
+    /// Takes in that a timer's clock read `now` at about trace time `at`; returns what to add to
+    /// that clock's readings to have trace time.
+    pub(crate) fn pair(&mut self, now: Ns, at: Ns) -> Ns {
+        let offset = (at - now).0;
+        let offsets = match self.0.iter_mut().find(|offsets| offsets.is_near(offset)) {
+            Some(offsets) => offsets,
+            None => {
+                self.0.push(Offsets { recent: VecDeque::new(), median: offset });
+                let last = self.0.len() - 1;
+                &mut self.0[last]
+            }
+        };
+        if offsets.recent.len() == WINDOW {
+            offsets.recent.pop_front();
+        }
+        offsets.recent.push_back(offset);
+        let mut sorted: Vec<i64> = offsets.recent.iter().copied().collect();
+        sorted.sort_unstable();
+        offsets.median = sorted[sorted.len() / 2];
+        if sorted.len() < ENOUGH { Ns(offset) } else { Ns(offsets.median) }
+    }
+
+    /// What to add to the readings of the clock that reads `now` at about trace time `at`.
+    pub(crate) fn of(&self, now: Ns, at: Ns) -> Ns {
+        let offset = (at - now).0;
+        Ns(self.0.iter().find(|offsets| offsets.is_near(offset)).map_or(offset, |offsets| offsets.median))
+    }
+}
+
+impl Offsets {
+    fn is_near(&self, offset: i64) -> bool {
+        (self.median - offset).abs() < SAME_CLOCK.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_stood_still_does_not_move_the_offset() {
+        let mut clocks = TimerClocks::default();
+        for tick in 0..20 {
+            clocks.pair(Ns(4_000_000 * tick), Ns(4_000_000 * tick + 1_000));
+        }
+        assert_eq!(clocks.pair(Ns(90_000_000), Ns(78_000_000)), Ns(1_000));
+        let wall = 1_700_000_000_000_000_000;
+        assert_eq!(clocks.pair(Ns(wall), Ns(94_000_000)), Ns(94_000_000 - wall), "another clock has its own");
+    }
+}
