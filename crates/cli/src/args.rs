@@ -62,7 +62,7 @@ pub(crate) struct Format {
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write the report as one self-contained HTML file
-    #[arg(short, long = "output", value_name = "REPORT.html")]
+    #[arg(short = 'o', long = "output", value_name = "REPORT.html")]
     pub(crate) page: Option<PathBuf>,
 }
 

@@ -1,7 +1,7 @@
 //! Where events come from.
 
 use crate::{Damage, Event, TraceInfo};
-use whylate_base::Ns;
+use whylate_base::{Comm, Ns, Tid};
 
 /// A time-ordered stream of events with a description of the recording behind it.
 ///
@@ -13,6 +13,12 @@ pub trait EventSource {
 
     /// What is known of the recording so far; complete after the last event.
     fn info(&self) -> &TraceInfo;
+
+    /// Names of threads that the recording gives beside its events; a thread whose events give
+    /// another name has that one.
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        Vec::new()
+    }
 }
 
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
@@ -22,6 +28,10 @@ impl<S: EventSource + ?Sized> EventSource for Box<S> {
 
     fn info(&self) -> &TraceInfo {
         (**self).info()
+    }
+
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        (**self).comms()
     }
 }
 

@@ -20,7 +20,8 @@ mod sched;
 
 use body::Body;
 use header::Header;
-use whylate_base::{Cpu, Ns};
+use std::collections::HashMap;
+use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{
     Context, Damage, Event, EventKind, EventSource, Kind, KindSet, Marker, TraceInfo, VecSource,
 };
@@ -36,6 +37,7 @@ pub(crate) struct NoEvents {
 pub(crate) struct TextSource {
     events: VecSource,
     info: TraceInfo,
+    comms: HashMap<Tid, Comm>,
 }
 
 impl EventSource for TextSource {
@@ -45,6 +47,10 @@ impl EventSource for TextSource {
 
     fn info(&self) -> &TraceInfo {
         &self.info
+    }
+
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        self.comms.iter().map(|(&tid, &comm)| (tid, comm)).collect()
     }
 }
 
@@ -70,6 +76,8 @@ struct Reader {
     /// Loss notes that wait for the next event of their CPU, which gives them an instant.
     losses: Vec<(Cpu, Option<u64>)>,
     last: Option<Event>,
+    /// The name each line gives its thread.
+    comms: HashMap<Tid, Comm>,
     highest_cpu: u32,
     /// The last event's text may go on in the next line.
     free_text: bool,
@@ -112,6 +120,7 @@ impl Reader {
             lost: 0,
             losses: Vec::new(),
             last: None,
+            comms: HashMap::new(),
             highest_cpu: 0,
             free_text: false,
             strange_lines: Tally::default(),
@@ -142,6 +151,9 @@ impl Reader {
                     EventKind::Other
                 }
             };
+            if !head.comm.starts_with('<') {
+                self.comms.insert(head.context.tid, Comm::from(head.comm));
+            }
             self.event(Event { ts: head.ts, cpu: head.cpu, context: head.context, kind });
         } else if !self.header.report_line(text) && !self.free_text {
             self.strange_lines.add(self.lines, text);
@@ -196,7 +208,7 @@ impl Reader {
         };
         let events = VecSource::new(with_facts(self.events, &self.header, self.wanted, last), info, true);
         let info = TraceInfo { events: self.read, ..events.info().clone() };
-        Ok(TextSource { events, info })
+        Ok(TextSource { events, info, comms: self.comms })
     }
 }
 

@@ -14,6 +14,9 @@ use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
 /// Explains every activation of the selected threads of a trace.
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let mut engine = Engine::new(options, source.info());
+    for (tid, comm) in source.comms() {
+        engine.threads.get_mut(tid).comm = comm;
+    }
     while let Some(event) = source.next_event() {
         engine.apply(&event);
     }

@@ -34,9 +34,11 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     }
     // Own work that is always there is no reason for being late; only what goes beyond it is. Of
     // an activation that was cut off it is not known what is usual.
-    let weight = |&(cause, _): &(Cause, Option<Culprit>), time: Ns| match cause {
+    let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause {
         Cause::OwnWork if crate::explain::is_whole(activation) => time.since(usual_work),
         Cause::OwnWork => Ns::ZERO,
+        // So is the path from a timer's interrupt to the thread, at its usual length.
+        Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => time.since(usual_cost(thread, &(cause, by))),
         _ => time,
     };
     let heaviest = groups
@@ -85,6 +87,15 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     };
     verdict.why = sentence::why(engine, thread, activation, &verdict, underlying, on_time, usual_work);
     verdict
+}
+
+/// What a cause and culprit cost the thread on average, where they are part of most activations.
+fn usual_cost(thread: &Thread, key: &(Cause, Option<Culprit>)) -> Ns {
+    let Some(stats) = &thread.stats else { return Ns::ZERO };
+    match stats.costs.get(key) {
+        Some(cost) if cost.activations * 2 > stats.activations => Ns(cost.total.0 / cost.activations as i64),
+        _ => Ns::ZERO,
+    }
 }
 
 fn starved(activation: &Activation) -> bool {

@@ -11,6 +11,8 @@ use whylate_sys::{Clock, SchedParams, SysError, Usage};
 
 /// Wake-ups at the start whose latency is not counted: they fault in code and fill caches.
 pub const WARM_UP: u32 = 10;
+/// They follow each other at least this fast, so that a long interval has no long warm-up.
+const WARM_UP_INTERVAL: Ns = Ns::from_ms(1);
 
 /// Stack touched beforehand: more than the loop uses, less than the thread has.
 const PREFAULT: usize = 64 << 10;
@@ -101,14 +103,14 @@ impl Task {
             if self.signals.stop.load(Relaxed) {
                 break;
             }
-            due = self.period(due, &mut worst, false)?;
+            due = self.period(due, self.interval.min(WARM_UP_INTERVAL), &mut worst, false)?;
         }
         self.recorder.reset();
         worst = Worst::new(self.worst);
         whylate_sys::thread_usage()?;
         let before = whylate_sys::thread_usage()?;
         while !self.signals.stop.load(Relaxed) {
-            due = self.period(due, &mut worst, true)?;
+            due = self.period(due, self.interval, &mut worst, true)?;
         }
         let after = whylate_sys::thread_usage()?;
         Ok(Usage {
@@ -123,7 +125,7 @@ impl Task {
 
     /// Sleeps until `due`, counts how late it was, and returns the next due instant.
     #[inline]
-    fn period(&self, due: Ns, worst: &mut Worst, counted: bool) -> Result<Ns, SysError> {
+    fn period(&self, due: Ns, interval: Ns, worst: &mut Worst, counted: bool) -> Result<Ns, SysError> {
         self.recorder.due.store(due.0, Relaxed);
         whylate_sys::sleep_until(Clock::Monotonic, due)?;
         let woken = whylate_sys::now(Clock::Monotonic);
@@ -133,9 +135,9 @@ impl Task {
         if (worst.admits(latency) | (latency >= self.threshold)) && counted {
             self.recorder.spikes.push(due, woken);
         }
-        let periods = latency.0.max(0) / self.interval.0.max(1);
+        let periods = latency.0.max(0) / interval.0.max(1);
         self.recorder.miss(periods);
-        Ok(due + Ns(self.interval.0.saturating_mul(periods.saturating_add(1))))
+        Ok(due + Ns(interval.0.saturating_mul(periods.saturating_add(1))))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::decode::Decoders;
 use crate::symbols::SymbolCache;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Damage, Event, EventKind, EventSource, Kind, KindSet, Merge, TraceInfo};
 
 /// The events of one CPU of one buffer, in time order. Streams of different CPUs share
@@ -153,12 +153,13 @@ impl Iterator for CpuEvents {
 pub struct TraceEvents {
     merge: Merge<CpuEvents>,
     info: TraceInfo,
+    comms: Vec<(Tid, Comm)>,
     complete: bool,
 }
 
 impl TraceEvents {
-    pub(super) fn new(info: TraceInfo, streams: Vec<CpuEvents>) -> TraceEvents {
-        TraceEvents { merge: Merge::new(streams), info, complete: false }
+    pub(super) fn new(info: TraceInfo, streams: Vec<CpuEvents>, comms: Vec<(Tid, Comm)>) -> TraceEvents {
+        TraceEvents { merge: Merge::new(streams), info, comms, complete: false }
     }
 
     #[cold]
@@ -192,6 +193,10 @@ impl EventSource for TraceEvents {
 
     fn info(&self) -> &TraceInfo {
         &self.info
+    }
+
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        self.comms.clone()
     }
 }
 

@@ -44,7 +44,7 @@ use read_at::FileSource;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use whylate_base::Tid;
+use whylate_base::{Comm, Tid};
 use whylate_events::{Damage, Kind, KindSet, TraceInfo};
 
 /// What every trace.dat begins with, before its version.
@@ -152,7 +152,8 @@ impl TraceFile {
     /// All events of the wanted kinds in time order, merged over CPUs and buffers; of
     /// simultaneous ones the lower CPU's first. Others are counted, not decoded.
     pub fn events(&self, wanted: KindSet) -> TraceEvents {
-        TraceEvents::new(self.info.clone(), self.cpu_events(wanted))
+        let comms = self.container.comms.iter().map(|(&tid, comm)| (Tid(tid), Comm::from(comm.as_str())));
+        TraceEvents::new(self.info.clone(), self.cpu_events(wanted), comms.collect())
     }
 
     /// The same, one stream for each CPU of each buffer.

@@ -79,3 +79,77 @@ fn find<'a>(activations: &'a [Activation], spike: &ExplainedSpike) -> Option<&'a
         own().filter(around).max_by_key(|activation| activation.running.unwrap_or(activation.due))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Cpu, Priority};
+    use whylate_events::{Context, Event, EventKind, Switch, TaskState, TraceInfo, VecSource, Wake};
+    use whylate_ledger::{Options, Select};
+
+    const THREAD: Tid = Tid(100);
+
+    fn switch(at: i64, prev: Tid, next: Tid) -> Event {
+        let prio = |tid: Tid| if tid == THREAD { Priority::realtime(80) } else { Priority::DEFAULT };
+        let switch = Switch {
+            prev_comm: Comm::default(),
+            prev_tid: prev,
+            prev_prio: prio(prev),
+            prev_state: if prev == THREAD { TaskState::Interruptible } else { TaskState::Runnable },
+            next_comm: Comm::default(),
+            next_tid: next,
+            next_prio: prio(next),
+        };
+        event(at, prev, EventKind::Switch(switch))
+    }
+
+    fn event(at: i64, current: Tid, kind: EventKind) -> Event {
+        Event { ts: Ns(at), cpu: Cpu(0), context: Context { tid: current, ..Context::default() }, kind }
+    }
+
+    fn waking(at: i64) -> Event {
+        let wake =
+            Wake { comm: Comm::default(), tid: THREAD, prio: Priority::realtime(80), target_cpu: Cpu(0) };
+        event(at, Tid::IDLE, EventKind::Waking(wake))
+    }
+
+    /// Wakes at every 1 ms, runs 30 us later for 10 us; the last time it never runs.
+    fn activations() -> Vec<Activation> {
+        let mut events = vec![switch(0, THREAD, Tid::IDLE)];
+        for due in (1..=4).map(|ms| ms * 1_000_000) {
+            events.push(waking(due));
+            if due < 4_000_000 {
+                events.push(switch(due + 30_000, Tid::IDLE, THREAD));
+                events.push(switch(due + 40_000, THREAD, Tid::IDLE));
+            }
+        }
+        events.push(event(4_500_000, Tid::IDLE, EventKind::Other));
+        let options = Options { tasks: vec![Select::Tid(THREAD)], ..Options::default() };
+        whylate_ledger::explain(VecSource::new(events, TraceInfo::default(), true), &options).activations
+    }
+
+    fn found(tid: Tid, kind: SpikeKind, due: i64, woken: i64) -> Option<i64> {
+        let answer = Err(NotExplained::NotFound);
+        let spike = ExplainedSpike { cpu: Cpu(0), tid, kind, due: Ns(due), woken: Ns(woken), answer };
+        find(&activations(), &spike).map(|activation| activation.due.0)
+    }
+
+    #[test]
+    fn a_spike_is_the_activation_that_was_due_then() {
+        assert_eq!(found(THREAD, SpikeKind::Worst, 2_000_000, 2_035_000), Some(2_000_000));
+        // The clocks disagree: still the same due instant.
+        assert_eq!(found(THREAD, SpikeKind::Worst, 2_000_000, 2_010_000), Some(2_000_000));
+    }
+
+    #[test]
+    fn without_its_timer_it_is_the_one_that_ran_when_the_clock_was_read() {
+        assert_eq!(found(THREAD, SpikeKind::Worst, 1_990_000, 2_035_000), Some(2_000_000));
+        assert_eq!(found(THREAD, SpikeKind::Worst, 1_990_000, 2_500_000), None, "it slept then");
+        assert_eq!(found(Tid(7), SpikeKind::Worst, 2_000_000, 2_035_000), None, "another thread");
+    }
+
+    #[test]
+    fn a_stuck_thread_is_the_one_that_never_ran() {
+        assert_eq!(found(THREAD, SpikeKind::Stuck, 3_990_000, 4_500_000), Some(4_000_000));
+    }
+}

@@ -6,10 +6,13 @@ use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, Who};
 use crate::model::Culprit;
 use crate::threads::Thread;
+use whylate_events::Kind;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 
 /// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
 const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
+/// With the function tracer every one of its some hundred functions costs.
+const TRACED_DISPATCH: Ns = Ns::from_us(100);
 /// An idle task that settled down again, and slept for this long, had looked for a thread to run and
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
@@ -105,7 +108,11 @@ impl Charger<'_> {
             };
         }
         // It was there first, and has not given way yet.
-        if queue.first_choice - queue.from <= ORDINARY_DISPATCH {
+        let ordinary = match self.engine.seen.contains(Kind::Function) {
+            true => TRACED_DISPATCH,
+            false => ORDINARY_DISPATCH,
+        };
+        if queue.first_choice - queue.from <= ordinary {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
         let by = Some(self.task(tid, theirs));

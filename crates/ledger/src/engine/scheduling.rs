@@ -140,10 +140,10 @@ impl Engine<'_> {
         if self.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
             self.appear(at, cpu, switch.prev_tid);
         }
-        self.watch_bandwidth(at, cpu, switch);
         if !switch.prev_tid.is_idle() {
             self.leave(at, cpu, switch);
         }
+        self.watch_bandwidth(at, cpu, switch);
         if let Some(timeline) = self.cpus.get_mut(cpu) {
             timeline.switch(at, switch.next_tid, switch.next_prio);
         }
@@ -284,7 +284,7 @@ impl Engine<'_> {
             passed_over: switch.prev_tid,
             saw_idle: to_idle,
             ran: (!to_idle).then_some((switch.next_tid, switch.next_comm)),
-            user,
+            user: user.or(Some((switch.prev_tid, switch.prev_prio))),
             used: (share, over),
             hurt: false,
         });

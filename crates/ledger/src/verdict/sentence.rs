@@ -9,6 +9,7 @@ use whylate_base::Ns;
 /// A culprit, with what tells it from its namesakes.
 pub(crate) fn name(culprit: &Culprit) -> String {
     match culprit {
+        Culprit::Task { tid, comm, priority } if comm.is_empty() => format!("thread {tid} ({priority})"),
         Culprit::Task { tid, comm, priority } => format!("{comm}:{tid} ({priority})"),
         Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} ({name})"),
         Culprit::Irq { irq: None, name } => format!("{name} interrupt"),
