@@ -139,9 +139,7 @@ impl std::error::Error for ParseDurationError {}
 pub fn parse_duration(text: &str) -> Result<Ns, ParseDurationError> {
     let error = || ParseDurationError { text: text.to_owned() };
     let trimmed = text.trim();
-    let split = trimmed
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .ok_or_else(error)?;
+    let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(error)?;
     let (number, unit) = trimmed.split_at(split);
     let scale = match unit.trim() {
         "ns" => 1.0,
@@ -154,11 +152,7 @@ pub fn parse_duration(text: &str) -> Result<Ns, ParseDurationError> {
     };
     let value: f64 = number.parse().map_err(|_| error())?;
     let ns = value * scale;
-    if ns.is_finite() && ns < i64::MAX as f64 {
-        Ok(Ns(ns.round() as i64))
-    } else {
-        Err(error())
-    }
+    if ns.is_finite() && ns < i64::MAX as f64 { Ok(Ns(ns.round() as i64)) } else { Err(error()) }
 }
 
 #[cfg(test)]

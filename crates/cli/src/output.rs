@@ -12,7 +12,9 @@ pub(crate) fn style() -> Style {
     let terminal = io::stdout().is_terminal();
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let width = match terminal {
-        true => rustix::termios::tcgetwinsize(io::stdout()).map_or(100, |size| usize::from(size.ws_col)).clamp(60, 120),
+        true => rustix::termios::tcgetwinsize(io::stdout())
+            .map_or(100, |size| usize::from(size.ws_col))
+            .clamp(60, 120),
         false => Style::default().width,
     };
     Style { color: terminal && !no_color, width }

@@ -323,9 +323,9 @@ impl EventKind {
             EventKind::PiSetprio { .. } => Kind::PiSetprio,
             EventKind::IrqEntry { .. } | EventKind::IrqExit { .. } => Kind::Irq,
             EventKind::VectorEntry { .. } | EventKind::VectorExit { .. } => Kind::Vector,
-            EventKind::SoftirqRaise { .. } | EventKind::SoftirqEntry { .. } | EventKind::SoftirqExit { .. } => {
-                Kind::Softirq
-            }
+            EventKind::SoftirqRaise { .. }
+            | EventKind::SoftirqEntry { .. }
+            | EventKind::SoftirqExit { .. } => Kind::Softirq,
             EventKind::HrtimerStart(_) | EventKind::HrtimerCancel { .. } => Kind::HrtimerStart,
             EventKind::HrtimerExpire(_) | EventKind::HrtimerExpireExit { .. } => Kind::HrtimerExpire,
             EventKind::TimerExpire { .. } | EventKind::TimerExpireExit { .. } => Kind::TimerExpire,

@@ -96,7 +96,12 @@ mod tests {
     #[test]
     fn facts_survive_the_marker() {
         for fact in [
-            Fact::Policy { tid: Tid(4194304), policy: Policy::Deadline, priority: 99, comm: "a name, 15 long".into() },
+            Fact::Policy {
+                tid: Tid(4194304),
+                policy: Policy::Deadline,
+                priority: 99,
+                comm: "a name, 15 long".into(),
+            },
             Fact::RtRuntimeUs(-1),
             Fact::RtPeriodUs(1_000_000),
             Fact::RtGroupSched(true),

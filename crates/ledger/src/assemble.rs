@@ -39,7 +39,8 @@ impl Engine<'_> {
     /// The trace ended.
     pub(crate) fn end_all(&mut self) {
         let now = self.now;
-        let open: Vec<Tid> = self.threads.iter().filter(|thread| thread.open.is_some()).map(|thread| thread.tid).collect();
+        let open: Vec<Tid> =
+            self.threads.iter().filter(|thread| thread.open.is_some()).map(|thread| thread.tid).collect();
         for tid in open {
             let thread = self.threads.get_mut(tid);
             match thread.state() {
@@ -105,12 +106,16 @@ impl Engine<'_> {
     /// What the CPUs that the ledger names did.
     fn lanes(&self, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -> Vec<Lane> {
         let cpus: BTreeSet<Cpu> = ledger.iter().map(|segment| segment.cpu).chain([own]).collect();
-        let lane = |cpu: Cpu| self.cpus.get(cpu).map(|timeline| {
-            let slices = timeline
-                .between(from, to)
-                .map(|(start, end, stretch)| Slice { start, end, who: self.occupant(stretch.who) });
-            Lane { cpu, slices: coarsen(slices.collect(), from, to) }
-        });
+        let lane = |cpu: Cpu| {
+            self.cpus.get(cpu).map(|timeline| {
+                let slices = timeline.between(from, to).map(|(start, end, stretch)| Slice {
+                    start,
+                    end,
+                    who: self.occupant(stretch.who),
+                });
+                Lane { cpu, slices: coarsen(slices.collect(), from, to) }
+            })
+        };
         cpus.into_iter().filter_map(lane).collect()
     }
 

@@ -72,7 +72,10 @@ impl Window {
             if self.used_too_little(bandwidth) {
                 return (Cause::CoarseClockThrottled, Confidence::Medium);
             }
-            return (Cause::RtThrottled, if throttles == Some(true) { Confidence::High } else { Confidence::Medium });
+            return (
+                Cause::RtThrottled,
+                if throttles == Some(true) { Confidence::High } else { Confidence::Medium },
+            );
         }
         match (throttles, bandwidth.serves()) {
             (Some(true), Some(false)) if self.used_too_little(bandwidth) => {
@@ -92,7 +95,8 @@ impl Window {
     /// True when a whole period was seen and real-time use in it was far from the limit.
     fn used_too_little(&self, bandwidth: &Bandwidth) -> bool {
         let (share, over) = self.used;
-        let limit = bandwidth.runtime.unwrap_or(DEFAULT_RUNTIME).as_secs_f64() / bandwidth.period.as_secs_f64();
+        let limit =
+            bandwidth.runtime.unwrap_or(DEFAULT_RUNTIME).as_secs_f64() / bandwidth.period.as_secs_f64();
         // RT_RUNTIME_SHARE lets CPUs borrow, so that a CPU's own limit can only be higher.
         over.0 >= bandwidth.period.0 / 2 && share < 0.5 * limit
     }
@@ -155,7 +159,8 @@ pub(crate) fn usage(
             by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += length;
         }
     }
-    let top = by_thread.into_iter().max_by_key(|&(tid, (_, time))| (time, tid)).map(|(tid, (prio, _))| (tid, prio));
+    let top =
+        by_thread.into_iter().max_by_key(|&(tid, (_, time))| (time, tid)).map(|(tid, (prio, _))| (tid, prio));
     let share = if seen > Ns::ZERO { used.as_secs_f64() / seen.as_secs_f64() } else { 0.0 };
     (top, share, seen)
 }
@@ -180,7 +185,8 @@ mod tests {
 
     #[test]
     fn the_mechanism_is_told_by_version_and_by_idle() {
-        let kernel = |version, group_sched| Bandwidth { kernel: Some(version), group_sched, ..Bandwidth::default() };
+        let kernel =
+            |version, group_sched| Bandwidth { kernel: Some(version), group_sched, ..Bandwidth::default() };
         for (bandwidth, saw_idle, used, cause) in [
             (kernel((6, 1), None), false, 0.95, Cause::RtThrottled),
             (kernel((6, 1), None), true, 0.95, Cause::RtThrottled),

@@ -24,7 +24,8 @@ use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 /// begins where it ended, and what no rule claims is charged to `unexplained`.
 pub(crate) fn ledger(engine: &Engine<'_>, thread: &Thread, open: &Open, end: Ns) -> Vec<Segment> {
     let cpu = open.cpu.unwrap_or_default();
-    let mut charger = Charger { engine, victim: thread, open, at: open.due, cpu, segments: Vec::new(), fence: 0 };
+    let mut charger =
+        Charger { engine, victim: thread, open, at: open.due, cpu, segments: Vec::new(), fence: 0 };
     let waking = open.waking.clamp(open.due, end);
     charger.before_wake(waking);
     for (_, to, span) in thread.between(waking, end) {
@@ -87,7 +88,15 @@ impl Charger<'_> {
             {
                 last.end = to;
             }
-            _ => self.segments.push(Segment { cause, start: self.at, end: to, cpu: self.cpu, by, owner, confidence }),
+            _ => self.segments.push(Segment {
+                cause,
+                start: self.at,
+                end: to,
+                cpu: self.cpu,
+                by,
+                owner,
+                confidence,
+            }),
         }
         self.at = to;
     }
@@ -121,11 +130,8 @@ impl Charger<'_> {
     /// The thread was out of sight.
     fn unseen(&mut self, to: Ns) {
         let lost = self.engine.seen.contains(whylate_events::Kind::Lost);
-        let charge = if lost {
-            Charge::to(Cause::TraceLoss, None, Confidence::High)
-        } else {
-            Charge::unexplained()
-        };
+        let charge =
+            if lost { Charge::to(Cause::TraceLoss, None, Confidence::High) } else { Charge::unexplained() };
         self.charge(to, charge);
     }
 
@@ -133,7 +139,9 @@ impl Charger<'_> {
     fn interruption(&self, who: Who) -> Option<Charge> {
         match who {
             Who::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), Confidence::High)),
-            Who::Softirq(vec) => Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High)),
+            Who::Softirq(vec) => {
+                Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High))
+            }
             Who::Unknown => Some(if self.engine.seen.contains(whylate_events::Kind::Lost) {
                 Charge::to(Cause::TraceLoss, None, Confidence::High)
             } else {

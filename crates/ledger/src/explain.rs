@@ -36,12 +36,14 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         }
     }
     // What the trace shows from the middle on has no response to be judged by.
-    let rank = |activation: &Activation| {
-        (activation.trigger == Trigger::TraceStart, Reverse(activation.response()))
-    };
+    let rank =
+        |activation: &Activation| (activation.trigger == Trigger::TraceStart, Reverse(activation.response()));
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
     let rank_of = |task: &TaskSummary| {
-        activations.iter().find(|activation| activation.tid == task.tid).map_or((true, Reverse(Ns::ZERO)), rank)
+        activations
+            .iter()
+            .find(|activation| activation.tid == task.tid)
+            .map_or((true, Reverse(Ns::ZERO)), rank)
     };
     tasks.sort_by_key(|task| (rank_of(task), task.tid));
     let findings = findings::all(&engine, &trace, &activations);
@@ -50,8 +52,9 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
 
 fn summary(thread: &Thread) -> TaskSummary {
     let stats = thread.stats.as_deref();
-    let mut causes: Vec<(Cause, Ns)> =
-        stats.map(|stats| stats.causes.iter().map(|(&cause, &time)| (cause, time)).collect()).unwrap_or_default();
+    let mut causes: Vec<(Cause, Ns)> = stats
+        .map(|stats| stats.causes.iter().map(|(&cause, &time)| (cause, time)).collect())
+        .unwrap_or_default();
     causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
     TaskSummary {
         tid: thread.tid,

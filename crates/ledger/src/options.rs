@@ -64,8 +64,18 @@ impl Options {
 /// being late is their normal life; a trace shows no parent, so they are known by name.
 pub(crate) fn is_housekeeping(comm: &str) -> bool {
     const PER_CPU: [&str; 12] = [
-        "migration/", "ktimers/", "ksoftirqd/", "rcuc/", "rcub/", "rcuop/", "rcuog/", "rcuos/", "cpuhp/",
-        "irq_work/", "idle_inject/", "backlog_napi/",
+        "migration/",
+        "ktimers/",
+        "ksoftirqd/",
+        "rcuc/",
+        "rcub/",
+        "rcuop/",
+        "rcuog/",
+        "rcuos/",
+        "cpuhp/",
+        "irq_work/",
+        "idle_inject/",
+        "backlog_napi/",
     ];
     const PREFIXES: [&str; 6] = ["irq/", "rcu_", "sugov:", "watchdog", "kworker/", "posixcputmr"];
     const NAMES: [&str; 5] = ["oom_reaper", "khungtaskd", "psimon", "ktimersoftd", "hwlatd"];

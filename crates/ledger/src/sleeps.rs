@@ -33,8 +33,8 @@ const X86_64: Syscalls = Syscalls {
     // rt_sigtimedwait, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, accept4,
     // recvmmsg, io_getevents, io_uring_enter, semtimedop, epoll_pwait2, readv, preadv
     waits: &[
-        0, 7, 23, 34, 45, 47, 43, 70, 65, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 208, 426, 220,
-        441, 19, 295,
+        0, 7, 23, 34, 45, 47, 43, 70, 65, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 208, 426,
+        220, 441, 19, 295,
     ],
 };
 

@@ -270,11 +270,7 @@ mod tests {
         let ends: Vec<_> = spans.iter().map(|(from, to, span)| (from.0, to.0, span.state)).collect();
         assert_eq!(
             ends,
-            [
-                (5, 10, State::Unknown),
-                (10, 20, State::Queued(Cpu(0))),
-                (20, 30, State::Running(Cpu(1))),
-            ]
+            [(5, 10, State::Unknown), (10, 20, State::Queued(Cpu(0))), (20, 30, State::Running(Cpu(1))),]
         );
     }
 }

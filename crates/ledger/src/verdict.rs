@@ -27,7 +27,8 @@ const MAX_EVIDENCE: usize = 4;
 
 /// What made `activation` late.
 pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) -> Verdict {
-    let usual_work = thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
+    let usual_work =
+        thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
     let mut groups: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
     for segment in &activation.ledger {
         *groups.entry((segment.cause, segment.by)).or_default() += segment.length();
@@ -38,7 +39,9 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         Cause::OwnWork if crate::explain::is_whole(activation) => time.since(usual_work),
         Cause::OwnWork => Ns::ZERO,
         // So is the path from a timer's interrupt to the thread, at its usual length.
-        Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => time.since(usual_cost(thread, &(cause, by))),
+        Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => {
+            time.since(usual_cost(thread, &(cause, by)))
+        }
         _ => time,
     };
     let heaviest = groups
@@ -68,7 +71,8 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         .map(Segment::length)
         .sum();
     if cause != Cause::TraceLoss && lost > Ns::ZERO {
-        confidence = confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
+        confidence =
+            confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
     let evidence = evidence(engine, activation, cause, by);
     let underlying = cause;
@@ -106,7 +110,12 @@ fn starved(activation: &Activation) -> bool {
 }
 
 /// The longest stretches that were charged to the verdict, as the trace shows them.
-fn evidence(engine: &Engine<'_>, activation: &Activation, cause: Cause, by: Option<Culprit>) -> Vec<Evidence> {
+fn evidence(
+    engine: &Engine<'_>,
+    activation: &Activation,
+    cause: Cause,
+    by: Option<Culprit>,
+) -> Vec<Evidence> {
     let mut segments: Vec<&Segment> =
         activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, by)).collect();
     let total = segments.len();
@@ -135,10 +144,13 @@ fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Ev
             && window.end.is_some_and(|end| end > activation.due)
     })?;
     let (share, over) = window.used;
-    let idle = if window.saw_idle { "the CPU idled meanwhile" } else { "only SCHED_OTHER threads ran meanwhile" };
+    let idle =
+        if window.saw_idle { "the CPU idled meanwhile" } else { "only SCHED_OTHER threads ran meanwhile" };
     let used = match over {
         Ns(0) => String::new(),
-        over => format!("; real-time threads had used {:.0} % of the CPU in the {over} before", share * 100.0),
+        over => {
+            format!("; real-time threads had used {:.0} % of the CPU in the {over} before", share * 100.0)
+        }
     };
     Some(Evidence::at(window.start, window.cpu, format!("{idle}{used}")))
 }

@@ -49,7 +49,9 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<Outcome>
     if blind || explanation.trace.events == 0 {
         eprintln!("whylate: cannot tell: the trace has no sched_switch events");
     } else if selection.tasks.is_empty() {
-        eprintln!("whylate: the trace has no real-time thread but the kernel's own; choose one with --task COMM|TID");
+        eprintln!(
+            "whylate: the trace has no real-time thread but the kernel's own; choose one with --task COMM|TID"
+        );
     } else {
         eprintln!("whylate: no thread of the trace is called {}", selection.tasks.join(" or "));
     }

@@ -31,7 +31,8 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     if !args.explain {
         return Ok(Outcome::Done);
     }
-    let source = whylate_intake::open(&report.path, whylate_ledger::WANTED).context("cannot read the recording back")?;
+    let source = whylate_intake::open(&report.path, whylate_ledger::WANTED)
+        .context("cannot read the recording back")?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
     let format = Format { json: args.json, page: args.report.clone() };
     verbs::explain::answer(&explanation, &args.selection, &format)
@@ -56,7 +57,10 @@ fn tell(report: &RecordReport) {
             .filter(|cpu| cpu.lost > 0)
             .map(|cpu| format!("{} on CPU {}", cpu.lost, cpu.cpu))
             .collect();
-        eprintln!("{lost} events were lost ({}): record with a larger --buffer, or fewer events", where_lost.join(", "));
+        eprintln!(
+            "{lost} events were lost ({}): record with a larger --buffer, or fewer events",
+            where_lost.join(", ")
+        );
     }
     for note in &report.notes {
         eprintln!("note: {note}");

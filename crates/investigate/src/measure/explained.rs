@@ -107,17 +107,18 @@ mod tests {
         Event { ts: Ns(at), cpu: Cpu(0), context: Context { tid: current, ..Context::default() }, kind }
     }
 
-    fn waking(at: i64) -> Event {
+    fn wake(at: i64) -> [Event; 2] {
         let wake =
             Wake { comm: Comm::default(), tid: THREAD, prio: Priority::realtime(80), target_cpu: Cpu(0) };
-        event(at, Tid::IDLE, EventKind::Waking(wake))
+        let wakeup = EventKind::Wakeup { wake, new: false };
+        [event(at, Tid::IDLE, EventKind::Waking(wake)), event(at + 1_000, Tid::IDLE, wakeup)]
     }
 
     /// Wakes at every 1 ms, runs 30 us later for 10 us; the last time it never runs.
     fn activations() -> Vec<Activation> {
         let mut events = vec![switch(0, THREAD, Tid::IDLE)];
         for due in (1..=4).map(|ms| ms * 1_000_000) {
-            events.push(waking(due));
+            events.extend(wake(due));
             if due < 4_000_000 {
                 events.push(switch(due + 30_000, Tid::IDLE, THREAD));
                 events.push(switch(due + 40_000, THREAD, Tid::IDLE));

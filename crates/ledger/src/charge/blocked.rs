@@ -83,7 +83,10 @@ fn owner_waits(
     use crate::model::Culprit;
     match (cause, by) {
         (
-            Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::FairQueue | Cause::PinnedBeforePriority,
+            Cause::HigherPriorityTask
+            | Cause::EqualPriorityTask
+            | Cause::FairQueue
+            | Cause::PinnedBeforePriority,
             Some(Culprit::Task { priority, .. }),
         ) if !priority.outranks(prio) => (Cause::LockInversion, by),
         (Cause::Dispatch | Cause::PreemptionDisabled | Cause::IdleExit | Cause::FairQueue, _) => {

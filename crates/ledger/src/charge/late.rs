@@ -19,10 +19,13 @@ impl Charger<'_> {
         for (from, end, stretch) in timeline.between(self.at, to) {
             let charge = match stretch.who {
                 Who::Idle => self.late_from_idle(cpu, from, end),
-                Who::Task(tid, prio) => self.kept_from_interrupt(cpu, from, end, tid, prio).unwrap_or_else(|| {
-                    let confidence = if end - from <= ORDINARY { Confidence::High } else { Confidence::Low };
-                    Charge::to(Cause::TimerLate, None, confidence)
-                }),
+                Who::Task(tid, prio) => {
+                    self.kept_from_interrupt(cpu, from, end, tid, prio).unwrap_or_else(|| {
+                        let confidence =
+                            if end - from <= ORDINARY { Confidence::High } else { Confidence::Low };
+                        Charge::to(Cause::TimerLate, None, confidence)
+                    })
+                }
                 who => self.interruption(who).unwrap_or_else(Charge::unexplained),
             };
             self.charge(end, charge);
@@ -42,7 +45,14 @@ impl Charger<'_> {
 
     /// A thread ran on `cpu` in `from..to` while an interrupt was due: it had interrupts disabled,
     /// or the CPU was taken from all of the kernel. `None` when the recording cannot tell.
-    pub(super) fn kept_from_interrupt(&self, cpu: Cpu, from: Ns, to: Ns, tid: Tid, prio: Priority) -> Option<Charge> {
+    pub(super) fn kept_from_interrupt(
+        &self,
+        cpu: Cpu,
+        from: Ns,
+        to: Ns,
+        tid: Tid,
+        prio: Priority,
+    ) -> Option<Charge> {
         if to - from <= ORDINARY {
             return None;
         }
@@ -51,16 +61,18 @@ impl Charger<'_> {
         }
         let timeline = self.engine.cpus.get(cpu)?;
         let disabled = |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio)), confidence);
-        let seen_disabled = timeline.witnesses.iter().any(|witness| {
-            witness.tid == tid && witness.irqs_off && witness.at >= from && witness.at <= to
-        });
+        let seen_disabled = timeline
+            .witnesses
+            .iter()
+            .any(|witness| witness.tid == tid && witness.irqs_off && witness.at >= from && witness.at <= to);
         if seen_disabled {
             return Some(disabled(Confidence::High));
         }
-        let late = timeline
-            .late_timers
-            .iter()
-            .find(|late| late.due < to && late.handled > from && overlap(from, to, late.due, late.handled).0 * 2 >= (to - from).0)?;
+        let late = timeline.late_timers.iter().find(|late| {
+            late.due < to
+                && late.handled > from
+                && overlap(from, to, late.due, late.handled).0 * 2 >= (to - from).0
+        })?;
         match late.in_kernel {
             // User code cannot disable interrupts.
             Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),

@@ -55,7 +55,9 @@ impl Charger<'_> {
             marks.push((fault.at, fault.at + fault_cost(&fault, usual), charge));
         }
         let spins = self.open.spins.iter().filter(|spin| spin.0 < to && spin.1 > from);
-        marks.extend(spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))));
+        marks.extend(
+            spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
+        );
         if let Some(timeline) = self.engine.cpus.get(cpu) {
             for late in timeline.late_timers.iter().filter(|late| late.due < to && late.handled > from) {
                 let length = late.handled - late.due;
@@ -101,8 +103,10 @@ mod tests {
 
     #[test]
     fn a_burst_of_faults_tells_what_one_costs() {
-        let at = |at: i64, next: i64, next_is_fault| Fault { at: Ns(at), next: Some(Ns(next)), next_is_fault };
-        let burst = [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];
+        let at =
+            |at: i64, next: i64, next_is_fault| Fault { at: Ns(at), next: Some(Ns(next)), next_is_fault };
+        let burst =
+            [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];
         let usual = usual_fault(&burst);
         assert_eq!(usual, Ns(2_500));
         let costs: Vec<i64> = burst.iter().map(|fault| fault_cost(fault, usual).0).collect();

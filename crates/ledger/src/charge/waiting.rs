@@ -6,13 +6,15 @@ use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, Who};
 use crate::model::Culprit;
 use crate::threads::Thread;
-use whylate_events::Kind;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, SchedClass, Tid};
+use whylate_events::Kind;
 
 /// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
 const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
 /// With the function tracer every one of its some hundred functions costs.
 const TRACED_DISPATCH: Ns = Ns::from_us(100);
+/// The end of an interrupt wakes softirq threads and reprograms timers before it lets the scheduler in.
+const LONGEST_INTERRUPT_EXIT: Ns = Ns::from_us(100);
 /// An idle task that settled down again, and slept for this long, had looked for a thread to run and
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
@@ -46,7 +48,8 @@ impl Charger<'_> {
             .map_or(to, |(start, _, _)| start);
         let idled_on = timeline.between(from, first_choice).any(|(start, end, stretch)| {
             let signs = timeline.idle_signs.iter().skip_while(|sign| **sign < start);
-            stretch.who == Who::Idle && signs.take_while(|sign| **sign < end).any(|sign| end - *sign >= IDLED_ON)
+            stretch.who == Who::Idle
+                && signs.take_while(|sign| **sign < end).any(|sign| end - *sign >= IDLED_ON)
         });
         let queue = Queue { waiter, prio, cpu, timeline, from, to, first_choice, idled_on };
         for (start, end, stretch) in timeline.between(from, to) {
@@ -116,15 +119,44 @@ impl Charger<'_> {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
         let by = Some(self.task(tid, theirs));
-        let mut witnesses =
-            queue.timeline.witnesses.iter().filter(|seen| seen.tid == tid && seen.at >= start && seen.at <= end);
+        let mut witnesses = queue
+            .timeline
+            .witnesses
+            .iter()
+            .filter(|seen| seen.tid == tid && seen.at >= start && seen.at <= end);
+        let interrupted =
+            queue.timeline.between(queue.from, end).any(|(_, _, s)| matches!(s.who, Who::Irq(_)));
+        if interrupted {
+            return self.after_interrupt(queue, by, witnesses.any(|seen| !seen.irqs_off));
+        }
         if let Some(seen) = witnesses.next() {
             let irqs_off = seen.irqs_off && witnesses.all(|seen| seen.irqs_off);
             let cause = if irqs_off { Cause::IrqsDisabled } else { Cause::PreemptionDisabled };
             return Charge::to(cause, by, Confidence::High);
         }
         self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
-            .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, Confidence::Medium))
+            .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, self.unwitnessed()))
+    }
+
+    /// A lower thread went on after an interrupt, so it had interrupts enabled. It is at fault when it
+    /// was `seen` at work since; else the time may be the interrupt's own way out.
+    fn after_interrupt(&self, queue: &Queue<'_>, by: Option<Culprit>, seen: bool) -> Charge {
+        if seen {
+            Charge::to(Cause::PreemptionDisabled, by, Confidence::High)
+        } else if queue.first_choice - queue.from <= LONGEST_INTERRUPT_EXIT {
+            Charge::to(Cause::Dispatch, None, Confidence::Medium)
+        } else {
+            Charge::to(Cause::PreemptionDisabled, by, self.unwitnessed())
+        }
+    }
+
+    /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the
+    /// hypervisor may have had it.
+    fn unwitnessed(&self) -> Confidence {
+        match self.engine.hypervisor {
+            Some(true) => Confidence::Low,
+            _ => Confidence::Medium,
+        }
     }
 
     /// The CPU was idle.

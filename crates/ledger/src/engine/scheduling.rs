@@ -102,7 +102,8 @@ impl Engine<'_> {
     fn settle_wait(&self, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
             (Wait::Io, WakeCause::Thread(tid)) => {
-                let by_program = self.threads.get(tid).is_some_and(|waker| !is_housekeeping(waker.comm.as_str()));
+                let by_program =
+                    self.threads.get(tid).is_some_and(|waker| !is_housekeeping(waker.comm.as_str()));
                 if by_program { Wait::Lock { owner: Some(tid) } } else { wait }
             }
             _ => wait,
@@ -202,9 +203,9 @@ impl Engine<'_> {
         if let (Some(call), Some(table)) = (&thread.syscall, &self.syscalls) {
             return table.wait(call, state);
         }
-        let faulted = thread.faulting.is_some_and(|fault| {
-            thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP)
-        });
+        let faulted = thread
+            .faulting
+            .is_some_and(|fault| thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP));
         match (faulted, deep) {
             (true, _) => Wait::Fault,
             (false, true) => Wait::Io,

@@ -24,7 +24,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 
 fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -> Finding {
     let engine = subject.engine;
-    let mut lengths: Vec<Ns> = windows.iter().filter_map(|window| window.end.map(|end| end - window.start)).collect();
+    let mut lengths: Vec<Ns> =
+        windows.iter().filter_map(|window| window.end.map(|end| end - window.start)).collect();
     lengths.sort();
     let typical = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
     let longest = lengths.last().copied().unwrap_or_default();
@@ -48,7 +49,8 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         Cause::CoarseClockThrottled => "RT throttling struck real-time threads that used little CPU",
         _ => "RT throttling stopped all real-time threads",
     };
-    let confidence = windows.iter().map(|window| window.cause(&engine.bandwidth).1).min().unwrap_or(Confidence::Low);
+    let confidence =
+        windows.iter().map(|window| window.cause(&engine.bandwidth).1).min().unwrap_or(Confidence::Low);
     let user = windows.iter().find_map(|window| window.user).map(|(tid, prio)| engine.culprit(tid, prio));
     let culprit = match cause {
         Cause::FairServer => windows.iter().find_map(|window| window.ran).map(|(tid, _)| {
@@ -69,7 +71,9 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
             engine.bandwidth.period,
             name(user)
         ),
-        (_, None) => format!("real-time threads were runnable on CPU {cpu} and were not run (confidence {confidence})"),
+        (_, None) => {
+            format!("real-time threads were runnable on CPU {cpu} and were not run (confidence {confidence})")
+        }
     };
     let evidence = windows
         .iter()

@@ -25,7 +25,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             });
             case.total += segment.length();
             if case.evidence.len() < 5 {
-                let what = format!("{} held the lock and waited {} for {}", name(owner), segment.length(), name(by));
+                let what =
+                    format!("{} held the lock and waited {} for {}", name(owner), segment.length(), name(by));
                 case.evidence.push(Evidence::at(segment.start, segment.cpu, what));
             }
         }

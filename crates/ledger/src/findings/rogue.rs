@@ -7,7 +7,7 @@ use crate::model::{Activation, Culprit, Trigger};
 use crate::verdict::{advice, name};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use whylate_base::{Evidence, Finding, Ns, Severity, Tid};
+use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
 
 /// More than this make a list nobody reads.
 const MAX_FINDINGS: usize = 8;
@@ -17,8 +17,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     for activation in subject.worst {
         let verdict = &activation.verdict;
         // A thread that never sleeps is delayed by everybody who does his work beside it.
-        let cut = activation.trigger == Trigger::TraceStart;
-        if let (true, false, Some(by)) = (accusable(verdict.cause), cut, verdict.by) {
+        let sure = verdict.confidence > Confidence::Low && activation.trigger != Trigger::TraceStart;
+        if let (true, true, Some(by)) = (accusable(verdict.cause), sure, verdict.by) {
             rogues.entry((verdict.cause, by)).or_default().push(activation);
         }
     }
@@ -52,9 +52,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     victims.dedup();
     victims.sort();
     victims.dedup();
-    let first = worst.first().map(|activation| {
-        format!("{}:{} ({})", activation.comm, activation.tid, activation.priority)
-    });
+    let first = worst
+        .first()
+        .map(|activation| format!("{}:{} ({})", activation.comm, activation.tid, activation.priority));
     let first = first.unwrap_or_default();
     let whom = match victims.len() {
         1 => first,
@@ -80,7 +80,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         code: cause.code(),
         severity: Severity::Warning,
         title: format!("{who} {what} {whom}: {most} at most"),
-        why: format!("it delayed {times} activations by {total} in all"),
+        why: match times {
+            1 => format!("it delayed one activation, by {total}"),
+            _ => format!("it delayed {times} activations by {total} in all"),
+        },
         evidence: worst
             .iter()
             .take(3)
@@ -89,6 +92,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect(),
-        fix: worst.first().map(|activation| advice(cause, Some(&by), activation.priority)).unwrap_or_default(),
+        fix: worst
+            .first()
+            .map(|activation| advice(cause, Some(&by), activation.priority))
+            .unwrap_or_default(),
     }
 }

@@ -18,7 +18,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 activation.response()
             ),
             why: activation.verdict.why.clone(),
-            evidence: vec![Evidence::at(activation.due, activation.cpu, "woken here, and not switched in since")],
+            evidence: vec![Evidence::at(
+                activation.due,
+                activation.cpu,
+                "woken here, and not switched in since",
+            )],
             fix: activation.verdict.fix.clone(),
         })
         .collect()

@@ -32,9 +32,15 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     vec![Finding {
         code: Cause::Stolen.code(),
         severity: Severity::Warning,
-        title: format!("CPUs stood still while timers were due: {most} at most, in {times} activations, {total} in all"),
+        title: format!(
+            "CPUs stood still while timers were due: {most} at most, in {times} activations, {total} in all"
+        ),
         why: guest.to_owned(),
-        evidence: vec![Evidence { at: Some(worst_due), cpu: None, what: format!("worst: the activation due then, {most}") }],
+        evidence: vec![Evidence {
+            at: Some(worst_due),
+            cpu: None,
+            what: format!("worst: the activation due then, {most}"),
+        }],
         fix: advice(Cause::Stolen, None, Priority::DEFAULT),
     }]
 }

@@ -71,7 +71,9 @@ pub(crate) fn why(
         Cause::OwnWork if crate::explain::is_whole(activation) => {
             format!("{who} ran for {charged} itself, where {usual_work} is usual")
         }
-        Cause::OwnWork => format!("{who} ran for {charged} itself; the trace shows only part of this activation"),
+        Cause::OwnWork => {
+            format!("{who} ran for {charged} itself; the trace shows only part of this activation")
+        }
         Cause::HigherPriorityTask => {
             format!("{by} runs before {who}, and held CPU {cpu} for {charged} while it was runnable")
         }
@@ -80,11 +82,14 @@ pub(crate) fn why(
              {cpu} for {charged}"
         ),
         Cause::DeadlineTask => {
-            format!("{by} is SCHED_DEADLINE, which goes before every FIFO and RR thread: it held CPU {cpu} for {charged}")
+            format!(
+                "{by} is SCHED_DEADLINE, which goes before every FIFO and RR thread: it held CPU {cpu} for {charged}"
+            )
         }
         Cause::StopTask => format!("the kernel's stopper {by} held CPU {cpu} for {charged}"),
         Cause::RtThrottled => {
-            let runtime = engine.bandwidth.runtime.map_or_else(|| "their share".to_owned(), |ns| ns.to_string());
+            let runtime =
+                engine.bandwidth.runtime.map_or_else(|| "their share".to_owned(), |ns| ns.to_string());
             let period = engine.bandwidth.period;
             format!(
                 "RT throttling kept {who} off CPU {cpu} for {charged}: {by} and the other real-time threads had used \
@@ -102,10 +107,19 @@ pub(crate) fn why(
         Cause::Softirq => format!("{by} took {charged} of CPU {cpu} in front of {who}"),
         Cause::IrqsDisabled => format!("{by} kept interrupts disabled on CPU {cpu} for {charged}"),
         Cause::PreemptionDisabled => format!("{by} did not give way to {who} on CPU {cpu} for {charged}"),
-        Cause::TimerLate => format!(
-            "the timer of {who} was handled {charged} after its expiry; what kept CPU {cpu} from it was not recorded"
-        ),
-        Cause::TimerSlack => format!("{who} is not real-time, and its timer was let slip by {charged} of timer slack"),
+        Cause::TimerLate => {
+            let guest = match engine.hypervisor {
+                Some(true) => "; this machine is a guest, and its hypervisor may have had the CPU",
+                _ => "",
+            };
+            format!(
+                "the timer of {who} was handled {charged} after its expiry; what kept CPU {cpu} from it was not \
+                 recorded{guest}"
+            )
+        }
+        Cause::TimerSlack => {
+            format!("{who} is not real-time, and its timer was let slip by {charged} of timer slack")
+        }
         Cause::IdleExit => format!("CPU {cpu} took {charged} to come out of idle"),
         Cause::Dispatch => format!("the kernel took {charged} from wake-up to switch on CPU {cpu}"),
         Cause::LockInversion => {
@@ -131,10 +145,14 @@ pub(crate) fn why(
         Cause::Starved => {
             let how = match underlying {
                 Cause::HigherPriorityTask => "goes before it",
-                Cause::RtThrottled | Cause::CoarseClockThrottled => "had used up the time of RT bandwidth control",
+                Cause::RtThrottled | Cause::CoarseClockThrottled => {
+                    "had used up the time of RT bandwidth control"
+                }
                 _ => "had the CPU",
             };
-            format!("{who} was runnable on CPU {cpu} for {response}, to the end of the trace, and never ran: {by} {how}")
+            format!(
+                "{who} was runnable on CPU {cpu} for {response}, to the end of the trace, and never ran: {by} {how}"
+            )
         }
         Cause::Stolen => format!(
             "nothing at all happened on CPU {cpu} for {charged}, not even due timers: the time went to the hypervisor, \
@@ -142,7 +160,9 @@ pub(crate) fn why(
         ),
         Cause::TraceLoss => format!("events were lost for {charged}: what happened then cannot be told"),
         Cause::Migration => format!("{who} waited {charged} to be moved to another CPU"),
-        Cause::CgroupQuota => format!("CPU {cpu} idled for {charged} with {who} runnable: its cgroup's quota was used up"),
+        Cause::CgroupQuota => {
+            format!("CPU {cpu} idled for {charged} with {who} runnable: its cgroup's quota was used up")
+        }
         Cause::Nmi | Cause::WakePlacement | Cause::RelativeSleep | Cause::Unexplained => {
             format!("{charged} of {response} could not be explained from what was recorded")
         }

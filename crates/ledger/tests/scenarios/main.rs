@@ -1,0 +1,13 @@
+//! One hand-written trace per cause: what the ledger charges, to the nanosecond, and whom the verdict names.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bandwidth;
+mod edges;
+mod findings;
+mod locks;
+mod losses;
+mod scheduling;
+mod timers;
+mod workings;

@@ -1,0 +1,378 @@
+//! Waiting behind other threads, handlers, and sections that cannot be interrupted.
+
+use super::support::{
+    IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, deadline, fair, rt, sys,
+};
+use whylate_base::{Confidence, Cpu, Ns};
+use whylate_events::ContextFlags;
+use whylate_ledger::{Activation, Cause, Culprit, Options, Trigger};
+
+const VICTIM: Thread = rt("victim", 10, 80);
+const APP: Thread = fair("app", 30);
+
+/// `hog` has CPU 1 when the victim's timer fires, and keeps it for 331 us.
+fn behind(hog: Thread) -> Activation {
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(431)
+        .sleep(VICTIM)
+        .at(500)
+        .sleep(IDLE)
+        .explain("victim");
+    told.only().clone()
+}
+
+#[test]
+fn a_higher_priority_thread_is_charged_and_named() {
+    let hog = rt("multipathd", 20, 99);
+    let activation = behind(hog);
+    assert_charges(&activation, &[(Cause::HigherPriorityTask, 331), (Cause::OwnWork, 69)]);
+    assert_blames(&activation, Cause::HigherPriorityTask, Some(hog));
+    assert_eq!(activation.trigger, Trigger::Timer);
+    assert_eq!((activation.due, activation.woken), (Ns::from_us(100), Some(Ns::from_us(100))));
+    assert_eq!((activation.running, activation.done), (Some(Ns::from_us(431)), Some(Ns::from_us(500))));
+    assert_eq!(activation.latency(), Some(Ns::from_us(331)));
+    assert_eq!(activation.verdict.charged, Ns::from_us(331));
+    assert_eq!(activation.verdict.share, 331.0 / 400.0);
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    assert!(activation.verdict.why.contains("multipathd:20 (rt 99)"), "{}", activation.verdict.why);
+    assert!(!activation.verdict.fix.is_empty() && !activation.verdict.evidence.is_empty());
+}
+
+#[test]
+fn an_equal_is_not_preempted() {
+    let peer = rt("peer", 20, 80);
+    let activation = behind(peer);
+    assert_charges(&activation, &[(Cause::EqualPriorityTask, 331), (Cause::OwnWork, 69)]);
+    assert_blames(&activation, Cause::EqualPriorityTask, Some(peer));
+}
+
+#[test]
+fn a_deadline_thread_goes_before_every_priority() {
+    let hog = deadline("dl", 20);
+    let activation = behind(hog);
+    assert_charges(&activation, &[(Cause::DeadlineTask, 331), (Cause::OwnWork, 69)]);
+    assert_blames(&activation, Cause::DeadlineTask, Some(hog));
+}
+
+#[test]
+fn the_stopper_is_told_from_a_thread_of_priority_99() {
+    let stopper = rt("migration/1", 20, 99);
+    let activation = behind(stopper);
+    assert_charges(&activation, &[(Cause::StopTask, 331), (Cause::OwnWork, 69)]);
+    assert_blames(&activation, Cause::StopTask, Some(stopper));
+}
+
+#[test]
+fn preemption_in_the_middle_of_its_work_counts() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(104)
+        .run(VICTIM)
+        .at(200)
+        .timer_wakes(hog)
+        .at(203)
+        .run(hog)
+        .at(703)
+        .sleep(VICTIM)
+        .at(800)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 4), (Cause::OwnWork, 99 + 97), (Cause::HigherPriorityTask, 500)],
+    );
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+    assert_eq!(activation.latency(), Some(Ns::from_us(4)));
+}
+
+#[test]
+fn of_two_culprits_each_is_charged_its_own_and_the_greater_is_named() {
+    let (long, short) = (rt("long", 20, 90), rt("short", 21, 91));
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(short)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(150)
+        .sleep(long)
+        .at(350)
+        .sleep(VICTIM)
+        .at(400)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 250), (Cause::OwnWork, 50)]);
+    assert_eq!(charged_to(activation, Cause::HigherPriorityTask, short), Ns::from_us(50));
+    assert_blames(activation, Cause::HigherPriorityTask, Some(long));
+    assert_eq!(activation.verdict.charged, Ns::from_us(200));
+}
+
+#[test]
+fn a_hard_interrupt_is_charged_by_line_and_name() {
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .irq(24, "eth0")
+        .at(410)
+        .irq_exit(24)
+        .at(500)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95), (Cause::Irq, 300)]);
+    assert_eq!(activation.verdict.cause, Cause::Irq);
+    assert_eq!(activation.verdict.by, Some(Culprit::Irq { irq: Some(24), name: "eth0".into() }));
+}
+
+#[test]
+fn a_softirq_holds_up_the_thread_it_woke_and_the_bystander_is_not_accused() {
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(APP)
+        .at(90)
+        .softirq(3)
+        .at(100)
+        .wake(VICTIM, 1)
+        .at(390)
+        .softirq_exit(3)
+        .at(395)
+        .run(VICTIM)
+        .at(500)
+        .sleep(APP)
+        .explain("victim");
+    let activation = told.only();
+    // The thread below the softirq could be preempted only once the softirq was over.
+    assert_charges(activation, &[(Cause::Softirq, 290), (Cause::Dispatch, 5), (Cause::OwnWork, 105)]);
+    assert_eq!(activation.verdict.cause, Cause::Softirq);
+    assert_eq!(activation.verdict.by, Some(Culprit::Softirq { vec: 3 }));
+    assert_eq!(activation.trigger, Trigger::Softirq { vec: 3 });
+}
+
+/// The victim is woken from CPU 2 while `app` has CPU 1 and is seen to be asked to yield.
+fn not_given_way(flags: ContextFlags) -> Activation {
+    let waker = fair("waker", 40);
+    let asked = ContextFlags::NEED_RESCHED | flags;
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(APP)
+        .cpu(2)
+        .at(0)
+        .run(waker)
+        .at(100)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(200)
+        .sign(asked)
+        .at(399)
+        .sign(asked)
+        .at(402)
+        .run(VICTIM)
+        .at(500)
+        .sleep(APP)
+        .explain("victim");
+    told.only().clone()
+}
+
+#[test]
+fn a_witness_with_interrupts_off_shows_who_disabled_them() {
+    let activation = not_given_way(ContextFlags::IRQS_OFF);
+    assert_charges(&activation, &[(Cause::IrqsDisabled, 302), (Cause::OwnWork, 98)]);
+    assert_blames(&activation, Cause::IrqsDisabled, Some(APP));
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    assert!(matches!(activation.trigger, Trigger::Thread { tid, .. } if tid.0 == 40));
+}
+
+#[test]
+fn a_witness_that_is_asked_to_yield_shows_who_disabled_preemption() {
+    let activation = not_given_way(ContextFlags::default());
+    assert_charges(&activation, &[(Cause::PreemptionDisabled, 302), (Cause::OwnWork, 98)]);
+    assert_blames(&activation, Cause::PreemptionDisabled, Some(APP));
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+}
+
+#[test]
+fn a_fair_thread_waits_its_turn() {
+    let victim = fair("victim", 10);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(APP)
+        .at(100)
+        .timer_wakes(victim)
+        .at(4 * MS)
+        .run(victim)
+        .at(5 * MS)
+        .sleep(APP)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::FairQueue, 3_900), (Cause::OwnWork, 1_000)]);
+    assert_blames(activation, Cause::FairQueue, Some(APP));
+}
+
+#[test]
+fn a_thread_that_never_ran_is_starved() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(300 * MS)
+        .sign(ContextFlags::default())
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 300 * MS - 100)]);
+    assert_blames(activation, Cause::Starved, Some(hog));
+    assert_eq!((activation.running, activation.done, activation.latency()), (None, None, None));
+    assert!(told.finding("starved").is_some(), "{:?}", told.codes());
+}
+
+#[test]
+fn a_move_is_charged_on_each_cpu_and_counted_where_it_ran() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .cpu(2)
+        .at(0)
+        .sign(ContextFlags::default())
+        .cpu(1)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .cpu(2)
+        .at(300)
+        .migrate(VICTIM, 1, 2)
+        .at(305)
+        .run(VICTIM)
+        .at(400)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 200), (Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    let cpus: Vec<Cpu> = activation.ledger.iter().map(|segment| segment.cpu).collect();
+    assert_eq!(cpus, [Cpu(1), Cpu(2), Cpu(2)]);
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+    assert_eq!(activation.cpu, Cpu(2), "the CPU it first ran on");
+    let lanes: Vec<Cpu> = activation.lanes.iter().map(|lane| lane.cpu).collect();
+    assert_eq!(lanes, [Cpu(1), Cpu(2)]);
+}
+
+/// The victim pins itself to the hog's CPU as SCHED_OTHER, and is moved there.
+fn pins_itself_first(hog: Thread, victim: Thread) -> Scene {
+    let stopper = rt("migration/2", 22, 99);
+    Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .cpu(2)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(10)
+        .timer_wakes(victim)
+        .at(12)
+        .run(victim)
+        .at(100)
+        .call(sys::SCHED_SETAFFINITY, [0, 8, 0])
+        .wake(stopper, 2)
+        .at(102)
+        .block(stopper)
+        .at(104)
+        .migrate(victim, 2, 1)
+        .at(106)
+        .wake(victim, 1)
+        .at(108)
+        .sleep(IDLE)
+        .cpu(1)
+}
+
+#[test]
+fn who_pins_itself_first_and_is_raised_later_is_told_so() {
+    let (hog, victim, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 50));
+    let told = pins_itself_first(hog, victim)
+        .at(5_000 * MS + 106)
+        .sleep(victim)
+        .at(5_000 * MS + 110)
+        .ret(sys::SCHED_SETAFFINITY)
+        .call(sys::SCHED_SETSCHEDULER, [0, 1, 0])
+        .ret(sys::SCHED_SETSCHEDULER)
+        .unseen_switch_to(raised)
+        .at(5_000 * MS + 206)
+        .sleep(IDLE)
+        .explain_with(&Options::default());
+    let activation = told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
+    assert_charges(
+        activation,
+        &[
+            (Cause::IdleExit, 2),
+            (Cause::OwnWork, 90 + 100),
+            (Cause::Migration, 4),
+            (Cause::PinnedBeforePriority, 5_000 * MS),
+        ],
+    );
+    assert_blames(activation, Cause::PinnedBeforePriority, Some(hog));
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    assert!(told.finding("pinned-before-priority").is_some(), "{:?}", told.codes());
+}
+
+#[test]
+fn who_pins_itself_first_and_is_never_raised_is_told_so() {
+    let (hog, victim) = (rt("hog", 20, 1), fair("rtapp", 10));
+    let told = pins_itself_first(hog, victim)
+        .at(5_000 * MS + 106)
+        .sign(ContextFlags::default())
+        .explain_with(&Options::default());
+    let activation = told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
+    assert_charges(
+        activation,
+        &[
+            (Cause::IdleExit, 2),
+            (Cause::OwnWork, 90),
+            (Cause::Migration, 4),
+            (Cause::PinnedBeforePriority, 5_000 * MS),
+        ],
+    );
+    assert_blames(activation, Cause::PinnedBeforePriority, Some(hog));
+    let finding = told.finding("pinned-before-priority").expect("a finding");
+    assert!(finding.why.contains("never got to raise"), "{}", finding.why);
+}
+
+#[test]
+fn a_fair_thread_that_did_not_pin_itself_is_simply_outranked() {
+    let (hog, victim) = (rt("hog", 20, 1), fair("victim", 10));
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .at(100)
+        .timer_wakes(victim)
+        .at(50 * MS)
+        .sleep(victim)
+        .at(51 * MS)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 50 * MS - 100), (Cause::OwnWork, MS)]);
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+}
