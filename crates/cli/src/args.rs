@@ -51,6 +51,7 @@ impl Selection {
             tasks: self.tasks.iter().map(|task| Select::parse(task)).collect(),
             deadline: self.deadline,
             worst: usize::from(self.worst),
+            ..Options::default()
         }
     }
 }

@@ -49,6 +49,8 @@ pub(crate) struct Open {
     pub(crate) running: Option<Ns>,
     /// Where it was queued first, or seen.
     pub(crate) cpu: Option<Cpu>,
+    /// Where it first ran.
+    pub(crate) ran_on: Option<Cpu>,
     /// Page faults, each with the CPU's next event after it.
     pub(crate) faults: Vec<Fault>,
     /// Times it spun for a kernel lock.
@@ -63,6 +65,8 @@ pub(crate) struct Fault {
     pub(crate) next: Option<Ns>,
     /// True when that was another fault.
     pub(crate) next_is_fault: bool,
+    /// True when the thread went to sleep in the fault: it was a major one.
+    pub(crate) slept: bool,
 }
 
 /// More marks than this in one activation add nothing to its explanation.
@@ -77,6 +81,7 @@ impl Open {
             woken: None,
             running: None,
             cpu: None,
+            ran_on: None,
             faults: Vec::new(),
             spins: Vec::new(),
         }
@@ -85,7 +90,7 @@ impl Open {
     /// Notes a page fault of the thread.
     pub(crate) fn fault(&mut self, at: Ns) {
         if self.faults.len() < MAX_MARKS {
-            self.faults.push(Fault { at, next: None, next_is_fault: false });
+            self.faults.push(Fault { at, next: None, next_is_fault: false, slept: false });
         }
     }
 
@@ -96,6 +101,13 @@ impl Open {
         {
             fault.next = Some(at);
             fault.next_is_fault = is_fault;
+        }
+    }
+
+    /// Notes that the thread goes to sleep in its last page fault.
+    pub(crate) fn sleeps_in_fault(&mut self) {
+        if let Some(fault) = self.faults.last_mut() {
+            fault.slept = true;
         }
     }
 

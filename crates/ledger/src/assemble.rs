@@ -63,7 +63,7 @@ impl Engine<'_> {
             tid: thread.tid,
             comm: thread.comm,
             priority: thread.own_priority(),
-            cpu: open.cpu.unwrap_or_default(),
+            cpu: open.ran_on.or(open.cpu).unwrap_or_default(),
             trigger: self.trigger(open),
             due: open.due,
             woken: open.woken,

@@ -5,6 +5,7 @@
 //!                       <-- stack -->          ^ switched
 //! ```
 
+use crate::recent::partition_from_end;
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::Name;
@@ -196,7 +197,7 @@ impl CpuTimeline {
 
     /// Who had the CPU in `from..to`: clipped, in order, without gaps.
     pub(crate) fn between(&self, from: Ns, to: Ns) -> Stretches<'_> {
-        let next = self.stretches.partition_point(|stretch| stretch.start <= from);
+        let next = partition_from_end(&self.stretches, |stretch| stretch.start <= from);
         let current = next.checked_sub(1).and_then(|i| self.stretches.get(i)).copied();
         let unknown = Stretch { start: from, who: Who::Unknown, switched: false };
         Stretches { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }

@@ -21,6 +21,7 @@ mod explain;
 mod findings;
 mod model;
 mod options;
+mod recent;
 mod sleeps;
 mod spread;
 mod stats;
@@ -34,5 +35,5 @@ pub use model::{
     Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,
     Verdict,
 };
-pub use options::{Options, Select};
+pub use options::{Judge, Options, Select};
 pub use verdict::softirq_name;

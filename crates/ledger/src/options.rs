@@ -12,11 +12,23 @@ pub struct Options {
     pub deadline: Option<Ns>,
     /// How many of each thread's activations to keep, worst response first.
     pub worst: usize,
+    /// What a verdict answers for.
+    pub judge: Judge,
+}
+
+/// The time that a verdict explains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Judge {
+    /// Due to done: why the work was finished late.
+    #[default]
+    Response,
+    /// Due to running: why the thread woke late, whatever it did then.
+    Latency,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { tasks: Vec::new(), deadline: None, worst: 10 }
+        Options { tasks: Vec::new(), deadline: None, worst: 10, judge: Judge::default() }
     }
 }
 

@@ -168,13 +168,14 @@ impl SleepStyle {
         let distance = expires - now;
         let step = self.last.map(|last| expires - last.expires);
         if let Some(last) = self.last {
-            let near = |a: Ns, b: Ns| (a - b).0.abs() <= 20_000;
+            let near = |a: Ns, b: Ns, tolerance: i64| (a - b).0.abs() <= tolerance;
             self.compared += 1;
-            if near(distance, last.distance) {
+            if near(distance, last.distance, 20_000) {
                 self.constant_distance += 1;
             }
             if let (Some(step), Some(last_step)) = (step, last.step)
-                && near(step, last_step)
+                // A program adds the same period each time, to the nanosecond.
+                && near(step, last_step, 1_000)
             {
                 self.constant_step += 1;
             }
@@ -239,7 +240,7 @@ mod tests {
         let mut relative = SleepStyle::default();
         let mut now = 0;
         for n in 0..20 {
-            let jitter = (n * 7919) % 400_000;
+            let jitter = (n * n * 7919) % 40_000;
             absolute.program(Ns(n * 10_000_000 + jitter), Ns(n * 10_000_000 + 10_000_000));
             now += 10_000_000 + jitter;
             relative.program(Ns(now), Ns(now + 10_000_000));

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::activations::Open;
+use crate::recent::partition_from_end;
 use crate::sleeps::SleepStyle;
 use crate::stats::Stats;
 use std::collections::{HashMap, VecDeque};
@@ -106,6 +107,9 @@ pub(crate) struct Waking {
     pub(crate) at: Ns,
     pub(crate) due: Ns,
     pub(crate) cause: crate::activations::WakeCause,
+    /// The name and priority the event gives the woken thread.
+    pub(crate) comm: Comm,
+    pub(crate) prio: Priority,
 }
 
 impl Thread {
@@ -158,6 +162,12 @@ impl Thread {
         }
     }
 
+    /// Takes over what its wake-up says of it.
+    pub(crate) fn rename(&mut self, waking: &Waking) {
+        self.comm = waking.comm;
+        self.set_priority(waking.prio);
+    }
+
     /// Its own priority, without inheritance.
     pub(crate) fn own_priority(&self) -> Priority {
         self.unboosted.unwrap_or(self.prio)
@@ -171,7 +181,7 @@ impl Thread {
     /// What it did in `from..to`, clipped, in order, without gaps: what was not seen is `Unknown`.
     pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<(Ns, Ns, Span)> {
         let unknown = Span { start: from, state: State::Unknown, prio: self.prio };
-        let first = self.history.partition_point(|span| span.start <= from);
+        let first = partition_from_end(&self.history, |span| span.start <= from);
         let mut spans = Vec::new();
         let mut at = from;
         let mut current = first.checked_sub(1).and_then(|i| self.history.get(i)).copied().unwrap_or(unknown);

@@ -10,8 +10,8 @@ pub use sentence::softirq_name;
 use crate::cause::Cause;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
+use crate::options::Judge;
 use crate::threads::Thread;
-use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Ns};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
@@ -20,19 +20,23 @@ const STARVED: Ns = Ns::from_ms(100);
 const NOTABLE: Ns = Ns::from_us(20);
 /// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.
 const NOTABLE_SHARE: f64 = 0.1;
+/// Interrupts and the like are part of all long work; a smaller share than this is no news.
+const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
 const MINOR: Ns = Ns::from_us(200);
+/// Fewer activations than this do not show what is usual.
+const ENOUGH: u64 = 5;
+/// See [`usual_cost`].
+const LONGEST_USUAL: Ns = Ns::from_us(50);
 /// Pieces of evidence a reader will want to see.
 const MAX_EVIDENCE: usize = 4;
 
 /// What made `activation` late.
 pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) -> Verdict {
+    let judged = judged(engine.options.judge, activation);
     let usual_work =
         thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
-    let mut groups: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
-    for segment in &activation.ledger {
-        *groups.entry((segment.cause, segment.by)).or_default() += segment.length();
-    }
+    let groups = groups(&judged);
     // Own work that is always there is no reason for being late; only what goes beyond it is. Of
     // an activation that was cut off it is not known what is usual.
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause {
@@ -40,41 +44,40 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         Cause::OwnWork => Ns::ZERO,
         // So is the path from a timer's interrupt to the thread, at its usual length.
         Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => {
-            time.since(usual_cost(thread, &(cause, by)))
+            time.since(usual_cost(thread, (cause, by), time))
         }
         _ => time,
     };
     let heaviest = groups
         .iter()
-        .map(|(key, &time)| (weight(key, time), *key, time))
+        .map(|&(key, time)| (weight(&key, time), key, time))
         .max_by_key(|&(weight, (cause, _), time)| (weight, time, std::cmp::Reverse(cause)));
     let (excess, (mut cause, mut by), mut charged) =
         heaviest.unwrap_or((Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
-    let response = activation.response();
+    let response: Ns = judged.iter().map(Segment::length).sum();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
-    let on_time = excess < NOTABLE || (excess < MINOR && share_of(excess) < NOTABLE_SHARE);
+    let routine = matches!(cause, Cause::Irq | Cause::Softirq | Cause::Dispatch | Cause::IdleExit);
+    let on_time = excess < NOTABLE
+        || (excess < MINOR && share_of(excess) < NOTABLE_SHARE)
+        || (routine && share_of(excess) < ROUTINE_SHARE);
     if on_time {
-        (cause, by) = (Cause::OwnWork, None);
-        charged = groups.get(&(cause, by)).copied().unwrap_or_default();
+        let own = |&&((cause, _), _): &&Charged| cause == Cause::OwnWork;
+        let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
+        ((cause, by), charged) = most.copied().unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
     }
-    let mut confidence = activation
-        .ledger
+    let mut confidence = judged
         .iter()
         .filter(|segment| (segment.cause, segment.by) == (cause, by))
         .map(|segment| segment.confidence)
         .min()
         .unwrap_or(Confidence::Low);
-    let lost: Ns = activation
-        .ledger
-        .iter()
-        .filter(|segment| segment.cause == Cause::TraceLoss)
-        .map(Segment::length)
-        .sum();
+    let losses = judged.iter().filter(|segment| segment.cause == Cause::TraceLoss);
+    let lost: Ns = losses.map(Segment::length).sum();
     if cause != Cause::TraceLoss && lost > Ns::ZERO {
         confidence =
             confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
-    let evidence = evidence(engine, activation, cause, by);
+    let evidence = evidence(engine, activation, &judged, cause, by);
     let underlying = cause;
     if starved(activation) && !matches!(cause, Cause::PinnedBeforePriority | Cause::TraceLoss) {
         cause = Cause::Starved;
@@ -93,11 +96,42 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     verdict
 }
 
-/// What a cause and culprit cost the thread on average, where they are part of most activations.
-fn usual_cost(thread: &Thread, key: &(Cause, Option<Culprit>)) -> Ns {
-    let Some(stats) = &thread.stats else { return Ns::ZERO };
-    match stats.costs.get(key) {
-        Some(cost) if cost.activations * 2 > stats.activations => Ns(cost.total.0 / cost.activations as i64),
+/// The part of the ledger that the verdict answers for.
+fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
+    let end = match judge {
+        Judge::Response => activation.end,
+        Judge::Latency => activation.running.unwrap_or(activation.end),
+    };
+    let before = activation.ledger.iter().filter(|segment| segment.start < end);
+    before.map(|segment| Segment { end: segment.end.min(end), ..*segment }).collect()
+}
+
+/// A cause and culprit, with the time charged to them.
+type Charged = ((Cause, Option<Culprit>), Ns);
+
+/// Sums by cause and culprit, in the order in which they first appear.
+fn groups(segments: &[Segment]) -> Vec<Charged> {
+    let mut groups: Vec<Charged> = Vec::new();
+    for segment in segments {
+        let key = (segment.cause, segment.by);
+        match groups.iter_mut().find(|(group, _)| *group == key) {
+            Some((_, time)) => *time += segment.length(),
+            None => groups.push((key, segment.length())),
+        }
+    }
+    groups
+}
+
+/// What a cause and culprit cost the thread's other activations on average, where they are part of
+/// most: the interrupt that wakes a thread always does. A handler that always takes long is no less
+/// of an answer for that.
+fn usual_cost(thread: &Thread, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
+    let Some(stats) = thread.stats.as_ref().filter(|stats| stats.activations >= ENOUGH) else { return Ns::ZERO };
+    match stats.costs.get(&key) {
+        Some(cost) if cost.activations * 2 > stats.activations => {
+            let others = Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1));
+            others.min(LONGEST_USUAL)
+        }
         _ => Ns::ZERO,
     }
 }
@@ -113,11 +147,12 @@ fn starved(activation: &Activation) -> bool {
 fn evidence(
     engine: &Engine<'_>,
     activation: &Activation,
+    judged: &[Segment],
     cause: Cause,
     by: Option<Culprit>,
 ) -> Vec<Evidence> {
     let mut segments: Vec<&Segment> =
-        activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, by)).collect();
+        judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by)).collect();
     let total = segments.len();
     segments.sort_by_key(|segment| std::cmp::Reverse(segment.length()));
     segments.truncate(MAX_EVIDENCE);

@@ -8,7 +8,7 @@ use whylate_base::{Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, TraceInfo};
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, Pages, write};
 use whylate_ftrace::dat::{DatError, TraceFile};
-use whylate_ledger::{Cause, Explanation, Options, Select};
+use whylate_ledger::{Judge, Cause, Explanation, Options, Select};
 
 /// Why a capture could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +48,7 @@ impl Reader {
             tasks: threads.iter().copied().map(Select::Tid).collect(),
             deadline: None,
             worst: WORST,
+            judge: Judge::Latency,
         };
         let mut explanation = whylate_ledger::explain(source, &options);
         if explanation.trace.lost_events == 0 {

@@ -2,7 +2,8 @@
 
 use super::{Charge, Charger};
 use crate::cause::Cause;
-use crate::cpus::Who;
+use crate::cpus::{CpuTimeline, LateTimer, Who};
+use crate::recent::partition_from_end;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
 /// Timer hardware and interrupt entry take some microseconds; nobody did anything.
@@ -61,18 +62,13 @@ impl Charger<'_> {
         }
         let timeline = self.engine.cpus.get(cpu)?;
         let disabled = |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio)), confidence);
-        let seen_disabled = timeline
-            .witnesses
-            .iter()
-            .any(|witness| witness.tid == tid && witness.irqs_off && witness.at >= from && witness.at <= to);
+        let first = partition_from_end(&timeline.witnesses, |witness| witness.at < from);
+        let mut witnesses = timeline.witnesses.range(first..).take_while(|witness| witness.at <= to);
+        let seen_disabled = witnesses.any(|witness| witness.tid == tid && witness.irqs_off);
         if seen_disabled {
             return Some(disabled(Confidence::High));
         }
-        let late = timeline.late_timers.iter().find(|late| {
-            late.due < to
-                && late.handled > from
-                && overlap(from, to, late.due, late.handled).0 * 2 >= (to - from).0
-        })?;
+        let late = late_timers(timeline, from, to).find(|late| covers_half(late, from, to))?;
         match late.in_kernel {
             // User code cannot disable interrupts.
             Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),
@@ -83,15 +79,21 @@ impl Charger<'_> {
 
     /// True when a timer of another CPU was late at the same time: then the whole machine stood still.
     fn others_were_late(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
-        self.engine.cpus.iter().filter(|(other, _)| *other != cpu).any(|(_, timeline)| {
-            timeline
-                .late_timers
-                .iter()
-                .any(|late| overlap(from, to, late.due, late.handled).0 * 2 >= (to - from).0)
-        }) && to - from > ORDINARY
+        let others = self.engine.cpus.iter().filter(|(other, _)| *other != cpu);
+        to - from > ORDINARY
+            && others
+                .flat_map(|(_, timeline)| late_timers(timeline, from, to))
+                .any(|late| covers_half(late, from, to))
     }
 }
 
-fn overlap(from: Ns, to: Ns, other_from: Ns, other_to: Ns) -> Ns {
-    to.min(other_to).since(from.max(other_from))
+/// The late timers of a CPU that were pending in some of `from..to`. They are kept in the order in
+/// which they were handled.
+pub(super) fn late_timers(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
+    let first = partition_from_end(&timeline.late_timers, |late| late.handled <= from);
+    timeline.late_timers.range(first..).filter(move |late| late.due < to)
+}
+
+fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
+    to.min(late.handled).since(from.max(late.due)).0 * 2 >= (to - from).0
 }

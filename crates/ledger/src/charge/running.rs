@@ -1,5 +1,6 @@
 //! The time a thread had a CPU: its own work, and what cut into it.
 
+use super::late::late_timers;
 use super::{Charge, Charger};
 use crate::activations::Fault;
 use crate::cause::Cause;
@@ -59,7 +60,7 @@ impl Charger<'_> {
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
         if let Some(timeline) = self.engine.cpus.get(cpu) {
-            for late in timeline.late_timers.iter().filter(|late| late.due < to && late.handled > from) {
+            for late in late_timers(timeline, from, to) {
                 let length = late.handled - late.due;
                 if length < NOTABLE_THEFT {
                     continue;
@@ -91,7 +92,7 @@ fn usual_fault(faults: &[Fault]) -> Ns {
 /// another fault was almost all handling; after the last of a burst its usual cost is assumed.
 fn fault_cost(fault: &Fault, usual: Ns) -> Ns {
     match fault.next.map(|next| next - fault.at) {
-        Some(gap) if fault.next_is_fault && gap <= LONGEST_MINOR_FAULT => gap,
+        Some(gap) if fault.slept || (fault.next_is_fault && gap <= LONGEST_MINOR_FAULT) => gap,
         Some(gap) => gap.min(usual),
         None => usual,
     }
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn a_burst_of_faults_tells_what_one_costs() {
         let at =
-            |at: i64, next: i64, next_is_fault| Fault { at: Ns(at), next: Some(Ns(next)), next_is_fault };
+            |at: i64, next: i64, next_is_fault| Fault { at: Ns(at), next: Some(Ns(next)), next_is_fault, slept: false };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];
         let usual = usual_fault(&burst);

@@ -5,6 +5,7 @@ use crate::bandwidth::{self, Window};
 use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, Who};
 use crate::model::Culprit;
+use crate::recent::partition_from_end;
 use crate::threads::Thread;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
@@ -42,15 +43,16 @@ impl Charger<'_> {
         let engine = self.engine;
         let Some(timeline) = engine.cpus.get(cpu) else { return self.unseen(to) };
         let from = self.at;
-        let first_choice = timeline
-            .between(from, to)
-            .find(|(_, _, stretch)| stretch.switched && stretch.start >= from)
-            .map_or(to, |(start, _, _)| start);
-        let idled_on = timeline.between(from, first_choice).any(|(start, end, stretch)| {
-            let signs = timeline.idle_signs.iter().skip_while(|sign| **sign < start);
-            stretch.who == Who::Idle
-                && signs.take_while(|sign| **sign < end).any(|sign| end - *sign >= IDLED_ON)
-        });
+        let mut first_choice = to;
+        let mut idles = false;
+        for (start, _, stretch) in timeline.between(from, to) {
+            if stretch.switched && stretch.start >= from {
+                first_choice = start;
+                break;
+            }
+            idles |= stretch.who == Who::Idle;
+        }
+        let idled_on = idles && settled_down(timeline, from, first_choice);
         let queue = Queue { waiter, prio, cpu, timeline, from, to, first_choice, idled_on };
         for (start, end, stretch) in timeline.between(from, to) {
             let charge = match stretch.who {
@@ -115,19 +117,23 @@ impl Charger<'_> {
             true => TRACED_DISPATCH,
             false => ORDINARY_DISPATCH,
         };
-        if queue.first_choice - queue.from <= ordinary {
+        let interrupted = queue
+            .timeline
+            .between(queue.from, end)
+            .any(|(_, _, stretch)| matches!(stretch.who, Who::Irq(_) | Who::Softirq(_)));
+        let kept = if interrupted { end - start } else { queue.first_choice - queue.from };
+        if kept <= ordinary {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
         let by = Some(self.task(tid, theirs));
         let mut witnesses = queue
             .timeline
             .witnesses
-            .iter()
-            .filter(|seen| seen.tid == tid && seen.at >= start && seen.at <= end);
-        let interrupted =
-            queue.timeline.between(queue.from, end).any(|(_, _, s)| matches!(s.who, Who::Irq(_)));
+            .range(partition_from_end(&queue.timeline.witnesses, |seen| seen.at < start)..)
+            .take_while(|seen| seen.at <= end)
+            .filter(|seen| seen.tid == tid);
         if interrupted {
-            return self.after_interrupt(queue, by, witnesses.any(|seen| !seen.irqs_off));
+            return self.after_interrupt(kept, by, witnesses.any(|seen| !seen.irqs_off));
         }
         if let Some(seen) = witnesses.next() {
             let irqs_off = seen.irqs_off && witnesses.all(|seen| seen.irqs_off);
@@ -140,10 +146,10 @@ impl Charger<'_> {
 
     /// A lower thread went on after an interrupt, so it had interrupts enabled. It is at fault when it
     /// was `seen` at work since; else the time may be the interrupt's own way out.
-    fn after_interrupt(&self, queue: &Queue<'_>, by: Option<Culprit>, seen: bool) -> Charge {
+    fn after_interrupt(&self, kept: Ns, by: Option<Culprit>, seen: bool) -> Charge {
         if seen {
             Charge::to(Cause::PreemptionDisabled, by, Confidence::High)
-        } else if queue.first_choice - queue.from <= LONGEST_INTERRUPT_EXIT {
+        } else if kept <= LONGEST_INTERRUPT_EXIT {
             Charge::to(Cause::Dispatch, None, Confidence::Medium)
         } else {
             Charge::to(Cause::PreemptionDisabled, by, self.unwitnessed())
@@ -226,6 +232,15 @@ impl Charger<'_> {
         };
         Charge::to(cause, by, confidence)
     }
+}
+
+/// True when the idle task of a CPU settled down again in `from..to`, and slept on.
+fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
+    timeline.between(from, to).any(|(start, end, stretch)| {
+        let first = partition_from_end(&timeline.idle_signs, |sign| *sign < start);
+        let mut signs = timeline.idle_signs.range(first..).take_while(|sign| **sign < end);
+        stretch.who == Who::Idle && signs.any(|sign| end - *sign >= IDLED_ON)
+    })
 }
 
 /// The stop class shows as real-time priority 99, and has no other name than its threads'.

@@ -19,10 +19,17 @@ impl Engine<'_> {
             }
         }
         let context = event.context;
-        let asked_to_yield = context.flags.contains(ContextFlags::NEED_RESCHED);
-        if asked_to_yield && !context.flags.in_interrupt() && !matches!(event.kind, EventKind::Switch(_)) {
-            let irqs_off = context.flags.irqs_off();
-            cpu.witnesses.push_back(Witness { at, tid: context.tid, irqs_off });
+        if context.flags.contains(ContextFlags::NEED_RESCHED) && !context.flags.in_interrupt() {
+            // The scheduler's own events always have interrupts off, and so do unknown ones, maybe.
+            let telling = match event.kind {
+                EventKind::Switch(_) => false,
+                EventKind::Function { .. } | EventKind::ContentionBegin { .. } | EventKind::ContentionEnd { .. } => true,
+                _ => !context.flags.irqs_off(),
+            };
+            if telling {
+                let irqs_off = context.flags.irqs_off();
+                cpu.witnesses.push_back(Witness { at, tid: context.tid, irqs_off });
+            }
         }
         // Settling down to sleep again, or stopping its tick for it (an event of no type here).
         let settles = matches!(event.kind, EventKind::CpuIdle { state: Some(_) } | EventKind::Other);
@@ -61,6 +68,7 @@ impl Engine<'_> {
         let open = thread.open.get_or_insert_with(|| Open::new(Begin::TraceStart, at, at));
         open.running.get_or_insert(at);
         open.cpu.get_or_insert(cpu);
+        open.ran_on.get_or_insert(cpu);
     }
 
     /// Events were lost on a CPU up to `at`.

@@ -18,10 +18,8 @@ const MOVED_AT_ONCE: Ns = Ns::from_us(200);
 impl Engine<'_> {
     /// `sched_waking`: somebody begins to wake a thread.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
-        let waking = self.wake_of(at, event);
+        let waking = self.wake_of(at, event, wake);
         let thread = self.threads.get_mut(wake.tid);
-        thread.comm = wake.comm;
-        thread.set_priority(wake.prio);
         if !matches!(thread.state(), State::Queued(_)) {
             thread.waking = Some(waking);
         }
@@ -29,22 +27,20 @@ impl Engine<'_> {
 
     /// `sched_wakeup`: the thread is on a runqueue.
     pub(super) fn wakeup(&mut self, at: Ns, event: &Event, wake: &Wake) {
-        let waking = self.wake_of(at, event);
-        let thread = self.threads.get_mut(wake.tid);
-        thread.comm = wake.comm;
-        thread.set_priority(wake.prio);
-        let waking = thread.waking.take().unwrap_or(waking);
+        let waking = self.wake_of(at, event, wake);
+        let waking = self.threads.get_mut(wake.tid).waking.take().unwrap_or(waking);
         self.woken(at, wake.tid, wake.target_cpu, waking);
     }
 
     /// What the current context says of the wake-up it makes.
-    fn wake_of(&self, at: Ns, event: &Event) -> Waking {
+    fn wake_of(&self, at: Ns, event: &Event, wake: &Wake) -> Waking {
+        let Wake { comm, prio, .. } = *wake;
         let Some(cpu) = self.cpus.get(event.cpu) else {
-            return Waking { at, due: at, cause: WakeCause::Unseen };
+            return Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
         };
         if let Some(firing) = cpu.firing {
             let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due };
-            return Waking { at, due: firing.due.min(at), cause };
+            return Waking { at, due: firing.due.min(at), cause, comm, prio };
         }
         let cause = match cpu.interrupt().map(|frame| frame.who) {
             Some(Who::Irq(id)) => WakeCause::Irq(id),
@@ -52,7 +48,7 @@ impl Engine<'_> {
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
             _ => WakeCause::Thread(event.context.tid),
         };
-        Waking { at, due: at, cause }
+        Waking { at, due: at, cause, comm, prio }
     }
 
     /// A thread reached the runqueue of `cpu` at `at`.
@@ -66,7 +62,9 @@ impl Engine<'_> {
                 if let Some(span) = thread.history.back_mut() {
                     span.state = State::Blocked { wait, waker: waking.cause.waker() };
                 }
-                if !wait.continues() {
+                if wait.continues() {
+                    self.threads.get_mut(tid).rename(&waking);
+                } else {
                     self.end(tid, Some(since), since);
                     self.begin(at, tid, cpu, waking, None);
                 }
@@ -114,7 +112,8 @@ impl Engine<'_> {
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let thread = self.threads.get_mut(tid);
         if matches!(thread.state(), State::Blocked { .. }) {
-            let unseen = Waking { at, due: at, cause: WakeCause::Unseen };
+            let (comm, prio) = (thread.comm, thread.prio);
+            let unseen = Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
             let waking = thread.waking.take().unwrap_or(unseen);
             self.woken(waking.at, tid, cpu, waking);
         }
@@ -124,6 +123,7 @@ impl Engine<'_> {
     fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: Waking, running: Option<Ns>) {
         let first = self.first.unwrap_or(at);
         let thread = self.threads.get_mut(tid);
+        thread.rename(&waking);
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let earliest = thread.last_due.unwrap_or(first).max(first);
@@ -184,7 +184,11 @@ impl Engine<'_> {
             }
             state => {
                 let wait = self.why_asleep(at, self.threads.get(switch.prev_tid), state);
-                self.threads.get_mut(switch.prev_tid).enter(at, State::Blocked { wait, waker: None });
+                let thread = self.threads.get_mut(switch.prev_tid);
+                thread.enter(at, State::Blocked { wait, waker: None });
+                if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
+                    open.sleeps_in_fault();
+                }
             }
         }
         self.threads.get_mut(switch.prev_tid).lent_priority_to = None;

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use crate::cause::Cause;
-use crate::model::Culprit;
+use crate::model::{Culprit, Segment};
 use crate::verdict::{advice, name};
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity, Tid};
@@ -12,7 +12,9 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut cases: BTreeMap<(Tid, Tid), Case<'_>> = BTreeMap::new();
     let inverted = subject.worst.iter().filter(|activation| activation.verdict.cause == Cause::LockInversion);
     for activation in inverted {
-        for segment in activation.ledger.iter().filter(|segment| segment.cause == Cause::LockInversion) {
+        let verdict = &activation.verdict;
+        let inverted = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
+        for segment in activation.ledger.iter().filter(inverted) {
             let (Some(by), Some(owner)) = (&segment.by, &segment.owner) else { continue };
             let Culprit::Task { tid, .. } = by else { continue };
             let case = cases.entry((activation.tid, *tid)).or_insert_with(|| Case {

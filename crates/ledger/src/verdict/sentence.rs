@@ -64,10 +64,22 @@ pub(crate) fn why(
     let response = activation.response();
     let by = verdict.by.as_ref().map_or_else(|| "another thread".to_owned(), name);
     let cpu = activation.cpu;
+    if on_time {
+        let what = match verdict.cause {
+            Cause::OwnWork => "its own work",
+            Cause::Irq => "the interrupt that woke it",
+            Cause::Dispatch => "the kernel's way to switch to it",
+            Cause::IdleExit => "the CPU's way out of idle",
+            Cause::TimerLate => "the timer hardware's delay",
+            cause => cause.code(),
+        };
+        let usual = match thread.stats.as_ref().is_some_and(|stats| stats.activations >= super::ENOUGH) {
+            true => ", about as always",
+            false => "",
+        };
+        return format!("nothing delayed {who}: {charged} of {response} was {what}{usual}");
+    }
     match verdict.cause {
-        Cause::OwnWork if on_time => {
-            format!("nothing delayed {who}: of {response}, {charged} was its own work, about as always")
-        }
         Cause::OwnWork if crate::explain::is_whole(activation) => {
             format!("{who} ran for {charged} itself, where {usual_work} is usual")
         }

@@ -5,7 +5,6 @@ mod support;
 
 mod bandwidth;
 mod edges;
-mod findings;
 mod locks;
 mod losses;
 mod scheduling;

@@ -1,0 +1,9 @@
+//! Runs the program as a user does: one binary, since every test needs the same helpers, and
+//! since what records on this machine must take turns (`support::tracefs`).
+
+mod explain;
+mod live_rogue;
+mod measure;
+mod record;
+mod support;
+mod wrong_input;

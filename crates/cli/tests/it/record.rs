@@ -1,0 +1,259 @@
+//! `whylate record` on this machine: what it writes, what it says, and that it leaves nothing
+//! behind however it ends. Needs root and tracefs; says so and passes where there is neither.
+
+use crate::support::answer::{answer, list, number};
+use crate::support::run::{Run, as_nobody, command, ended, fixture, whylate};
+use crate::support::tracefs::Tracefs;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A new directory, and the path of a recording in it.
+fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("a.dat");
+    (directory, path)
+}
+
+/// `whylate record -o FILE ARGUMENTS`, to its end.
+fn record(file: &Path, arguments: &[&str]) -> Run {
+    let start = [OsStr::new("record"), OsStr::new("-o"), file.as_os_str()];
+    whylate(start.into_iter().chain(arguments.iter().map(OsStr::new)))
+}
+
+/// The number in `...: N events of ...`.
+fn events_told(run: &Run) -> i64 {
+    let before = run.stderr.split(" events of ").next().unwrap_or_default();
+    let number = before.rsplit(' ').next().and_then(|number| number.replace(',', "").parse().ok());
+    number.unwrap_or_else(|| panic!("no number of events in {}", run.stderr))
+}
+
+/// The recording as `whylate explain` reads it: undamaged.
+fn explained(file: &Path) -> serde_json::Value {
+    let run = whylate([OsStr::new("explain"), OsStr::new("--json"), file.as_os_str()]);
+    assert!(matches!(run.code, Some(0 | 1 | 3)), "{run:#?}");
+    let answer = answer(&run.stdout);
+    assert_eq!(list(&answer["trace"]["damage"]), [] as [serde_json::Value; 0]);
+    answer
+}
+
+/// Only these are in the directory.
+fn files(directory: &TempDir) -> Vec<String> {
+    let entries = fs::read_dir(directory.path()).expect("list");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_short_command_is_recorded() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let before = tracefs.settings();
+    let run = record(&file, &["--", "sh", "-c", "echo from the command; sleep 0.2"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(run.stdout, "from the command\n", "what we say goes to standard error");
+    assert!(run.stderr.contains(&*file.to_string_lossy()), "{run:#?}");
+    assert_eq!(tracefs.settings(), before);
+    assert_eq!(files(&directory), ["a.dat"]);
+
+    let trace = &explained(&file)["trace"];
+    assert_eq!(number(&trace["events"]), events_told(&run));
+    assert!(number(&trace["end_ns"]) - number(&trace["start_ns"]) >= 200_000_000, "{trace:#}");
+    assert_eq!(trace["clock"], "mono");
+}
+
+#[test]
+fn trace_cmd_reads_as_many_events() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let (_directory, file) = place();
+    let run = record(&file, &["--duration", "200ms", "-e", "timer:timer_start"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let listed = match Command::new("trace-cmd").args(["report", "-N", "-i"]).arg(&file).output() {
+        Ok(listed) => listed,
+        Err(e) => return println!("skipped: trace-cmd: {e}"),
+    };
+    let text = String::from_utf8_lossy(&listed.stdout);
+    let is_event = |line: &&str| line.contains("] ") && !line.contains("EVENTS DROPPED]");
+    let events = i64::try_from(text.lines().filter(is_event).count()).expect("a count");
+    assert_eq!(events, events_told(&run), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert_eq!(events, number(&explained(&file)["trace"]["events"]));
+    assert!(text.contains(" timer_start:"), "the event that was asked for");
+}
+
+/// Starts a recording that something else must end, and waits until it traces.
+fn start(tracefs: &Tracefs, arguments: &[&OsStr]) -> Child {
+    let mut command = command();
+    command.arg("record").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    let started = Instant::now();
+    while !tracefs.traces(child.id()) {
+        let ended = child.try_wait().expect("a state");
+        if ended.is_some() || started.elapsed() > Duration::from_secs(30) {
+            let _ = child.kill();
+            panic!("it does not trace: {:#?}", child.wait_with_output());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(pid, signal).expect("a signal");
+}
+
+#[test]
+fn signals_end_it_and_what_was_recorded_is_kept() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    for which in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let (directory, file) = place();
+        let before = tracefs.settings();
+        let child = start(&tracefs, &[OsStr::new("-o"), file.as_os_str()]);
+        let pid = child.id();
+        thread::sleep(Duration::from_millis(200));
+        signal(&child, which);
+        let run = ended(child.wait_with_output().expect("ends"));
+        assert_eq!(run.code, Some(0), "{which:?}: {run:#?}");
+        assert_eq!(tracefs.instances(pid), [] as [PathBuf; 0], "{which:?}");
+        assert_eq!(tracefs.settings(), before, "{which:?}");
+        assert_eq!(files(&directory), ["a.dat"], "{which:?}");
+        let recorded = number(&explained(&file)["trace"]["events"]);
+        assert!(recorded > 0 && recorded == events_told(&run), "{which:?}: {recorded}");
+    }
+}
+
+/// The command does not outlive the recording that started it.
+#[test]
+fn a_signal_ends_the_command_as_well() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let written = directory.path().join("pid");
+    let script = format!("echo $$ > '{}'; exec sleep 60", written.display());
+    let arguments: Vec<&OsStr> = ["--", "sh", "-c", &script].into_iter().map(OsStr::new).collect();
+    let child = start(&tracefs, &[&[OsStr::new("-o"), file.as_os_str()][..], &arguments].concat());
+    let started = Instant::now();
+    let sleeper = loop {
+        if let Ok(pid) = fs::read_to_string(&written).unwrap_or_default().trim().parse::<i32>() {
+            break Pid::from_raw(pid).expect("a process");
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "the command never ran");
+        thread::sleep(Duration::from_millis(5));
+    };
+    signal(&child, Signal::TERM);
+    let run = ended(child.wait_with_output().expect("ends"));
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(rustix::process::test_kill_process(sleeper).is_err(), "the command still runs");
+    explained(&file);
+}
+
+#[test]
+fn what_a_kill_leaves_the_next_recording_removes() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let before = tracefs.settings();
+    let mut child = start(&tracefs, &[OsStr::new("-o"), file.as_os_str()]);
+    child.kill().expect("killed");
+    child.wait().expect("ends");
+    assert_eq!(tracefs.settings(), before);
+    assert_eq!(files(&directory), [] as [&str; 0], "no half recording");
+    // Unless another recording on this machine has been quicker.
+    println!("left: {:?}", tracefs.instances(child.id()));
+    let run = record(&file, &["--", "true"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(tracefs.instances(child.id()), [] as [PathBuf; 0]);
+    explained(&file);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_told_and_leaves_nothing() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let before = tracefs.settings();
+    let plain = directory.path().join("plain");
+    fs::write(&plain, "no program").expect("a file");
+    let plain = plain.to_string_lossy().into_owned();
+    let missing = directory.path().join("missing/a.dat");
+    let table: [(&Path, &[&str], &[&str]); 8] = [
+        (&file, &["--", "no-such-program-anywhere"], &["no-such-program-anywhere", "no such program"]),
+        (&file, &["--", &plain], &[&plain, "executable"]),
+        (&file, &["-e", "sched:no_such_event", "--", "true"], &["sched:no_such_event"]),
+        (&file, &["-e", "nosuchgroup", "--", "true"], &["nosuchgroup"]),
+        (&file, &["--clock", "sundial", "--", "true"], &["sundial", "mono"]),
+        (&missing, &["--", "true"], &["missing/a.dat"]),
+        (directory.path(), &["--", "true"], &[&*directory.path().to_string_lossy(), "regular file"]),
+        (Path::new("/dev/full"), &["--", "true"], &["/dev/full"]),
+    ];
+    for (output, arguments, words) in table {
+        let run = record(output, arguments);
+        assert_eq!(run.code, Some(2), "{arguments:?}: {run:#?}");
+        for word in words {
+            assert!(run.stderr.contains(word), "`{word}` is not in: {}", run.stderr);
+        }
+        assert_eq!(files(&directory), ["plain"], "{arguments:?}");
+    }
+    assert_eq!(tracefs.settings(), before);
+}
+
+#[test]
+fn a_command_that_fails_is_still_recorded() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let (_directory, file) = place();
+    let run = record(&file, &["--", "sh", "-c", "exit 7"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stderr.contains("exit status: 7"), "{run:#?}");
+    explained(&file);
+}
+
+#[test]
+fn an_older_recording_is_kept_until_the_new_one_is_done() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    fs::copy(fixture("6.1-nothing.dat"), &file).expect("an older recording");
+    let older = fs::read(&file).expect("read");
+    let run = record(&file, &["--", "no-such-program-anywhere"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert_eq!(fs::read(&file).expect("read"), older, "a failed recording destroyed an older one");
+    let mut child = start(&tracefs, &[OsStr::new("-o"), file.as_os_str()]);
+    child.kill().expect("killed");
+    child.wait().expect("ends");
+    assert_eq!(fs::read(&file).expect("read"), older, "a killed recording destroyed an older one");
+    assert_eq!(record(&file, &["--", "true"]).code, Some(0));
+    assert_ne!(fs::read(&file).expect("read"), older);
+    assert_eq!(files(&directory), ["a.dat"]);
+}
+
+#[test]
+fn recording_and_explaining_in_one_go() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let report = directory.path().join("report.html");
+    let report = report.to_string_lossy();
+    let arguments =
+        ["--explain", "--json", "--report", &*report, "--task", "sh", "--", "sh", "-c", "sleep 0.1"];
+    let run = record(&file, &arguments);
+    assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
+    let answer = answer(&run.stdout);
+    assert!(list(&answer["tasks"]).iter().any(|task| task["comm"] == "sh"), "{:#}", answer["tasks"]);
+    assert_eq!(files(&directory), ["a.dat", "report.html"]);
+}
+
+#[test]
+fn without_the_rights_it_says_what_is_missing() {
+    let (directory, file) = place();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    fs::set_permissions(directory.path(), mode).expect("chmod");
+    let Some(mut nobody) = as_nobody() else { return };
+    let arguments = ["record", "-o"].map(OsStr::new).into_iter().chain([file.as_os_str()]);
+    let arguments: Vec<&OsStr> = arguments.chain(["--", "true"].map(OsStr::new)).collect();
+    let run = ended(nobody.args(arguments).output().expect("runs"));
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+    assert!(run.stderr.contains("root") || run.stderr.contains("mount"), "what to do: {run:#?}");
+    assert_eq!(files(&directory), [] as [&str; 0]);
+}

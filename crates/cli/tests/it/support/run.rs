@@ -1,0 +1,56 @@
+//! Runs the program and keeps what it said.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A run that has ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The exit code; none when a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The program, with nothing on standard input.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whylate"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs the program to its end.
+pub(crate) fn whylate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Run {
+    ended(command().args(arguments).output().expect("the program starts"))
+}
+
+/// What a run said; whatever it was given, it did not panic.
+pub(crate) fn ended(output: Output) -> Run {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program writes UTF-8");
+    let run = Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) };
+    assert!(!run.stderr.contains("panicked") && !run.stdout.contains("panicked"), "{run:#?}");
+    run
+}
+
+/// The program, run by a user without any rights; none, with the reason printed, where that
+/// cannot be had.
+pub(crate) fn as_nobody() -> Option<Command> {
+    let nobody = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_whylate")]);
+        command.stdin(Stdio::null());
+        command
+    };
+    match nobody().arg("--version").output() {
+        Ok(output) if output.status.success() => return Some(nobody()),
+        Ok(output) => println!("skipped: setpriv: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(e) => println!("skipped: setpriv: {e}"),
+    }
+    None
+}
+
+/// A file that is shipped with these tests.
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}

@@ -1,0 +1,74 @@
+//! Whether and how this machine can be recorded, and what a recording must leave as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time records or measures, so that none sees what another one does.
+pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tracefs, where this user may record.
+pub(crate) struct Tracefs {
+    root: PathBuf,
+    _one: MutexGuard<'static, ()>,
+}
+
+impl Tracefs {
+    /// None, with the reason printed, where nothing can be recorded.
+    pub(crate) fn open() -> Option<Tracefs> {
+        let one = one_at_a_time();
+        let roots = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].map(Path::new);
+        let Some(root) = roots.into_iter().find(|root| root.join("instances").is_dir()) else {
+            println!("skipped: tracefs is not mounted, or not for this user");
+            return None;
+        };
+        let probe = root.join(format!("instances/test-{}", std::process::id()));
+        if let Err(e) = fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)) {
+            println!("skipped: {}: {e}", probe.display());
+            return None;
+        }
+        Some(Tracefs { root: root.to_owned(), _one: one })
+    }
+
+    /// The instances that the process `pid` made and that are still there.
+    pub(crate) fn instances(&self, pid: u32) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.root.join("instances")).expect("instances");
+        let prefix = format!("whylate-{pid}-");
+        let ours =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        entries.map(|entry| entry.expect("an instance").path()).filter(ours).collect()
+    }
+
+    /// True while the process `pid` traces.
+    pub(crate) fn traces(&self, pid: u32) -> bool {
+        let is_on = |instance: &PathBuf| {
+            fs::read_to_string(instance.join("tracing_on")).is_ok_and(|on| on.trim_end() == "1")
+        };
+        self.instances(pid).iter().any(is_on)
+    }
+
+    /// The settings that all tracers of the machine share.
+    pub(crate) fn settings(&self) -> BTreeMap<String, String> {
+        let files = [
+            "buffer_percent",
+            "buffer_size_kb",
+            "current_tracer",
+            "events/enable",
+            "events/sched/enable",
+            "events/sched/sched_switch/filter",
+            "saved_cmdlines_size",
+            "set_event",
+            "set_event_pid",
+            "trace_clock",
+            "trace_options",
+            "tracing_cpumask",
+            "tracing_on",
+        ];
+        let read = |file: &str| fs::read_to_string(self.root.join(file)).ok();
+        files.into_iter().filter_map(|file| Some((file.to_owned(), read(file)?))).collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! Whatever `whylate explain` is given, it says what is wrong and what to do, or gives the part
+//! that could be read. It never panics (`support::run` looks).
+
+use crate::support::answer::{answer, list, number};
+use crate::support::run::{Run, as_nobody, command, ended, fixture, whylate};
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tempfile::TempDir;
+
+fn explain(file: &Path) -> Run {
+    whylate([OsStr::new("explain"), file.as_os_str()])
+}
+
+/// A file with these contents in a directory of its own.
+fn file_of(name: &str, contents: &[u8]) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join(name);
+    fs::write(&path, contents).expect("a file");
+    (directory, path)
+}
+
+/// It could not be done: exit code 2, nothing on standard output, and one message that has all
+/// of `words`.
+fn refused(run: &Run, words: &[&str]) {
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+    for word in words {
+        assert!(run.stderr.contains(word), "`{word}` is not in: {}", run.stderr);
+    }
+}
+
+#[test]
+fn files_that_are_no_traces() {
+    let garbage: Vec<u8> = (0..40_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let text = b"Dear all,\nthe meeting is moved to Monday.\nRegards\n".repeat(20);
+    let only_magic = b"\x17\x08\x44tracing".to_vec();
+    let unknown_version = b"\x17\x08\x44tracing99\0".to_vec();
+    let zeros = vec![0u8; 10_000];
+    let table: [(&str, &[u8]); 6] = [
+        ("empty.dat", b""),
+        ("letter.txt", &text),
+        ("garbage.bin", &garbage),
+        ("magic.dat", &only_magic),
+        ("future.dat", &unknown_version),
+        ("zeros.dat", &zeros),
+    ];
+    for (name, contents) in table {
+        let (_directory, path) = file_of(name, contents);
+        refused(&explain(&path), &["whylate: ", &path.to_string_lossy()]);
+    }
+}
+
+#[test]
+fn what_is_no_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().to_string_lossy().into_owned();
+    refused(&explain(directory.path()), &[&path, "directory"]);
+    refused(&explain(&directory.path().join("missing.dat")), &[&path, "missing.dat", "no such file"]);
+    refused(&explain(Path::new("")), &["FILE"]);
+    refused(&whylate(["explain"]), &["FILE"]);
+}
+
+/// Names are bytes, and are given back readably.
+#[test]
+fn names_that_are_not_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join(OsStr::from_bytes(b"tr\xffce \n.dat"));
+    refused(&explain(&path), &["no such file"]);
+    fs::copy(fixture("6.1-nothing.dat"), &path).expect("a copy");
+    assert_eq!(explain(&path).code, Some(0));
+}
+
+/// Wherever a recording is cut, the part before is explained and the damage told, or the
+/// message says why there is nothing to explain. Version 6 has its data last, so that most
+/// of it can be cut away.
+#[test]
+fn recordings_that_are_cut() {
+    for (name, at_least) in [("6.1-higher.dat", 0), ("6.1-higher-v6.dat", 1)] {
+        let whole = fs::read(fixture(name)).expect("a recording");
+        let events = |answer: &serde_json::Value| number(&answer["trace"]["events"]);
+        let run = whylate([OsStr::new("explain"), OsStr::new("--json"), fixture(name).as_os_str()]);
+        let all = events(&answer(&run.stdout));
+        let mut answered = 0;
+        for percent in [1, 10, 30, 50, 60, 70, 80, 90, 95, 99] {
+            let cut = whole.get(..whole.len() * percent / 100).expect("a part");
+            let (_directory, path) = file_of("cut.dat", cut);
+            let run = whylate([OsStr::new("explain"), OsStr::new("--json"), path.as_os_str()]);
+            if run.code == Some(2) {
+                refused(&run, &[&path.to_string_lossy()]);
+                continue;
+            }
+            let answer = answer(&run.stdout);
+            assert!(events(&answer) <= all, "{name} at {percent} %");
+            assert!(!list(&answer["trace"]["damage"]).is_empty(), "{name} at {percent} %: no damage told");
+            if events(&answer) > 0 {
+                answered += 1;
+            }
+            let text = explain(&path);
+            assert!(text.stdout.contains("Not everything could be read"), "{name} at {percent} %: {text:#?}");
+        }
+        assert!(answered >= at_least, "{name}: {answered} parts were of any use");
+    }
+}
+
+/// Every byte in a sample of places turned over: an answer or a message.
+#[test]
+fn recordings_with_wrong_bytes() {
+    let whole = fs::read(fixture("6.1-higher-v6.dat")).expect("a recording");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("wrong.dat");
+    for round in 0..40usize {
+        let mut bytes = whole.clone();
+        for place in 0..20usize {
+            let at = (round * 7919 + place * 104_729 + round * place * 31) % bytes.len();
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 0xff;
+            }
+        }
+        fs::write(&path, &bytes).expect("a file");
+        let run = whylate([OsStr::new("explain"), OsStr::new("--json"), path.as_os_str()]);
+        match run.code {
+            Some(2) => refused(&run, &["wrong.dat"]),
+            Some(0 | 1 | 3) => drop(answer(&run.stdout)),
+            _ => panic!("round {round}: {run:#?}"),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_this_user_may_not_read() {
+    let (directory, path) = file_of("secret.dat", b"x");
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).expect("chmod");
+    fs::set_permissions(&path, Permissions::from_mode(0o000)).expect("chmod");
+    let Some(mut command) = as_nobody() else { return };
+    let output = command.arg("explain").arg(&path).output().expect("runs");
+    refused(&ended(output), &[&path.to_string_lossy(), "permission"]);
+}
+
+#[test]
+fn options_that_do_not_exist_or_make_no_sense() {
+    let file = fixture("6.1-nothing.dat");
+    let with = |options: &[&str]| {
+        let arguments = [OsStr::new("explain"), file.as_os_str()];
+        whylate(arguments.into_iter().chain(options.iter().map(OsStr::new)))
+    };
+    refused(&with(&["--sepcial"]), &["--sepcial"]);
+    refused(&with(&["--deadline", "soon"]), &["--deadline", "soon"]);
+    refused(&with(&["--deadline", "0s"]), &["--deadline", "more than zero"]);
+    refused(&with(&["--worst", "0"]), &["--worst"]);
+    refused(&with(&["--fail-on", "sometimes"]), &["--fail-on", "info", "warning", "error"]);
+    refused(&with(&["--code", "bad-luck"]), &["bad-luck", "--code list"]);
+    refused(&whylate(["explian"]), &["explian", "explain"]);
+    refused(&whylate([] as [&str; 0]), &["Usage"]);
+}
+
+#[test]
+fn a_task_that_is_not_in_the_trace() {
+    let file = fixture("6.1-nothing.dat");
+    for task in ["no-such-thread", "31999"] {
+        let run = whylate([OsStr::new("explain"), file.as_os_str(), OsStr::new("--task"), OsStr::new(task)]);
+        assert_eq!(run.code, Some(3), "{run:#?}");
+        assert!(run.stderr.contains(task), "{run:#?}");
+    }
+}
+
+#[test]
+fn text_on_standard_input() {
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../intake/tests/fixtures/throttled_excerpt.txt");
+    let text = fs::read(text).expect("a text");
+    let from_stdin = |text: &[u8]| {
+        let mut child = command()
+            .args(["explain", "--json", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut stdin = child.stdin.take().expect("its input");
+        let text = text.to_vec();
+        // It may well have seen enough before the end.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&text)));
+        let output = child.wait_with_output().expect("ends");
+        writer.join().expect("written");
+        ended(output)
+    };
+    let run = from_stdin(&text);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(answer(&run.stdout)["activations"][0]["verdict"]["cause"], "rt-throttled");
+    refused(&from_stdin(b"what is this?\n"), &["standard input"]);
+    refused(&from_stdin(b""), &["standard input"]);
+    refused(&from_stdin(&fs::read(fixture("6.1-nothing.dat")).expect("a recording")), &["standard input"]);
+}
+
+#[test]
+fn a_report_that_cannot_be_written() {
+    let file = fixture("6.1-nothing.dat");
+    let directory = tempfile::tempdir().expect("a directory");
+    for path in [directory.path().join("missing/report.html"), directory.path().to_owned()] {
+        let run = whylate([OsStr::new("explain"), file.as_os_str(), OsStr::new("-o"), path.as_os_str()]);
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        assert!(run.stderr.contains(&*path.to_string_lossy()), "{run:#?}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).expect("list").count(), 0);
+}
+
+/// `whylate explain FILE | head -1`: whoever read our output has seen enough.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let file = fixture("6.1-throttle.dat");
+    for options in [&[][..], &["--json"], &["--code", "rt-throttled"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let child =
+            command().arg("explain").arg(&file).args(options).stdout(writer).stderr(Stdio::piped()).spawn();
+        let run = ended(child.expect("starts").wait_with_output().expect("ends"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{options:?}");
+    }
+}
+
+/// A full disk is an error, unlike a reader that went away.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
+        println!("skipped: no /dev/full");
+        return;
+    };
+    let file = fixture("6.1-nothing.dat");
+    let child = command().arg("explain").arg(&file).stdout(full).stderr(Stdio::piped()).spawn();
+    let run = ended(child.expect("starts").wait_with_output().expect("ends"));
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("space"), "{run:#?}");
+}

@@ -1,0 +1,153 @@
+//! RT throttling and the fair server: times a runnable real-time thread is passed over.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use whylate_base::{Confidence, Ns};
+use whylate_events::Fact;
+use whylate_ledger::Cause;
+
+const HOG: Thread = rt("hog", 20, 1);
+const VICTIM: Thread = rt("victim", 10, 50);
+
+/// The hog runs for 950 ms and is taken off CPU 1 for `instead`; the victim wakes 10 ms later, and
+/// runs when a second is over.
+fn taken_off(scene: Scene, instead: Thread) -> Scene {
+    scene
+        .cpu(1)
+        .at(0)
+        .run(HOG)
+        .at(950 * MS)
+        .run(instead)
+        .at(960 * MS)
+        .timer_wakes(VICTIM)
+        .at(1_000 * MS)
+        .run(VICTIM)
+        .at(1_000 * MS + 200)
+        .sleep(HOG)
+}
+
+#[test]
+fn an_idle_cpu_with_a_runnable_thread_is_rt_throttling() {
+    let told = taken_off(Scene::new().kernel("6.1.0-18-amd64"), IDLE).explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::RtThrottled, 40 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(activation, Cause::RtThrottled, Some(HOG));
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    let finding = told.finding("rt-throttled").expect("a finding");
+    assert!(finding.title.contains("50.00 ms") && finding.title.contains("CPU 1"), "{}", finding.title);
+}
+
+#[test]
+fn throttling_three_times_has_a_rhythm() {
+    let mut scene = Scene::new().kernel("6.1.0-18-amd64").cpu(1).at(0).run(HOG);
+    for second in 0..3 {
+        let start = second * 1_000 * MS;
+        scene = scene
+            .at(start + 950 * MS)
+            .run(IDLE)
+            .at(start + 953 * MS)
+            .timer_wakes(VICTIM)
+            .at(start + 1_000 * MS)
+            .run(VICTIM)
+            .at(start + 1_000 * MS + 200)
+            .sleep(HOG);
+    }
+    let told = scene.explain("victim");
+    assert_eq!(told.0.activations.len(), 3);
+    for activation in &told.0.activations {
+        assert_charges(activation, &[(Cause::RtThrottled, 47 * MS), (Cause::OwnWork, 200)]);
+        assert_blames(activation, Cause::RtThrottled, Some(HOG));
+    }
+    let finding = told.finding("rt-throttled").expect("a finding");
+    assert!(finding.title.contains("3 times, every 1.000 s, 50.00 ms each"), "{}", finding.title);
+}
+
+#[test]
+fn a_throttled_thread_itself_is_charged_while_it_is_off() {
+    let told = Scene::new()
+        .kernel("5.15.0")
+        .cpu(1)
+        .at(0)
+        .timer_wakes(HOG)
+        .at(5)
+        .run(HOG)
+        .at(950 * MS)
+        .run(IDLE)
+        .at(1_000 * MS)
+        .run(HOG)
+        .at(1_500 * MS)
+        .sleep(IDLE)
+        .explain("hog");
+    let activation = told.only();
+    let own = 950 * MS - 5 + 500 * MS;
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, own), (Cause::RtThrottled, 50 * MS)]);
+    assert_blames(activation, Cause::RtThrottled, Some(HOG));
+}
+
+#[test]
+fn only_fair_threads_in_front_on_a_new_kernel_is_the_fair_server() {
+    let sshd = fair("sshd", 30);
+    let told = taken_off(
+        Scene::new()
+            .kernel("6.12.9-amd64")
+            .cpu(1)
+            .at(0)
+            .fact(Fact::RtGroupSched(false))
+            .fact(Fact::FairServerNs(50_000_000)),
+        sshd,
+    )
+    .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::FairServer, 40 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(activation, Cause::FairServer, Some(sshd));
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    assert!(told.finding("fair-server").is_some(), "{:?}", told.codes());
+}
+
+#[test]
+fn only_fair_threads_in_front_on_an_old_kernel_is_throttling() {
+    let told = taken_off(Scene::new().kernel("6.1.0-18-amd64"), fair("sshd", 30)).explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::RtThrottled, 40 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(activation, Cause::RtThrottled, Some(HOG));
+}
+
+#[test]
+fn an_idle_cpu_on_a_kernel_that_cannot_throttle_is_not_explained_away() {
+    let told = taken_off(
+        Scene::new().kernel("6.12.9-amd64").cpu(1).at(0).fact(Fact::RtGroupSched(false)),
+        IDLE,
+    )
+    .explain("victim");
+    assert_charges(told.only(), &[(Cause::Unexplained, 40 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(told.only(), Cause::Unexplained, None);
+}
+
+#[test]
+fn throttling_far_under_the_limit_is_the_clocks_fault() {
+    let mut scene = Scene::new().kernel("6.1.0-18-amd64").cpu(1).at(0).fact(Fact::RtRuntimeUs(950_000));
+    for period in 0..200 {
+        scene = scene.at(period * 4 * MS).timer_wakes(VICTIM).at(period * 4 * MS + 2).run(VICTIM);
+        scene = scene.at(period * 4 * MS + 202).sleep(IDLE);
+    }
+    let told = scene
+        .at(800 * MS)
+        .timer_wakes(VICTIM)
+        .at(800 * MS + 2)
+        .run(VICTIM)
+        .at(800 * MS + 102)
+        .run(IDLE)
+        .at(850 * MS + 102)
+        .run(VICTIM)
+        .at(850 * MS + 202)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.worst();
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 2), (Cause::OwnWork, 200), (Cause::CoarseClockThrottled, 50 * MS)],
+    );
+    assert_blames(activation, Cause::CoarseClockThrottled, Some(VICTIM));
+    assert_eq!(activation.response(), Ns::from_us(50 * MS + 202));
+    let finding = told.finding("coarse-clock-throttled").expect("a finding");
+    assert!(finding.title.contains("50.00 ms"), "{}", finding.title);
+}

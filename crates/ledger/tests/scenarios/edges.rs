@@ -1,0 +1,206 @@
+//! Wake-ups that race with sleeping, names that change, options.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::ContextFlags;
+use whylate_ledger::{Cause, Options, Select};
+
+const VICTIM: Thread = rt("victim", 10, 80);
+
+#[test]
+fn a_wake_up_may_begin_before_the_thread_is_off_the_cpu() {
+    let waker = fair("waker", 40);
+    let told = Scene::new()
+        .cpu(2)
+        .at(0)
+        .run(waker)
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .cpu(2)
+        .at(150)
+        .waking(VICTIM, 1)
+        .cpu(1)
+        .at(152)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(153)
+        .wakeup(VICTIM, 1)
+        .cpu(1)
+        .at(157)
+        .run(VICTIM)
+        .at(200)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_eq!(activations[0].done, Some(Ns::from_us(152)));
+    let second = activations[1];
+    assert_eq!((second.due, second.woken), (Ns::from_us(150), Some(Ns::from_us(153))));
+    // Still on the CPU, then on the way to the runqueue, then on it.
+    assert_charges(second, &[(Cause::OwnWork, 2 + 43), (Cause::IdleExit, 5)]);
+}
+
+#[test]
+fn a_wake_up_of_a_thread_that_is_awake_is_nothing() {
+    let waker = fair("waker", 40);
+    let told = Scene::new()
+        .cpu(2)
+        .at(0)
+        .run(waker)
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .cpu(2)
+        .at(150)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(200)
+        .sleep(IDLE)
+        .at(1_000)
+        .timer_wakes(VICTIM)
+        .at(1_005)
+        .run(VICTIM)
+        .at(1_100)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_charges(activations[0], &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    assert_eq!(activations[1].due, Ns::from_ms(1));
+    assert_charges(activations[1], &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+}
+
+#[test]
+fn without_wake_up_events_a_thread_is_due_when_it_runs() {
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(VICTIM)
+        .at(100)
+        .sleep(IDLE)
+        .at(1_000)
+        .run(VICTIM)
+        .at(1_100)
+        .sleep(IDLE)
+        .explain("victim");
+    let second = told.in_order()[1];
+    assert_eq!((second.due, second.running), (Ns::from_ms(1), Some(Ns::from_ms(1))));
+    assert_charges(second, &[(Cause::OwnWork, 100)]);
+}
+
+#[test]
+fn a_yield_to_an_equal_is_a_wait_like_any_other() {
+    let peer = rt("peer", 20, 80);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(150)
+        .timer_wakes(peer)
+        .at(200)
+        .run(peer)
+        .at(1_200)
+        .sleep(VICTIM)
+        .at(1_300)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_charges(
+        told.only(),
+        &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 100), (Cause::EqualPriorityTask, 1_000)],
+    );
+    assert_blames(told.only(), Cause::EqualPriorityTask, Some(peer));
+}
+
+fn renamed() -> Scene {
+    let before = Thread { name: "python3", ..VICTIM };
+    Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(before)
+        .at(105)
+        .run(before)
+        .at(200)
+        .sleep(IDLE)
+        .at(10 * MS)
+        .timer_wakes(VICTIM)
+        .at(10 * MS + 5)
+        .run(VICTIM)
+        .at(10 * MS + 400)
+        .sleep(IDLE)
+}
+
+#[test]
+fn a_renamed_thread_keeps_its_names_apart_and_is_summed_as_one() {
+    let told = renamed().explain_with(&Options { tasks: vec![Select::Tid(Tid(10))], ..Options::default() });
+    let names: Vec<&str> = told.in_order().iter().map(|activation| activation.comm.as_str()).collect();
+    assert_eq!(names, ["python3", "victim"]);
+    assert_eq!(told.0.tasks.len(), 1);
+    assert_eq!((told.0.tasks[0].comm.as_str(), told.0.tasks[0].activations), ("victim", 2));
+}
+
+#[test]
+fn a_renamed_thread_is_selected_by_its_new_name() {
+    let told = renamed().explain("victim");
+    assert_eq!(told.worst().response(), Ns::from_us(400));
+    assert!(told.0.activations.iter().all(|activation| activation.comm.as_str() == "victim"));
+}
+
+#[test]
+fn only_the_worst_are_kept_and_all_are_counted() {
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..20 {
+        let start = n * MS + 100;
+        scene = scene.at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM).at(start + 50 + n).sleep(IDLE);
+    }
+    let options = Options { worst: 3, deadline: Some(Ns::from_us(60)), ..Options::default() };
+    let told = scene.explain_with(&options);
+    let responses: Vec<Ns> = told.0.activations.iter().map(|activation| activation.response()).collect();
+    assert_eq!(responses, [Ns::from_us(69), Ns::from_us(68), Ns::from_us(67)]);
+    assert_eq!(told.0.tasks[0].activations, 20);
+    let missed = told.finding("deadline-missed").expect("a finding");
+    assert!(missed.title.contains("9 of 20"), "{}", missed.title);
+}
+
+#[test]
+fn an_interrupt_cuts_the_lane_below_it_in_two() {
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .irq(24, "eth0")
+        .at(130)
+        .irq_exit(24)
+        .at(200)
+        .sleep(IDLE)
+        .explain("victim");
+    let [lane] = told.only().lanes.as_slice() else { panic!("{:?}", told.only().lanes) };
+    let slices: Vec<(i64, i64)> = lane.slices.iter().map(|slice| (slice.start.0, slice.end.0)).collect();
+    assert_eq!(lane.cpu, Cpu(1));
+    assert_eq!(slices, [(100_000, 105_000), (105_000, 110_000), (110_000, 130_000), (130_000, 200_000)]);
+}
+
+#[test]
+fn an_empty_trace_has_nothing_to_say() {
+    let told = Scene::new().explain_with(&Options::default());
+    assert!(told.0.tasks.is_empty() && told.0.activations.is_empty() && told.0.findings.is_empty());
+}

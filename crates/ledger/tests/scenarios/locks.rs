@@ -1,0 +1,366 @@
+//! Waiting for a lock: the owner is followed through its own life.
+
+use super::support::{IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
+use whylate_base::Ns;
+use whylate_events::ContextFlags;
+use whylate_ledger::{Cause, Culprit};
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const OWNER: Thread = fair("owner", 20);
+
+/// The owner runs on CPU 2; the victim is woken by its timer at 100, runs from 105 on CPU 1.
+fn owner_on_cpu_2() -> Scene {
+    Scene::new()
+        .cpu(2)
+        .at(0)
+        .run(OWNER)
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+}
+
+#[test]
+fn a_futex_with_waiters_is_a_lock_and_who_wakes_its_waiter_held_it() {
+    let told = owner_on_cpu_2()
+        .at(150)
+        .call(sys::FUTEX, sys::LOCK)
+        .at(152)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(452)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(457)
+        .run(VICTIM)
+        .ret(sys::FUTEX)
+        .at(500)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .at(502)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
+    );
+    assert_blames(activation, Cause::LockWait, Some(OWNER));
+    let wait = activation.ledger.iter().find(|segment| segment.cause == Cause::LockWait).expect("a wait");
+    assert!(matches!(wait.owner, Some(Culprit::Task { tid, .. }) if tid.0 == OWNER.tid), "{wait:?}");
+}
+
+#[test]
+fn a_futex_without_waiters_is_a_condition_and_ends_the_activation() {
+    let told = owner_on_cpu_2()
+        .at(150)
+        .call(sys::FUTEX, [0x7f00_0000, 0x80, 7])
+        .at(152)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(452)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(457)
+        .run(VICTIM)
+        .at(502)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_eq!((activations[0].due, activations[0].done), (Ns::from_us(100), Some(Ns::from_us(152))));
+    assert_eq!((activations[1].due, activations[1].done), (Ns::from_us(452), Some(Ns::from_us(502))));
+}
+
+#[test]
+fn priority_inheritance_names_the_owner_without_any_system_call() {
+    let boosted = Thread { prio: VICTIM.prio, ..OWNER };
+    let told = owner_on_cpu_2()
+        .at(150)
+        .inherit(OWNER, OWNER, boosted)
+        .at(152)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(452)
+        .wake(VICTIM, 1)
+        .inherit(OWNER, boosted, OWNER)
+        .cpu(1)
+        .at(457)
+        .run(VICTIM)
+        .at(502)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
+    );
+    assert_blames(activation, Cause::LockWait, Some(OWNER));
+}
+
+#[test]
+fn inheritance_does_not_make_the_owner_a_real_time_thread() {
+    let boosted = Thread { prio: VICTIM.prio, ..OWNER };
+    let told = owner_on_cpu_2()
+        .at(150)
+        .inherit(OWNER, OWNER, boosted)
+        .at(152)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(452)
+        .wake(VICTIM, 1)
+        .inherit(OWNER, boosted, OWNER)
+        .at(460)
+        .sleep(IDLE)
+        .explain_with(&whylate_ledger::Options::default());
+    let tasks: Vec<i32> = told.0.tasks.iter().map(|task| task.tid.0).collect();
+    assert_eq!(tasks, [VICTIM.tid]);
+}
+
+#[test]
+fn a_contended_kernel_lock_is_followed_to_who_releases_it() {
+    let told = owner_on_cpu_2()
+        .at(150)
+        .contend(0xffff_8880)
+        .at(152)
+        .block(IDLE)
+        .cpu(2)
+        .at(452)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(457)
+        .run(VICTIM)
+        .at(458)
+        .acquire(0xffff_8880)
+        .at(502)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    // On its way to sleep and from it the thread contends for the lock as well.
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 44), (Cause::LockWait, 2 + 300 + 1)],
+    );
+    assert_eq!(charged_to(activation, Cause::LockWait, OWNER), Ns::from_us(300));
+    assert_blames(activation, Cause::LockWait, Some(OWNER));
+}
+
+#[test]
+fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
+    let (low, middle) = (rt("low", 20, 10), rt("middle", 30, 30));
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(low)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(103)
+        .run(VICTIM)
+        .at(150)
+        .call(sys::FUTEX, sys::LOCK)
+        .at(152)
+        .sleep(low)
+        .at(200)
+        .timer_wakes(middle)
+        .at(202)
+        .run(middle)
+        .at(1_202)
+        .sleep(low)
+        .at(1_302)
+        .wake(VICTIM, 1)
+        .at(1_304)
+        .run(VICTIM)
+        .ret(sys::FUTEX)
+        .at(1_404)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .sleep(low)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[
+            (Cause::Dispatch, 3 + 2),
+            (Cause::OwnWork, 49 + 100),
+            (Cause::LockWait, 50 + 100),
+            (Cause::LockInversion, 1_000),
+        ],
+    );
+    assert_blames(activation, Cause::LockInversion, Some(middle));
+    let inversion = activation.ledger.iter().find(|segment| segment.cause == Cause::LockInversion).expect("one");
+    assert!(matches!(inversion.owner, Some(Culprit::Task { tid, .. }) if tid.0 == low.tid), "{inversion:?}");
+    assert!(activation.verdict.why.contains("low:20"), "{}", activation.verdict.why);
+    assert!(told.finding("lock-inversion").is_some(), "{:?}", told.codes());
+}
+
+#[test]
+fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
+    let (low, higher) = (rt("low", 20, 10), rt("higher", 30, 70));
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(low)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(103)
+        .run(VICTIM)
+        .at(150)
+        .call(sys::FUTEX, sys::LOCK)
+        .at(152)
+        .sleep(low)
+        .at(200)
+        .timer_wakes(higher)
+        .at(202)
+        .run(higher)
+        .at(1_202)
+        .sleep(low)
+        .at(1_302)
+        .wake(VICTIM, 1)
+        .at(1_304)
+        .run(VICTIM)
+        .at(1_404)
+        .ret(sys::FUTEX)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .sleep(low)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[
+            (Cause::Dispatch, 3 + 2),
+            (Cause::OwnWork, 49 + 100),
+            (Cause::LockWait, 50 + 100),
+            (Cause::HigherPriorityTask, 1_000),
+        ],
+    );
+    assert_blames(activation, Cause::HigherPriorityTask, Some(higher));
+}
+
+#[test]
+fn a_chain_of_owners_is_followed_to_the_one_that_worked() {
+    let (first, second, third) = (fair("first", 21), fair("second", 22), fair("third", 23));
+    let told = Scene::new()
+        .cpu(2)
+        .at(0)
+        .run(third)
+        .cpu(3)
+        .at(0)
+        .run(second)
+        .cpu(4)
+        .at(0)
+        .run(first)
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .cpu(3)
+        .at(20)
+        .call(sys::FUTEX, sys::LOCK)
+        .sleep(IDLE)
+        .cpu(4)
+        .at(50)
+        .call(sys::FUTEX, sys::LOCK)
+        .sleep(IDLE)
+        .cpu(1)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(152)
+        .call(sys::FUTEX, sys::LOCK)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(400)
+        .wake(second, 3)
+        .cpu(3)
+        .at(402)
+        .run(second)
+        .at(410)
+        .wake(first, 4)
+        .cpu(4)
+        .at(412)
+        .run(first)
+        .at(452)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(457)
+        .run(VICTIM)
+        .ret(sys::FUTEX)
+        .at(502)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
+    );
+    let owners = [third, second, first].map(|owner| charged_to(activation, Cause::LockWait, owner));
+    assert_eq!(owners, [Ns::from_us(248), Ns::from_us(10), Ns::from_us(42)]);
+    assert_blames(activation, Cause::LockWait, Some(third));
+}
+
+#[test]
+fn an_interrupt_in_the_owners_work_is_the_interrupts() {
+    let told = owner_on_cpu_2()
+        .at(152)
+        .call(sys::FUTEX, sys::LOCK)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(200)
+        .irq(9, "acpi")
+        .at(440)
+        .irq_exit(9)
+        .at(452)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(457)
+        .run(VICTIM)
+        .ret(sys::FUTEX)
+        .at(502)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 10), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 48 + 12), (Cause::Irq, 240)],
+    );
+    assert_eq!(activation.verdict.cause, Cause::Irq);
+}
+
+#[test]
+fn two_threads_that_each_wait_for_the_other_do_not_loop() {
+    let other = fair("other", 11);
+    // Each is woken by the other at the end of its own wait: the waits overlap, and form a cycle.
+    let told = Scene::new()
+        .cpu(2)
+        .at(0)
+        .run(other)
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .call(sys::FUTEX, sys::LOCK)
+        .sleep(IDLE)
+        .cpu(2)
+        .at(120)
+        .call(sys::FUTEX, sys::LOCK)
+        .sleep(IDLE)
+        .unseen_switch_to(VICTIM)
+        .at(300)
+        .wake(other, 2)
+        .unseen_switch_to(other)
+        .at(400)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(500)
+        .sleep(IDLE)
+        .explain("victim");
+    let total: Ns = told.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
+    assert_eq!(total, told.0.activations.iter().map(|activation| activation.response()).sum());
+}

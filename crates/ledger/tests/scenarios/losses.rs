@@ -1,0 +1,187 @@
+//! What was not seen: lost events, a trace that begins or ends in the middle, a switch nobody recorded.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use whylate_base::{Confidence, Ns, Severity};
+use whylate_events::ContextFlags;
+use whylate_ledger::{Cause, Trigger};
+
+const VICTIM: Thread = rt("victim", 10, 80);
+
+fn woken_and_running() -> Scene {
+    Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM).at(105).run(VICTIM)
+}
+
+#[test]
+fn time_in_which_events_were_lost_is_charged_to_the_loss() {
+    let told = woken_and_running()
+        .at(200)
+        .sign(ContextFlags::default())
+        .at(5_300)
+        .lose()
+        .sign(ContextFlags::default())
+        .at(5_310)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_100)]);
+    assert_blames(activation, Cause::TraceLoss, None);
+    let finding = told.finding("trace-loss").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+}
+
+#[test]
+fn a_loss_lowers_the_confidence_of_another_verdict() {
+    let hog = rt("hog", 20, 90);
+    let told = woken_and_running()
+        .at(200)
+        .timer_wakes(hog)
+        .run(hog)
+        .at(1_200)
+        .sleep(VICTIM)
+        .at(1_300)
+        .sign(ContextFlags::default())
+        .at(1_350)
+        .lose()
+        .sign(ContextFlags::default())
+        .at(1_400)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 95 + 100 + 50),
+            (Cause::HigherPriorityTask, 1_000),
+            (Cause::TraceLoss, 50),
+        ],
+    );
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn a_loss_on_another_cpu_changes_nothing() {
+    let told = woken_and_running()
+        .cpu(2)
+        .at(150)
+        .sign(ContextFlags::default())
+        .at(160)
+        .lose()
+        .cpu(1)
+        .at(400)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 295)]);
+    assert_eq!(told.finding("trace-loss").expect("a finding").severity, Severity::Info);
+}
+
+#[test]
+fn an_activation_cut_by_the_start_begins_where_it_is_first_seen() {
+    let told = Scene::new()
+        .cpu(1)
+        .at(100)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(300)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_eq!(activation.trigger, Trigger::TraceStart);
+    assert_eq!((activation.due, activation.woken), (Ns::from_us(100), None));
+    assert_eq!((activation.running, activation.done), (Some(Ns::from_us(100)), Some(Ns::from_us(300))));
+    assert_charges(activation, &[(Cause::OwnWork, 200)]);
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+}
+
+#[test]
+fn an_activation_cut_by_the_end_is_charged_to_the_end() {
+    let told = woken_and_running().at(700).sign(ContextFlags::default()).explain("victim");
+    let activation = told.only();
+    assert_eq!((activation.done, activation.end), (None, Ns::from_us(700)));
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 595)]);
+}
+
+#[test]
+fn a_wait_cut_by_the_end_is_charged_to_who_has_the_cpu() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(9 * MS)
+        .sign(ContextFlags::default())
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 9 * MS - 100)]);
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+    assert_eq!(activation.running, None);
+}
+
+#[test]
+fn a_context_shows_a_switch_that_was_not_seen() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(200)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(250)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 100), (Cause::OwnWork, 50)]);
+    assert_eq!(activation.running, Some(Ns::from_us(200)));
+}
+
+#[test]
+fn a_thread_that_is_found_elsewhere_was_not_running_here() {
+    let told = woken_and_running()
+        .at(200)
+        .unseen_switch_to(fair("app", 30))
+        .sign(ContextFlags::default())
+        .at(500)
+        .sign(ContextFlags::default())
+        .at(510)
+        .run(VICTIM)
+        .at(600)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    // From 200 on it was somewhere, and no event says where.
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 90), (Cause::Unexplained, 310)]);
+    assert_blames(activation, Cause::Unexplained, None);
+}
+
+#[test]
+fn a_cpu_that_was_not_recorded_starves_nobody() {
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(fair("waker", 40))
+        .at(100)
+        .wake(VICTIM, 7)
+        .at(500 * MS)
+        .sign(ContextFlags::default())
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::Unexplained, 500 * MS - 100)]);
+    assert_blames(activation, Cause::Unexplained, None);
+    assert!(told.finding("starved").is_none());
+}
+
+#[test]
+fn what_was_not_recorded_is_said() {
+    let told = woken_and_running().at(200).sleep(IDLE).explain("victim");
+    let missing: Vec<&str> =
+        told.0.missing.iter().flat_map(|missing| missing.kind.tracepoints()).copied().collect();
+    assert!(missing.contains(&"raw_syscalls:sys_enter"), "{missing:?}");
+    assert!(!missing.contains(&"sched:sched_switch"), "{missing:?}");
+}

@@ -1,0 +1,221 @@
+//! From a timer's expiry to its interrupt, and from there to running.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use whylate_base::{Confidence, Ns};
+use whylate_events::ContextFlags;
+use whylate_ledger::{Activation, Cause, Trigger};
+
+const VICTIM: Thread = rt("victim", 10, 80);
+const APP: Thread = fair("app", 30);
+const TIMER: u64 = 0xffff_8881_0000_0000;
+
+/// The victim sleeps until 100 us on CPU 1, and `then` gets the CPU.
+fn sleeping(scene: Scene, then: Thread) -> Scene {
+    scene.cpu(1).at(10).unseen_switch_to(VICTIM).sign(ContextFlags::default()).at(20).arm(TIMER, 100).at(25).sleep(then)
+}
+
+/// Its timer is handled only at 300 us.
+fn handled_late(scene: Scene) -> Scene {
+    scene.cpu(1).at(300).fire(TIMER).wake(VICTIM, 1).fired(TIMER)
+}
+
+fn last(scene: Scene) -> Activation {
+    let told = scene.cpu(1).at(303).run(VICTIM).at(350).sleep(IDLE).explain("victim");
+    (*told.in_order().last().expect("an activation")).clone()
+}
+
+#[test]
+fn a_late_timer_whose_reason_was_not_recorded_is_just_late() {
+    let activation = last(handled_late(sleeping(Scene::new(), APP)));
+    assert_charges(&activation, &[(Cause::TimerLate, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
+    assert_blames(&activation, Cause::TimerLate, None);
+    assert_eq!(activation.verdict.confidence, Confidence::Low);
+    assert_eq!(activation.trigger, Trigger::Timer);
+    assert_eq!(activation.due, Ns::from_us(100));
+    assert_eq!(activation.woken, Some(Ns::from_us(300)));
+    assert_eq!(activation.latency(), Some(Ns::from_us(203)));
+}
+
+#[test]
+fn a_late_timer_over_a_thread_in_the_kernel_is_interrupts_disabled() {
+    let scene = sleeping(Scene::new(), APP).at(90).call(sys::READ, [3, 0, 0]);
+    let activation = last(handled_late(scene));
+    assert_charges(&activation, &[(Cause::IrqsDisabled, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
+    assert_blames(&activation, Cause::IrqsDisabled, Some(APP));
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn a_late_timer_over_user_code_is_stolen_time() {
+    let scene = sleeping(Scene::new(), APP).at(80).call(sys::READ, [3, 0, 0]).at(90).ret(sys::READ);
+    let activation = last(handled_late(scene));
+    assert_charges(&activation, &[(Cause::Stolen, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
+    assert_blames(&activation, Cause::Stolen, None);
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn timers_of_two_cpus_late_at_once_are_stolen_time() {
+    let other = 0xffff_8881_0000_1000;
+    let scene = Scene::new().cpu(2).at(5).unseen_switch_to(fair("other", 40)).arm(other, 120);
+    let scene = handled_late(sleeping(scene, APP)).cpu(2).at(301).fire(other).fired(other);
+    let activation = last(scene);
+    assert_charges(&activation, &[(Cause::Stolen, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
+    assert_blames(&activation, Cause::Stolen, None);
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+}
+
+#[test]
+fn a_late_timer_on_an_idle_cpu_is_the_way_out_of_idle() {
+    let activation = last(handled_late(sleeping(Scene::new(), IDLE)));
+    assert_charges(&activation, &[(Cause::IdleExit, 200 + 3), (Cause::OwnWork, 47)]);
+    assert_blames(&activation, Cause::IdleExit, None);
+}
+
+#[test]
+fn no_idle_state_takes_ten_milliseconds() {
+    let told = sleeping(Scene::new(), IDLE)
+        .at(10 * MS)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(10 * MS + 3)
+        .run(VICTIM)
+        .at(10 * MS + 50)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.worst();
+    assert_charges(activation, &[(Cause::Stolen, 10 * MS - 100), (Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
+    assert_blames(activation, Cause::Stolen, None);
+}
+
+#[test]
+fn an_interrupt_handler_in_front_of_the_timer_is_charged() {
+    let scene = sleeping(Scene::new(), APP).at(98).irq(16, "usb").at(298).irq_exit(16);
+    let activation = last(handled_late(scene));
+    assert_charges(
+        &activation,
+        &[(Cause::Irq, 198), (Cause::TimerLate, 2), (Cause::Dispatch, 3), (Cause::OwnWork, 47)],
+    );
+    assert_eq!(activation.verdict.cause, Cause::Irq);
+}
+
+#[test]
+fn slack_is_what_a_fair_thread_is_given() {
+    let victim = fair("victim", 10);
+    let told = Scene::new()
+        .cpu(1)
+        .at(10)
+        .unseen_switch_to(victim)
+        .arm_with_slack(TIMER, 100, 150)
+        .at(25)
+        .sleep(IDLE)
+        .at(150)
+        .fire(TIMER)
+        .wake(victim, 1)
+        .fired(TIMER)
+        .at(155)
+        .run(victim)
+        .at(185)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.worst();
+    assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::IdleExit, 5), (Cause::OwnWork, 30)]);
+    assert_blames(activation, Cause::TimerSlack, None);
+    assert_eq!(activation.due, Ns::from_us(100));
+}
+
+#[test]
+fn a_timer_later_than_its_slack_is_late_by_the_rest() {
+    let victim = fair("victim", 10);
+    let told = Scene::new()
+        .cpu(1)
+        .at(10)
+        .unseen_switch_to(victim)
+        .arm_with_slack(TIMER, 100, 150)
+        .at(25)
+        .sleep(IDLE)
+        .at(450)
+        .fire(TIMER)
+        .wake(victim, 1)
+        .fired(TIMER)
+        .at(455)
+        .run(victim)
+        .at(485)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.worst();
+    assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::IdleExit, 305), (Cause::OwnWork, 30)]);
+    assert_blames(activation, Cause::IdleExit, None);
+}
+
+#[test]
+fn a_cpu_that_wakes_slowly_from_idle_is_charged_until_the_switch() {
+    let waker = fair("waker", 40);
+    let told = Scene::new()
+        .cpu(2)
+        .at(0)
+        .run(waker)
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .cpu(2)
+        .at(100)
+        .wake(VICTIM, 1)
+        .cpu(1)
+        .at(280)
+        .run(VICTIM)
+        .at(330)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 180), (Cause::OwnWork, 50)]);
+    assert_blames(activation, Cause::IdleExit, None);
+}
+
+/// The next period began at 1000 us, and the thread was still at work until 1200.
+fn overrun() -> Scene {
+    Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(1_200).arm(
+        TIMER, 1_000,
+    )
+}
+
+#[test]
+fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
+    let told = overrun()
+        .at(1_201)
+        .sleep(IDLE)
+        .at(1_203)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(1_205)
+        .run(VICTIM)
+        .at(1_300)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
+    let second = activations[1];
+    assert_eq!((second.due, second.running), (Ns::from_us(1_000), Some(Ns::from_us(1_205))));
+    assert_charges(second, &[(Cause::OwnWork, 201 + 95), (Cause::IdleExit, 2 + 2)]);
+}
+
+#[test]
+fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at_once() {
+    let told = overrun()
+        .at(1_201)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(1_300)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
+    let second = activations[1];
+    assert_eq!((second.due, second.running), (Ns::from_us(1_000), Some(Ns::from_us(1_201))));
+    assert_charges(second, &[(Cause::OwnWork, 300)]);
+}

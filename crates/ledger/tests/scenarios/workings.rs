@@ -1,0 +1,224 @@
+//! What a thread does itself: work, page faults, devices, sleeps.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use whylate_base::{Confidence, Ns};
+use whylate_events::ContextFlags;
+use whylate_ledger::{Cause, Options};
+
+const VICTIM: Thread = rt("victim", 10, 80);
+
+/// One period of 10 ms: woken at its beginning, running 5 us later, at work for `work`.
+fn period(scene: Scene, n: i64, work: i64) -> Scene {
+    let start = n * 10 * MS + 100;
+    scene.at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM).at(start + 5 + work).sleep(IDLE)
+}
+
+fn idle() -> Scene {
+    Scene::new().cpu(1).at(0).sign(ContextFlags::default())
+}
+
+#[test]
+fn nobody_is_accused_where_nothing_is_wrong() {
+    let mut scene = idle();
+    for n in 0..10 {
+        scene = period(scene, n, 50);
+    }
+    let told = scene.explain_with(&Options::default());
+    assert_eq!(told.0.activations.len(), 10);
+    for activation in &told.0.activations {
+        assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 50)]);
+        assert_blames(activation, Cause::OwnWork, None);
+        assert!(activation.verdict.why.starts_with("nothing delayed victim"), "{}", activation.verdict.why);
+    }
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    let summary = &told.0.tasks[0];
+    assert_eq!((summary.activations, summary.priority.0), (10, VICTIM.prio));
+    let latency = summary.latency.expect("it ran");
+    assert_eq!((latency.min, latency.max), (Ns::from_us(5), Ns::from_us(5)));
+    assert_eq!(summary.causes, [(Cause::OwnWork, Ns::from_us(500)), (Cause::IdleExit, Ns::from_us(50))]);
+}
+
+#[test]
+fn much_more_own_work_than_usual_is_its_own_fault() {
+    let mut scene = idle();
+    for n in 0..9 {
+        scene = period(scene, n, 300);
+    }
+    let told = period(scene, 9, 12 * MS).explain_with(&Options::default());
+    let worst = told.worst();
+    assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 12 * MS)]);
+    assert_blames(worst, Cause::OwnWork, None);
+    assert!(worst.verdict.why.contains("ran for 12.00 ms itself"), "{}", worst.verdict.why);
+    for usual in &told.0.activations[1..] {
+        assert!(usual.verdict.why.starts_with("nothing delayed"), "{}", usual.verdict.why);
+    }
+}
+
+#[test]
+fn a_small_delay_outweighs_the_work_that_is_always_there() {
+    let hog = rt("hog", 20, 90);
+    let mut scene = idle();
+    for n in 0..9 {
+        scene = period(scene, n, 3 * MS);
+    }
+    let told = scene
+        .at(90 * MS + 100)
+        .timer_wakes(hog)
+        .run(hog)
+        .timer_wakes(VICTIM)
+        .at(91 * MS + 100)
+        .sleep(VICTIM)
+        .at(94 * MS + 100)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_charges(told.worst(), &[(Cause::HigherPriorityTask, MS), (Cause::OwnWork, 3 * MS)]);
+    assert_blames(told.worst(), Cause::HigherPriorityTask, Some(hog));
+}
+
+#[test]
+fn a_burst_of_minor_faults_is_charged_by_what_one_costs() {
+    let mut scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    for n in 0..100 {
+        scene = scene.at(110 + 2 * n).fault(0x7000_0000 + 4096 * n as u64);
+    }
+    let told = scene.at(400).sleep(IDLE).explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 5 + 90), (Cause::PageFault, 200)]);
+    assert_blames(activation, Cause::PageFault, None);
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn a_major_fault_is_charged_while_the_page_is_read() {
+    let told = idle()
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .fault(0x7000_0000)
+        .at(111)
+        .block(IDLE)
+        .at(3_111)
+        .irq(30, "nvme0q1")
+        .wake(VICTIM, 1)
+        .irq_exit(30)
+        .at(3_115)
+        .run(VICTIM)
+        .at(3_200)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 85), (Cause::PageFault, 3_001)]);
+    assert_blames(activation, Cause::PageFault, None);
+}
+
+#[test]
+fn the_way_from_a_fault_to_its_sleep_is_the_faults_as_well() {
+    let told = idle()
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .fault(0x7000_0000)
+        .at(150)
+        .block(IDLE)
+        .at(3_150)
+        .irq(30, "nvme0q1")
+        .wake(VICTIM, 1)
+        .irq_exit(30)
+        .at(3_154)
+        .run(VICTIM)
+        .at(3_200)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_charges(told.only(), &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 46), (Cause::PageFault, 3_040)]);
+}
+
+#[test]
+fn a_sleep_on_a_device_belongs_to_the_activation() {
+    let told = idle()
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(150)
+        .block(IDLE)
+        .at(2_150)
+        .irq(30, "nvme0q1")
+        .wake(VICTIM, 1)
+        .irq_exit(30)
+        .at(2_155)
+        .run(VICTIM)
+        .at(2_200)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)]);
+    assert_blames(activation, Cause::BlockIo, None);
+}
+
+#[test]
+fn a_thread_that_ends_is_done() {
+    let told = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(300).die(IDLE).explain("victim");
+    let activation = told.only();
+    assert_eq!(activation.done, Some(Ns::from_us(300)));
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 195)]);
+}
+
+/// Twelve periods, slept through with these arguments of `clock_nanosleep`.
+fn sleeps(args: [u64; 3]) -> Scene {
+    let mut scene = idle();
+    for n in 0..12 {
+        let start = n * 10 * MS + 100;
+        scene = scene.at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        scene = scene.at(start + 50).call(sys::CLOCK_NANOSLEEP, args).at(start + 52).sleep(IDLE);
+    }
+    scene
+}
+
+#[test]
+fn a_thread_that_sleeps_for_a_while_drifts() {
+    let told = sleeps(sys::FOR).explain("victim");
+    let finding = told.finding("relative-sleep").expect("a finding");
+    assert!(finding.title.contains("victim:10"), "{}", finding.title);
+    let told = sleeps(sys::UNTIL).explain("victim");
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+}
+
+#[test]
+fn a_relative_sleep_is_told_from_timers_as_well() {
+    let run = |absolute: bool| {
+        let timer = 0xffff_8881_0000_0000;
+        let mut scene = idle().at(50).timer_wakes(VICTIM).at(55).run(VICTIM);
+        let (mut now, mut due) = (60, 60);
+        for n in 0..30 {
+            // Work of changing length is what moves a relative sleeper's period.
+            now += 100 + (n * 7919) % 400;
+            due = if absolute { due + 10 * MS } else { now + 10 * MS };
+            scene = scene.at(now).arm(timer, due).sleep(IDLE).at(due).fire(timer).wake(VICTIM, 1).fired(timer);
+            now = due + 5;
+            scene = scene.at(now).run(VICTIM);
+        }
+        scene.at(now + 100).sleep(IDLE).explain("victim")
+    };
+    assert!(run(false).finding("relative-sleep").is_some());
+    assert!(run(true).finding("relative-sleep").is_none());
+}
+
+#[test]
+fn a_fair_thread_without_a_policy_is_not_selected_by_default() {
+    let told = idle()
+        .at(100)
+        .timer_wakes(fair("app", 30))
+        .at(105)
+        .run(fair("app", 30))
+        .at(300)
+        .sleep(IDLE)
+        .explain_with(&Options::default());
+    assert!(told.0.tasks.is_empty() && told.0.activations.is_empty());
+}
