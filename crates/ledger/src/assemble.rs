@@ -19,7 +19,9 @@ impl Engine<'_> {
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let thread = self.threads.get_mut(tid);
         let Some(open) = thread.open.take() else { return };
-        let end = end.max(open.due);
+        // Clocks of two CPUs may disagree: nothing of an activation lies before its due time.
+        let end = end.max(open.due).max(open.running.unwrap_or(open.due));
+        let done = done.map(|_| end);
         let Some(thread) = self.threads.get(tid) else { return };
         if !self.options.selects(thread) {
             return;

@@ -12,7 +12,7 @@ mod waiting;
 
 use crate::activations::{Begin, Open, WakeCause};
 use crate::cause::Cause;
-use crate::cpus::{IrqId, Who};
+use crate::cpus::{Clip, IrqId, Who};
 use crate::engine::Engine;
 use crate::model::{Culprit, Segment};
 use crate::threads::{State, Thread};
@@ -129,24 +129,26 @@ impl Charger<'_> {
 
     /// The thread was out of sight.
     fn unseen(&mut self, to: Ns) {
-        let lost = self.engine.seen.contains(whylate_events::Kind::Lost);
-        let charge =
-            if lost { Charge::to(Cause::TraceLoss, None, Confidence::High) } else { Charge::unexplained() };
+        let charge = self.unknown(None, self.at, to);
         self.charge(to, charge);
     }
 
+    /// Nothing is known of `from..to`: events were lost, on `cpu` or anywhere, or there were none.
+    fn unknown(&self, cpu: Option<Cpu>, from: Ns, to: Ns) -> Charge {
+        match self.engine.lost_between(cpu, from, to) {
+            true => Charge::to(Cause::TraceLoss, None, Confidence::High),
+            false => Charge::unexplained(),
+        }
+    }
+
     /// The charge for an occupant that goes before any thread, or whose time is unknown.
-    fn interruption(&self, who: Who) -> Option<Charge> {
-        match who {
+    fn interruption(&self, (from, to, stretch): Clip) -> Option<Charge> {
+        match stretch.who {
             Who::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), Confidence::High)),
             Who::Softirq(vec) => {
                 Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High))
             }
-            Who::Unknown => Some(if self.engine.seen.contains(whylate_events::Kind::Lost) {
-                Charge::to(Cause::TraceLoss, None, Confidence::High)
-            } else {
-                Charge::unexplained()
-            }),
+            Who::Unknown => Some(self.unknown(Some(self.cpu), from, to)),
             Who::Idle | Who::Task(..) => None,
         }
     }

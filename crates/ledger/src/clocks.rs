@@ -58,7 +58,7 @@ impl TimerClocks {
 
 impl Offsets {
     fn is_near(&self, offset: i64) -> bool {
-        (self.median - offset).abs() < SAME_CLOCK.0
+        self.median.abs_diff(offset) < SAME_CLOCK.0.unsigned_abs()
     }
 }
 

@@ -13,8 +13,8 @@ use crate::cpus::{Cpus, Irqs};
 use crate::options::Options;
 use crate::sleeps::Syscalls;
 use crate::threads::Threads;
-use std::collections::HashMap;
-use whylate_base::Ns;
+use std::collections::{HashMap, VecDeque};
+use whylate_base::{Cpu, Ns};
 use whylate_events::{Event, EventKind, Kind, KindSet, TraceInfo};
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
@@ -43,6 +43,8 @@ pub(crate) struct Engine<'a> {
     /// True when trace time and the kernel's monotonic time are one.
     monotonic: bool,
     pub(crate) hypervisor: Option<bool>,
+    /// Where events were lost: the CPU, from its last event, to its next.
+    losses: VecDeque<(Cpu, Ns, Ns)>,
     pub(crate) seen: KindSet,
     pub(crate) now: Ns,
     pub(crate) first: Option<Ns>,
@@ -73,6 +75,7 @@ impl<'a> Engine<'a> {
             timer_clocks: TimerClocks::default(),
             monotonic: info.clock.as_deref() == Some("mono"),
             hypervisor: None,
+            losses: VecDeque::new(),
             seen: KindSet::NONE,
             now: Ns(i64::MIN),
             first: None,
@@ -140,6 +143,13 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// True when events were lost in some of `from..to`, on `cpu` or, without one, on any.
+    pub(crate) fn lost_between(&self, cpu: Option<Cpu>, from: Ns, to: Ns) -> bool {
+        let recent = self.losses.iter().rev().take_while(|loss| loss.2 > from);
+        let mut there = recent.filter(|loss| loss.1 < to);
+        there.any(|loss| cpu.is_none_or(|cpu| cpu == loss.0))
+    }
+
     /// Forgets what no activation in progress can need.
     fn clean_up(&mut self) {
         let oldest = self
@@ -150,6 +160,9 @@ impl<'a> Engine<'a> {
             .map(|open| open.due)
             .min();
         let horizon = oldest.unwrap_or(self.now).min(self.now) - LOOK_BACK;
+        while self.losses.front().is_some_and(|loss| loss.2 < horizon) {
+            self.losses.pop_front();
+        }
         self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
         self.threads.iter_mut().for_each(|thread| thread.forget(horizon));
     }

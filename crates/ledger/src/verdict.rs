@@ -79,7 +79,8 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     }
     let evidence = evidence(engine, activation, &judged, cause, by);
     let underlying = cause;
-    if starved(activation) && !matches!(cause, Cause::PinnedBeforePriority | Cause::TraceLoss) {
+    let told = !matches!(cause, Cause::PinnedBeforePriority | Cause::TraceLoss | Cause::Unexplained);
+    if told && starved(activation) {
         cause = Cause::Starved;
     }
     let mut verdict = Verdict {
@@ -126,7 +127,9 @@ fn groups(segments: &[Segment]) -> Vec<Charged> {
 /// most: the interrupt that wakes a thread always does. A handler that always takes long is no less
 /// of an answer for that.
 fn usual_cost(thread: &Thread, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
-    let Some(stats) = thread.stats.as_ref().filter(|stats| stats.activations >= ENOUGH) else { return Ns::ZERO };
+    let Some(stats) = thread.stats.as_ref().filter(|stats| stats.activations >= ENOUGH) else {
+        return Ns::ZERO;
+    };
     match stats.costs.get(&key) {
         Some(cost) if cost.activations * 2 > stats.activations => {
             let others = Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1));

@@ -8,8 +8,8 @@ use simulator::Simulator;
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker, PageFault,
-    Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
+    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker,
+    PageFault, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
 };
 use whylate_ledger::{Activation, Cause, Explanation, Options, Select, explain};
 
@@ -29,7 +29,8 @@ fn explain_all(events: &[Event], kernel: Option<&str>, threads: i32) -> Explanat
         ..TraceInfo::default()
     };
     let tasks = (0..threads).map(|tid| Select::Tid(Tid(tid))).collect();
-    let options = Options { tasks, deadline: Some(Ns::from_us(100)), worst: usize::MAX, ..Options::default() };
+    let options =
+        Options { tasks, deadline: Some(Ns::from_us(100)), worst: usize::MAX, ..Options::default() };
     explain(VecSource::new(events.to_vec(), info, false), &options)
 }
 
@@ -62,7 +63,10 @@ fn check(explanation: &Explanation, events: &[Event]) {
     }
     let (first, last) = explanation.trace.span.unwrap_or_default();
     let inside = |at: Ns| at >= first && at <= last;
-    assert!(explanation.activations.iter().all(|a| inside(a.due) && inside(a.end)), "outside of {first}..{last}");
+    assert!(
+        explanation.activations.iter().all(|a| inside(a.due) && inside(a.end)),
+        "outside of {first}..{last}"
+    );
 }
 
 fn check_activation(activation: &Activation) {
@@ -173,11 +177,24 @@ fn fact() -> impl Strategy<Value = Fact> {
 
 fn scheduling() -> impl Strategy<Value = EventKind> {
     let wake = || {
-        (comm(), tid(), priority(), cpu()).prop_map(|(comm, tid, prio, target_cpu)| Wake { comm, tid, prio, target_cpu })
+        (comm(), tid(), priority(), cpu()).prop_map(|(comm, tid, prio, target_cpu)| Wake {
+            comm,
+            tid,
+            prio,
+            target_cpu,
+        })
     };
     let switch = (comm(), tid(), priority(), state(), comm(), tid(), priority()).prop_map(
         |(prev_comm, prev_tid, prev_prio, prev_state, next_comm, next_tid, next_prio)| {
-            EventKind::Switch(Switch { prev_comm, prev_tid, prev_prio, prev_state, next_comm, next_tid, next_prio })
+            EventKind::Switch(Switch {
+                prev_comm,
+                prev_tid,
+                prev_prio,
+                prev_state,
+                next_comm,
+                next_tid,
+                next_prio,
+            })
         },
     );
     prop_oneof![
@@ -273,7 +290,13 @@ fn a_long_trace_is_charged_to_the_nanosecond() {
     assert!(events.len() > 2 << 16, "{} events", events.len());
     let explanation = explain_all(&events, Some("6.1.0"), simulator::THREADS);
     check(&explanation, &events);
-    let unexplained: Ns = explanation.tasks.iter().flat_map(|task| &task.causes).filter(|(cause, _)| *cause == Cause::Unexplained).map(|(_, time)| *time).sum();
+    let unexplained: Ns = explanation
+        .tasks
+        .iter()
+        .flat_map(|task| &task.causes)
+        .filter(|(cause, _)| *cause == Cause::Unexplained)
+        .map(|(_, time)| *time)
+        .sum();
     let all: Ns = explanation.tasks.iter().flat_map(|task| &task.causes).map(|(_, time)| *time).sum();
     assert!(unexplained.0 * 100 < all.0, "{unexplained} of {all} unexplained in a trace without a gap");
 }

@@ -62,10 +62,10 @@ impl Charger<'_> {
     fn owner_runs(&mut self, owner: &Thread, cpu: whylate_base::Cpu, to: Ns, held: Charge) {
         self.cpu = cpu;
         let Some(timeline) = self.engine.cpus.get(cpu) else { return self.charge(to, held) };
-        for (_, end, stretch) in timeline.between(self.at, to) {
+        for (from, end, stretch) in timeline.between(self.at, to) {
             let charge = match stretch.who {
                 Who::Task(tid, _) if tid == owner.tid => held,
-                who => self.interruption(who).unwrap_or(held),
+                _ => self.interruption((from, end, stretch)).unwrap_or(held),
             };
             self.charge(end, charge);
         }

@@ -2,7 +2,7 @@
 
 use super::{Charge, Charger};
 use crate::cause::Cause;
-use crate::cpus::{CpuTimeline, LateTimer, Who};
+use crate::cpus::{CpuTimeline, LateTimer, Who, Witness};
 use crate::recent::partition_from_end;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
@@ -27,7 +27,7 @@ impl Charger<'_> {
                         Charge::to(Cause::TimerLate, None, confidence)
                     })
                 }
-                who => self.interruption(who).unwrap_or_else(Charge::unexplained),
+                _ => self.interruption((from, end, stretch)).unwrap_or_else(Charge::unexplained),
             };
             self.charge(end, charge);
         }
@@ -63,9 +63,9 @@ impl Charger<'_> {
         let timeline = self.engine.cpus.get(cpu)?;
         let disabled = |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio)), confidence);
         let first = partition_from_end(&timeline.witnesses, |witness| witness.at < from);
-        let mut witnesses = timeline.witnesses.range(first..).take_while(|witness| witness.at <= to);
-        let seen_disabled = witnesses.any(|witness| witness.tid == tid && witness.irqs_off);
-        if seen_disabled {
+        let witnesses = timeline.witnesses.range(first..).take_while(|witness| witness.at <= to);
+        let mut witnesses = witnesses.filter(|witness| witness.tid == tid);
+        if shows_irqs_off(&mut witnesses, from, to) {
             return Some(disabled(Confidence::High));
         }
         let late = late_timers(timeline, from, to).find(|late| covers_half(late, from, to))?;
@@ -94,6 +94,21 @@ pub(super) fn late_timers(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iter
     timeline.late_timers.range(first..).filter(move |late| late.due < to)
 }
 
+/// True when all sightings are with interrupts off, and half of `from..to` or more lies between the
+/// first and the last: the way into a switch shows them, too, but only for a moment.
+pub(super) fn shows_irqs_off<'w>(witnesses: impl Iterator<Item = &'w Witness>, from: Ns, to: Ns) -> bool {
+    let mut witnesses = witnesses.peekable();
+    let Some(first) = witnesses.peek().map(|witness| witness.at) else { return false };
+    let mut last = first;
+    for witness in witnesses {
+        if !witness.irqs_off {
+            return false;
+        }
+        last = witness.at;
+    }
+    (last - first).0.saturating_mul(2) >= (to - from).0
+}
+
 fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
-    to.min(late.handled).since(from.max(late.due)).0 * 2 >= (to - from).0
+    to.min(late.handled).since(from.max(late.due)).0.saturating_mul(2) >= (to - from).0
 }

@@ -20,11 +20,11 @@ impl Charger<'_> {
         self.cpu = cpu;
         let Some(timeline) = self.engine.cpus.get(cpu) else { return self.unseen(to) };
         let marks = self.marks(cpu, self.at, to);
-        for (_, end, stretch) in timeline.between(self.at, to) {
+        for (from, end, stretch) in timeline.between(self.at, to) {
             match stretch.who {
                 Who::Task(tid, _) if tid == self.victim.tid => self.own(end, &marks),
-                who => {
-                    let charge = self.interruption(who).unwrap_or_else(Charge::unexplained);
+                _ => {
+                    let charge = self.interruption((from, end, stretch)).unwrap_or_else(Charge::unexplained);
                     self.charge(end, charge);
                 }
             }
@@ -104,8 +104,12 @@ mod tests {
 
     #[test]
     fn a_burst_of_faults_tells_what_one_costs() {
-        let at =
-            |at: i64, next: i64, next_is_fault| Fault { at: Ns(at), next: Some(Ns(next)), next_is_fault, slept: false };
+        let at = |at: i64, next: i64, next_is_fault| Fault {
+            at: Ns(at),
+            next: Some(Ns(next)),
+            next_is_fault,
+            slept: false,
+        };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];
         let usual = usual_fault(&burst);

@@ -1,9 +1,10 @@
 //! The time a thread was runnable and did not run.
 
+use super::late::shows_irqs_off;
 use super::{Charge, Charger};
 use crate::bandwidth::{self, Window};
 use crate::cause::Cause;
-use crate::cpus::{CpuTimeline, Who};
+use crate::cpus::{CpuTimeline, Who, Witness};
 use crate::model::Culprit;
 use crate::recent::partition_from_end;
 use crate::threads::Thread;
@@ -58,7 +59,7 @@ impl Charger<'_> {
             let charge = match stretch.who {
                 Who::Task(tid, theirs) => self.behind(&queue, start, end, tid, theirs),
                 Who::Idle => self.behind_idle(&queue, start, end),
-                who => self.interruption(who).unwrap_or_else(Charge::unexplained),
+                _ => self.interruption((start, end, stretch)).unwrap_or_else(Charge::unexplained),
             };
             self.charge(end, charge);
         }
@@ -126,19 +127,18 @@ impl Charger<'_> {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
         let by = Some(self.task(tid, theirs));
-        let mut witnesses = queue
-            .timeline
-            .witnesses
-            .range(partition_from_end(&queue.timeline.witnesses, |seen| seen.at < start)..)
-            .take_while(|seen| seen.at <= end)
-            .filter(|seen| seen.tid == tid);
+        let first_seen = partition_from_end(&queue.timeline.witnesses, |seen| seen.at < start);
+        let seen = queue.timeline.witnesses.range(first_seen..).take_while(|seen| seen.at <= end);
+        let seen: Vec<&Witness> = seen.filter(|seen| seen.tid == tid).collect();
+        let preemption_off = seen.iter().any(|seen| !seen.irqs_off);
         if interrupted {
-            return self.after_interrupt(kept, by, witnesses.any(|seen| !seen.irqs_off));
+            return self.after_interrupt(kept, by, preemption_off);
         }
-        if let Some(seen) = witnesses.next() {
-            let irqs_off = seen.irqs_off && witnesses.all(|seen| seen.irqs_off);
-            let cause = if irqs_off { Cause::IrqsDisabled } else { Cause::PreemptionDisabled };
-            return Charge::to(cause, by, Confidence::High);
+        if preemption_off {
+            return Charge::to(Cause::PreemptionDisabled, by, Confidence::High);
+        }
+        if shows_irqs_off(seen.into_iter(), start, end) {
+            return Charge::to(Cause::IrqsDisabled, by, Confidence::High);
         }
         self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
             .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, self.unwitnessed()))

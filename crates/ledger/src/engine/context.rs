@@ -20,13 +20,16 @@ impl Engine<'_> {
         }
         let context = event.context;
         if context.flags.contains(ContextFlags::NEED_RESCHED) && !context.flags.in_interrupt() {
-            // The scheduler's own events always have interrupts off, and so do unknown ones, maybe.
-            let telling = match event.kind {
-                EventKind::Switch(_) => false,
-                EventKind::Function { .. } | EventKind::ContentionBegin { .. } | EventKind::ContentionEnd { .. } => true,
-                _ => !context.flags.irqs_off(),
-            };
-            if telling {
+            // The scheduler's own events always have interrupts off, and tell nothing of the thread.
+            let of_scheduler = matches!(
+                event.kind,
+                EventKind::Switch(_)
+                    | EventKind::Waking(_)
+                    | EventKind::Wakeup { .. }
+                    | EventKind::Migrate { .. }
+                    | EventKind::PiSetprio { .. }
+            );
+            if !of_scheduler {
                 let irqs_off = context.flags.irqs_off();
                 cpu.witnesses.push_back(Witness { at, tid: context.tid, irqs_off });
             }
@@ -77,6 +80,7 @@ impl Engine<'_> {
         let from = timeline.lose(at);
         timeline.last_event = Some(at);
         timeline.faulting = None;
+        self.losses.push_back((cpu, from, at));
         self.open_windows.remove(&cpu.0);
         for thread in self.threads.iter_mut() {
             if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {

@@ -61,7 +61,7 @@ impl Engine<'_> {
         let first_of_interrupt = cpu.timers_read != Some(expiry.now);
         cpu.timers_read = Some(expiry.now);
         let offset = match (self.monotonic, first_of_interrupt) {
-            (true, _) if (at - expiry.now).0.abs() < SAME_CLOCK.0 => Ns::ZERO,
+            (true, _) if (at - expiry.now).0.unsigned_abs() < SAME_CLOCK.0.unsigned_abs() => Ns::ZERO,
             (_, true) => self.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY)),
             (_, false) => self.timer_clocks.of(expiry.now, at),
         };

@@ -59,7 +59,7 @@ pub(crate) fn why(
     on_time: bool,
     usual_work: Ns,
 ) -> String {
-    let who = format!("{} ({})", thread.comm, activation.priority);
+    let who = format!("{} ({})", activation.comm, activation.priority);
     let charged = verdict.charged;
     let response = activation.response();
     let by = verdict.by.as_ref().map_or_else(|| "another thread".to_owned(), name);

@@ -113,11 +113,9 @@ fn only_fair_threads_in_front_on_an_old_kernel_is_throttling() {
 
 #[test]
 fn an_idle_cpu_on_a_kernel_that_cannot_throttle_is_not_explained_away() {
-    let told = taken_off(
-        Scene::new().kernel("6.12.9-amd64").cpu(1).at(0).fact(Fact::RtGroupSched(false)),
-        IDLE,
-    )
-    .explain("victim");
+    let told =
+        taken_off(Scene::new().kernel("6.12.9-amd64").cpu(1).at(0).fact(Fact::RtGroupSched(false)), IDLE)
+            .explain("victim");
     assert_charges(told.only(), &[(Cause::Unexplained, 40 * MS), (Cause::OwnWork, 200)]);
     assert_blames(told.only(), Cause::Unexplained, None);
 }

@@ -3,7 +3,7 @@
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::ContextFlags;
-use whylate_ledger::{Cause, Options, Select};
+use whylate_ledger::{Cause, Judge, Options, Select};
 
 const VICTIM: Thread = rt("victim", 10, 80);
 
@@ -203,4 +203,39 @@ fn an_interrupt_cuts_the_lane_below_it_in_two() {
 fn an_empty_trace_has_nothing_to_say() {
     let told = Scene::new().explain_with(&Options::default());
     assert!(told.0.tasks.is_empty() && told.0.activations.is_empty() && told.0.findings.is_empty());
+}
+
+#[test]
+fn a_verdict_on_the_latency_looks_no_further_than_the_first_run() {
+    let (before, after) = (rt("before", 20, 90), rt("after", 21, 91));
+    let judged = |judge| {
+        let told = Scene::new()
+            .cpu(1)
+            .at(0)
+            .run(before)
+            .at(100)
+            .timer_wakes(VICTIM)
+            .at(200)
+            .sleep(VICTIM)
+            .at(250)
+            .timer_wakes(after)
+            .run(after)
+            .at(750)
+            .sleep(VICTIM)
+            .at(800)
+            .sleep(IDLE)
+            .explain_with(&Options {
+                tasks: vec![Select::Comm("victim".into())],
+                judge,
+                ..Options::default()
+            });
+        told.only().clone()
+    };
+    let response = judged(Judge::Response);
+    assert_charges(&response, &[(Cause::HigherPriorityTask, 100 + 500), (Cause::OwnWork, 50 + 50)]);
+    assert_blames(&response, Cause::HigherPriorityTask, Some(after));
+    let latency = judged(Judge::Latency);
+    assert_eq!(latency.ledger, response.ledger);
+    assert_blames(&latency, Cause::HigherPriorityTask, Some(before));
+    assert_eq!((latency.verdict.charged, latency.verdict.share), (Ns::from_us(100), 1.0));
 }

@@ -188,7 +188,8 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
         ],
     );
     assert_blames(activation, Cause::LockInversion, Some(middle));
-    let inversion = activation.ledger.iter().find(|segment| segment.cause == Cause::LockInversion).expect("one");
+    let inversion =
+        activation.ledger.iter().find(|segment| segment.cause == Cause::LockInversion).expect("one");
     assert!(matches!(inversion.owner, Some(Culprit::Task { tid, .. }) if tid.0 == low.tid), "{inversion:?}");
     assert!(activation.verdict.why.contains("low:20"), "{}", activation.verdict.why);
     assert!(told.finding("lock-inversion").is_some(), "{:?}", told.codes());
@@ -361,6 +362,7 @@ fn two_threads_that_each_wait_for_the_other_do_not_loop() {
         .at(500)
         .sleep(IDLE)
         .explain("victim");
-    let total: Ns = told.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
+    let total: Ns =
+        told.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
     assert_eq!(total, told.0.activations.iter().map(|activation| activation.response()).sum());
 }

@@ -270,7 +270,10 @@ fn a_move_is_charged_on_each_cpu_and_counted_where_it_ran() {
         .sleep(IDLE)
         .explain("victim");
     let activation = told.only();
-    assert_charges(activation, &[(Cause::HigherPriorityTask, 200), (Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    assert_charges(
+        activation,
+        &[(Cause::HigherPriorityTask, 200), (Cause::IdleExit, 5), (Cause::OwnWork, 95)],
+    );
     let cpus: Vec<Cpu> = activation.ledger.iter().map(|segment| segment.cpu).collect();
     assert_eq!(cpus, [Cpu(1), Cpu(2), Cpu(2)]);
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
@@ -321,7 +324,8 @@ fn who_pins_itself_first_and_is_raised_later_is_told_so() {
         .at(5_000 * MS + 206)
         .sleep(IDLE)
         .explain_with(&Options::default());
-    let activation = told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
+    let activation =
+        told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
     assert_charges(
         activation,
         &[
@@ -343,7 +347,8 @@ fn who_pins_itself_first_and_is_never_raised_is_told_so() {
         .at(5_000 * MS + 106)
         .sign(ContextFlags::default())
         .explain_with(&Options::default());
-    let activation = told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
+    let activation =
+        told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
     assert_charges(
         activation,
         &[

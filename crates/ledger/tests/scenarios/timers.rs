@@ -11,7 +11,15 @@ const TIMER: u64 = 0xffff_8881_0000_0000;
 
 /// The victim sleeps until 100 us on CPU 1, and `then` gets the CPU.
 fn sleeping(scene: Scene, then: Thread) -> Scene {
-    scene.cpu(1).at(10).unseen_switch_to(VICTIM).sign(ContextFlags::default()).at(20).arm(TIMER, 100).at(25).sleep(then)
+    scene
+        .cpu(1)
+        .at(10)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(20)
+        .arm(TIMER, 100)
+        .at(25)
+        .sleep(then)
 }
 
 /// Its timer is handled only at 300 us.
@@ -175,9 +183,16 @@ fn a_cpu_that_wakes_slowly_from_idle_is_charged_until_the_switch() {
 
 /// The next period began at 1000 us, and the thread was still at work until 1200.
 fn overrun() -> Scene {
-    Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(1_200).arm(
-        TIMER, 1_000,
-    )
+    Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(1_200)
+        .arm(TIMER, 1_000)
 }
 
 #[test]
@@ -204,14 +219,8 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
 
 #[test]
 fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at_once() {
-    let told = overrun()
-        .at(1_201)
-        .fire(TIMER)
-        .wake(VICTIM, 1)
-        .fired(TIMER)
-        .at(1_300)
-        .sleep(IDLE)
-        .explain("victim");
+    let told =
+        overrun().at(1_201).fire(TIMER).wake(VICTIM, 1).fired(TIMER).at(1_300).sleep(IDLE).explain("victim");
     let activations = told.in_order();
     assert_eq!(activations.len(), 2);
     assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));

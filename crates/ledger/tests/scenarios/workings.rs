@@ -109,7 +109,10 @@ fn a_major_fault_is_charged_while_the_page_is_read() {
         .sleep(IDLE)
         .explain("victim");
     let activation = told.only();
-    assert_charges(activation, &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 85), (Cause::PageFault, 3_001)]);
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 85), (Cause::PageFault, 3_001)],
+    );
     assert_blames(activation, Cause::PageFault, None);
 }
 
@@ -133,7 +136,10 @@ fn the_way_from_a_fault_to_its_sleep_is_the_faults_as_well() {
         .at(3_200)
         .sleep(IDLE)
         .explain("victim");
-    assert_charges(told.only(), &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 46), (Cause::PageFault, 3_040)]);
+    assert_charges(
+        told.only(),
+        &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 46), (Cause::PageFault, 3_040)],
+    );
 }
 
 #[test]
@@ -155,7 +161,10 @@ fn a_sleep_on_a_device_belongs_to_the_activation() {
         .sleep(IDLE)
         .explain("victim");
     let activation = told.only();
-    assert_charges(activation, &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)]);
+    assert_charges(
+        activation,
+        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)],
+    );
     assert_blames(activation, Cause::BlockIo, None);
 }
 
@@ -200,7 +209,8 @@ fn a_relative_sleep_is_told_from_timers_as_well() {
             // Work of changing length is what moves a relative sleeper's period.
             now += 100 + (n * 7919) % 400;
             due = if absolute { due + 10 * MS } else { now + 10 * MS };
-            scene = scene.at(now).arm(timer, due).sleep(IDLE).at(due).fire(timer).wake(VICTIM, 1).fired(timer);
+            scene =
+                scene.at(now).arm(timer, due).sleep(IDLE).at(due).fire(timer).wake(VICTIM, 1).fired(timer);
             now = due + 5;
             scene = scene.at(now).run(VICTIM);
         }

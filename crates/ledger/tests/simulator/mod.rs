@@ -6,8 +6,8 @@
 
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Switch, Syscall, SyscallReturn,
-    TaskState, Wake,
+    Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Switch, Syscall,
+    SyscallReturn, TaskState, Wake,
 };
 
 /// Threads by id, the idle task among them.
@@ -15,7 +15,8 @@ pub(crate) const THREADS: i32 = 8;
 const CPUS: usize = 2;
 /// Kernel priorities by thread: the idle task, two peers, a rogue, a deadline thread, the rest SCHED_OTHER.
 const PRIORITIES: [i32; THREADS as usize] = [120, 49, 49, 9, -1, 120, 120, 120];
-const NAMES: [&str; THREADS as usize] = ["swapper", "ctrl", "peer", "rogue", "dl", "sh", "cc1", "kworker/0:1"];
+const NAMES: [&str; THREADS as usize] =
+    ["swapper", "ctrl", "peer", "rogue", "dl", "sh", "cc1", "kworker/0:1"];
 const FUTEX: i64 = 202;
 const CLOCK_NANOSLEEP: i64 = 230;
 
@@ -164,7 +165,12 @@ impl Simulator {
             self.trace(cpu, EventKind::SyscallEnter(Syscall { nr, args }), 500);
             if nr == CLOCK_NANOSLEEP && !self.orderly {
                 let expires = Ns(self.now + i64::from(self.below(100_000)));
-                let start = HrtimerStart { hrtimer: thread as u64, function: "".into(), expires, softexpires: expires };
+                let start = HrtimerStart {
+                    hrtimer: thread as u64,
+                    function: "".into(),
+                    expires,
+                    softexpires: expires,
+                };
                 self.trace(cpu, EventKind::HrtimerStart(start), 300);
             }
         }

@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Finding, Ns, Priority, Tid};
 use whylate_events::{
-    Context, ContextFlags, ContentionFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker, PageFault,
-    Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
+    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker,
+    PageFault, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
 };
 use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select, explain};
 
@@ -122,8 +122,7 @@ impl Scene {
 
     fn event_with(mut self, flags: ContextFlags, kind: EventKind) -> Scene {
         let on = *self.on();
-        let context =
-            Context { tid: Tid(on.current.tid), flags: on.flags | flags, preempt_depth: Some(0) };
+        let context = Context { tid: Tid(on.current.tid), flags: on.flags | flags, preempt_depth: Some(0) };
         self.events.push(Event { ts: self.now, cpu: Cpu(self.cpu), context, kind });
         self
     }
@@ -226,7 +225,11 @@ impl Scene {
     pub(crate) fn fire(self, hrtimer: u64) -> Scene {
         let now = self.now;
         let function = "hrtimer_wakeup".into();
-        self.flag(ContextFlags::HARDIRQ, true).event(EventKind::HrtimerExpire(HrtimerExpiry { hrtimer, function, now }))
+        self.flag(ContextFlags::HARDIRQ, true).event(EventKind::HrtimerExpire(HrtimerExpiry {
+            hrtimer,
+            function,
+            now,
+        }))
     }
 
     /// `hrtimer_expire_exit`
@@ -358,7 +361,8 @@ pub(crate) fn assert_charges(activation: &Activation, expected: &[(Cause, i64)])
     for segment in &activation.ledger {
         *charged.entry(segment.cause).or_default() += segment.length();
     }
-    let expected: BTreeMap<Cause, Ns> = expected.iter().map(|&(cause, us)| (cause, Ns::from_us(us))).collect();
+    let expected: BTreeMap<Cause, Ns> =
+        expected.iter().map(|&(cause, us)| (cause, Ns::from_us(us))).collect();
     assert_eq!(charged, expected, "{:#?}", activation.ledger);
     assert_eq!(charged.values().copied().sum::<Ns>(), activation.response());
 }
