@@ -105,8 +105,10 @@ impl Open {
     }
 
     /// Notes that the thread goes to sleep in its last page fault.
-    pub(crate) fn sleeps_in_fault(&mut self) {
+    pub(crate) fn sleeps_in_fault(&mut self, at: Ns) {
         if let Some(fault) = self.faults.last_mut() {
+            // Whatever was seen on the way into the sleep was part of the fault.
+            fault.next = Some(at);
             fault.slept = true;
         }
     }

@@ -121,7 +121,10 @@ impl<'a> Engine<'a> {
             | EventKind::SoftirqEntry { .. }
             | EventKind::SoftirqExit { .. } => self.interrupt(at, event),
             EventKind::HrtimerStart(start) => self.arm(at, event, start),
-            EventKind::HrtimerCancel { .. } => {}
+            // Taking an expired timer off its queue is traced as a cancel, too, in the interrupt.
+            EventKind::HrtimerCancel { hrtimer } if !event.context.flags.in_interrupt() => {
+                self.timers.remove(hrtimer);
+            }
             EventKind::HrtimerExpire(expiry) => self.fire(at, event.cpu, expiry),
             EventKind::HrtimerExpireExit { .. } => {
                 if let Some(cpu) = self.cpus.get_mut(event.cpu) {
@@ -130,6 +133,7 @@ impl<'a> Engine<'a> {
             }
             EventKind::Exec { .. }
             | EventKind::SoftirqRaise { .. }
+            | EventKind::HrtimerCancel { .. }
             | EventKind::TimerExpire { .. }
             | EventKind::TimerExpireExit { .. }
             | EventKind::CpuIdle { .. }

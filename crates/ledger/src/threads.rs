@@ -93,6 +93,8 @@ pub(crate) struct Thread {
     pub(crate) lent_priority_to: Option<Tid>,
     /// When its last event was a page fault, when that was.
     pub(crate) faulting: Option<Ns>,
+    /// It sleeps in a page fault.
+    pub(crate) sleeps_in_fault: bool,
     /// When it pinned itself to CPUs while it was SCHED_OTHER.
     pub(crate) pinned_fair: Option<Ns>,
     /// When it asked for a real-time policy.
@@ -130,6 +132,7 @@ impl Thread {
             contending: None,
             lent_priority_to: None,
             faulting: None,
+            sleeps_in_fault: false,
             pinned_fair: None,
             raised: None,
             sleeps: SleepStyle::default(),

@@ -3,16 +3,18 @@
 //! ```text
 //! magic, version, page size, "zstd"  ── offset of the options ─┐
 //! headers │ ftrace formats │ event formats │ symbols │ ...     │   sections, zstd
-//! buffer: pages of CPU 0 │ pages of CPU 1 │ ...                │   page-aligned, as they are
-//! strings │ options <──────────────────────────────────────────┘   where all of the above is
+//! options <────────────────────────────────────────────────────┘   where everything is
+//! strings                                                          the sections' names
+//! buffer: pages of CPU 0 │ pages of CPU 1 │ ...                    page-aligned, as they are
 //! ```
 //!
+//! The pages stand last, so a file that is cut loses pages and nothing else.
 //! The format is `trace-cmd.dat.v7(5)` of trace-cmd. Its readers walk the sections from
 //! the front as well, so they follow each other without gaps.
 
 mod section;
 
-use section::{Out, Section};
+use section::{Out, Section, first_page};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -193,11 +195,17 @@ pub fn write<W: Write + Seek>(out: W, description: &Description, buffers: &[Buff
             options
                 .text(option::CPUSTAT, &format!("{name}{}{end}CPU: {}\n{}", buffer.name, cpu.cpu, cpu.stats));
         }
-        let data = write_buffer(&mut out, buffer, page_size)?;
-        options.data(option::BUFFER, &data);
     }
-    options.number(option::DONE, 0);
-    out.finish(&options.bytes)
+    // The length of what tells where the pages are does not depend on where they are.
+    let length = options.bytes.len() + places(buffers, page_size, 0)?.len();
+    let first = out.after_index(length);
+    options.bytes.extend(places(buffers, page_size, first)?);
+    out.index(&options.bytes)?;
+    debug_assert_eq!(out.at(), first, "the index is as long as was reckoned");
+    for buffer in buffers {
+        write_pages(&mut out, buffer)?;
+    }
+    out.finish()
 }
 
 fn invalid(what: String) -> io::Error {
@@ -295,32 +303,43 @@ fn sized32(text: &str) -> io::Result<Vec<u8>> {
     Ok([&size.to_ne_bytes(), text.as_bytes()].concat())
 }
 
-/// Writes the pages of a buffer, and returns the data of the option that tells where.
-fn write_buffer<W: Write + Seek>(
-    out: &mut Out<W>,
-    buffer: &Buffer<'_>,
-    page_size: u32,
-) -> io::Result<Vec<u8>> {
-    let pages: u64 = buffer.cpus.iter().map(|cpu| cpu.pages.bytes()).sum();
-    let (section, mut at) = out.pages_section(option::BUFFER, "buffer flyrecord", pages)?;
-    let mut data = section.to_ne_bytes().to_vec();
-    for text in [buffer.name, buffer.clock] {
-        data.extend(text.bytes().filter(|&b| b != 0));
-        data.push(0);
-    }
-    data.extend(page_size.to_ne_bytes());
-    data.extend((buffer.cpus.len() as u32).to_ne_bytes());
-    for cpu in &buffer.cpus {
-        let bytes = cpu.pages.bytes();
-        if !bytes.is_multiple_of(u64::from(page_size)) {
-            return Err(invalid(format!(
-                "CPU {}: {bytes} bytes are not whole pages of {page_size}",
-                cpu.cpu
-            )));
+/// The options that tell where each buffer's pages are, the last of all, if the first
+/// buffer's section begins at `section`.
+fn places(buffers: &[Buffer<'_>], page_size: u32, mut section: u64) -> io::Result<Vec<u8>> {
+    let mut options = Options::default();
+    for buffer in buffers {
+        let mut data = section.to_ne_bytes().to_vec();
+        for text in [buffer.name, buffer.clock] {
+            data.extend(text.bytes().filter(|&b| b != 0));
+            data.push(0);
         }
-        data.extend(cpu.cpu.0.to_ne_bytes());
-        data.extend(at.to_ne_bytes());
-        data.extend(bytes.to_ne_bytes());
+        data.extend(page_size.to_ne_bytes());
+        data.extend((buffer.cpus.len() as u32).to_ne_bytes());
+        let mut at = first_page(section, page_size);
+        for cpu in &buffer.cpus {
+            let bytes = cpu.pages.bytes();
+            if !bytes.is_multiple_of(u64::from(page_size)) {
+                return Err(invalid(format!(
+                    "CPU {}: {bytes} bytes are not whole pages of {page_size}",
+                    cpu.cpu
+                )));
+            }
+            data.extend(cpu.cpu.0.to_ne_bytes());
+            data.extend(at.to_ne_bytes());
+            data.extend(bytes.to_ne_bytes());
+            at += bytes;
+        }
+        options.data(option::BUFFER, &data);
+        section = at;
+    }
+    options.number(option::DONE, 0);
+    Ok(options.bytes)
+}
+
+/// Writes a buffer's section, as [`places`] says.
+fn write_pages<W: Write + Seek>(out: &mut Out<W>, buffer: &Buffer<'_>) -> io::Result<()> {
+    out.pages_section(option::BUFFER, buffer.cpus.iter().map(|cpu| cpu.pages.bytes()).sum())?;
+    for cpu in &buffer.cpus {
         match &cpu.pages {
             Pages::Memory(pages) => pages.iter().try_for_each(|page| out.raw(page))?,
             Pages::File { file, bytes } => {
@@ -329,9 +348,8 @@ fn write_buffer<W: Write + Seek>(
                 out.copy(file.take(*bytes), *bytes)?;
             }
         }
-        at += bytes;
     }
-    Ok(data)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Engine<'_> {
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);
         let read = on_trace_clock(expiry.now);
-        let (due, hard_due) = match self.timers.get(&expiry.hrtimer) {
+        let (due, hard_due) = match self.timers.remove(&expiry.hrtimer) {
             Some(armed) => {
                 let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));
                 // A timer that was armed for the past fires at once: that is not lateness.

@@ -153,7 +153,12 @@ impl Engine<'_> {
             thread.comm = switch.next_comm;
             thread.set_priority(switch.next_prio);
             thread.faulting = None;
+            let in_fault = std::mem::take(&mut thread.sleeps_in_fault);
             self.found(at, cpu, switch.next_tid);
+            if in_fault {
+                // It wakes inside the fault's handler, which goes on as after the fault itself.
+                self.in_fault(at, cpu, switch.next_tid);
+            }
         }
     }
 
@@ -187,7 +192,8 @@ impl Engine<'_> {
                 let thread = self.threads.get_mut(switch.prev_tid);
                 thread.enter(at, State::Blocked { wait, waker: None });
                 if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
-                    open.sleeps_in_fault();
+                    open.sleeps_in_fault(at);
+                    thread.sleeps_in_fault = true;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::sleeps::Setting;
-use whylate_base::Ns;
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Event, Syscall};
 
 impl Engine<'_> {
@@ -30,12 +30,17 @@ impl Engine<'_> {
     }
 
     pub(super) fn page_fault(&mut self, at: Ns, event: &Event) {
-        let thread = self.threads.get_mut(event.context.tid);
+        self.in_fault(at, event.cpu, event.context.tid);
+    }
+
+    /// A thread is in a page fault's handler from here on.
+    pub(super) fn in_fault(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+        let thread = self.threads.get_mut(tid);
         thread.faulting = Some(at);
         if let Some(open) = &mut thread.open {
             open.fault(at);
-            if let Some(cpu) = self.cpus.get_mut(event.cpu) {
-                cpu.faulting = Some(event.context.tid);
+            if let Some(cpu) = self.cpus.get_mut(cpu) {
+                cpu.faulting = Some(tid);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
-use whylate_events::ContextFlags;
+use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Activation, Cause, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -227,4 +227,84 @@ fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at
     let second = activations[1];
     assert_eq!((second.due, second.running), (Ns::from_us(1_000), Some(Ns::from_us(1_201))));
     assert_charges(second, &[(Cause::OwnWork, 300)]);
+}
+
+#[test]
+fn a_timer_whose_start_was_lost_is_due_when_it_fires() {
+    let told = sleeping(Scene::new(), IDLE)
+        .at(101)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(103)
+        .run(VICTIM)
+        .at(150)
+        .sign(ContextFlags::default())
+        .at(9 * MS)
+        .lose()
+        .sign(ContextFlags::default())
+        .at(9 * MS + 10)
+        .sleep(IDLE)
+        .at(20 * MS)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(20 * MS + 3)
+        .run(VICTIM)
+        .at(20 * MS + 50)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    let last = activations.last().expect("an activation");
+    // What the timer was armed for the last time that it was seen is over.
+    assert_eq!(last.due, Ns::from_us(20 * MS));
+    assert_charges(last, &[(Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
+}
+
+#[test]
+fn a_timer_that_was_cancelled_is_not_late() {
+    let other = 0xffff_8881_0000_1000;
+    let told = Scene::new()
+        .cpu(1)
+        .at(10)
+        .unseen_switch_to(VICTIM)
+        .arm(other, 50)
+        .at(20)
+        .event(EventKind::HrtimerCancel { hrtimer: other })
+        .sleep(IDLE)
+        .at(900)
+        .fire(other)
+        .wake(VICTIM, 1)
+        .fired(other)
+        .at(903)
+        .run(VICTIM)
+        .at(950)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    let last = activations.last().expect("an activation");
+    assert_eq!(last.due, Ns::from_us(900));
+    assert_charges(last, &[(Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
+}
+
+#[test]
+fn the_cancel_that_the_kernel_traces_with_each_expiry_is_none() {
+    // `__run_hrtimer` takes the timer off its queue, which is traced as `hrtimer_cancel`, and then calls it.
+    let told = sleeping(Scene::new(), IDLE)
+        .at(300)
+        .vector("local_timer")
+        .event(EventKind::HrtimerCancel { hrtimer: TIMER })
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .vector_exit("local_timer")
+        .at(303)
+        .run(VICTIM)
+        .at(350)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = told.in_order();
+    let last = activations.last().expect("an activation");
+    assert_eq!(last.due, Ns::from_us(100));
+    assert_charges(last, &[(Cause::IdleExit, 203), (Cause::OwnWork, 47)]);
 }

@@ -247,6 +247,16 @@ impl Scene {
         self.event(EventKind::IrqExit { irq }).flag(ContextFlags::HARDIRQ, false)
     }
 
+    /// Entry of an architecture's vector, such as the local timer's.
+    pub(crate) fn vector(self, name: &str) -> Scene {
+        self.flag(ContextFlags::HARDIRQ, true).event(EventKind::VectorEntry { name: name.into() })
+    }
+
+    /// Exit of an architecture's vector.
+    pub(crate) fn vector_exit(self, name: &str) -> Scene {
+        self.event(EventKind::VectorExit { name: name.into() }).flag(ContextFlags::HARDIRQ, false)
+    }
+
     /// `softirq_entry`
     pub(crate) fn softirq(self, vec: u32) -> Scene {
         self.flag(ContextFlags::SOFTIRQ, true).event(EventKind::SoftirqEntry { vec })

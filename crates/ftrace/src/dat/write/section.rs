@@ -1,4 +1,4 @@
-//! The file's frame: its first bytes, and sections that follow each other to the end.
+//! The file's frame: its first bytes, sections that follow each other to the end, and the index.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -15,6 +15,9 @@ const STRINGS: u16 = 15;
 const COMPRESSED: u16 = 1;
 /// Number, flags, description and size.
 const SECTION_HEADER: u64 = 16;
+const STRINGS_NAME: &str = "strings";
+/// What trace-cmd calls a section of pages as well.
+const PAGES_NAME: &str = "buffer flyrecord";
 /// 1 compresses symbols, by far the largest section, 5 times in milliseconds; higher levels
 /// gain little.
 const ZSTD_LEVEL: i32 = 1;
@@ -25,16 +28,23 @@ pub(super) struct Out<W> {
     /// How far that is.
     at: u64,
     page_size: u32,
-    /// Where the offset of the options goes, known only at the end.
+    /// Where the offset of the options goes, known once the descriptions are written.
     options_offset: u64,
     /// The strings section: descriptions that sections refer to by offset.
     strings: Vec<u8>,
+    /// The description of sections of pages, once the strings are written.
+    pages_description: u32,
+}
+
+/// Where the first page of a section that begins at `start` is: at the next page boundary.
+pub(super) fn first_page(start: u64, page_size: u32) -> u64 {
+    (start + SECTION_HEADER).next_multiple_of(u64::from(page_size))
 }
 
 impl<W: Write + Seek> Out<W> {
     /// Writes the first bytes.
     pub(super) fn start(inner: W, page_size: u32) -> io::Result<Out<W>> {
-        let mut out = Out { inner, at: 0, page_size, options_offset: 0, strings: Vec::new() };
+        let mut out = Out { inner, at: 0, page_size, options_offset: 0, strings: Vec::new(), pages_description: 0 };
         let mut head = b"\x17\x08\x44tracing7\0".to_vec();
         head.push(u8::from(cfg!(target_endian = "big")));
         head.push(size_of::<usize>() as u8);
@@ -82,28 +92,43 @@ impl<W: Write + Seek> Out<W> {
         Ok(start)
     }
 
-    /// Starts a section of `bytes` of pages; returns where it starts and where the pages
-    /// do, at the next page boundary.
-    pub(super) fn pages_section(&mut self, id: u16, name: &str, bytes: u64) -> io::Result<(u64, u64)> {
-        let header_end = self.at + SECTION_HEADER;
-        let first_page = header_end.next_multiple_of(u64::from(self.page_size));
-        let padding = first_page - header_end;
-        let start = self.section_header(id, 0, name, padding + bytes)?;
-        self.raw(&vec![0; padding as usize])?;
-        Ok((start, first_page))
+    /// How far the file is written.
+    pub(super) fn at(&self) -> u64 {
+        self.at
     }
 
-    /// Writes the options and strings sections and points the file's head to the options.
-    /// Returns the file's size.
-    pub(super) fn finish(mut self, options: &[u8]) -> io::Result<u64> {
+    /// Writes the options and strings sections, which are the file's index, and points its
+    /// head to them. Only sections of pages may follow.
+    pub(super) fn index(&mut self, options: &[u8]) -> io::Result<()> {
         let start = self.section_header(OPTIONS, 0, "options", options.len() as u64)?;
         self.raw(options)?;
-        let description = self.string("strings");
+        let description = self.string(STRINGS_NAME);
+        self.string(PAGES_NAME);
         let strings = std::mem::take(&mut self.strings);
         self.header(STRINGS, 0, description, strings.len() as u64)?;
         self.raw(&strings)?;
+        self.pages_description = description + STRINGS_NAME.len() as u32 + 1;
         self.inner.seek(SeekFrom::Start(self.options_offset))?;
         self.inner.write_all(&start.to_ne_bytes())?;
+        self.inner.seek(SeekFrom::Start(self.at))?;
+        Ok(())
+    }
+
+    /// Where what follows the index will begin, if the index holds `options` bytes of options.
+    pub(super) fn after_index(&self, options: usize) -> u64 {
+        let names = ["options", STRINGS_NAME, PAGES_NAME].iter().map(|name| name.len() + 1).sum::<usize>();
+        self.at + 2 * SECTION_HEADER + (options + self.strings.len() + names) as u64
+    }
+
+    /// Starts a section of `bytes` of pages, up to the first page.
+    pub(super) fn pages_section(&mut self, id: u16, bytes: u64) -> io::Result<()> {
+        let padding = first_page(self.at, self.page_size) - self.at - SECTION_HEADER;
+        self.header(id, 0, self.pages_description, padding + bytes)?;
+        self.raw(&vec![0; padding as usize])
+    }
+
+    /// Ends the file and returns its size.
+    pub(super) fn finish(mut self) -> io::Result<u64> {
         self.inner.flush()?;
         Ok(self.at)
     }
