@@ -96,8 +96,9 @@ impl fmt::Display for Ns {
         let sign = if self.0 < 0 { "-" } else { "" };
         let (value, unit) = match ns {
             0..1_000 => return f.pad(&format!("{sign}{ns} ns")),
-            1_000..1_000_000 => (ns as f64 / 1e3, "us"),
-            1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+            // Up to where rounding would show a thousand of the unit.
+            1_000..999_950 => (ns as f64 / 1e3, "us"),
+            999_950..999_950_000 => (ns as f64 / 1e6, "ms"),
             _ => (ns as f64 / 1e9, "s"),
         };
         let digits = if unit == "s" {
@@ -167,6 +168,8 @@ mod tests {
             (1_500, "1.50 us"),
             (331_000, "331.0 us"),
             (50_043_000, "50.04 ms"),
+            (999_999, "1.00 ms"),
+            (999_999_600, "1.000 s"),
             (1_000_000_000, "1.000 s"),
             (-2_000, "-2.00 us"),
         ] {

@@ -20,10 +20,21 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing found, or done; 1 findings at or
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Say why each activation of a trace's real-time threads was late
+    ///
+    /// Reads a trace.dat (v6, v7) or a text trace (tracefs `trace`, `trace-cmd report`, latency
+    /// tracers such as wakeup_rt) and charges every nanosecond of every late activation to a cause.
     Explain(ExplainArgs),
     /// Record a trace of this machine, or of a command on it
+    ///
+    /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded
+    /// threads into a trace.dat that trace-cmd and KernelShark open as well. Uses a trace instance of
+    /// its own, and leaves nothing behind. Needs root, or the rights to tracefs.
     Record(RecordArgs),
     /// Measure how late real-time threads wake up here, and explain the worst
+    ///
+    /// Runs one timer thread per CPU as cyclictest does, draws up the distribution of its wake-up
+    /// latencies, and explains the worst from a trace that runs along. Works without root too, and
+    /// then says what is missing.
     Measure(MeasureArgs),
 }
 
@@ -84,8 +95,7 @@ impl From<FailOn> for Severity {
     }
 }
 
-/// Reads a trace.dat (v6, v7) or a text trace (tracefs `trace`, `trace-cmd report`, latency
-/// tracers such as wakeup_rt) and charges every nanosecond of every late activation to a cause.
+/// `whylate explain`
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// The trace; `-` reads text from standard input
@@ -100,9 +110,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) code: Option<String>,
 }
 
-/// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded
-/// threads into a trace.dat that trace-cmd and KernelShark open as well. Uses a trace instance of
-/// its own, and leaves nothing behind. Needs root, or the rights to tracefs.
+/// `whylate record`
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
     /// The file to write
@@ -136,9 +144,7 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Runs one timer thread per CPU as cyclictest does, draws up the distribution of its wake-up
-/// latencies, and explains the worst from a trace that runs along. Works without root too, and
-/// then says what is missing.
+/// `whylate measure`
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {
     /// How long to measure, such as 10s or 1h

@@ -168,7 +168,7 @@ impl SleepStyle {
         let distance = expires - now;
         let step = self.last.map(|last| expires - last.expires);
         if let Some(last) = self.last {
-            let near = |a: Ns, b: Ns, tolerance: i64| (a - b).0.abs() <= tolerance;
+            let near = |a: Ns, b: Ns, tolerance: u64| (a - b).0.unsigned_abs() <= tolerance;
             self.compared += 1;
             if near(distance, last.distance, 20_000) {
                 self.constant_distance += 1;

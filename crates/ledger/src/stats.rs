@@ -16,7 +16,9 @@ pub(crate) struct Stats {
     pub(crate) causes: BTreeMap<Cause, Ns>,
     /// What each cause and culprit cost over all activations.
     pub(crate) costs: HashMap<(Cause, Option<Culprit>), Cost>,
-    /// Whole activations whose response exceeded the deadline, and the worst response among them.
+    /// The longest time that was stolen at once: how long, and when.
+    pub(crate) longest_theft: (Ns, Ns),
+    /// Activations whose response exceeded the deadline.
     pub(crate) missed: u64,
     /// The worst activations, worst response first; no verdict yet.
     pub(crate) worst: Vec<Activation>,
@@ -29,10 +31,6 @@ pub(crate) struct Cost {
     pub(crate) activations: u64,
     /// In all.
     pub(crate) total: Ns,
-    /// In one activation at most.
-    pub(crate) most: Ns,
-    /// When that one was due.
-    pub(crate) worst_due: Ns,
 }
 
 impl Stats {
@@ -54,6 +52,9 @@ impl Stats {
         for segment in &activation.ledger {
             let length = segment.length();
             *self.causes.entry(segment.cause).or_default() += length;
+            if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
+                self.longest_theft = (length, segment.start);
+            }
             if segment.cause == Cause::OwnWork {
                 own += length;
             } else {
@@ -71,10 +72,6 @@ impl Stats {
             let cost = self.costs.entry(key).or_default();
             cost.activations += 1;
             cost.total += length;
-            if length > cost.most {
-                cost.most = length;
-                cost.worst_due = activation.due;
-            }
         }
         let rank = self.worst.partition_point(|kept| kept.response() >= activation.response());
         if rank < keep {

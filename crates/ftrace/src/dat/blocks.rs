@@ -118,6 +118,12 @@ impl Blocks {
                         return None;
                     }
                 };
+                if packed_size == 0 || size == 0 {
+                    let what = "a compressed chunk's sizes make no sense: the rest of this CPU's data is lost";
+                    damage.push(Damage::at(offset, what));
+                    *left = Some(0);
+                    return None;
+                }
                 packed.resize(packed_size as usize, 0);
                 block.clear();
                 let what = match read_full(&*self.source, packed, offset + 8) {

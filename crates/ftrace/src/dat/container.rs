@@ -3,6 +3,7 @@
 use super::compress::Compression;
 use super::error::Trouble;
 use super::input::Input;
+use super::salvage::Lost;
 use crate::bytes::Endian;
 use crate::format::{EventFormat, EventFormats, HeaderPage};
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub(super) struct Container {
     pub(super) clock: Option<String>,
     pub(super) tsc: Option<TscToNs>,
     pub(super) damage: Vec<Damage>,
+    /// What is left where the index is not all there.
+    pub(super) lost: Option<Lost>,
 }
 
 /// One ring buffer: the top one or an instance's.
@@ -103,6 +106,7 @@ impl Container {
             clock: None,
             tsc: None,
             damage: Vec::new(),
+            lost: None,
         }
     }
 

@@ -19,6 +19,7 @@ mod events;
 mod input;
 mod raw;
 mod read_at;
+mod salvage;
 mod v6;
 mod v7;
 
@@ -32,7 +33,6 @@ pub use read_at::ReadAt;
 use crate::bytes::Endian;
 use crate::decode::Decoders;
 use crate::format::EventFormats;
-use crate::page::PageLayout;
 use crate::symbols::{SymbolCache, Symbols};
 use blocks::Blocks;
 use container::{Container, Kallsyms};
@@ -92,6 +92,7 @@ impl TraceFile {
     /// As for [`open`](Self::open).
     pub fn from_source(source: Arc<dyn ReadAt>, path: &Path) -> Result<TraceFile, DatError> {
         let mut container = read_container(&*source, path)?;
+        salvage::recover(&source, &mut container).map_err(|trouble| trouble.at_path(path))?;
         let clipped = clip(&mut container, source.size());
         if clipped.gone {
             let what = "the header, before the trace data".to_owned();
@@ -189,10 +190,7 @@ impl TraceFile {
         let Container { endian, compression, buffers, .. } = &self.container;
         let readers: usize = buffers.iter().map(|buffer| buffer.cpus.len()).sum();
         let share = (ALL_BLOCKS / readers.max(1)).clamp(SMALLEST_SHARE, LARGEST_SHARE);
-        let layout = match &self.container.header_page {
-            Some(header) => PageLayout::of_header(*endian, header),
-            None => PageLayout::of_long_size(*endian, self.container.long_size),
-        };
+        let layout = self.container.page_layout();
         let mut records = Vec::with_capacity(readers);
         for (index, buffer) in buffers.iter().enumerate() {
             let block_size = (share / buffer.page_size).max(1) * buffer.page_size;
@@ -248,7 +246,7 @@ fn read_versioned(source: &dyn ReadAt, input: &mut Input<'_>, version: u8) -> Re
         input.string(256, "the compression's version")?;
         container.compression = Compression::of_name(&algorithm)?;
         let options = input.u64("the initial format")?;
-        v7::read(&mut container, source, options)?;
+        v7::read(&mut container, source, &v7::Start { options, sections: input.at, page_size })?;
     }
     Ok(container)
 }
@@ -262,7 +260,9 @@ struct Clipped {
 /// chunks themselves tell.
 fn clip(container: &mut Container, file_size: u64) -> Clipped {
     let (mut promised, mut there) = (false, false);
-    for cpu in container.buffers.iter().flat_map(|buffer| &buffer.cpus) {
+    for (name, cpu) in
+        container.buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|cpu| (&buffer.name, cpu)))
+    {
         let end = cpu.offset.saturating_add(cpu.size);
         promised |= cpu.size > 0;
         there |= cpu.size > 0 && cpu.offset < file_size;
@@ -270,7 +270,13 @@ fn clip(container: &mut Container, file_size: u64) -> Clipped {
             let missing = end - file_size.max(cpu.offset);
             container.damage.push(Damage::at(
                 file_size,
-                format!("CPU {}: the file ends {missing} bytes before this CPU's data does", cpu.cpu),
+                match name.as_str() {
+                    "" => format!("CPU {}: the file ends {missing} bytes before this CPU's data does", cpu.cpu),
+                    name => format!(
+                        "CPU {} of buffer {name}: the file ends {missing} bytes before this CPU's data does",
+                        cpu.cpu
+                    ),
+                },
             ));
         }
     }

@@ -11,6 +11,7 @@ use whylate_events::Damage;
 /// Option numbers of both versions.
 pub(super) mod option {
     pub(in crate::dat) const DONE: u16 = 0;
+    pub(in crate::dat) const CPUSTAT: u16 = 2;
     pub(in crate::dat) const BUFFER: u16 = 3;
     pub(in crate::dat) const TRACECLOCK: u16 = 4;
     pub(in crate::dat) const UNAME: u16 = 5;

@@ -12,13 +12,15 @@ use super::container::{Buffer, Container, CpuData, Kallsyms, TscToNs, clock_in_u
 use super::error::Trouble;
 use super::input::{Input, LARGEST_BLOCK};
 use super::read_at::ReadAt;
+use super::salvage::{Lost, Pages};
 use super::v6::{MOST_CPUS, option};
 use crate::bytes::{Endian, until_nul};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::Cpu;
 use whylate_events::Damage;
 
 const OPTIONS: u16 = 0;
+const STRINGS: u16 = 15;
 const HEADER_INFO: u16 = 16;
 const FTRACE_EVENTS: u16 = 17;
 const EVENT_FORMATS: u16 = 18;
@@ -28,56 +30,171 @@ const BUFFER_TEXT: u16 = 22;
 
 /// Section flag: the data is compressed.
 const PACKED: u16 = 1;
+/// Bytes of a section before its data.
+const SECTION_HEADER: u64 = 16;
 
-/// Reads the options chain that begins at `first`, and the sections it names.
-pub(super) fn read(container: &mut Container, source: &dyn ReadAt, first: u64) -> Result<(), Trouble> {
-    let mut sections = Vec::new();
-    let mut buffers = Vec::new();
-    let mut holds_text = false;
-    let (mut next, mut visited) = (first, BTreeSet::new());
-    while next != 0 && visited.insert(next) {
-        let options = match section(source, container.endian, container.compression, next, OPTIONS) {
-            Ok(options) => options,
-            Err(trouble) if visited.len() == 1 => return Err(trouble),
-            Err(trouble) => {
-                container.damage.push(trouble.damage("the descriptions from here on are lost"));
-                break;
-            }
+/// Where a version 7 file's parts are said to be.
+pub(super) struct Start {
+    /// The first options section.
+    pub(super) options: u64,
+    /// The end of the initial format, where the first section begins.
+    pub(super) sections: u64,
+    pub(super) page_size: u32,
+}
+
+/// What the options say.
+#[derive(Default)]
+struct Index {
+    /// Descriptions, by number and place.
+    sections: BTreeMap<u16, u64>,
+    /// Descriptions of buffers, and the options section each stands in.
+    buffers: Vec<(u64, Vec<u8>)>,
+    stats: Vec<String>,
+    holds_text: bool,
+    visited: BTreeSet<u64>,
+}
+
+/// Reads the options chain, and the sections it names. Where the chain is broken, the
+/// sections are walked through instead: they follow each other.
+pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start) -> Result<(), Trouble> {
+    let mut index = Index::default();
+    let followed = index.follow(container, source, start.options);
+    let broken = match followed {
+        Err(trouble @ Trouble::Io { .. }) => return Err(trouble),
+        Err(trouble) => Some(trouble),
+        Ok(()) if index.buffers.is_empty() && !index.holds_text => {
+            Some(Trouble::bad(start.options, "no option says where the trace data is"))
+        }
+        Ok(()) => None,
+    };
+    if let Some(trouble) = broken {
+        let (at, what) = match trouble {
+            Trouble::Cut { at, what } => (at, format!("the file was cut inside {what}: its index is gone")),
+            Trouble::Bad { at, what } if at >= source.size() => (source.size(), what),
+            Trouble::Bad { at, what } => (at, format!("the file's index is damaged ({what})")),
+            other => return Err(other),
         };
-        let at = next;
-        next = 0;
-        for (id, data) in Options::new(&options, container.endian) {
+        let lost = Lost { at, what, sections: Vec::new(), stats: Vec::new(), page_size: start.page_size };
+        container.lost = Some(index.walk(container, source, start.sections, lost));
+    }
+    for (&id, &offset) in &index.sections {
+        read_section(container, source, id, offset);
+    }
+    for (at, data) in &index.buffers {
+        match read_buffer(container, source, data, *at) {
+            Ok(buffer) => container.buffers.push(buffer),
+            Err(trouble) => container.damage.push(trouble.damage("this buffer cannot be read")),
+        }
+    }
+    match container.buffers.is_empty() && container.lost.is_none() {
+        false => Ok(()),
+        true if index.holds_text => Err(Trouble::Text),
+        true => Err(Trouble::bad(start.options, "no option says where the trace data is")),
+    }
+}
+
+impl Index {
+    /// Follows the chain of options sections to its end.
+    fn follow(&mut self, container: &mut Container, source: &dyn ReadAt, first: u64) -> Result<(), Trouble> {
+        let mut next = first;
+        loop {
+            if next >= source.size() {
+                let what = format!("the file was cut, and its index, which stood at byte {next}, is gone");
+                return Err(Trouble::bad(source.size(), what));
+            }
+            if !self.visited.insert(next) {
+                return Err(Trouble::bad(next, "it leads back to itself"));
+            }
+            let options = section(source, container.endian, container.compression, next, OPTIONS)?;
+            match self.add(container, next, &options) {
+                Some(0) => return Ok(()),
+                Some(following) => next = following,
+                None => return Err(Trouble::bad(next, "the options have no end")),
+            }
+        }
+    }
+
+    /// Takes the options of a section; gives the next section's place, 0 at the end of the
+    /// chain, and nothing where the options break off.
+    fn add(&mut self, container: &mut Container, at: u64, options: &[u8]) -> Option<u64> {
+        for (id, data) in Options::new(options, container.endian) {
             let offset = container.endian.u64(data, 0);
             let text = || String::from_utf8_lossy(until_nul(data)).into_owned();
             match id {
-                option::DONE => next = offset.unwrap_or(0),
-                option::BUFFER => buffers.push((at, data.to_vec())),
+                option::DONE => return offset,
+                option::CPUSTAT => self.stats.push(text()),
+                option::BUFFER => self.buffers.push((at, data.to_vec())),
                 option::TRACECLOCK => container.clock = clock_in_use(&text()),
                 option::UNAME => container.uname = Some(text()),
                 option::CPUCOUNT => container.cpu_count = container.endian.u32(data, 0).unwrap_or(0),
                 option::TSC2NSEC => container.tsc = TscToNs::parse(container.endian, data),
                 HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | CMDLINES => {
-                    sections.extend(offset.map(|offset| (id, offset)));
+                    self.sections.extend(offset.map(|offset| (id, offset)));
                 }
-                BUFFER_TEXT => holds_text = true,
+                BUFFER_TEXT => self.holds_text = true,
                 _ => {}
             }
         }
+        None
     }
-    for (id, offset) in sections {
-        read_section(container, source, id, offset);
-    }
-    for (at, data) in buffers {
-        match read_buffer(container, source, &data, at) {
-            Ok(buffer) => container.buffers.push(buffer),
-            Err(trouble) => container.damage.push(trouble.damage("this buffer cannot be read")),
+
+    /// Walks through the sections from the first on, and adds what the chain did not tell.
+    fn walk(&mut self, container: &mut Container, source: &dyn ReadAt, first: u64, mut lost: Lost) -> Lost {
+        // Where a section's own header is damaged, the walk goes on at the next known one.
+        let known: BTreeSet<u64> = self.sections.values().chain(&self.visited).copied().collect();
+        let mut at = first;
+        while at < source.size() {
+            let header = match header(&mut Input::new(source, at, container.endian)) {
+                Ok(header) if is_section(header.id) => header,
+                _ => {
+                    let next = known.range(at + 1..).next().copied();
+                    if at + SECTION_HEADER <= source.size() {
+                        let what = "no section begins where one should: what stands here cannot be found";
+                        container.damage.push(Damage::at(at, what));
+                    }
+                    match next {
+                        Some(next) => at = next,
+                        None => break,
+                    }
+                    continue;
+                }
+            };
+            let start = at + SECTION_HEADER;
+            let said = start.saturating_add(header.size);
+            match header.id {
+                OPTIONS if self.visited.insert(at) => {
+                    if let Ok(options) =
+                        section(source, container.endian, container.compression, at, OPTIONS)
+                    {
+                        self.add(container, at, &options);
+                    }
+                }
+                option::BUFFER => lost.sections.push(Pages {
+                    start,
+                    end: said.min(source.size()),
+                    cut: said > source.size(),
+                    packed: header.packed,
+                }),
+                HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | CMDLINES => {
+                    self.sections.entry(header.id).or_insert(at);
+                }
+                _ => {}
+            }
+            at = said;
         }
+        let described: BTreeSet<u64> = self
+            .buffers
+            .iter()
+            .filter_map(|(_, data)| container.endian.u64(data, 0)?.checked_add(SECTION_HEADER))
+            .collect();
+        lost.sections.retain(|pages| !described.contains(&pages.start));
+        lost.stats = std::mem::take(&mut self.stats);
+        lost
     }
-    match container.buffers.is_empty() {
-        false => Ok(()),
-        true if holds_text => Err(Trouble::Text),
-        true => Err(Trouble::bad(first, "no option says where the trace data is")),
-    }
+}
+
+fn is_section(id: u16) -> bool {
+    matches!(id, OPTIONS | option::BUFFER | STRINGS..=BUFFER_TEXT)
 }
 
 /// A description that cannot be read costs only what it describes.
@@ -192,16 +309,9 @@ fn read_buffer(
     let page_size = container.page_size(said_page_size, at)?;
     let compressed = match header(&mut Input::new(source, offset, container.endian)) {
         Ok(header) => header.packed && container.compression != Compression::None,
-        Err(trouble) => {
-            container.damage.push(Damage::at(
-                offset,
-                "the header of the trace data cannot be read: taken as compressed as the file is",
-            ));
-            if let Trouble::Io { .. } = trouble {
-                return Err(trouble);
-            }
-            container.compression != Compression::None
-        }
+        Err(trouble @ Trouble::Io { .. }) => return Err(trouble),
+        // The file ends before it: none of the data is there either.
+        Err(_) => container.compression != Compression::None,
     };
     Ok(Buffer { name, clock, page_size, compressed, cpus })
 }

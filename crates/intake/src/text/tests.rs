@@ -1,3 +1,5 @@
+//! Each line shape, in a table, and the shapes of whole files.
+
 use super::*;
 use EventKind::*;
 use proptest::prelude::*;

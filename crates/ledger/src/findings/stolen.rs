@@ -5,22 +5,19 @@ use crate::cause::Cause;
 use crate::verdict::advice;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
-/// Thefts shorter than this, at most, are not worth a finding of their own.
+/// Thefts shorter than this, at once, are not worth a finding of their own.
 const NOTABLE: Ns = Ns::from_us(50);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let costs = subject.engine.threads.iter().filter_map(|thread| {
-        let stats = thread.stats.as_ref()?;
-        stats.costs.get(&(Cause::Stolen, None)).copied()
-    });
-    let (mut total, mut most, mut times, mut worst_due) = (Ns::ZERO, Ns::ZERO, 0, Ns::ZERO);
-    for cost in costs {
-        total += cost.total;
-        times += cost.activations;
-        if cost.most > most {
-            (most, worst_due) = (cost.most, cost.worst_due);
+    let (mut total, mut times, mut longest) = (Ns::ZERO, 0, (Ns::ZERO, Ns::ZERO));
+    for stats in subject.engine.threads.iter().filter_map(|thread| thread.stats.as_ref()) {
+        longest = longest.max(stats.longest_theft);
+        if let Some(cost) = stats.costs.get(&(Cause::Stolen, None)) {
+            total += cost.total;
+            times += cost.activations;
         }
     }
+    let (most, at) = longest;
     if most < NOTABLE {
         return Vec::new();
     }
@@ -33,14 +30,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         code: Cause::Stolen.code(),
         severity: Severity::Warning,
         title: format!(
-            "CPUs stood still while timers were due: {most} at most, in {times} activations, {total} in all"
+            "CPUs stood still while timers were due: {most} at once, {total} in all, in {times} activations"
         ),
         why: guest.to_owned(),
-        evidence: vec![Evidence {
-            at: Some(worst_due),
-            cpu: None,
-            what: format!("worst: the activation due then, {most}"),
-        }],
+        evidence: vec![Evidence { at: Some(at), cpu: None, what: format!("nothing happened for {most}") }],
         fix: advice(Cause::Stolen, None, Priority::DEFAULT),
     }]
 }

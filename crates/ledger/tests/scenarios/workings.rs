@@ -108,6 +108,7 @@ fn a_major_fault_is_charged_while_the_page_is_read() {
         .at(3_200)
         .sleep(IDLE)
         .explain("victim");
+    // It wakes inside the fault's handler, whose way out is taken to cost what a fault usually does.
     let activation = told.only();
     assert_charges(
         activation,

@@ -1,0 +1,227 @@
+//! Trace data whose index is gone: trace-cmd writes a version 7 file's index last, so a file
+//! that was cut has pages and nothing that says whose they are.
+//!
+//! ```text
+//! section of pages ── chunk counts, or times ──> runs, one CPU's pages each
+//! run ── how many events the kernel counted for each CPU ──> its CPU
+//!     └─ or: the name of the idle task that was switched to
+//! ```
+//!
+//! A run that neither can be told of is left out: events of an unknown CPU are no evidence.
+
+mod counts;
+mod runs;
+mod who;
+
+use super::blocks::Blocks;
+use super::compress::Compression;
+use super::container::{Buffer, Container, CpuData};
+use super::cpu::CpuRecords;
+use super::error::Trouble;
+use super::read_at::ReadAt;
+use crate::decode::Decoders;
+use crate::page::PageLayout;
+use counts::{Counted, Counts};
+use runs::Run;
+use std::sync::Arc;
+use whylate_base::Cpu;
+use whylate_events::Damage;
+
+/// What is left of a file whose index is not all there.
+pub(super) struct Lost {
+    /// The place of the damage, and what it is.
+    pub(super) at: u64,
+    pub(super) what: String,
+    /// Sections of pages that no option describes.
+    pub(super) sections: Vec<Pages>,
+    /// The statistics the kernel kept of each CPU, as text.
+    pub(super) stats: Vec<String>,
+    pub(super) page_size: u32,
+}
+
+/// A section of pages.
+pub(super) struct Pages {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Whether the section goes on where the file ends.
+    pub(super) cut: bool,
+    pub(super) packed: bool,
+}
+
+/// A run of pages and what it was found to hold.
+struct Read {
+    run: Run,
+    events: u64,
+    /// The CPU whose idle task it shows, where there is one and no other.
+    idle: Option<Cpu>,
+}
+
+/// Adds the buffers that can be made out without the index.
+pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Result<(), Trouble> {
+    let Some(lost) = container.lost.take() else { return Ok(()) };
+    let described = container.buffers.len();
+    let cut = lost.at >= source.size();
+    if lost.sections.is_empty() && described == 0 {
+        return Err(match cut {
+            true => Trouble::Cut { at: lost.at, what: "its descriptions, before the trace data" },
+            false => Trouble::bad(lost.at, format!("{}, and no trace data is found", lost.what)),
+        });
+    }
+    let page_size = container.page_size(lost.page_size, lost.at)?;
+    let mut counts = counts::parse(&lost.stats);
+    let known: Vec<String> = container.buffers.iter().map(|buffer| buffer.name.clone()).collect();
+    counts.retain(|counted| !known.contains(&counted.buffer));
+    let mut counts = counts.into_iter();
+    let (mut notes, mut recovered) = (Vec::new(), Vec::new());
+    for (index, pages) in lost.sections.iter().enumerate() {
+        let counted = counts.next();
+        let name = match &counted {
+            Some(counted) => counted.buffer.clone(),
+            None if described + index == 0 => String::new(),
+            None => format!("buffer-{}", described + index + 1),
+        };
+        let mut buffer = Buffer {
+            name,
+            clock: container.clock.clone(),
+            page_size,
+            compressed: pages.packed && container.compression != Compression::None,
+            cpus: Vec::new(),
+        };
+        let counts = counted.as_ref().map(Counted::counts).unwrap_or_default();
+        let events = buffer_of(source, container, pages, &mut buffer, &counts, &mut notes);
+        if !buffer.cpus.is_empty() {
+            let cpus = cpu_list(buffer.cpus.iter().map(|data| data.cpu).collect());
+            let name = if buffer.name.is_empty() { String::new() } else { format!(" of buffer {}", buffer.name) };
+            recovered.push(format!("{events} events of {cpus}{name}"));
+            container.buffers.push(buffer);
+        }
+    }
+    for counted in counts.filter(|counted| counted.total() > 0) {
+        let name = match counted.buffer.as_str() {
+            "" => "the main buffer".to_owned(),
+            name => format!("buffer {name}"),
+        };
+        notes.push(Damage::at(lost.at, format!("all {} events of {name} are gone", counted.total())));
+    }
+    let what = match recovered.is_empty() {
+        true if lost.sections.is_empty() => lost.what,
+        true => format!("{}: no page can be given to its CPU without it", lost.what),
+        false => {
+            format!("{}: {} were recovered from the pages themselves", lost.what, recovered.join(", "))
+        }
+    };
+    if container.buffers.is_empty() {
+        return Err(Trouble::bad(lost.at, what));
+    }
+    container.damage.push(Damage::at(lost.at, what));
+    container.damage.extend(notes);
+    Ok(())
+}
+
+/// Finds each CPU's pages in a section; gives how many events they hold.
+fn buffer_of(
+    source: &Arc<dyn ReadAt>,
+    container: &Container,
+    pages: &Pages,
+    buffer: &mut Buffer,
+    counts: &Counts,
+    notes: &mut Vec<Damage>,
+) -> u64 {
+    let layout = container.page_layout();
+    let (found, add_up) = match buffer.compressed {
+        true => (runs::packed(&**source, container.endian, buffer.page_size, pages, notes), true),
+        false => match runs::by_counts(&**source, layout, buffer.page_size, pages, counts) {
+            Some(runs) => (runs, true),
+            None => (runs::by_time(&**source, layout, buffer.page_size, pages), false),
+        },
+    };
+    let decoders = Decoders::new(&container.formats, container.endian);
+    let read: Vec<Read> = found
+        .into_iter()
+        .map(|run| {
+            let data = CpuData { cpu: Cpu(0), offset: run.start, size: run.end - run.start };
+            let blocks = match buffer.compressed {
+                true => Blocks::chunks(source.clone(), container.endian, data, container.compression),
+                false => Blocks::plain(source.clone(), container.endian, data, buffer.page_size),
+            };
+            let records = CpuRecords::new(Cpu(0), layout, buffer.page_size, blocks, buffer.compressed);
+            let (events, damaged, idle) = who::read(records, &decoders, container);
+            Read { run: Run { whole: run.whole && !damaged, ..run }, events, idle }
+        })
+        .collect();
+    let sizes: Vec<_> = read.iter().map(|read| (read.events, read.run.whole)).collect();
+    let by_counts = counts.assign(&sizes).filter(|_| add_up);
+    let (mut events, mut by_name) = (0, false);
+    for (index, read) in read.iter().enumerate().filter(|(_, read)| read.events > 0) {
+        let counted = by_counts.as_ref().and_then(|cpus| cpus.get(index).copied());
+        // The kernel's counts and its idle task must not disagree.
+        let cpu = match (counted, read.idle) {
+            (Some(counted), Some(idle)) if counted != idle => None,
+            (counted, idle) => counted.or(idle),
+        };
+        let bytes = read.run.end - read.run.start;
+        let Some(cpu) = cpu.filter(|&cpu| buffer.cpus.iter().all(|data| data.cpu != cpu)) else {
+            notes.push(Damage::at(
+                read.run.start,
+                format!("{} events in {bytes} bytes are left out: their CPU is not known", read.events),
+            ));
+            continue;
+        };
+        by_name |= counted.is_none();
+        events += read.events;
+        buffer.cpus.push(CpuData { cpu, offset: read.run.start, size: bytes });
+        let missing = counts.of(cpu).unwrap_or(0).saturating_sub(read.events);
+        if missing > 0 && counted.is_some() {
+            let at = if pages.cut { pages.end } else { read.run.end };
+            notes.push(Damage::at(at, format!("CPU {cpu}: {missing} of its events are gone")));
+        }
+    }
+    if by_name {
+        let what = "whose pages these are was told by the idle tasks' names: a page without one may be \
+                    another CPU's";
+        notes.push(Damage::at(pages.start, what));
+    }
+    for (cpu, count) in counts.without(&buffer.cpus) {
+        notes.push(Damage::at(pages.end, format!("CPU {cpu}: all {count} of its events are gone")));
+    }
+    events
+}
+
+/// `CPU 3`, `CPUs 0-1`, `CPUs 0,2,5`.
+fn cpu_list(mut cpus: Vec<Cpu>) -> String {
+    cpus.sort();
+    cpus.dedup();
+    let mut parts = Vec::new();
+    for run in cpus.chunk_by(|a, b| a.0 + 1 == b.0) {
+        match run {
+            [first, .., last] => parts.push(format!("{first}-{last}")),
+            [one] => parts.push(one.to_string()),
+            [] => {}
+        }
+    }
+    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{word} {}", parts.join(","))
+}
+
+impl Container {
+    /// How the pages are laid out.
+    pub(super) fn page_layout(&self) -> PageLayout {
+        match &self.header_page {
+            Some(header) => PageLayout::of_header(self.endian, header),
+            None => PageLayout::of_long_size(self.endian, self.long_size),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_listed_in_runs() {
+        let list = |cpus: &[u32]| cpu_list(cpus.iter().copied().map(Cpu).collect());
+        assert_eq!(list(&[3]), "CPU 3");
+        assert_eq!(list(&[1, 0, 1]), "CPUs 0-1");
+        assert_eq!(list(&[0, 1, 2, 5, 7, 8]), "CPUs 0-2,5,7-8");
+    }
+}
