@@ -42,6 +42,8 @@ pub(crate) enum Begin {
 pub(crate) struct Open {
     pub(crate) begin: Begin,
     pub(crate) due: Ns,
+    /// It began while the thread was SCHED_OTHER.
+    pub(crate) began_fair: bool,
     /// When the wake-up began (`sched_waking`).
     pub(crate) waking: Ns,
     /// When it was on a runqueue (`sched_wakeup`).
@@ -77,6 +79,7 @@ impl Open {
         Open {
             begin,
             due,
+            began_fair: false,
             waking,
             woken: None,
             running: None,

@@ -23,7 +23,9 @@ impl Engine<'_> {
         let end = end.max(open.due).max(open.running.unwrap_or(open.due));
         let done = done.map(|_| end);
         let Some(thread) = self.threads.get(tid) else { return };
-        if !self.options.selects(thread) {
+        // How long a program took to start, before it made itself real-time, is nobody's deadline.
+        let starts_up = open.began_fair && thread.prio.is_realtime() && thread.pinned_fair.is_none();
+        if !self.options.selects(thread) || (starts_up && self.options.tasks.is_empty()) {
             return;
         }
         let keep = self.options.worst;

@@ -92,6 +92,11 @@ impl Window {
         }
     }
 
+    /// True when enough of the period before was seen to tell who used the time up.
+    pub(crate) fn shows_user(&self, period: Ns) -> bool {
+        self.used.1.0.saturating_mul(4) >= period.0
+    }
+
     /// True when a whole period was seen and real-time use in it was far from the limit.
     fn used_too_little(&self, bandwidth: &Bandwidth) -> bool {
         let (share, over) = self.used;

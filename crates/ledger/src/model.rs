@@ -94,9 +94,10 @@ pub struct Activation {
 }
 
 impl Activation {
-    /// Due to running, if it ran.
+    /// Due to running, if it ran and was seen to become due.
     pub fn latency(&self) -> Option<Ns> {
-        self.running.map(|running| running.since(self.due))
+        let running = self.running.filter(|_| self.trigger != Trigger::TraceStart)?;
+        Some(running.since(self.due))
     }
 
     /// Due to the end of what was seen of it.

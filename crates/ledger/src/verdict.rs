@@ -12,7 +12,8 @@ use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::threads::Thread;
-use whylate_base::{Confidence, Evidence, Ns};
+use whylate_base::{Confidence, Evidence, Ns, Priority};
+use whylate_events::Kind;
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
@@ -36,11 +37,12 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     let judged = judged(engine.options.judge, activation);
     let usual_work =
         thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
+    let knows_usual = thread.stats.as_ref().is_some_and(|stats| stats.activations >= ENOUGH);
     let groups = groups(&judged);
     // Own work that is always there is no reason for being late; only what goes beyond it is. Of
     // an activation that was cut off it is not known what is usual.
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause {
-        Cause::OwnWork if crate::explain::is_whole(activation) => time.since(usual_work),
+        Cause::OwnWork if knows_usual && crate::explain::is_whole(activation) => time.since(usual_work),
         Cause::OwnWork => Ns::ZERO,
         // So is the path from a timer's interrupt to the thread, at its usual length.
         Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => {
@@ -90,7 +92,7 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         share: share_of(charged),
         confidence,
         why: String::new(),
-        fix: advice(cause, by.as_ref(), activation.priority),
+        fix: if on_time { Vec::new() } else { fix(engine, cause, by.as_ref(), activation.priority) },
         evidence,
     };
     verdict.why = sentence::why(engine, thread, activation, &verdict, underlying, on_time, usual_work);
@@ -121,6 +123,25 @@ fn groups(segments: &[Segment]) -> Vec<Charged> {
         }
     }
     groups
+}
+
+/// What to do about a cause and culprit, best first.
+pub(crate) fn fix(engine: &Engine<'_>, cause: Cause, by: Option<&Culprit>, victim: Priority) -> Vec<String> {
+    match by {
+        Some(by) if is_boosted(engine, by) => advice::boosted(),
+        by => advice(cause, by, victim),
+    }
+}
+
+/// True of a thread that ran at a priority above its own: it held a lock that another waited for.
+pub(crate) fn is_boosted(engine: &Engine<'_>, by: &Culprit) -> bool {
+    match by {
+        Culprit::Task { tid, priority, .. } => {
+            engine.seen.contains(Kind::PiSetprio)
+                && engine.threads.get(*tid).is_some_and(|thread| priority.outranks(thread.own_priority()))
+        }
+        Culprit::Irq { .. } | Culprit::Softirq { .. } => false,
+    }
 }
 
 /// What a cause and culprit cost the thread's other activations on average, where they are part of
@@ -162,7 +183,7 @@ fn evidence(
     segments.sort_by_key(|segment| segment.start);
     let mut evidence: Vec<Evidence> = segments
         .iter()
-        .map(|segment| Evidence::at(segment.start, segment.cpu, sentence::segment(segment)))
+        .map(|segment| Evidence::at(segment.start, segment.cpu, sentence::segment(segment, activation)))
         .collect();
     if total > segments.len() {
         evidence.push(Evidence::general(format!("and {} shorter stretches", total - segments.len())));
@@ -184,11 +205,9 @@ fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Ev
     let (share, over) = window.used;
     let idle =
         if window.saw_idle { "the CPU idled meanwhile" } else { "only SCHED_OTHER threads ran meanwhile" };
-    let used = match over {
-        Ns(0) => String::new(),
-        over => {
-            format!("; real-time threads had used {:.0} % of the CPU in the {over} before", share * 100.0)
-        }
+    let used = match window.shows_user(engine.bandwidth.period) {
+        true => format!("real-time threads had used {:.0} % of the CPU in the {over} before", share * 100.0),
+        false => "the trace begins too late to show who had used the time".to_owned(),
     };
-    Some(Evidence::at(window.start, window.cpu, format!("{idle}{used}")))
+    Some(Evidence::at(window.start, window.cpu, format!("{idle}; {used}")))
 }

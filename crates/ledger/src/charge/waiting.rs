@@ -228,7 +228,10 @@ impl Charger<'_> {
                 Culprit::Task { tid, comm, priority }
             }),
             Cause::Unexplained => None,
-            _ => window.user.map(|(tid, prio)| self.task(tid, prio)),
+            _ if window.shows_user(self.engine.bandwidth.period) => {
+                window.user.map(|(tid, prio)| self.task(tid, prio))
+            }
+            _ => None,
         };
         Charge::to(cause, by, confidence)
     }

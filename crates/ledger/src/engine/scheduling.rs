@@ -132,6 +132,7 @@ impl Engine<'_> {
         open.woken = Some(at);
         open.running = running;
         open.cpu = Some(cpu);
+        open.began_fair = !thread.prio.is_realtime();
         thread.last_due = Some(due);
         thread.open = Some(open);
     }
@@ -288,16 +289,20 @@ impl Engine<'_> {
         let from = (at - self.bandwidth.period).max(self.first.unwrap_or(at));
         let (user, share, over) = bandwidth::usage(timeline.between(from, at));
         self.open_windows.insert(cpu.0, self.windows.len());
-        self.windows.push(Window {
+        let mut window = Window {
             cpu,
             start: at,
             end: None,
             passed_over: switch.prev_tid,
             saw_idle: to_idle,
             ran: (!to_idle).then_some((switch.next_tid, switch.next_comm)),
-            user: user.or(Some((switch.prev_tid, switch.prev_prio))),
+            user,
             used: (share, over),
             hurt: false,
-        });
+        };
+        if !window.shows_user(self.bandwidth.period) {
+            window.user = None;
+        }
+        self.windows.push(window);
     }
 }

@@ -18,7 +18,10 @@ impl Engine<'_> {
             thread.syscalls_recorded = true;
         }
         match setting {
-            Some(Setting::OwnAffinity) if !thread.prio.is_realtime() => thread.pinned_fair = Some(at),
+            // A priority it has just raised shows only at its next switch.
+            Some(Setting::OwnAffinity) if !thread.prio.is_realtime() && thread.raised.is_none() => {
+                thread.pinned_fair = Some(at);
+            }
             Some(Setting::Priority) => thread.raised = Some(at),
             Some(Setting::OwnAffinity) | None => {}
         }

@@ -36,7 +36,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
     };
     let period = match rhythm(&starts) {
         Some(period) => format!(", every {period}"),
-        None if cause == Cause::FairServer => String::new(),
+        None if cause == Cause::FairServer || windows.len() == 1 => String::new(),
         None => format!(", per period of {}", engine.bandwidth.period),
     };
     let length = if longest - typical > Ns(typical.0 / 10) {
@@ -51,7 +51,8 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
     };
     let confidence =
         windows.iter().map(|window| window.cause(&engine.bandwidth).1).min().unwrap_or(Confidence::Low);
-    let user = windows.iter().find_map(|window| window.user).map(|(tid, prio)| engine.culprit(tid, prio));
+    let user = windows.iter().filter(|window| window.shows_user(engine.bandwidth.period));
+    let user = user.filter_map(|window| window.user).next().map(|(tid, prio)| engine.culprit(tid, prio));
     let culprit = match cause {
         Cause::FairServer => windows.iter().find_map(|window| window.ran).map(|(tid, _)| {
             engine.culprit(tid, engine.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.prio))
@@ -81,9 +82,9 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         .map(|window| {
             let length = window.end.map_or(Ns::ZERO, |end| end - window.start);
             let (share, over) = window.used;
-            let used = match over {
-                Ns(0) => String::new(),
-                over => format!("; real-time use {:.0} % of the {over} before", share * 100.0),
+            let used = match window.shows_user(engine.bandwidth.period) {
+                true => format!("; real-time use {:.0} % of the {over} before", share * 100.0),
+                false => String::new(),
             };
             Evidence::at(window.start, cpu, format!("for {length}{used}"))
         })

@@ -3,12 +3,14 @@
 
 use super::Subject;
 use crate::cause::Cause;
-use crate::model::{Activation, Culprit, Trigger};
-use crate::verdict::{advice, name};
+use crate::model::{Activation, Culprit, Trigger, Verdict};
+use crate::verdict::{fix, is_boosted, name};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
 
+/// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
+const LONG_TIMER_INTERRUPT: Ns = Ns::from_us(200);
 /// More than this make a list nobody reads.
 const MAX_FINDINGS: usize = 8;
 
@@ -18,7 +20,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let verdict = &activation.verdict;
         // A thread that never sleeps is delayed by everybody who does his work beside it.
         let sure = verdict.confidence > Confidence::Low && activation.trigger != Trigger::TraceStart;
-        if let (true, true, Some(by)) = (accusable(verdict.cause), sure, verdict.by) {
+        if let (true, true, Some(by)) = (accusable(verdict), sure, verdict.by) {
             rogues.entry((verdict.cause, by)).or_default().push(activation);
         }
     }
@@ -29,10 +31,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     rogues.into_iter().map(|((cause, by), late)| finding(subject, cause, by, &late)).collect()
 }
 
-fn accusable(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HigherPriorityTask
+fn accusable(verdict: &Verdict) -> bool {
+    match (verdict.cause, &verdict.by) {
+        // A timer interrupt is what wakes the thread; it is worth a word when it takes long.
+        (Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => verdict.charged >= LONG_TIMER_INTERRUPT,
+        (
+            Cause::HigherPriorityTask
             | Cause::EqualPriorityTask
             | Cause::DeadlineTask
             | Cause::StopTask
@@ -40,8 +44,11 @@ fn accusable(cause: Cause) -> bool {
             | Cause::Softirq
             | Cause::IrqsDisabled
             | Cause::PreemptionDisabled
-            | Cause::LockWait
-    )
+            | Cause::LockWait,
+            _,
+        ) => true,
+        _ => false,
+    }
 }
 
 fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation]) -> Finding {
@@ -62,6 +69,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     };
     let who = name(&by);
     let what = match cause {
+        Cause::HigherPriorityTask if is_boosted(subject.engine, &by) => {
+            "holds a lock, and with the waiter's priority ran before"
+        }
         Cause::HigherPriorityTask => "runs before",
         Cause::EqualPriorityTask => "has the same priority as, and held the CPU from,",
         Cause::DeadlineTask | Cause::StopTask => "goes before every real-time priority, and so before",
@@ -94,7 +104,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
             .collect(),
         fix: worst
             .first()
-            .map(|activation| advice(cause, Some(&by), activation.priority))
+            .map(|activation| fix(subject.engine, cause, Some(&by), activation.priority))
             .unwrap_or_default(),
     }
 }

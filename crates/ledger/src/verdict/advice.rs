@@ -43,14 +43,17 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
             "echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime turns it off for that CPU; kernel.sched_rt_runtime_us=-1 does not; risk: kernel threads on it starve".to_owned(),
         ],
         Cause::ExtServer => vec!["echo 0 > /sys/kernel/debug/sched/ext_server/cpuN/runtime turns it off for that CPU".to_owned()],
+        Cause::Irq if matches!(by, Some(Culprit::Irq { irq: None, .. })) => vec![
+            "it is the CPU's own timer or a call from another CPU, and cannot be moved: take work off this CPU \
+             (isolcpus=, nohz_full=, an isolated cpuset partition)"
+                .to_owned(),
+            "look at what it runs: record with -e timer -e irq_work, and see which callback takes long".to_owned(),
+        ],
         Cause::Irq => vec![
             "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list".to_owned(),
             "boot with threadirqs, or use a PREEMPT_RT kernel, so that its handler is a thread with a priority".to_owned(),
         ],
-        Cause::Softirq => vec![
-            "move the interrupt or the thread that raises this softirq to another CPU".to_owned(),
-            "for network load: receive packet steering off this CPU, /sys/class/net/DEV/queues/rx-N/rps_cpus".to_owned(),
-        ],
+        Cause::Softirq => softirq(by),
         Cause::Nmi => vec!["turn off what uses NMIs: perf, the hard lockup detector (sysctl kernel.nmi_watchdog=0)".to_owned()],
         Cause::IrqsDisabled => vec![
             format!("find the section: trace {who} with the irqsoff tracer, where the kernel has it"),
@@ -61,7 +64,9 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
             format!("find the section: trace {who} with the preemptoff tracer, where the kernel has it"),
         ],
         Cause::TimerLate => vec![
-            "record again with the system calls of all threads, or with the irqsoff tracer, to tell who".to_owned(),
+            "record the workload with -e raw_syscalls: the system calls of all threads tell a thread that had \
+             interrupts disabled from a CPU that was taken away"
+                .to_owned(),
         ],
         Cause::TimerSlack => vec!["make the thread real-time, or set its slack: prctl(PR_SET_TIMERSLACK, 1)".to_owned()],
         Cause::IdleExit => vec![
@@ -105,4 +110,31 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
             vec!["record again with `whylate record`, which takes all the events the ledger can use".to_owned()]
         }
     }
+}
+
+/// What to do about a softirq depends on which it is (`include/linux/interrupt.h`).
+fn softirq(by: Option<&Culprit>) -> Vec<String> {
+    let lines: &[&str] = match by {
+        Some(Culprit::Softirq { vec: 2 | 3 }) => &[
+            "move the network interrupt, or the thread that sends, to another CPU",
+            "steer received packets away from this CPU: /sys/class/net/DEV/queues/rx-N/rps_cpus",
+        ],
+        Some(Culprit::Softirq { vec: 9 }) => {
+            &["let other CPUs run RCU's callbacks: rcu_nocbs=CPUS on the command line"]
+        }
+        Some(Culprit::Softirq { vec: 1 | 7 | 8 }) => &[
+            "take timers and load balancing off this CPU: isolcpus=, nohz_full=, an isolated cpuset partition",
+        ],
+        _ => &["move the interrupt or the thread that raises this softirq to another CPU"],
+    };
+    lines.iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// What to do about a thread that only runs before the victim because it holds a lock.
+pub(super) fn boosted() -> Vec<String> {
+    vec![
+        "hold the lock for a shorter time: its owner inherits the priority of the thread that waits for it"
+            .to_owned(),
+        "do not share that lock with threads of higher priority than the victim".to_owned(),
+    ]
 }

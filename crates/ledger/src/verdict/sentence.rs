@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::engine::Engine;
-use crate::model::{Activation, Culprit, Segment, Verdict};
+use crate::model::{Activation, Culprit, Occupant, Segment, Verdict};
 use crate::threads::Thread;
 use whylate_base::Ns;
 
@@ -25,7 +25,7 @@ pub fn softirq_name(vec: u32) -> &'static str {
 }
 
 /// One charged stretch, in words.
-pub(crate) fn segment(segment: &Segment) -> String {
+pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
     let length = segment.length();
     let by = segment.by.as_ref().map(name);
     let owner = match (&segment.owner, &segment.by) {
@@ -42,10 +42,24 @@ pub(crate) fn segment(segment: &Segment) -> String {
         },
         (Cause::FairServer, Some(by)) => format!("{by} was run in front for {length}"),
         (Cause::LockWait, Some(by)) => format!("waited {length} for a lock of {by}"),
+        (Cause::TimerLate, _) => match running_at(activation, segment) {
+            Some(task) => format!("{length} from expiry to handler, while {task} had the CPU"),
+            None => format!("{length} from expiry to handler"),
+        },
         (Cause::Stolen, _) => format!("nothing happened for {length}"),
         (Cause::TraceLoss, _) => format!("events lost for {length}"),
         (_, Some(by)) => format!("{by} had the CPU for {length}{owner}"),
         (cause, None) => format!("{cause}, {length}"),
+    }
+}
+
+/// The thread that had the CPU when a segment began.
+fn running_at(activation: &Activation, segment: &Segment) -> Option<String> {
+    let lane = activation.lanes.iter().find(|lane| lane.cpu == segment.cpu)?;
+    let slice = lane.slices.iter().find(|slice| slice.start <= segment.start && slice.end > segment.start)?;
+    match slice.who {
+        Occupant::Task { tid, comm, priority } => Some(name(&Culprit::Task { tid, comm, priority })),
+        _ => None,
     }
 }
 
@@ -86,6 +100,12 @@ pub(crate) fn why(
         Cause::OwnWork => {
             format!("{who} ran for {charged} itself; the trace shows only part of this activation")
         }
+        Cause::HigherPriorityTask if verdict.by.as_ref().is_some_and(|by| super::is_boosted(engine, by)) => {
+            format!(
+                "{by} held a lock that a thread of higher priority waits for, and ran at that one's priority: it held CPU \
+             {cpu} for {charged} while {who} was runnable"
+            )
+        }
         Cause::HigherPriorityTask => {
             format!("{by} runs before {who}, and held CPU {cpu} for {charged} while it was runnable")
         }
@@ -99,6 +119,10 @@ pub(crate) fn why(
             )
         }
         Cause::StopTask => format!("the kernel's stopper {by} held CPU {cpu} for {charged}"),
+        Cause::RtThrottled if verdict.by.is_none() => format!(
+            "RT throttling kept {who} off CPU {cpu} for {charged}: the real-time threads of that CPU had used up their \
+             time"
+        ),
         Cause::RtThrottled => {
             let runtime =
                 engine.bandwidth.runtime.map_or_else(|| "their share".to_owned(), |ns| ns.to_string());
