@@ -11,6 +11,7 @@ use crate::bandwidth::{Bandwidth, Window};
 use crate::clocks::TimerClocks;
 use crate::cpus::{Cpus, Irqs};
 use crate::options::Options;
+use crate::quick_hash::QuickMap;
 use crate::sleeps::Syscalls;
 use crate::threads::Threads;
 use std::collections::{HashMap, VecDeque};
@@ -38,7 +39,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) open_windows: HashMap<u32, usize>,
     pub(crate) syscalls: Option<Syscalls>,
     /// The expiry of each armed timer, by address.
-    timers: HashMap<u64, ArmedTimer>,
+    timers: QuickMap<u64, ArmedTimer>,
     timer_clocks: TimerClocks,
     /// True when trace time and the kernel's monotonic time are one.
     monotonic: bool,
@@ -71,7 +72,7 @@ impl<'a> Engine<'a> {
             windows: Vec::new(),
             open_windows: HashMap::new(),
             syscalls: Syscalls::of(info.machine.as_deref()),
-            timers: HashMap::new(),
+            timers: QuickMap::default(),
             timer_clocks: TimerClocks::default(),
             monotonic: info.clock.as_deref() == Some("mono"),
             hypervisor: None,

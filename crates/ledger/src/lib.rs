@@ -21,6 +21,7 @@ mod explain;
 mod findings;
 mod model;
 mod options;
+mod quick_hash;
 mod recent;
 mod sleeps;
 mod spread;

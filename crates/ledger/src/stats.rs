@@ -2,8 +2,9 @@
 
 use crate::cause::Cause;
 use crate::model::{Activation, Culprit};
+use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use whylate_base::Ns;
 
 /// One thread's sums.
@@ -15,7 +16,7 @@ pub(crate) struct Stats {
     pub(crate) own_work: Distribution,
     pub(crate) causes: BTreeMap<Cause, Ns>,
     /// What each cause and culprit cost over all activations.
-    pub(crate) costs: HashMap<(Cause, Option<Culprit>), Cost>,
+    pub(crate) costs: QuickMap<(Cause, Option<Culprit>), Cost>,
     /// The longest time that was stolen at once: how long, and when.
     pub(crate) longest_theft: (Ns, Ns),
     /// Activations whose response exceeded the deadline.

@@ -10,7 +10,6 @@ use crate::recent::partition_from_end;
 use crate::sleeps::SleepStyle;
 use crate::stats::Stats;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::Syscall;
 
@@ -212,27 +211,47 @@ impl Thread {
     }
 }
 
+/// No kernel hands out a higher thread id (PID_MAX_LIMIT, `include/linux/threads.h`); a higher one
+/// comes from a damaged event.
+const MAX_TID: usize = 4 * 1024 * 1024;
+
 /// All threads of a trace, by id.
 #[derive(Default)]
 pub(crate) struct Threads {
-    index: HashMap<i32, u32, BuildHasherDefault<TidHasher>>,
+    /// One more than the index in `threads`, by id; 0 for a thread not seen. Ids are small, and this
+    /// is looked up several times for each event.
+    index: Vec<u32>,
+    /// The same for ids that no kernel hands out.
+    strange: HashMap<i32, u32>,
     threads: Vec<Thread>,
 }
 
 impl Threads {
     /// The thread, known from now on.
     pub(crate) fn get_mut(&mut self, tid: Tid) -> &mut Thread {
-        let threads = &mut self.threads;
-        let index = *self.index.entry(tid.0).or_insert_with(|| {
-            threads.push(Thread::new(tid));
-            threads.len() as u32 - 1
-        });
-        &mut self.threads[index as usize]
+        let slot = match usize::try_from(tid.0) {
+            Ok(id) if id <= MAX_TID => {
+                if id >= self.index.len() {
+                    self.index.resize(id + 1, 0);
+                }
+                &mut self.index[id]
+            }
+            _ => self.strange.entry(tid.0).or_default(),
+        };
+        if *slot == 0 {
+            self.threads.push(Thread::new(tid));
+            *slot = self.threads.len() as u32;
+        }
+        &mut self.threads[*slot as usize - 1]
     }
 
     /// The thread, if it was seen.
     pub(crate) fn get(&self, tid: Tid) -> Option<&Thread> {
-        self.index.get(&tid.0).map(|&index| &self.threads[index as usize])
+        let slot = match usize::try_from(tid.0) {
+            Ok(id) if id <= MAX_TID => self.index.get(id),
+            _ => self.strange.get(&tid.0),
+        };
+        self.threads.get((*slot? as usize).checked_sub(1)?)
     }
 
     /// All of them, in order of appearance.
@@ -243,27 +262,6 @@ impl Threads {
     /// All of them, in order of appearance.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
         self.threads.iter_mut()
-    }
-}
-
-/// Thread ids are small and well spread already; the standard hasher's defence against chosen
-/// keys would cost more than the lookup.
-#[derive(Default)]
-pub(crate) struct TidHasher(u64);
-
-impl Hasher for TidHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        }
-    }
-
-    fn write_i32(&mut self, value: i32) {
-        self.0 = (value as u32 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 
