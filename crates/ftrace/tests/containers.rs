@@ -84,6 +84,7 @@ fn dat(machine: Machine) -> Dat {
         comms: "1 init\n7 a name\n".into(),
         clock: "mono".into(),
         cpus: cpus.collect(),
+        counts: Vec::new(),
     }
 }
 
@@ -324,7 +325,7 @@ fn forms() -> &'static [Vec<u8>] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(common::cases(400))]
 
     #[test]
     fn flipped_bytes_are_survived(

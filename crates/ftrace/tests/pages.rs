@@ -9,8 +9,11 @@ use whylate_ftrace::page::{LostBefore, PageLayout};
 /// Times and bytes.
 type Records = Vec<(u64, Vec<u8>)>;
 
+/// Records, losses before them, and whether the page ended in damage.
+type Read = (Records, Option<LostBefore>, bool);
+
 /// The records of a page, as time and bytes, and whether it ended in damage.
-fn read(machine: Machine, page: &[u8]) -> (Records, Option<LostBefore>, bool) {
+fn read(machine: Machine, page: &[u8]) -> Read {
     let layout = PageLayout::of_long_size(machine.endian, machine.long);
     let Some(mut cursor) = layout.open(page) else { return (Vec::new(), None, true) };
     let lost = cursor.lost();
@@ -44,6 +47,8 @@ fn machine() -> impl Strategy<Value = Machine> {
 }
 
 proptest! {
+    #![proptest_config(common::cases(256))]
+
     #[test]
     fn what_is_put_in_comes_out(
         machine in machine(),

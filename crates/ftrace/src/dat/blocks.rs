@@ -119,7 +119,8 @@ impl Blocks {
                     }
                 };
                 if packed_size == 0 || size == 0 {
-                    let what = "a compressed chunk's sizes make no sense: the rest of this CPU's data is lost";
+                    let what =
+                        "a compressed chunk's sizes make no sense: the rest of this CPU's data is lost";
                     damage.push(Damage::at(offset, what));
                     *left = Some(0);
                     return None;

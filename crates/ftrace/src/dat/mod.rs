@@ -61,7 +61,8 @@ pub struct TraceFile {
     container: Container,
     formats: Arc<EventFormats>,
     decoders: Arc<Decoders>,
-    symbols: OnceLock<Arc<Symbols>>,
+    /// And why there are none, where the file has some that cannot be read.
+    symbols: OnceLock<(Arc<Symbols>, Option<Damage>)>,
     info: TraceInfo,
 }
 
@@ -135,18 +136,27 @@ impl TraceFile {
         self.container.comms.get(&tid.0).map(String::as_str)
     }
 
-    /// Kernel function names by address; an empty table where the file has none.
+    /// Kernel function names by address; an empty table where the file has none. That they
+    /// could not be read is a damage of the [`events`](Self::events) that show them.
     pub fn symbols(&self) -> Arc<Symbols> {
-        self.symbols.get_or_init(|| Arc::new(Symbols::parse(self.kallsyms().unwrap_or_default()))).clone()
+        self.read_symbols().0.clone()
     }
 
-    fn kallsyms(&self) -> Option<Vec<u8>> {
+    fn read_symbols(&self) -> &(Arc<Symbols>, Option<Damage>) {
+        self.symbols.get_or_init(|| match self.kallsyms() {
+            Ok(text) => (Arc::new(Symbols::parse(text)), None),
+            Err(trouble) => (Arc::default(), Some(trouble.damage("functions have no names"))),
+        })
+    }
+
+    fn kallsyms(&self) -> Result<Vec<u8>, Trouble> {
         let Container { endian, compression, kallsyms, .. } = &self.container;
-        match (*kallsyms)? {
-            Kallsyms::Plain { at, size } => {
-                Input::new(&*self.source, at, *endian).take(size, "the kernel symbols").ok()
+        match *kallsyms {
+            None => Ok(Vec::new()),
+            Some(Kallsyms::Plain { at, size }) => {
+                Input::new(&*self.source, at, *endian).take(size, "the kernel symbols")
             }
-            Kallsyms::Section { at } => v7::kallsyms(&*self.source, *endian, *compression, at).ok(),
+            Some(Kallsyms::Section { at }) => v7::kallsyms(&*self.source, *endian, *compression, at),
         }
     }
 
@@ -154,7 +164,10 @@ impl TraceFile {
     /// simultaneous ones the lower CPU's first. Others are counted, not decoded.
     pub fn events(&self, wanted: KindSet) -> TraceEvents {
         let comms = self.container.comms.iter().map(|(&tid, comm)| (Tid(tid), Comm::from(comm.as_str())));
-        TraceEvents::new(self.info.clone(), self.cpu_events(wanted), comms.collect())
+        let streams = self.cpu_events(wanted);
+        let mut info = self.info.clone();
+        info.damage.extend(self.symbols.get().and_then(|(_, damage)| damage.clone()));
+        TraceEvents::new(info, streams, comms.collect())
     }
 
     /// The same, one stream for each CPU of each buffer.
@@ -271,7 +284,9 @@ fn clip(container: &mut Container, file_size: u64) -> Clipped {
             container.damage.push(Damage::at(
                 file_size,
                 match name.as_str() {
-                    "" => format!("CPU {}: the file ends {missing} bytes before this CPU's data does", cpu.cpu),
+                    "" => {
+                        format!("CPU {}: the file ends {missing} bytes before this CPU's data does", cpu.cpu)
+                    }
                     name => format!(
                         "CPU {} of buffer {name}: the file ends {missing} bytes before this CPU's data does",
                         cpu.cpu

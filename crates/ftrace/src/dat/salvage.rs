@@ -72,7 +72,7 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
     let known: Vec<String> = container.buffers.iter().map(|buffer| buffer.name.clone()).collect();
     counts.retain(|counted| !known.contains(&counted.buffer));
     let mut counts = counts.into_iter();
-    let (mut notes, mut recovered) = (Vec::new(), Vec::new());
+    let (mut notes, mut recovered, mut left_out) = (Vec::new(), Vec::new(), 0);
     for (index, pages) in lost.sections.iter().enumerate() {
         let counted = counts.next();
         let name = match &counted {
@@ -88,10 +88,12 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
             cpus: Vec::new(),
         };
         let counts = counted.as_ref().map(Counted::counts).unwrap_or_default();
-        let events = buffer_of(source, container, pages, &mut buffer, &counts, &mut notes);
+        let (events, of_nobody) = buffer_of(source, container, pages, &mut buffer, &counts, &mut notes);
+        left_out += of_nobody;
         if !buffer.cpus.is_empty() {
             let cpus = cpu_list(buffer.cpus.iter().map(|data| data.cpu).collect());
-            let name = if buffer.name.is_empty() { String::new() } else { format!(" of buffer {}", buffer.name) };
+            let name =
+                if buffer.name.is_empty() { String::new() } else { format!(" of buffer {}", buffer.name) };
             recovered.push(format!("{events} events of {cpus}{name}"));
             container.buffers.push(buffer);
         }
@@ -105,20 +107,24 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
     }
     let what = match recovered.is_empty() {
         true if lost.sections.is_empty() => lost.what,
-        true => format!("{}: no page can be given to its CPU without it", lost.what),
+        true => format!("{} (and no page says whose it is)", lost.what),
         false => {
             format!("{}: {} were recovered from the pages themselves", lost.what, recovered.join(", "))
         }
     };
     if container.buffers.is_empty() {
-        return Err(Trouble::bad(lost.at, what));
+        return Err(match cut && left_out == 0 {
+            true => Trouble::Cut { at: lost.at, what: "the first of its trace data" },
+            false => Trouble::bad(lost.at, what),
+        });
     }
     container.damage.push(Damage::at(lost.at, what));
     container.damage.extend(notes);
     Ok(())
 }
 
-/// Finds each CPU's pages in a section; gives how many events they hold.
+/// Finds each CPU's pages in a section; gives how many events they hold, and how many are
+/// left out.
 fn buffer_of(
     source: &Arc<dyn ReadAt>,
     container: &Container,
@@ -126,7 +132,7 @@ fn buffer_of(
     buffer: &mut Buffer,
     counts: &Counts,
     notes: &mut Vec<Damage>,
-) -> u64 {
+) -> (u64, u64) {
     let layout = container.page_layout();
     let (found, add_up) = match buffer.compressed {
         true => (runs::packed(&**source, container.endian, buffer.page_size, pages, notes), true),
@@ -151,7 +157,7 @@ fn buffer_of(
         .collect();
     let sizes: Vec<_> = read.iter().map(|read| (read.events, read.run.whole)).collect();
     let by_counts = counts.assign(&sizes).filter(|_| add_up);
-    let (mut events, mut by_name) = (0, false);
+    let (mut events, mut left_out, mut by_name) = (0, 0, false);
     for (index, read) in read.iter().enumerate().filter(|(_, read)| read.events > 0) {
         let counted = by_counts.as_ref().and_then(|cpus| cpus.get(index).copied());
         // The kernel's counts and its idle task must not disagree.
@@ -161,6 +167,7 @@ fn buffer_of(
         };
         let bytes = read.run.end - read.run.start;
         let Some(cpu) = cpu.filter(|&cpu| buffer.cpus.iter().all(|data| data.cpu != cpu)) else {
+            left_out += read.events;
             notes.push(Damage::at(
                 read.run.start,
                 format!("{} events in {bytes} bytes are left out: their CPU is not known", read.events),
@@ -184,7 +191,7 @@ fn buffer_of(
     for (cpu, count) in counts.without(&buffer.cpus) {
         notes.push(Damage::at(pages.end, format!("CPU {cpu}: all {count} of its events are gone")));
     }
-    events
+    (events, left_out)
 }
 
 /// `CPU 3`, `CPUs 0-1`, `CPUs 0,2,5`.

@@ -144,37 +144,45 @@ impl Index {
         let known: BTreeSet<u64> = self.sections.values().chain(&self.visited).copied().collect();
         let mut at = first;
         while at < source.size() {
-            let header = match header(&mut Input::new(source, at, container.endian)) {
-                Ok(header) if is_section(header.id) => header,
-                _ => {
-                    let next = known.range(at + 1..).next().copied();
-                    if at + SECTION_HEADER <= source.size() {
-                        let what = "no section begins where one should: what stands here cannot be found";
-                        container.damage.push(Damage::at(at, what));
-                    }
-                    match next {
-                        Some(next) => at = next,
-                        None => break,
-                    }
-                    continue;
+            let Some(header) = known_header(container.endian, source, at) else {
+                if at + SECTION_HEADER <= source.size() {
+                    let what = "no section begins where one should: what stands here is passed over";
+                    container.damage.push(Damage::at(at, what));
                 }
+                // A number that was changed leaves the size, which then leads to a section.
+                let end = header(&mut Input::new(source, at, container.endian))
+                    .ok()
+                    .and_then(|header| at.checked_add(SECTION_HEADER)?.checked_add(header.size))
+                    .filter(|&end| known_header(container.endian, source, end).is_some());
+                match end.or_else(|| known.range(at + 1..).next().copied()) {
+                    Some(next) => at = next,
+                    None => break,
+                }
+                continue;
             };
             let start = at + SECTION_HEADER;
-            let said = start.saturating_add(header.size);
+            let mut said = start.saturating_add(header.size);
             match header.id {
                 OPTIONS if self.visited.insert(at) => {
-                    if let Ok(options) =
-                        section(source, container.endian, container.compression, at, OPTIONS)
+                    if let Ok(options) = section(source, container.endian, container.compression, at, OPTIONS)
                     {
                         self.add(container, at, &options);
                     }
                 }
-                option::BUFFER => lost.sections.push(Pages {
-                    start,
-                    end: said.min(source.size()),
-                    cut: said > source.size(),
-                    packed: header.packed,
-                }),
+                option::BUFFER => {
+                    // trace-cmd puts the size in when the data is written.
+                    let unfinished = header.size == 0
+                        && known_header(container.endian, source, said).is_none_or(|next| next.size == 0);
+                    if unfinished {
+                        said = u64::MAX;
+                    }
+                    lost.sections.push(Pages {
+                        start,
+                        end: said.min(source.size()),
+                        cut: said > source.size(),
+                        packed: header.packed,
+                    });
+                }
                 HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | CMDLINES => {
                     self.sections.entry(header.id).or_insert(at);
                 }
@@ -193,8 +201,10 @@ impl Index {
     }
 }
 
-fn is_section(id: u16) -> bool {
-    matches!(id, OPTIONS | option::BUFFER | STRINGS..=BUFFER_TEXT)
+/// The header at `at`, if its number is one that sections have.
+fn known_header(endian: Endian, source: &dyn ReadAt, at: u64) -> Option<Header> {
+    let header = header(&mut Input::new(source, at, endian)).ok()?;
+    matches!(header.id, OPTIONS | option::BUFFER | STRINGS..=BUFFER_TEXT).then_some(header)
 }
 
 /// A description that cannot be read costs only what it describes.
@@ -310,8 +320,10 @@ fn read_buffer(
     let compressed = match header(&mut Input::new(source, offset, container.endian)) {
         Ok(header) => header.packed && container.compression != Compression::None,
         Err(trouble @ Trouble::Io { .. }) => return Err(trouble),
-        // The file ends before it: none of the data is there either.
-        Err(_) => container.compression != Compression::None,
+        // Mostly because the file ends before it, and then none of the data is there either.
+        Err(_) => {
+            container.compression != Compression::None && cpus.iter().any(|cpu| cpu.offset < source.size())
+        }
     };
     Ok(Buffer { name, clock, page_size, compressed, cpus })
 }

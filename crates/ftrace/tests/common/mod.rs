@@ -2,8 +2,14 @@
 //! on any kind of machine: both byte orders, both word sizes, both container versions.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use whylate_ftrace::bytes::Endian;
 use whylate_ftrace::format::{EventFormat, Place};
+
+/// That many cases, the same in every run.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { rng_seed: RngSeed::Fixed(0x7761_6b65), ..ProptestConfig::with_cases(cases) }
+}
 
 /// The traced machine.
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +187,8 @@ pub(crate) struct Dat {
     pub(crate) clock: String,
     /// Whole pages of each CPU.
     pub(crate) cpus: Vec<Vec<u8>>,
+    /// How many events the kernel's statistics count on each CPU; none are written if empty.
+    pub(crate) counts: Vec<u64>,
 }
 
 /// The compression of a v7 file.
@@ -322,6 +330,10 @@ impl Dat {
         options.extend(self.option(5, b"Linux node 6.1.0-rt-test machine\0"));
         options.extend(self.option(8, &self.n(self.cpus.len(), 4)));
         options.extend(self.option(999, b"from the future"));
+        for (cpu, count) in self.counts.iter().enumerate() {
+            let text = format!("CPU: {cpu}\nentries: 0\noverrun: 3\nread events: {count}\n\0");
+            options.extend(self.option(2, text.as_bytes()));
+        }
         // A chain of two: the second follows the data.
         let done = options.len() + 6;
         options.extend(self.option(0, &self.n(0, 8)));
@@ -358,12 +370,13 @@ impl Dat {
     }
 }
 
-/// The recordings at hand: those the project ships, and the shared ones where they are.
+/// The recordings at hand: those the project ships for its command-line tests, and the
+/// shared ones where they are.
 pub(crate) fn recordings() -> Vec<std::path::PathBuf> {
     let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let shared = std::env::var_os("WHYLATE_SHARED").map_or(own.join("../../../shared/traces"), Into::into);
     let mut files = Vec::new();
-    for folder in [own.join("tests/fixtures"), shared] {
+    for folder in [own.join("../cli/tests/fixtures"), shared] {
         match std::fs::read_dir(&folder) {
             Ok(entries) => files.extend(
                 entries

@@ -44,7 +44,8 @@ pub(super) fn first_page(start: u64, page_size: u32) -> u64 {
 impl<W: Write + Seek> Out<W> {
     /// Writes the first bytes.
     pub(super) fn start(inner: W, page_size: u32) -> io::Result<Out<W>> {
-        let mut out = Out { inner, at: 0, page_size, options_offset: 0, strings: Vec::new(), pages_description: 0 };
+        let mut out =
+            Out { inner, at: 0, page_size, options_offset: 0, strings: Vec::new(), pages_description: 0 };
         let mut head = b"\x17\x08\x44tracing7\0".to_vec();
         head.push(u8::from(cfg!(target_endian = "big")));
         head.push(size_of::<usize>() as u8);
