@@ -68,11 +68,6 @@ fn summary(thread: &Thread) -> TaskSummary {
     }
 }
 
-/// True for an activation that was seen from its beginning to its end.
-pub(crate) fn is_whole(activation: &Activation) -> bool {
-    activation.done.is_some() && activation.trigger != Trigger::TraceStart
-}
-
 /// What the ledger needs and the trace does not have. Rare events are asked for only of a
 /// recording that says what it recorded.
 fn missing(engine: &Engine<'_>, trace: &TraceInfo) -> Vec<Missing> {

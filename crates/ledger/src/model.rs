@@ -100,6 +100,11 @@ impl Activation {
         Some(running.since(self.due))
     }
 
+    /// True when it was seen from its beginning to its end.
+    pub fn is_whole(&self) -> bool {
+        self.done.is_some() && self.trigger != Trigger::TraceStart
+    }
+
     /// Due to the end of what was seen of it.
     pub fn response(&self) -> Ns {
         self.end.since(self.due)

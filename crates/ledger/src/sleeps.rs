@@ -1,8 +1,33 @@
 //! What a system call or a sleep tells about a thread: why it sleeps, and how it keeps its period.
 
-use crate::threads::Wait;
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
 use whylate_events::{Syscall, TaskState};
+
+/// What a sleeping thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Its next period: a sleep with a time.
+    Period,
+    /// New input: a message, a signal, a condition.
+    Input,
+    /// A lock another thread holds; its owner where the kernel named it.
+    Lock { owner: Option<Tid> },
+    /// A device.
+    Io,
+    /// The stopper thread, to be moved to a CPU it may run on.
+    Migration,
+    /// A page to be read in.
+    Fault,
+    /// Sleeps, and no syscall was recorded that would tell why.
+    Unsure,
+}
+
+impl Wait {
+    /// True when the sleep is part of the activation: it waits for others in the middle of its work.
+    pub(crate) fn continues(self) -> bool {
+        matches!(self, Wait::Lock { .. } | Wait::Io | Wait::Fault | Wait::Migration)
+    }
+}
 
 /// System call numbers of one architecture, as far as the ledger reads them.
 #[derive(Clone, Copy, Debug)]

@@ -41,7 +41,7 @@ impl Stats {
         if let Some(latency) = activation.latency() {
             self.latency.record(latency);
         }
-        if activation.done.is_some() {
+        if activation.is_whole() {
             self.response.record(activation.response());
         }
         if deadline.is_some_and(|deadline| activation.response() > deadline) {
@@ -66,7 +66,7 @@ impl Stats {
                 }
             }
         }
-        if activation.done.is_some() {
+        if activation.is_whole() {
             self.own_work.record(own);
         }
         for (key, length) in parts {

@@ -7,7 +7,7 @@
 
 use crate::activations::Open;
 use crate::recent::partition_from_end;
-use crate::sleeps::SleepStyle;
+use crate::sleeps::{SleepStyle, Wait};
 use crate::stats::Stats;
 use std::collections::{HashMap, VecDeque};
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
@@ -28,32 +28,6 @@ pub(crate) enum State {
         /// The thread that woke it, once one has.
         waker: Option<Tid>,
     },
-}
-
-/// What a sleeping thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// Its next period: a sleep with a time.
-    Period,
-    /// New input: a message, a signal, a condition.
-    Input,
-    /// A lock another thread holds; its owner where the kernel named it.
-    Lock { owner: Option<Tid> },
-    /// A device.
-    Io,
-    /// The stopper thread, to be moved to a CPU it may run on.
-    Migration,
-    /// A page to be read in.
-    Fault,
-    /// Sleeps, and no syscall was recorded that would tell why.
-    Unsure,
-}
-
-impl Wait {
-    /// True when the sleep is part of the activation: it waits for others in the middle of its work.
-    pub(crate) fn continues(self) -> bool {
-        matches!(self, Wait::Lock { .. } | Wait::Io | Wait::Fault | Wait::Migration)
-    }
 }
 
 /// A stretch of a thread's life; it ends where the next begins.

@@ -42,7 +42,7 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     // Own work that is always there is no reason for being late; only what goes beyond it is. Of
     // an activation that was cut off it is not known what is usual.
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause {
-        Cause::OwnWork if knows_usual && crate::explain::is_whole(activation) => time.since(usual_work),
+        Cause::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
         Cause::OwnWork => Ns::ZERO,
         // So is the path from a timer's interrupt to the thread, at its usual length.
         Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => {

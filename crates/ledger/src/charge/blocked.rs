@@ -6,7 +6,8 @@
 use super::{Charge, Charger};
 use crate::cause::Cause;
 use crate::cpus::Who;
-use crate::threads::{State, Thread, Wait};
+use crate::sleeps::Wait;
+use crate::threads::{State, Thread};
 use whylate_base::{Confidence, Ns, Priority, Tid};
 
 /// A chain of owners longer than this is a cycle.

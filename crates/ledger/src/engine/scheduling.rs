@@ -6,7 +6,8 @@ use crate::activations::{Begin, Open, WakeCause};
 use crate::bandwidth::{self, Window};
 use crate::cpus::Who;
 use crate::options::is_housekeeping;
-use crate::threads::{State, Thread, Wait, Waking};
+use crate::sleeps::Wait;
+use crate::threads::{State, Thread, Waking};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
 

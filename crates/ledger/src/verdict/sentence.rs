@@ -94,7 +94,7 @@ pub(crate) fn why(
         return format!("nothing delayed {who}: {charged} of {response} was {what}{usual}");
     }
     match verdict.cause {
-        Cause::OwnWork if crate::explain::is_whole(activation) => {
+        Cause::OwnWork if activation.is_whole() => {
             format!("{who} ran for {charged} itself, where {usual_work} is usual")
         }
         Cause::OwnWork => {
