@@ -1,6 +1,8 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, Severity, parse_duration};
@@ -74,7 +76,7 @@ pub(crate) struct Format {
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write the report as one self-contained HTML file
-    #[arg(short = 'o', long = "output", value_name = "REPORT.html")]
+    #[arg(short = 'o', long = "output", value_name = "REPORT.html", value_parser = file_to_write())]
     pub(crate) page: Option<PathBuf>,
 }
 
@@ -114,7 +116,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
     /// The file to write
-    #[arg(short, long, value_name = "FILE", default_value = "whylate.dat")]
+    #[arg(short, long, value_name = "FILE", default_value = "whylate.dat", value_parser = file_to_write())]
     pub(crate) output: PathBuf,
     /// Stop after this time, such as 10s; default: when COMMAND ends, or at Ctrl-C
     #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
@@ -137,7 +139,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, requires = "explain")]
     pub(crate) json: bool,
     /// With --explain: also write the report as one self-contained HTML file
-    #[arg(long, value_name = "REPORT.html", requires = "explain")]
+    #[arg(long, value_name = "REPORT.html", requires = "explain", value_parser = file_to_write())]
     pub(crate) report: Option<PathBuf>,
     /// The command to run and record, after `--`
     #[arg(last = true)]
@@ -172,6 +174,36 @@ pub(crate) struct MeasureArgs {
     pub(crate) format: Format,
 }
 
+impl Cli {
+    /// The command line of this process; what is wrong with it ends the process as clap does.
+    pub(crate) fn read() -> Cli {
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        Cli::check(&arguments).unwrap_or_else(|error| error.exit())
+    }
+
+    fn check(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+        let cli = Cli::try_parse_from(arguments)?;
+        // To clap it is the same whether nothing follows `--` or there is none: but then the
+        // whole machine would be recorded, until Ctrl-C.
+        let promised = arguments.last().is_some_and(|last| last == "--");
+        match &cli.verb {
+            Verb::Record(record) if promised && record.command.is_empty() => Err(Cli::command().error(
+                ErrorKind::MissingRequiredArgument,
+                "a COMMAND must follow `--`; leave `--` out to record the whole machine",
+            )),
+            _ => Ok(cli),
+        }
+    }
+}
+
+/// A file's name; `-` would read as standard output, which is for answers.
+fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true => Err("it cannot be written to standard output; give the name of a file"),
+        false => Ok(path),
+    })
+}
+
 fn positive_duration(text: &str) -> Result<Ns, String> {
     match parse_duration(text) {
         Ok(duration) if duration > Ns::ZERO => Ok(duration),
@@ -183,10 +215,24 @@ fn positive_duration(text: &str) -> Result<Ns, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_command_must_follow_two_dashes() {
+        let check = |arguments: &str| {
+            let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+            Cli::check(&arguments).map(drop).map_err(|error| error.kind())
+        };
+        assert_eq!(check("whylate record --"), Err(ErrorKind::MissingRequiredArgument));
+        assert_eq!(check("whylate record -d 1s --explain --"), Err(ErrorKind::MissingRequiredArgument));
+        for good in
+            ["whylate record", "whylate record -- true", "whylate record -- true --", "whylate record -- --"]
+        {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
     }
 }

@@ -10,12 +10,11 @@ mod signals;
 mod verbs;
 
 use args::{Cli, Verb};
-use clap::Parser;
 use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let result = match &cli.verb {
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Record(args) => verbs::record::run(args),

@@ -48,7 +48,7 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// Reading failed.
-    #[error("cannot read {name}: {source}")]
+    #[error("cannot read {name}")]
     Io {
         /// The path, or `standard input`.
         name: String,

@@ -8,3 +8,23 @@
 pub mod flight;
 pub mod measure;
 pub mod record;
+
+use std::error::Error;
+
+/// An error with what caused it, in one line.
+fn in_full(error: &dyn Error) -> String {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_in_full_names_its_cause_once() {
+        let refused = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error = record::RecordError::Store { directory: "/var/tmp".into(), source: refused };
+        assert_eq!(in_full(&error), "cannot store recorded pages in /var/tmp: no storage space");
+    }
+}

@@ -6,14 +6,13 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use whylate_events::{FACT_PREFIX, Fact};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::tracefs::{Instance, Tracefs};
-use whylate_investigate::record::{RecordError, RecordOptions, RecordReport, SessionOptions, record};
+use whylate_investigate::record::{RecordError, RecordOptions, RecordReport, SessionOptions, Stop, record};
 
 /// Tracefs, where this user may make an instance in it. One test at a time: each looks at
 /// what is left of this process's instances.
@@ -78,7 +77,7 @@ fn a_command_is_recorded_from_its_first_instruction() {
     let directory = tempfile::tempdir().expect("directory");
     let before = shared_state(&tracefs);
     let options = options(directory.path(), &["sh", "-c", "ls / >/dev/null; exit 3"]);
-    let report = record(&options, &AtomicBool::new(false)).expect("recorded");
+    let report = record(&options, &Stop::default()).expect("recorded");
     assert_eq!(shared_state(&tracefs), before);
     assert_eq!(instances(&tracefs, std::process::id()), Vec::<String>::new());
     assert_eq!(fs::read_dir(directory.path()).expect("list").count(), 1, "nothing but the file is left");
@@ -131,7 +130,7 @@ fn trace_cmd_lists_as_many_events() {
     let directory = tempfile::tempdir().expect("directory");
     let mut options = options(directory.path(), &["sleep", "0.1"]);
     options.session.extra_events = vec!["timer:timer_start".to_owned()];
-    let report = record(&options, &AtomicBool::new(false)).expect("recorded");
+    let report = record(&options, &Stop::default()).expect("recorded");
     let listed =
         Command::new("trace-cmd").args(["report", "-N"]).arg(&report.path).output().expect("trace-cmd");
     let text = String::from_utf8_lossy(&listed.stdout);
@@ -146,11 +145,11 @@ fn the_stop_flag_and_the_duration_end_it() {
     let Some((tracefs, _one)) = tracefs_available() else { return };
     let directory = tempfile::tempdir().expect("directory");
     let mut options = options(directory.path(), &[]);
-    let stop = AtomicBool::new(false);
+    let stop = Stop::default();
     let report = thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(Duration::from_millis(100));
-            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            stop.asked.store(true, std::sync::atomic::Ordering::Relaxed);
         });
         record(&options, &stop).expect("recorded")
     });
@@ -158,7 +157,7 @@ fn the_stop_flag_and_the_duration_end_it() {
 
     options.duration = Some(Duration::from_millis(50));
     options.command = Some(vec!["sleep".into(), "60".into()]);
-    let report = record(&options, &AtomicBool::new(false)).expect("recorded");
+    let report = record(&options, &Stop::default()).expect("recorded");
     assert_eq!(report.child.and_then(|status| status.signal()), Some(15), "the command was told to end");
     assert!(report.duration.0 >= 50_000_000);
     assert_eq!(instances(&tracefs, std::process::id()), Vec::<String>::new());
@@ -187,8 +186,10 @@ fn errors_leave_nothing() {
         (no_clock, "sundial"),
         (no_directory, "none/a.dat"),
     ] {
-        let error = record(&options, &AtomicBool::new(false)).expect_err(expected);
+        let error = record(&options, &Stop::default()).expect_err(expected);
         assert!(error.to_string().contains(expected), "{error}");
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        assert!(!cause.is_some_and(|cause| error.to_string().contains(&cause)), "the cause twice: {error}");
         assert_eq!(instances(&tracefs, std::process::id()), Vec::<String>::new(), "{error}");
         assert_eq!(fs::read_dir(directory.path()).expect("list").count(), 1, "{error}");
     }
@@ -198,7 +199,7 @@ fn errors_leave_nothing() {
 fn a_command_that_is_killed_ends_the_recording() {
     let Some((tracefs, _one)) = tracefs_available() else { return };
     let directory = tempfile::tempdir().expect("directory");
-    let report = record(&options(directory.path(), &["sh", "-c", "kill -9 $$"]), &AtomicBool::new(false));
+    let report = record(&options(directory.path(), &["sh", "-c", "kill -9 $$"]), &Stop::default());
     let report = report.expect("recorded");
     assert_eq!(report.child.and_then(|status| status.signal()), Some(9));
     assert_eq!(events_in_file(&report.path), recorded(&report));
@@ -209,7 +210,7 @@ fn a_command_that_is_killed_ends_the_recording() {
 #[test]
 fn child_that_records() {
     if let Some(directory) = std::env::var_os("WHYLATE_TEST_RECORD_TO") {
-        let result = record(&options(&PathBuf::from(directory), &[]), &AtomicBool::new(false));
+        let result = record(&options(&PathBuf::from(directory), &[]), &Stop::default());
         unreachable!("it was to be killed: {:?}", result.map_err(|error: RecordError| error.to_string()));
     }
 }
@@ -242,7 +243,7 @@ fn what_a_killed_recording_leaves_the_next_one_removes() {
     assert!(!left.is_empty());
     assert_eq!(fs::read_dir(directory.path()).expect("list").count(), 0, "no half file");
 
-    let report = record(&options(directory.path(), &["true"]), &AtomicBool::new(false)).expect("recorded");
+    let report = record(&options(directory.path(), &["true"]), &Stop::default()).expect("recorded");
     assert_eq!(instances(&tracefs, child.id()), Vec::<String>::new());
     // Another recording on this machine may have been quicker to remove it, and then says so itself.
     let told =

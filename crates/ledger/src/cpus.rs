@@ -106,8 +106,13 @@ pub(crate) struct CpuTimeline {
     pub(crate) firing: Option<Firing>,
     pub(crate) late_timers: VecDeque<LateTimer>,
     pub(crate) witnesses: VecDeque<Witness>,
-    /// The clock reading of the last timer interrupt, which its timers share.
-    pub(crate) timers_read: Option<Ns>,
+    /// The clock reading of the last timer interrupt, which its timers share, and when it was taken.
+    pub(crate) timers_read: Option<(Ns, Ns)>,
+    /// The same of the timer interrupt before.
+    pub(crate) timers_read_before: Option<(Ns, Ns)>,
+    /// How often the scheduler's switch was seen, and how often only its result.
+    pub(crate) switches: u64,
+    pub(crate) unseen_switches: u64,
     /// When the idle task was seen to settle down again, outside of interrupts.
     pub(crate) idle_signs: VecDeque<Ns>,
     /// The thread whose page fault was the last event here.
@@ -147,6 +152,7 @@ impl CpuTimeline {
     pub(crate) fn switch(&mut self, at: Ns, next: Tid, prio: Priority) {
         self.stack.clear();
         self.firing = None;
+        self.switches += 1;
         self.current = Some((next, prio));
         self.push(at, Who::thread(next, prio), true);
     }

@@ -9,6 +9,7 @@ mod relative_sleep;
 mod rogue;
 mod starved;
 mod stolen;
+mod unseen;
 
 use crate::engine::Engine;
 use crate::model::Activation;
@@ -36,6 +37,7 @@ pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) 
     findings.extend(stolen::findings(&subject));
     findings.extend(relative_sleep::findings(&subject));
     findings.extend(losses::findings(&subject));
+    findings.extend(unseen::findings(&subject));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

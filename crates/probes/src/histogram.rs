@@ -154,6 +154,12 @@ impl Histogram {
         (self.count > 0).then(|| bucket.map_or(self.max, |bucket| bucket.upto.min(self.max)))
     }
 
+    /// The [`percentile`](Self::percentile), where there are samples beyond it: 100 are needed
+    /// for the 99th, 10,000 for the 99.99th. With fewer it would be the maximum by another name.
+    pub fn tail(&self, q: f64) -> Option<Ns> {
+        ((q * self.count as f64).ceil() < self.count as f64).then(|| self.percentile(q)).flatten()
+    }
+
     /// Samples too large for any bucket (over 17 s): in count, mean and maximum only.
     pub fn overflow(&self) -> u64 {
         self.overflow
@@ -223,6 +229,17 @@ mod tests {
     fn nothing_measured_has_no_numbers() {
         let empty = histogram(&[]);
         assert_eq!((empty.min(), empty.max(), empty.mean(), empty.percentile(0.5)), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_tail_needs_samples_beyond_it() {
+        for (q, enough) in [(0.5, 2), (0.99, 100), (0.999, 1_000), (0.9999, 10_000)] {
+            let of = |count: i64| histogram(&(1..=count).collect::<Vec<_>>());
+            assert_eq!(of(enough - 1).tail(q), None, "{q} of {}", enough - 1);
+            assert_eq!(of(enough).tail(q), of(enough).percentile(q), "{q} of {enough}");
+            assert!(of(enough).tail(q).is_some(), "{q} of {enough}");
+        }
+        assert_eq!(histogram(&[]).tail(0.99), None);
     }
 
     #[test]

@@ -86,6 +86,25 @@ pub(crate) fn who(by: Option<&Culprit>, owner: Option<&Culprit>) -> String {
     }
 }
 
+/// Who, in lines of `width` columns where that can be: the lock's owner gets a line of its own
+/// where there is no room, and then the priorities go.
+pub(crate) fn who_lines(by: Option<&Culprit>, owner: Option<&Culprit>, width: usize) -> Vec<String> {
+    let fits = |text: &String| text.chars().count() <= width;
+    let whole = who(by, owner);
+    if fits(&whole) {
+        return vec![whole];
+    }
+    let mut lines = Vec::new();
+    if let Some(by) = by {
+        let by_whom = words::culprit(by);
+        lines.push(if fits(&by_whom) { by_whom } else { name(by) });
+    }
+    if let Some(owner) = owner.filter(|owner| by != Some(*owner)) {
+        lines.push(format!("lock of {}", name(owner)));
+    }
+    lines
+}
+
 /// A culprit without the priority.
 fn name(culprit: &Culprit) -> String {
     match culprit {
@@ -165,5 +184,11 @@ mod tests {
         assert_eq!(who(Some(&hog), Some(&logger)), "hog:7 (rt 20), lock of logger:9");
         assert_eq!(who(Some(&logger), Some(&logger)), "logger:9 (rt 20)");
         assert_eq!(who(None, Some(&logger)), "lock of logger:9");
+        let lines = |width| who_lines(Some(&hog), Some(&logger), width);
+        assert_eq!(lines(31), ["hog:7 (rt 20), lock of logger:9"]);
+        assert_eq!(lines(30), ["hog:7 (rt 20)", "lock of logger:9"]);
+        assert_eq!(lines(12), ["hog:7", "lock of logger:9"]);
+        assert_eq!(who_lines(Some(&logger), Some(&logger), 10), ["logger:9"]);
+        assert_eq!(who_lines(None, None, 0), [""]);
     }
 }

@@ -3,7 +3,7 @@
 use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, TraceInfo};
 use whylate_investigate::measure::{MeasureReport, TraceState};
-use whylate_ledger::{Activation, Culprit, Occupant, Trigger, Verdict, softirq_name};
+use whylate_ledger::{Activation, Culprit, Explanation, Occupant, Trigger, Verdict, softirq_name};
 use whylate_probes::CpuResult;
 
 /// Text from outside (a thread's name, a file's damage) made harmless to show.
@@ -201,14 +201,29 @@ pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
     notes
 }
 
+/// What is to be said where there is no finding; `None` where no activation was seen either.
+pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
+    let tasks = &explanation.tasks;
+    let activations: u64 = tasks.iter().map(|task| task.activations).sum();
+    let latest = tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max()?;
+    let blind = explanation.trace.lost_events > 0 || !explanation.trace.damage.is_empty();
+    let limit = if blind { ", as far as the trace could be read" } else { "" };
+    Some(format!(
+        "No finding{limit}: in {}, no thread was seen to start more than {latest} after it was due.",
+        plural(activations, "activation"),
+    ))
+}
+
 /// How late, in words: by when it ran, or by when it was done where that is the news.
 pub(crate) fn lateness(activation: &Activation) -> String {
     let response = activation.response();
+    // Where the trace begins in the middle of it, when it was due is not known.
+    let since = if activation.trigger == Trigger::TraceStart { "it was first seen" } else { "it was due" };
     match activation.latency() {
-        None => format!("never ran, for {response}"),
-        Some(latency) if latency + latency >= response => format!("ran {latency} after it was due"),
-        Some(_) if activation.done.is_some() => format!("was done {response} after it was due"),
-        Some(_) => format!("was still not done {response} after it was due"),
+        _ if activation.running.is_none() => format!("never ran, for {response}"),
+        Some(latency) if latency + latency >= response => format!("ran {latency} after {since}"),
+        _ if activation.done.is_some() => format!("was done {response} after {since}"),
+        _ => format!("was still not done {response} after {since}"),
     }
 }
 

@@ -50,10 +50,14 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<Outcome>
         eprintln!("whylate: cannot tell: the trace has no sched_switch events");
     } else if selection.tasks.is_empty() {
         eprintln!(
-            "whylate: the trace has no real-time thread but the kernel's own; choose one with --task COMM|TID"
+            "whylate: no thread to explain: the trace has no real-time thread but the kernel's own; \
+             choose others with --task COMM|TID"
         );
     } else {
-        eprintln!("whylate: no thread of the trace is called {}", selection.tasks.join(" or "));
+        eprintln!(
+            "whylate: no thread to explain: none of the trace is called {}",
+            selection.tasks.join(" or ")
+        );
     }
     Ok(Outcome::CannotTell)
 }

@@ -10,7 +10,7 @@ use whylate_probes::TimerProbe;
 use whylate_report::{html, json, terminal};
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
-    let stop = signals::stop_flag()?;
+    let stop = signals::stop_flags()?;
     let probe = TimerProbe {
         cpus: args.cpus.clone(),
         priority: args.priority,
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     if !watched {
         eprintln!("measuring for {} ...", args.duration);
     }
-    let report = measure(&options, &stop, &mut |progress| {
+    let report = measure(&options, &stop.asked, &mut |progress| {
         if watched {
             show(&progress, args);
         }

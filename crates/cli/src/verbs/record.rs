@@ -9,7 +9,7 @@ use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
-    let stop = signals::stop_flag()?;
+    let stop = signals::stop_flags()?;
     let options = RecordOptions {
         output: args.output.clone(),
         duration: args.duration.map(|Ns(ns)| Duration::from_nanos(ns.unsigned_abs())),

@@ -216,6 +216,8 @@ fn where_nothing_is_wrong_nobody_is_accused() {
     let (code, answer) = explain(&fixture("6.1-nothing.dat"), &[]);
     accuses_nobody(&answer, &[]);
     assert_eq!(code, Some(0));
+    let run = whylate([OsStr::new("explain"), fixture("6.1-nothing.dat").as_os_str()]);
+    assert_eq!(run.stdout.matches("No finding: ").count(), 1, "{run:#?}");
 }
 
 /// No finding but those of `allowed` codes is a warning or worse.

@@ -4,6 +4,7 @@
 mod explain;
 mod live_rogue;
 mod measure;
+mod readme;
 mod record;
 mod support;
 mod wrong_input;

@@ -146,11 +146,40 @@ fn a_signal_ends_the_command_as_well() {
         assert!(started.elapsed() < Duration::from_secs(30), "the command never ran");
         thread::sleep(Duration::from_millis(5));
     };
-    signal(&child, Signal::TERM);
+    signal(&child, Signal::INT);
     let run = ended(child.wait_with_output().expect("ends"));
     assert_eq!(run.code, Some(0), "{run:#?}");
     assert!(rustix::process::test_kill_process(sleeper).is_err(), "the command still runs");
     explained(&file);
+}
+
+/// What a service manager sends reaches us alone: the command is told before the recording is
+/// written. It ends by itself as soon as it sees the recording.
+#[test]
+fn the_command_is_told_of_a_signal_at_once() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    for which in [Signal::TERM, Signal::HUP] {
+        let (directory, file) = place();
+        let [started, told] = ["started", "told"].map(|name| directory.path().join(name));
+        let script = format!(
+            "trap 'echo yes > {1}; exit' TERM; echo > {0}; while ! [ -e {2} ]; do sleep 0.02; done; echo no > {1}",
+            started.display(),
+            told.display(),
+            file.display(),
+        );
+        let arguments: Vec<&OsStr> = ["--", "sh", "-c", &script].into_iter().map(OsStr::new).collect();
+        let child = start(&tracefs, &[&[OsStr::new("-o"), file.as_os_str()][..], &arguments].concat());
+        let since = Instant::now();
+        while !started.exists() {
+            assert!(since.elapsed() < Duration::from_secs(30), "the command never ran");
+            thread::sleep(Duration::from_millis(5));
+        }
+        signal(&child, which);
+        let run = ended(child.wait_with_output().expect("ends"));
+        assert_eq!(run.code, Some(0), "{which:?}: {run:#?}");
+        assert_eq!(fs::read_to_string(&told).expect("it ended"), "yes\n", "{which:?}");
+        explained(&file);
+    }
 }
 
 #[test]
@@ -180,14 +209,18 @@ fn what_cannot_be_recorded_is_told_and_leaves_nothing() {
     fs::write(&plain, "no program").expect("a file");
     let plain = plain.to_string_lossy().into_owned();
     let missing = directory.path().join("missing/a.dat");
-    let table: [(&Path, &[&str], &[&str]); 8] = [
+    let table: [(&Path, &[&str], &[&str]); 12] = [
         (&file, &["--", "no-such-program-anywhere"], &["no-such-program-anywhere", "no such program"]),
         (&file, &["--", &plain], &[&plain, "executable"]),
         (&file, &["-e", "sched:no_such_event", "--", "true"], &["sched:no_such_event"]),
         (&file, &["-e", "nosuchgroup", "--", "true"], &["nosuchgroup"]),
         (&file, &["--clock", "sundial", "--", "true"], &["sundial", "mono"]),
         (&missing, &["--", "true"], &["missing/a.dat"]),
-        (directory.path(), &["--", "true"], &[&*directory.path().to_string_lossy(), "regular file"]),
+        (&file, &["-e", "sched_switch", "--", "true"], &["sched_switch", "sched:sched_switch"]),
+        (&file, &["-e", "sched:*", "--", "true"], &["sched:*", "asked for as sched"]),
+        (&file, &["--"], &["COMMAND must follow"]),
+        (Path::new("-"), &["--", "true"], &["standard output"]),
+        (directory.path(), &["--", "true"], &[&*directory.path().to_string_lossy(), "is a directory"]),
         (Path::new("/dev/full"), &["--", "true"], &["/dev/full"]),
     ];
     for (output, arguments, words) in table {
@@ -196,6 +229,9 @@ fn what_cannot_be_recorded_is_told_and_leaves_nothing() {
         for word in words {
             assert!(run.stderr.contains(word), "`{word}` is not in: {}", run.stderr);
         }
+        let mut parts: Vec<&str> = run.stderr.trim_end().split(": ").collect();
+        parts.sort_unstable();
+        assert!(parts.windows(2).all(|pair| pair[0] != pair[1]), "said twice: {}", run.stderr);
         assert_eq!(files(&directory), ["plain"], "{arguments:?}");
     }
     assert_eq!(tracefs.settings(), before);

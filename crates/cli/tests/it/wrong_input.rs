@@ -79,7 +79,7 @@ fn names_that_are_not_text() {
 /// of it can be cut away.
 #[test]
 fn recordings_that_are_cut() {
-    for (name, at_least) in [("6.1-higher.dat", 0), ("6.1-higher-v6.dat", 1)] {
+    for (name, at_least) in [("6.1-higher.dat", 1), ("6.1-higher-v6.dat", 1)] {
         let whole = fs::read(fixture(name)).expect("a recording");
         let events = |answer: &serde_json::Value| number(&answer["trace"]["events"]);
         let run = whylate([OsStr::new("explain"), OsStr::new("--json"), fixture(name).as_os_str()]);
@@ -150,6 +150,7 @@ fn options_that_do_not_exist_or_make_no_sense() {
     refused(&with(&["--sepcial"]), &["--sepcial"]);
     refused(&with(&["--deadline", "soon"]), &["--deadline", "soon"]);
     refused(&with(&["--deadline", "0s"]), &["--deadline", "more than zero"]);
+    refused(&with(&["-o", "-"]), &["--output", "standard output"]);
     refused(&with(&["--worst", "0"]), &["--worst"]);
     refused(&with(&["--fail-on", "sometimes"]), &["--fail-on", "info", "warning", "error"]);
     refused(&with(&["--code", "bad-luck"]), &["bad-luck", "--code list"]);
@@ -164,6 +165,7 @@ fn a_task_that_is_not_in_the_trace() {
         let run = whylate([OsStr::new("explain"), file.as_os_str(), OsStr::new("--task"), OsStr::new(task)]);
         assert_eq!(run.code, Some(3), "{run:#?}");
         assert!(run.stderr.contains(task), "{run:#?}");
+        assert!(!run.stdout.contains("No thread") && run.stderr.lines().count() == 1, "said twice: {run:#?}");
     }
 }
 

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum DatError {
-    #[error("{}: failed to open: {source}", path.display())]
+    #[error("{}: failed to open", path.display())]
     Open { path: PathBuf, source: io::Error },
-    #[error("{}: failed to read at byte {offset}: {source}", path.display())]
+    #[error("{}: failed to read at byte {offset}", path.display())]
     Read { path: PathBuf, offset: u64, source: io::Error },
     #[error("{}: the file is empty", path.display())]
     Empty { path: PathBuf },

@@ -166,8 +166,17 @@ impl TraceFile {
         let comms = self.container.comms.iter().map(|(&tid, comm)| (Tid(tid), Comm::from(comm.as_str())));
         let streams = self.cpu_events(wanted);
         let mut info = self.info.clone();
+        info.recorded = self.selected();
         info.damage.extend(self.symbols.get().and_then(|(_, damage)| damage.clone()));
         TraceEvents::new(info, streams, comms.collect())
+    }
+
+    /// The kinds of events that were switched on, where the file tells: trace-cmd keeps the formats of
+    /// the recorded events only, unless it copies a machine's whole list.
+    fn selected(&self) -> Option<KindSet> {
+        const A_SELECTION: usize = 400;
+        let kinds = || self.formats.iter().filter_map(|format| self.decoders.kind(format.id)).collect();
+        (self.formats.len() <= A_SELECTION).then(kinds)
     }
 
     /// The same, one stream for each CPU of each buffer.

@@ -111,8 +111,14 @@ pub enum WriteError {
         /// The path asked for.
         path: PathBuf,
     },
+    /// There is a directory at the path.
+    #[error("cannot write {}: it is a directory; give the name of a file in it", path.display())]
+    Directory {
+        /// The path asked for.
+        path: PathBuf,
+    },
     /// The file, or its directory, could not be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Io {
         /// The path asked for.
         path: PathBuf,
@@ -129,6 +135,7 @@ pub enum WriteError {
 pub fn check_output(path: &Path) -> Result<PathBuf, WriteError> {
     let error = |source| WriteError::Io { path: path.to_owned(), source };
     match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => return Err(WriteError::Directory { path: path.to_owned() }),
         Ok(metadata) if !metadata.is_file() => return Err(WriteError::NotAFile { path: path.to_owned() }),
         _ => {}
     }

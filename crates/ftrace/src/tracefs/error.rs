@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum TracefsError {
     /// No tracefs is mounted in this mount namespace, and we may not mount one ourselves.
     #[error(
-        "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing (mounting it for this process alone failed: {source}; that needs root or CAP_SYS_ADMIN)"
+        "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing (it could not be mounted for this process alone either, which needs root or CAP_SYS_ADMIN)"
     )]
     NotMounted {
         /// What the kernel said to a mount for this process alone.
@@ -42,7 +42,7 @@ pub enum TracefsError {
         what: String,
     },
     /// Anything else that the kernel refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}", path.display())]
     Io {
         /// What was tried: `read`, `write "mono" to` ...
         action: String,

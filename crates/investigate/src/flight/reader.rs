@@ -8,13 +8,13 @@ use whylate_base::{Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, TraceInfo};
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, Pages, write};
 use whylate_ftrace::dat::{DatError, TraceFile};
-use whylate_ledger::{Judge, Cause, Explanation, Options, Select};
+use whylate_ledger::{Cause, Explanation, Judge, Options, Select};
 
 /// Why a capture could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Its pages do not fit the kernel's description of them.
-    #[error("the pages do not make a trace: {0}")]
+    #[error("the pages do not make a trace")]
     Write(#[from] std::io::Error),
     /// The trace was not understood.
     #[error(transparent)]

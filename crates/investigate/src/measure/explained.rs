@@ -4,6 +4,7 @@
 use super::keep::{Kept, Window};
 use super::report::{ExplainedSpike, NotExplained, SpikeKind};
 use crate::flight::{Capture, Reader};
+use crate::in_full;
 use whylate_base::{Finding, Ns, Tid};
 use whylate_ledger::{Activation, Explanation};
 use whylate_probes::Spike;
@@ -37,7 +38,7 @@ pub(super) fn explain(kept: Vec<Kept>, reader: Option<&Reader>) -> (Vec<Explaine
     let mut threads: Vec<Tid> = spikes.iter().map(|spike| spike.tid).collect();
     threads.sort_unstable();
     threads.dedup();
-    let explanation = reader.explain(&capture, &threads).map_err(|error| error.to_string());
+    let explanation = reader.explain(&capture, &threads).map_err(|error| in_full(&error));
     for spike in spikes.iter_mut().filter(|spike| matches!(spike.answer, Err(NotExplained::NoTrace))) {
         spike.answer = answer(spike, &explanation);
     }

@@ -7,6 +7,7 @@ use super::notes;
 use super::off::KeptOff;
 use super::report::{MeasureReport, NotExplained, SpikeKind, TraceState};
 use crate::flight::{Capture, FlightRecorder, Reader};
+use crate::in_full;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use whylate_base::Ns;
@@ -168,7 +169,7 @@ impl Trace {
                 reader: None,
                 state: TraceState::Recorded { events: 0, notes: Vec::new() },
             },
-            Err(error) => none(TraceState::Unavailable(error.to_string())),
+            Err(error) => none(TraceState::Unavailable(in_full(&error))),
         }
     }
 
@@ -179,7 +180,7 @@ impl Trace {
         }
         let drained = match self.recorder.as_mut().map(FlightRecorder::drain) {
             Some(Ok(drained)) => drained,
-            Some(Err(error)) => return self.give_up(error.to_string()),
+            Some(Err(error)) => return self.give_up(in_full(&error)),
             None => return,
         };
         if let Some(recorder) = &self.recorder {
@@ -201,7 +202,7 @@ impl Trace {
                 self.reader = Some(reader);
                 self.state = TraceState::Recorded { events: recorded, notes: recorder.take_notes() };
             }
-            Err::<_, whylate_ftrace::tracefs::TracefsError>(error) => self.give_up(error.to_string()),
+            Err::<_, whylate_ftrace::tracefs::TracefsError>(error) => self.give_up(in_full(&error)),
         }
     }
 

@@ -58,8 +58,8 @@ impl Workload {
         }
     }
 
-    /// Waits for its end and says how it ended. When a person pressed Ctrl-C, the command got
-    /// that as well and is given time before it is told to end.
+    /// Waits for its end and says how it ended. Where it was told to end by others, it is given
+    /// time before it is told again.
     pub(super) fn finish(mut self, session: &mut Session) -> Option<ExitStatus> {
         if let Some(status) = self.wait() {
             return Some(status);

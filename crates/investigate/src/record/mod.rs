@@ -13,6 +13,7 @@
 //! Nothing on the machine is changed: the instances are ours and are gone afterwards,
 //! whichever way it ends (see [`whylate_ftrace::tracefs`]).
 
+mod asked;
 mod command;
 mod drain;
 mod events;
@@ -30,6 +31,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, Ns};
@@ -47,6 +49,28 @@ pub struct RecordOptions {
     pub command: Option<Vec<OsString>>,
     /// How to trace.
     pub session: SessionOptions,
+}
+
+/// How a recording is told to end: flags for the caller's signal handlers.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// The recording shall end.
+    pub asked: Arc<AtomicBool>,
+    /// Set before `asked` when the command was not told as well. Ctrl-C on a terminal tells the
+    /// command too, which may then end in its own way; what a service manager or `timeout` sends
+    /// may reach this process alone.
+    pub alone: Arc<AtomicBool>,
+}
+
+impl Stop {
+    fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// True when the command has been told by whoever told us.
+    fn command_knows(&self) -> bool {
+        self.is_asked() && !self.alone.load(Ordering::Acquire)
+    }
 }
 
 /// What was recorded.
@@ -96,6 +120,14 @@ pub enum RecordError {
         /// The kernel's, separated by blanks.
         available: String,
     },
+    /// An event asked for is not among the kernel's.
+    #[error("this kernel has no event {event}; {advice}")]
+    NoSuchEvent {
+        /// As asked for.
+        event: String,
+        /// What to ask for instead.
+        advice: String,
+    },
     /// The command could not be started.
     #[error("cannot run {program}: {why}")]
     Command {
@@ -105,7 +137,7 @@ pub enum RecordError {
         why: String,
     },
     /// A page could not be put aside while recording: a full disk, for one.
-    #[error("cannot store recorded pages in {}: {source}", directory.display())]
+    #[error("cannot store recorded pages in {}", directory.display())]
     Store {
         /// Where the output goes.
         directory: PathBuf,
@@ -114,14 +146,15 @@ pub enum RecordError {
     },
 }
 
-/// Records until the duration is over, the command has ended, or `stop` is set (by the
-/// caller's signal handlers), whichever is first; then writes the file.
+/// Records until the duration is over, the command has ended, or it is told to stop,
+/// whichever is first; then writes the file.
 ///
-/// A command that still runs then is sent SIGTERM: a recording leaves nothing behind.
+/// A command that still runs then is sent SIGTERM, because a recording leaves nothing behind:
+/// at once, or where it was told as well ([`Stop::alone`]) after some time to end by itself.
 ///
 /// # Errors
 /// [`RecordError`]. No file is written then, and nothing of the tracing is left.
-pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<RecordReport, RecordError> {
+pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
     let directory = write::check_output(&options.output)?;
     let mut session = Session::start(&options.session, options.command.is_some())?;
     let mut drain = Drain::new(&session, directory)?;
@@ -130,13 +163,11 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<RecordReport
         Some(command) => Some(Workload::start(command, &mut session)?),
         None => None,
     };
-    let mut interrupted = false;
     let mut ended = Ok(Duration::ZERO);
     drain.run(|| {
-        interrupted = stop.load(Ordering::Relaxed);
         let gone = started.elapsed();
         let left = options.duration.map_or(Some(Duration::MAX), |duration| duration.checked_sub(gone));
-        if interrupted
+        if stop.is_asked()
             || left.is_none_or(|left| left.is_zero())
             || workload.as_mut().is_some_and(Workload::has_ended)
         {
@@ -147,7 +178,7 @@ pub fn record(options: &RecordOptions, stop: &AtomicBool) -> Result<RecordReport
     })?;
     let duration = Ns(i64::try_from(ended?.as_nanos()).unwrap_or(i64::MAX));
     drain.rest()?;
-    if let Some(workload) = workload.as_mut().filter(|_| !interrupted) {
+    if let Some(workload) = workload.as_mut().filter(|_| !stop.command_knows()) {
         workload.terminate();
     }
     let description = session.describe()?;

@@ -1,7 +1,7 @@
 //! The tracing itself: two instances with one clock, set up for the ledger and started.
 
 use super::threads::{RtThread, real_time_threads};
-use super::{RecordError, events, facts};
+use super::{RecordError, asked, events, facts};
 use whylate_base::Tid;
 use whylate_events::Fact;
 use whylate_ftrace::dat::write::Description;
@@ -55,8 +55,8 @@ impl Session {
     /// without it, and without a real-time thread on the machine, there is one buffer only.
     ///
     /// # Errors
-    /// [`RecordError::Tracefs`] and [`RecordError::NoSuchClock`]; an event the user asked
-    /// for that does not exist, while one of the default set becomes a note.
+    /// [`RecordError::Tracefs`], [`RecordError::NoSuchClock`], and [`RecordError::NoSuchEvent`]
+    /// for an event the user asked for, while one of the default set becomes a note.
     pub fn start(options: &SessionOptions, with_workload: bool) -> Result<Session, RecordError> {
         let tracefs = Tracefs::open()?;
         let mut notes = Vec::new();
@@ -108,8 +108,13 @@ impl Session {
             }
         }
         for event in extra {
-            self.main.enable(event)?;
-            self.events.push(event.clone());
+            match self.main.enable(event) {
+                Ok(()) => self.events.push(event.clone()),
+                Err(TracefsError::NoSuchEvent { .. }) => {
+                    return Err(asked::no_such_event(self.main.tracefs(), event));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         self.note_missing(&missing);
         Ok(())

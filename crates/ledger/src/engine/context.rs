@@ -48,6 +48,9 @@ impl Engine<'_> {
     pub(super) fn appear(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let Some(timeline) = self.cpus.get_mut(cpu) else { return };
         let before = timeline.current();
+        if before.is_some() {
+            timeline.unseen_switches += 1;
+        }
         let thread = self.threads.get_mut(tid);
         timeline.sight(at, tid, thread.prio);
         if !tid.is_idle() {

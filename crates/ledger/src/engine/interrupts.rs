@@ -10,6 +10,8 @@ use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 const LATE: Ns = Ns::from_us(20);
 /// CLOCK_MONOTONIC and the others that are decades away from it.
 const SAME_CLOCK: Ns = Ns::from_secs(1);
+/// Two readings of one clock in two interrupts are nearer than this.
+const FAR_APART: Ns = Ns::from_secs(3600);
 /// An interrupt that began longer ago than this has done other work before it looked at its timers.
 const LONGEST_ENTRY: Ns = Ns::from_us(20);
 
@@ -58,8 +60,10 @@ impl Engine<'_> {
         let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
         // The interrupt reads the timers' clock when it begins, once for all it then finds expired.
         let began = cpu.hard_interrupt().filter(|_| !in_softirq).map_or(at, |frame| frame.start);
-        let first_of_interrupt = cpu.timers_read != Some(expiry.now);
-        cpu.timers_read = Some(expiry.now);
+        let first_of_interrupt = cpu.timers_read.is_none_or(|(now, _)| now != expiry.now);
+        if first_of_interrupt {
+            cpu.timers_read_before = cpu.timers_read.replace((expiry.now, at));
+        }
         let offset = match (self.monotonic, first_of_interrupt) {
             (true, _) if (at - expiry.now).0.unsigned_abs() < SAME_CLOCK.0.unsigned_abs() => Ns::ZERO,
             (_, true) => self.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY)),
@@ -67,7 +71,15 @@ impl Engine<'_> {
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);
         let read = on_trace_clock(expiry.now);
-        let (due, hard_due) = match self.timers.remove(&expiry.hrtimer) {
+        let armed = self.timers.remove(&expiry.hrtimer).filter(|armed| {
+            // The interrupt before ran all that had expired by then. What it left had not, so this
+            // timer was armed again, and that was not recorded.
+            !cpu.timers_read_before.is_some_and(|(now, read)| {
+                let same_clock = (expiry.now - now).0.unsigned_abs() < FAR_APART.0.unsigned_abs();
+                same_clock && !in_softirq && armed.armed < read && armed.expires < now
+            })
+        });
+        let (due, hard_due) = match armed {
             Some(armed) => {
                 let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));
                 // A timer that was armed for the past fires at once: that is not lateness.

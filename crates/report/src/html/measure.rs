@@ -70,8 +70,8 @@ fn distribution(report: &MeasureReport) -> Markup {
                 td.n { (time(histogram.min())) }
                 td.n { (time(histogram.mean())) }
                 td.n { (time(histogram.percentile(0.5))) }
-                td.n { (time(histogram.percentile(0.99))) }
-                td.n { (time(histogram.percentile(0.9999))) }
+                td.n { (time(histogram.tail(0.99))) }
+                td.n { (time(histogram.tail(0.9999))) }
                 td.n { b { (time(histogram.max())) } }
             }
         }

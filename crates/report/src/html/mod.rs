@@ -32,6 +32,7 @@ pub fn explanation(explanation: &Explanation) -> String {
     let title = summary::title(explanation);
     let main = html! {
         (summary::findings(&explanation.findings))
+        (summary::no_finding(explanation))
         (summary::tasks(explanation))
         @for task in &explanation.tasks {
             (of_task(task, &explanation.activations))

@@ -64,6 +64,15 @@ pub(super) fn findings(findings: &[Finding]) -> Markup {
     }
 }
 
+/// One line where there is nothing to find.
+pub(super) fn no_finding(explanation: &Explanation) -> Markup {
+    html! {
+        @if let (true, Some(text)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
+            section { p { (text) } }
+        }
+    }
+}
+
 fn finding(finding: &Finding) -> Markup {
     html! {
         div class={ "finding " (finding.severity) } {

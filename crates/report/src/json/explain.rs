@@ -78,7 +78,7 @@ pub struct Task {
     pub rank: Rank,
     /// How many activations were seen, whole or cut off.
     pub activations: u64,
-    /// Due to running; null if it never ran.
+    /// Due to running; null if that was never seen.
     pub latency_ns: Option<Spread>,
     /// Due to done; null if no activation was seen whole.
     pub response_ns: Option<Spread>,
@@ -146,7 +146,7 @@ pub struct Activation {
     pub running_ns: Option<i64>,
     /// When it went to sleep for its next period or input; null if the trace ends before.
     pub done_ns: Option<i64>,
-    /// Due to running; null if it never ran.
+    /// Due to running; null if it never ran, or if the trace begins too late to tell.
     pub latency_ns: Option<i64>,
     /// Due to done, or to the end of the trace where `done_ns` is null.
     pub response_ns: i64,

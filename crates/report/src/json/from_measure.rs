@@ -61,8 +61,8 @@ fn distribution(histogram: &Histogram) -> Option<Distribution> {
         min: histogram.min()?.0,
         mean: histogram.mean()?.0,
         p50: histogram.percentile(0.5)?.0,
-        p99: histogram.percentile(0.99)?.0,
-        p99_99: histogram.percentile(0.9999)?.0,
+        p99: histogram.tail(0.99).map(|latency| latency.0),
+        p99_99: histogram.tail(0.9999).map(|latency| latency.0),
         max: histogram.max()?.0,
     })
 }

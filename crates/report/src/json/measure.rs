@@ -88,10 +88,10 @@ pub struct Distribution {
     pub mean: i64,
     /// The median, in nanoseconds.
     pub p50: i64,
-    /// The 99th percentile, in nanoseconds.
-    pub p99: i64,
-    /// The 99.99th percentile, in nanoseconds.
-    pub p99_99: i64,
+    /// The 99th percentile, in nanoseconds; null with fewer than 100 samples.
+    pub p99: Option<i64>,
+    /// The 99.99th percentile, in nanoseconds; null with fewer than 10,000 samples.
+    pub p99_99: Option<i64>,
     /// The most, in nanoseconds.
     pub max: i64,
 }

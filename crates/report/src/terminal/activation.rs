@@ -1,6 +1,6 @@
 //! One activation: when, why, where its time went, what shows it, what to do.
 
-use super::layout::{Align, Cell, Page, cut};
+use super::layout::{Align, Cell, Page, columns, cut};
 use super::paint::Ink;
 use crate::rows::{self, Row};
 use crate::words;
@@ -51,14 +51,7 @@ fn accused(cause: Cause) -> Ink {
 
 fn ledger(page: &mut Page, activation: &Activation) {
     let (rows, left, time) = rows::largest(rows::rows(activation), ROWS);
-    let name_width = page.width().saturating_sub(54).clamp(16, 40);
-    let fixed = |rows: &[Row<'_>]| {
-        let cause = rows.iter().map(|row| row.cause.code().len()).max().unwrap_or(0).max(8);
-        let by = rows.iter().map(|row| rows::who(row.by.as_ref(), row.owner.as_ref()).chars().count()).max();
-        // The mark, the two columns above, time and share, and the blanks between them.
-        2 + 2 + cause + 2 + by.unwrap_or(0).clamp(7, name_width) + 2 + 8 + 2 + 7 + 2
-    };
-    let cells = page.width().saturating_sub(fixed(&rows)).clamp(8, 40);
+    let room = Room::of(page.width(), &rows);
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let end = if activation.done.is_some() { "done" } else { "end" };
     let mut lines = vec![vec![
@@ -67,18 +60,21 @@ fn ledger(page: &mut Page, activation: &Activation) {
         faint("culprit"),
         faint("time"),
         faint("share"),
-        faint(&format!("due{end:>0$}", cells.saturating_sub(3))),
+        faint(&room.axis("due", end)),
     ]];
     for row in &rows {
         let ink = if row.accused { accused(row.cause) } else { Ink::Plain };
+        let who = rows::who_lines(row.by.as_ref(), row.owner.as_ref(), room.name);
+        let mut who = who.iter().map(|line| Cell::new(cut(line, room.name), ink));
         lines.push(vec![
             Cell::new(if row.accused { ">" } else { "" }, ink),
             Cell::new(row.cause.code(), ink),
-            Cell::new(cut(&rows::who(row.by.as_ref(), row.owner.as_ref()), name_width), ink),
+            who.next().unwrap_or_else(|| faint("")),
             Cell::new(row.total.to_string(), ink),
             Cell::new(words::percent(row.share), ink),
-            Cell::new(bar(row, activation.due, activation.end, cells), ink),
+            Cell::new(bar(row, activation.due, activation.end, room.bar), ink),
         ]);
+        lines.extend(who.map(|more| vec![faint(""), faint(""), more]));
     }
     if left > 0 {
         let share = time.0 as f64 / activation.response().0.max(1) as f64;
@@ -89,14 +85,65 @@ fn ledger(page: &mut Page, activation: &Activation) {
     page.table(2, &[Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Left], &lines);
 }
 
+/// How wide a ledger's culprits and its tiny timelines may be.
+struct Room {
+    name: usize,
+    /// Zero where there is no room for any.
+    bar: usize,
+}
+
+impl Room {
+    /// An interrupt's name may be of any length; a longer one is cut.
+    const LONGEST: usize = 44;
+    const SHORTEST: usize = 12;
+    /// A shorter timeline shows nothing.
+    const SHORTEST_BAR: usize = 8;
+    const LONGEST_BAR: usize = 40;
+
+    fn of(width: usize, rows: &[Row<'_>]) -> Room {
+        let longest = |cell: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(cell).max().unwrap_or(0);
+        let cause = longest(&|row| columns(row.cause.code())).max(8);
+        // Beside it there are the indent, the mark, time and share, and the blanks between columns.
+        let share = longest(&|row| columns(&words::percent(row.share))).max(6);
+        let left = width.saturating_sub(2 + 1 + 2 + cause + 2 + 2 + 8 + 2 + share);
+        let named = |width: usize| {
+            let line = |row: &Row<'_>| {
+                rows::who_lines(row.by.as_ref(), row.owner.as_ref(), width)
+                    .iter()
+                    .map(|line| columns(line))
+                    .max()
+            };
+            longest(&|row| line(row).unwrap_or(0)).clamp(7, Room::LONGEST)
+        };
+        // Names come first: what a timeline shows, evidence and share say as well.
+        let beside_bar = left.saturating_sub(2 + Room::SHORTEST_BAR);
+        let name = [beside_bar, left].map(|most| (most, named(most)));
+        match name {
+            [(most, name), _] if name <= most => {
+                Room { name, bar: (left - name).saturating_sub(2).min(Room::LONGEST_BAR) }
+            }
+            [_, (most, name)] => Room { name: name.min(most.max(Room::SHORTEST)), bar: 0 },
+        }
+    }
+
+    /// The heading above the timelines.
+    fn axis(&self, start: &str, end: &str) -> String {
+        match self.bar {
+            0 => String::new(),
+            cells => format!("{start}{end:>0$}", cells.saturating_sub(columns(start))),
+        }
+    }
+}
+
 /// When a row's segments were, between `start` and `end`: a tiny timeline of `cells` characters.
 fn bar(row: &Row<'_>, start: Ns, end: Ns, cells: usize) -> String {
+    let Some(last) = cells.checked_sub(1) else { return String::new() };
     let scale = cells as f64 / end.since(start).0.max(1) as f64;
     let mut filled = vec![0.0_f64; cells];
     for segment in &row.segments {
         let from = segment.start.since(start).0 as f64 * scale;
         let to = segment.end.since(start).0 as f64 * scale;
-        let first = (from as usize).min(cells - 1);
+        let first = (from as usize).min(last);
         for (cell, fill) in
             filled.iter_mut().enumerate().skip(first).take_while(|(cell, _)| *cell as f64 <= to)
         {

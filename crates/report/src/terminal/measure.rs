@@ -50,8 +50,8 @@ fn distribution(page: &mut Page, cpus: &[CpuResult]) {
             time(histogram.min()),
             time(histogram.mean()),
             time(histogram.percentile(0.5)),
-            time(histogram.percentile(0.99)),
-            time(histogram.percentile(0.9999)),
+            time(histogram.tail(0.99)),
+            time(histogram.tail(0.9999)),
         ]
         .map(Cell::from)
         .to_vec();
@@ -119,7 +119,7 @@ fn spikes(page: &mut Page, report: &MeasureReport) {
     {
         page.gap();
         let name = format!("{} on CPU {}", spike.latency(), spike.cpu);
-        page.line(&[(&name, Ink::Strong)]);
+        page.line(&[(&name, Ink::Strong), (" by the thread's clock; by the trace:", Ink::Faint)]);
         activation::write(page, "", activation);
     }
 }

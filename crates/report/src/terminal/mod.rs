@@ -33,6 +33,7 @@ pub fn explanation(explanation: &Explanation, style: &Style) -> String {
     let mut page = Page::new(style);
     tasks::write(&mut page, explanation);
     trace::findings(&mut page, &explanation.findings);
+    trace::no_finding(&mut page, explanation);
     trace::limits(&mut page, explanation);
     trace::footer(&mut page, explanation);
     page.finish()

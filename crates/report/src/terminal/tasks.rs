@@ -12,13 +12,6 @@ const IN_FULL: usize = 5;
 
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     let tasks = &explanation.tasks;
-    if tasks.is_empty() {
-        page.line(&[
-            ("No thread to explain: ", Ink::Strong),
-            ("none was selected and active in this trace.", Ink::Plain),
-        ]);
-        return;
-    }
     if tasks.len() > 1 {
         overview(page, explanation);
     }
@@ -114,13 +107,22 @@ fn spreads(page: &mut Page, task: &TaskSummary) {
     }
 }
 
+/// In a cell: the trace may begin too late to tell it.
+fn latency(activation: &Activation) -> String {
+    match (activation.latency(), activation.running) {
+        (Some(latency), _) => latency.to_string(),
+        (None, Some(_)) => "not seen".to_owned(),
+        (None, None) => "never ran".to_owned(),
+    }
+}
+
 fn others<'a>(page: &mut Page, activations: impl Iterator<Item = &'a Activation>) {
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let mut rows = vec![vec![faint("next worst"), faint("latency"), faint("response"), faint("because of")]];
     for activation in activations {
         rows.push(vec![
             words::instant(activation.due).into(),
-            activation.latency().map_or_else(|| "never ran".to_owned(), |latency| latency.to_string()).into(),
+            latency(activation).into(),
             activation.response().to_string().into(),
             words::because(&activation.verdict).into(),
         ]);

@@ -38,6 +38,14 @@ pub(super) fn findings(page: &mut Page, findings: &[Finding]) {
     }
 }
 
+/// One line where there is nothing to find.
+pub(super) fn no_finding(page: &mut Page, explanation: &Explanation) {
+    if let (true, Some(text)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
+        page.gap();
+        page.paragraph(0, &text, Ink::Strong);
+    }
+}
+
 /// What the recording does not hold, and so nobody can tell from it.
 pub(super) fn limits(page: &mut Page, explanation: &Explanation) {
     let trace = &explanation.trace;

@@ -1,6 +1,9 @@
 //! What an engineer reads.
 
 use crate::{assert_current, fixture, sample};
+use whylate_base::{Ns, Priority, Tid};
+use whylate_ledger::{Cause, Culprit, Trigger};
+use whylate_report::html;
 use whylate_report::terminal::{Style, explanation, measurement};
 
 #[test]
@@ -24,7 +27,7 @@ fn text_is_as_before() {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    for width in [80, 90, 100, 132, 200] {
+    for width in [60, 70, 80, 90, 100, 132, 200] {
         let style = Style { color: false, width };
         let explanations = [sample::story(), sample::hostile(), sample::empty()];
         let measurements = [sample::measurement(), sample::poor_measurement()];
@@ -35,6 +38,95 @@ fn no_line_is_wider_than_the_terminal() {
             }
         }
     }
+}
+
+/// Names stay whole as long as they can, and timelines give way.
+#[test]
+fn on_a_narrow_terminal_names_stay_whole() {
+    let mut story = sample::story();
+    let owner = Culprit::Task {
+        tid: Tid(4_194_303),
+        comm: "fifteen-letters".into(),
+        priority: Priority::realtime(50),
+    };
+    for segment in story.activations.iter_mut().flat_map(|activation| &mut activation.ledger) {
+        if matches!(segment.by, Some(Culprit::Task { .. })) {
+            segment.owner = Some(owner);
+        }
+    }
+    for width in [60, 70, 80, 90, 100, 200] {
+        let text = explanation(&story, &Style { color: false, width });
+        assert!(text.contains("rtload:313") && text.contains("lock of fifteen"), "{width}: {text}");
+        assert!(width < 80 || text.contains("lock of fifteen-letters:4194303"), "{width}: {text}");
+    }
+    let bars = |width| explanation(&story, &Style { color: false, width }).contains('█');
+    assert!(bars(80) && !bars(60));
+}
+
+#[test]
+fn where_nothing_is_found_one_line_says_so() {
+    let line =
+        "No finding: in 5,468 activations, no thread was seen to start more than 46.91 ms after it was due.";
+    let page = |sample: &_| explanation(sample, &Style { color: false, width: 120 });
+    let mut sample = sample::story();
+    assert!(!page(&sample).contains("No finding"));
+    sample.findings.clear();
+    sample.trace.lost_events = 0;
+    sample.trace.damage.clear();
+    assert!(page(&sample).contains(line), "{}", page(&sample));
+    assert!(html::explanation(&sample).contains(line));
+    sample.trace.lost_events = 12;
+    assert!(
+        page(&sample).contains("No finding, as far as the trace could be read: in 5,468"),
+        "{}",
+        page(&sample)
+    );
+    sample.tasks.clear();
+    sample.activations.clear();
+    assert!(!page(&sample).contains("No finding") && !html::explanation(&sample).contains("No finding"));
+}
+
+/// A verdict that accuses nobody has nothing to advise.
+#[test]
+fn without_a_fix_there_is_no_line_for_it() {
+    let mut sample = sample::story();
+    sample.findings.clear();
+    for activation in &mut sample.activations {
+        activation.verdict.cause = Cause::OwnWork;
+        activation.verdict.fix.clear();
+    }
+    let text = explanation(&sample, &Style::default());
+    assert!(text.contains("own-work: ") && !text.contains("fix "), "{text}");
+    assert!(!html::explanation(&sample).contains("What to do"));
+}
+
+#[test]
+fn where_the_trace_begins_in_the_middle_no_latency_is_told() {
+    let mut sample = sample::story();
+    for activation in &mut sample.activations {
+        activation.trigger = Trigger::TraceStart;
+    }
+    let text = explanation(&sample, &Style::default());
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("after it was first seen") && text.contains("  not seen  "), "{text}");
+    assert!(!words.contains("after it was due") && !words.contains("never ran"), "{text}");
+}
+
+#[test]
+fn a_percentile_without_samples_beyond_it_is_not_shown() {
+    let row = |count: i64| {
+        let mut sample = sample::measurement();
+        sample.cpus.truncate(1);
+        sample.cpus[0].histogram = (1..=count).map(|i| Ns(i * 1_000)).collect();
+        let text = measurement(&sample, &Style { color: false, width: 80 });
+        let row = text.lines().skip_while(|line| !line.starts_with("CPU")).nth(1).expect("a row").to_owned();
+        // CPU, wake-ups, min, mean, p50; each time is a number and its unit.
+        row.split_whitespace().skip(8).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row(99)[..2], ["-", "-"]);
+    assert_eq!(row(100)[1..3], ["us", "-"]);
+    assert_eq!(row(9_999)[1..3], ["ms", "-"]);
+    assert!(!row(10_000).contains(&"-".to_owned()));
 }
 
 #[test]

@@ -160,7 +160,8 @@ fn a_failed_write_leaves_what_was_there() {
     let half = [vec![0; 100]];
     let buffers = [Buffer { name: "", clock: "mono", cpus: vec![cpu(0, &half)] }];
     let error = write_file(&path, &description(4096), &buffers).expect_err("half a page");
-    assert!(error.to_string().contains("100 bytes are not whole pages"), "{error}");
+    let cause = std::error::Error::source(&error).expect("a cause").to_string();
+    assert!(cause.contains("100 bytes are not whole pages"), "{cause}");
     let short = tempfile::tempfile().expect("file");
     let pages = Pages::File { file: &short, bytes: 4096 };
     let buffers =

@@ -1,0 +1,32 @@
+//! Context switches that the trace does not show, without saying that it lost them.
+
+use super::Subject;
+use whylate_base::{Evidence, Finding, Severity};
+
+/// One unseen switch among this many is worth a word.
+const NOTABLE: u64 = 20;
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let blind = subject.engine.cpus.iter().filter(|(_, cpu)| {
+        cpu.switches > 0 && cpu.unseen_switches * NOTABLE > cpu.switches + cpu.unseen_switches
+    });
+    blind
+        .map(|(cpu, timeline)| Finding {
+            code: "unseen-switches",
+            severity: Severity::Info,
+            title: format!(
+                "{} of {} context switches on CPU {cpu} were not recorded",
+                timeline.unseen_switches,
+                timeline.switches + timeline.unseen_switches
+            ),
+            why: "a thread is taken to have the CPU from its first event on: it may have had it for longer".to_owned(),
+            evidence: vec![Evidence::general(
+                "events show another thread on the CPU than the last sched_switch before them",
+            )],
+            fix: vec![
+                "record sched_switch without a filter; where there is none, this kernel does not trace some of its switches"
+                    .to_owned(),
+            ],
+        })
+        .collect()
+}
