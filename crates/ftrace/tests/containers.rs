@@ -260,7 +260,8 @@ fn what_is_no_trace_is_refused_by_name() {
     let error = open(&whole[..whole.len() - 2 * 6 * PAGE - PAGE]).expect("nothing is left");
     assert!(matches!(error, DatError::Cut { .. }), "{error}");
     let folder = TraceFile::open(env!("CARGO_MANIFEST_DIR")).err().expect("a folder is no trace");
-    assert!(folder.to_string().contains("directory"), "{folder}");
+    let why = std::error::Error::source(&folder).expect("what the system said").to_string();
+    assert!(why.contains("directory"), "{folder}: {why}");
     let missing = TraceFile::open("no/such/file.dat").err().expect("no file");
     assert!(missing.to_string().starts_with("no/such/file.dat: failed to open"), "{missing}");
 }
