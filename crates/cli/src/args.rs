@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, Severity, parse_duration};
 use whylate_ledger::{Options, Select};
 
-/// Finds out why a real-time Linux task is late, fixes it, and proves it.
+/// Finds out why a real-time Linux task is late.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -164,6 +164,10 @@ pub(crate) struct MeasureArgs {
     /// Explain every wake-up later than this; default: the worst few
     #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) threshold: Option<Ns>,
+    /// Trace buffer per CPU, in KiB; larger reaches further back from a late wake-up
+    /// [default: 4096, less on machines with more than 64 CPUs]
+    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
+    pub(crate) buffer: Option<u64>,
     /// Do not trace: measure only
     #[arg(long)]
     pub(crate) no_trace: bool,

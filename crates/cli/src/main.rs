@@ -11,6 +11,7 @@ mod verbs;
 
 use args::{Cli, Verb};
 use outcome::Outcome;
+use output::say;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
         // Whoever read our output has seen enough; `whylate explain FILE | head` is no failure.
         Err(error) if output::is_broken_pipe(&error) => Outcome::Done.into(),
         Err(error) => {
-            eprintln!("whylate: {error:#}");
+            say!("whylate: {error:#}");
             Outcome::Failed.into()
         }
     }

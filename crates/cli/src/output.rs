@@ -1,5 +1,15 @@
 //! Where answers go: standard output, and the files that were asked for.
 
+/// Says something on standard error, as `eprintln!` does, without ending the run when nobody is
+/// there to hear it: a terminal that was closed must not cost the report.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+pub(crate) use say;
+
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
@@ -40,7 +50,7 @@ pub(crate) fn print_json(document: &Value) -> Result<()> {
 /// Writes a report's page to a file.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<()> {
     std::fs::write(path, page).with_context(|| format!("cannot write the report to {}", path.display()))?;
-    eprintln!("report: {}", path.display());
+    say!("report: {}", path.display());
     Ok(())
 }
 

@@ -2,25 +2,36 @@
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag::{register, register_conditional_shutdown};
-use std::sync::Arc;
+use signal_hook::iterator::Signals;
+use std::sync::atomic::Ordering;
 use whylate_investigate::record::Stop;
 
-/// Flags that the first signal sets. A second one ends the program at once.
+/// A person who presses Ctrl-C this often means now. Twice is not enough: `timeout` sends its
+/// signal to its child and again to the child's group, and a closed terminal may send two SIGHUPs.
+const IMPATIENT: u32 = 3;
+
+/// Flags that the first signal sets.
 ///
 /// A terminal sends SIGINT to every process in its foreground, and so to a command of ours as
 /// well; `timeout`, `kill` and service managers may send the other two to us alone.
 pub(crate) fn stop_flags() -> Result<Stop> {
     let stop = Stop::default();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // In this order: the check for a second signal must see the flag as the first one left it.
-        register_conditional_shutdown(signal, 130, Arc::clone(&stop.asked))
-            .and_then(|_| match signal {
-                SIGINT => Ok(()),
-                _ => register(signal, Arc::clone(&stop.alone)).map(drop),
-            })
-            .and_then(|()| register(signal, Arc::clone(&stop.asked)))
-            .context("cannot install signal handlers")?;
-    }
+    let flags = stop.clone();
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot install signal handlers")?;
+    let watch = move || {
+        let mut interrupts = 0;
+        for signal in signals.forever() {
+            if signal == SIGINT {
+                interrupts += 1;
+            } else {
+                flags.alone.store(true, Ordering::Release);
+            }
+            flags.asked.store(true, Ordering::Release);
+            if interrupts >= IMPATIENT {
+                std::process::exit(128 + SIGINT);
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(watch).context("cannot start a thread")?;
     Ok(stop)
 }

@@ -6,6 +6,7 @@ use whylate_base::{CpuSet, Ns, Tid};
 use whylate_investigate::measure::{
     MeasureError, MeasureOptions, MeasureReport, NotExplained, SpikeKind, TraceState, measure,
 };
+use whylate_ledger::Cause;
 use whylate_probes::{Lacking, ProbeError, TimerProbe};
 
 fn run(options: &MeasureOptions) -> MeasureReport {
@@ -13,7 +14,7 @@ fn run(options: &MeasureOptions) -> MeasureReport {
 }
 
 fn briefly() -> MeasureOptions {
-    MeasureOptions { duration: Some(Ns::from_ms(300)), buffer_kib: Some(512), ..MeasureOptions::default() }
+    MeasureOptions { duration: Some(Ns::from_ms(300)), buffer_kib: Some(8192), ..MeasureOptions::default() }
 }
 
 #[test]
@@ -34,8 +35,15 @@ fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
     match &report.trace {
         TraceState::Recorded { events, .. } => {
             assert!(*events > 0);
-            // A machine so busy that it overwrites 512 KiB in 20 ms may lose a window; not all.
-            assert!(report.spikes.iter().any(|spike| spike.answer.is_ok()), "{:?}", report.spikes);
+            // A machine so busy that the kernel overwrites events unread may lose every window.
+            let explained = report.spikes.iter().any(|spike| spike.answer.is_ok());
+            let overwritten = |answer| matches!(answer, &Err(NotExplained::Overwritten { .. }));
+            let lost = report.spikes.iter().any(|spike| overwritten(&spike.answer))
+                || report.findings.iter().any(|finding| finding.code == Cause::TraceLoss.code());
+            assert!(explained || lost, "{:?}", report.spikes);
+            if !explained {
+                println!("skipped in part: the kernel overwrote the events of all spikes");
+            }
         }
         state => println!("skipped in part: {state:?}"),
     }

@@ -9,38 +9,26 @@ use whylate_base::Ns;
 pub enum Clock {
     /// CLOCK_MONOTONIC: what the trace clock `mono` shows.
     Monotonic,
-    /// CLOCK_MONOTONIC_RAW: not steered by NTP; the trace clock `mono_raw`.
-    MonotonicRaw,
     /// CLOCK_BOOTTIME: runs on in suspend; the trace clock `boot`.
     Boottime,
     /// CLOCK_REALTIME: the time of day, which may jump.
     Realtime,
-    /// CLOCK_THREAD_CPUTIME_ID: CPU time of the calling thread.
-    ThreadCpu,
-    /// CLOCK_PROCESS_CPUTIME_ID: CPU time of the process.
-    ProcessCpu,
 }
 
 impl Clock {
     fn id(self) -> ClockId {
         match self {
             Clock::Monotonic => ClockId::Monotonic,
-            Clock::MonotonicRaw => ClockId::MonotonicRaw,
             Clock::Boottime => ClockId::Boottime,
             Clock::Realtime => ClockId::Realtime,
-            Clock::ThreadCpu => ClockId::ThreadCPUTime,
-            Clock::ProcessCpu => ClockId::ProcessCPUTime,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
             Clock::Monotonic => "CLOCK_MONOTONIC",
-            Clock::MonotonicRaw => "CLOCK_MONOTONIC_RAW",
             Clock::Boottime => "CLOCK_BOOTTIME",
             Clock::Realtime => "CLOCK_REALTIME",
-            Clock::ThreadCpu => "CLOCK_THREAD_CPUTIME_ID",
-            Clock::ProcessCpu => "CLOCK_PROCESS_CPUTIME_ID",
         }
     }
 }
@@ -52,20 +40,13 @@ pub fn now(clock: Clock) -> Ns {
     to_ns(rustix::time::clock_gettime(clock.id()))
 }
 
-/// The clock's resolution: 1 ns with high-resolution timers, a jiffy without.
-///
-/// [`clock_getres(2)`](https://man7.org/linux/man-pages/man2/clock_getres.2.html)
-pub fn resolution(clock: Clock) -> Ns {
-    to_ns(rustix::time::clock_getres(clock.id()))
-}
-
 /// Sleeps until `clock` shows `due` (TIMER_ABSTIME); returns at once if it already does.
 /// A signal handler that runs meanwhile does not cut the sleep short.
 ///
 /// Allocates nothing unless it fails.
 ///
 /// # Errors
-/// `EINVAL` for an instant before the clock's origin, `ENOTSUP` for a clock that cannot be slept on.
+/// `EINVAL` for an instant before the clock's origin.
 ///
 /// [`clock_nanosleep(2)`](https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html)
 pub fn sleep_until(clock: Clock, due: Ns) -> Result<(), SysError> {
@@ -116,6 +97,5 @@ mod tests {
     fn impossible_sleeps_are_refused() {
         let error = sleep_until(Clock::Monotonic, Ns(-1)).expect_err("before the origin");
         assert_eq!((error.call(), error.errno()), ("clock_nanosleep", libc::EINVAL));
-        assert!(sleep_until(Clock::MonotonicRaw, Ns::ZERO).is_err());
     }
 }

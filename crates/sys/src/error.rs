@@ -74,9 +74,6 @@ impl SysError {
                  covers the whole process: `ulimit -l unlimited`, granted to a group by the line \
                  `@realtime - memlock unlimited` in /etc/security/limits.conf and a new login",
             ),
-            ("setrlimit", libc::EPERM) => {
-                Some("raising a hard limit needs CAP_SYS_RESOURCE: see limits.conf(5)")
-            }
             _ => None,
         }
     }

@@ -18,13 +18,13 @@ mod thread;
 mod usage;
 
 pub use affinity::{getaffinity, setaffinity};
-pub use clock::{Clock, now, resolution, sleep_until};
+pub use clock::{Clock, now, sleep_until};
 #[cfg(feature = "counting-allocator")]
 pub use counting::{CountingAllocator, allocator_calls};
 pub use error::SysError;
 pub use file_map::FileMap;
-pub use limits::{Limit, Resource, getrlimit, setrlimit};
+pub use limits::{Limit, Resource, getrlimit};
 pub use memory::{Lock, mlockall, munlockall};
 pub use sched::{DeadlineParams, SchedParams, getattr, setattr};
-pub use thread::{get_timer_slack, gettid, set_timer_slack};
+pub use thread::{gettid, set_timer_slack};
 pub use usage::{Usage, thread_usage};

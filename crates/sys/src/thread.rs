@@ -10,23 +10,8 @@ pub fn gettid() -> Tid {
     Tid(rustix::thread::gettid().as_raw_nonzero().get())
 }
 
-/// By how much the kernel may delay the calling thread's timers to group them. Real-time
-/// threads have none, whatever this says.
-///
-/// # Errors
-/// None that `PR_GET_TIMERSLACK(2const)` documents.
-///
-/// [`PR_GET_TIMERSLACK(2const)`](https://man7.org/linux/man-pages/man2/PR_GET_TIMERSLACK.2const.html)
-pub fn get_timer_slack() -> Result<Ns, SysError> {
-    // SAFETY: PR_GET_TIMERSLACK takes no pointer and returns the value.
-    let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
-    if slack < 0 {
-        return Err(SysError::last("prctl", "PR_GET_TIMERSLACK"));
-    }
-    Ok(Ns(i64::from(slack)))
-}
-
-/// Sets the calling thread's timer slack; zero or less returns to the thread's default (50 us).
+/// Sets by how much the kernel may delay the calling thread's timers to group them; zero or less returns to the thread's default (50 us).
+/// Real-time threads have no slack, whatever is set.
 ///
 /// # Errors
 /// None that `PR_SET_TIMERSLACK(2const)` documents.
@@ -64,13 +49,18 @@ mod tests {
 
     #[test]
     fn timer_slack_is_per_thread() {
-        let before = get_timer_slack().expect("slack");
-        std::thread::spawn(|| {
+        // Of any thread by its id, though only processes are listed: proc_pid_timerslack_ns(5).
+        let slack = || {
+            let path = format!("/proc/{}/timerslack_ns", gettid());
+            std::fs::read_to_string(path).expect("slack").trim().parse::<i64>().expect("number")
+        };
+        let before = slack();
+        std::thread::spawn(move || {
             set_timer_slack(Ns(1)).expect("set");
-            assert_eq!(get_timer_slack(), Ok(Ns(1)));
+            assert_eq!(slack(), 1);
         })
         .join()
         .expect("thread");
-        assert_eq!(get_timer_slack(), Ok(before));
+        assert_eq!(slack(), before);
     }
 }

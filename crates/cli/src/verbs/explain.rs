@@ -3,6 +3,7 @@
 use crate::args::{ExplainArgs, Format, Selection};
 use crate::outcome::Outcome;
 use crate::output;
+use crate::output::say;
 use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
@@ -47,17 +48,14 @@ pub(crate) fn answer(explanation: &Explanation, selection: &Selection, format: &
 fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<Outcome> {
     let blind = explanation.missing.iter().any(|missing| missing.kind == whylate_events::Kind::Switch);
     if blind || explanation.trace.events == 0 {
-        eprintln!("whylate: cannot tell: the trace has no sched_switch events");
+        say!("whylate: cannot tell: the trace has no sched_switch events");
     } else if selection.tasks.is_empty() {
-        eprintln!(
+        say!(
             "whylate: no thread to explain: the trace has no real-time thread but the kernel's own; \
              choose others with --task COMM|TID"
         );
     } else {
-        eprintln!(
-            "whylate: no thread to explain: none of the trace is called {}",
-            selection.tasks.join(" or ")
-        );
+        say!("whylate: no thread to explain: none of the trace is called {}", selection.tasks.join(" or "));
     }
     Ok(Outcome::CannotTell)
 }

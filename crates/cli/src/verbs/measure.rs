@@ -2,6 +2,7 @@
 
 use crate::args::MeasureArgs;
 use crate::outcome::Outcome;
+use crate::output::say;
 use crate::{output, signals};
 use anyhow::Result;
 use std::io::{IsTerminal, Write};
@@ -22,11 +23,11 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         probe,
         duration: Some(args.duration),
         trace: !args.no_trace,
-        ..MeasureOptions::default()
+        buffer_kib: args.buffer,
     };
     let watched = std::io::stderr().is_terminal();
     if !watched {
-        eprintln!("measuring for {} ...", args.duration);
+        say!("measuring for {} ...", args.duration);
     }
     let report = measure(&options, &stop.asked, &mut |progress| {
         if watched {
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         }
     })?;
     if watched {
-        eprint!("\r\x1b[K");
+        show_line("");
     }
     if let Some(path) = &args.format.page {
         output::write_page(path, &html::measurement(&report))?;
@@ -54,7 +55,11 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
 fn show(progress: &Progress<'_>, args: &MeasureArgs) {
     let wakeups: u64 = progress.cpus.iter().map(|cpu| cpu.histogram.count()).sum();
     let max = progress.cpus.iter().filter_map(|cpu| cpu.histogram.max()).max().unwrap_or_default();
-    eprint!("\r\x1b[K{} of {}: {wakeups} wake-ups, max {max}", progress.elapsed, args.duration);
-    // A terminal that went away is no reason to stop measuring.
-    let _ = std::io::stderr().flush();
+    show_line(&format!("{} of {}: {wakeups} wake-ups, max {max}", progress.elapsed, args.duration));
+}
+
+/// Writes over the last such line. A terminal that went away is no reason to stop measuring.
+fn show_line(text: &str) {
+    let mut err = std::io::stderr();
+    let _ = write!(err, "\r\x1b[K{text}").and_then(|()| err.flush());
 }

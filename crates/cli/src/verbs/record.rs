@@ -2,13 +2,18 @@
 
 use crate::args::{Format, RecordArgs};
 use crate::outcome::Outcome;
+use crate::output::say;
 use crate::{signals, verbs};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
+    let selection = &args.selection;
+    if !args.explain && (!selection.tasks.is_empty() || selection.deadline.is_some()) {
+        bail!("--task and --deadline choose what is explained: add --explain");
+    }
     let stop = signals::stop_flags()?;
     let options = RecordOptions {
         output: args.output.clone(),
@@ -22,8 +27,8 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
         },
     };
     match (&options.command, options.duration) {
-        (None, None) => eprintln!("recording until Ctrl-C ..."),
-        (None, Some(duration)) => eprintln!("recording for {} ...", Ns(duration.as_nanos() as i64)),
+        (None, None) => say!("recording until Ctrl-C ..."),
+        (None, Some(duration)) => say!("recording for {} ...", Ns(duration.as_nanos() as i64)),
         (Some(_), _) => {}
     }
     let report = record(&options, &stop)?;
@@ -42,7 +47,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
 fn tell(report: &RecordReport) {
     let events: u64 = report.cpus.iter().map(|cpu| cpu.events).sum();
     let lost: u64 = report.cpus.iter().map(|cpu| cpu.lost).sum();
-    eprintln!(
+    say!(
         "{}: {events} events of {} CPUs in {}, {:.1} MB, clock {}",
         report.path.display(),
         report.cpus.len(),
@@ -57,15 +62,15 @@ fn tell(report: &RecordReport) {
             .filter(|cpu| cpu.lost > 0)
             .map(|cpu| format!("{} on CPU {}", cpu.lost, cpu.cpu))
             .collect();
-        eprintln!(
+        say!(
             "{lost} events were lost ({}): record with a larger --buffer, or fewer events",
             where_lost.join(", ")
         );
     }
     for note in &report.notes {
-        eprintln!("note: {note}");
+        say!("note: {note}");
     }
     if let Some(status) = report.child.filter(|status| !status.success()) {
-        eprintln!("note: the command ended with {status}");
+        say!("note: the command ended with {status}");
     }
 }

@@ -6,6 +6,7 @@ use crate::support::run::{Run, as_nobody, command, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -98,7 +99,12 @@ fn what_was_measured_until_a_signal_is_reported() {
     let mut command = command();
     command.args(["measure", "-d", "1h", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
-    let child = command.spawn().expect("starts");
+    let mut child = command.spawn().expect("starts");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut first = String::new();
+    said.read_line(&mut first).expect("what it says");
+    assert!(first.starts_with("measuring for"), "{first}");
+    // It measures a little first; where it is slow to begin, the report is short, and no less valid.
     std::thread::sleep(Duration::from_millis(700));
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
     kill_process(pid, Signal::INT).expect("a signal");

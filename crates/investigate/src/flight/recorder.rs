@@ -11,11 +11,11 @@ use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_ftrace::tracefs::{PageReader, TracefsError};
 use whylate_sys::Clock;
 
-/// All CPUs' kernel buffers together stay under this, so that a machine with hundreds of
-/// CPUs keeps its memory for its work.
+/// What all CPUs' kernel buffers together may take by default, so that a machine with hundreds
+/// of CPUs keeps its memory for its work. Beyond 1024 CPUs it is more: 256 KiB for each.
 const TOTAL_KIB: u64 = 256 << 10;
 
-/// 4 MiB for each CPU (seconds of an ordinary load), less beyond 64 CPUs.
+/// 4 MiB for each CPU (seconds of an ordinary load), less beyond 64 CPUs, never under 256 KiB.
 fn default_kib(cpus: usize) -> u64 {
     (TOTAL_KIB / (cpus as u64).max(1)).clamp(256, 4096)
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_buffers_of_all_cpus_stay_within_the_total() {
+    fn the_buffers_share_the_total_and_none_is_too_small() {
         for (cpus, kib) in [(0, 4096), (1, 4096), (64, 4096), (256, 1024), (8192, 256)] {
             assert_eq!(default_kib(cpus), kib);
         }

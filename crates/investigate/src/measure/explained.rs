@@ -21,8 +21,10 @@ const SLACK: Ns = Ns::from_us(10);
 /// are in several windows, and rhythms seen that are longer than one.
 pub(super) fn explain(kept: Vec<Kept>, reader: Option<&Reader>) -> (Vec<ExplainedSpike>, Vec<Finding>) {
     let mut captures = Vec::new();
+    let mut taken = Vec::with_capacity(kept.len());
     let mut spikes = Vec::with_capacity(kept.len());
     for Kept { spike, kind, window } in kept {
+        taken.push(matches!(window, Window::Taken(_)));
         let why = match window {
             Window::Missing(why) => why,
             Window::Pending => NotExplained::NoTrace,
@@ -39,7 +41,8 @@ pub(super) fn explain(kept: Vec<Kept>, reader: Option<&Reader>) -> (Vec<Explaine
     threads.sort_unstable();
     threads.dedup();
     let explanation = reader.explain(&capture, &threads).map_err(|error| in_full(&error));
-    for spike in spikes.iter_mut().filter(|spike| matches!(spike.answer, Err(NotExplained::NoTrace))) {
+    // One without a window is not to be looked for: the recorder failed before it.
+    for (spike, _) in spikes.iter_mut().zip(taken).filter(|(_, taken)| *taken) {
         spike.answer = answer(spike, &explanation);
     }
     (spikes, explanation.map(|explanation| explanation.findings).unwrap_or_default())

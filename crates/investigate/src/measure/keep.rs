@@ -36,7 +36,8 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// Keeps the `worst` spikes of all CPUs, the worst of each CPU, and those over the threshold.
+    /// Keeps the `worst` spikes of all CPUs, the worst of each CPU, and those over the threshold;
+    /// of all these the worst [`MAX_KEPT`], so on a larger machine not of every CPU one.
     pub(super) fn new(worst: usize, threshold: Option<Ns>) -> Self {
         Keep { worst, threshold, max_bytes: MAX_BYTES, kept: Vec::new(), over_threshold: 0 }
     }

@@ -153,6 +153,7 @@ fn span(spike: &Spike, interval: Ns) -> (Ns, Ns) {
 /// The flight recorder, or what became of it.
 struct Trace {
     recorder: Option<FlightRecorder>,
+    /// There from the start, so that the windows of a recorder that fails later can be read.
     reader: Option<Reader>,
     state: TraceState,
 }
@@ -163,17 +164,22 @@ impl Trace {
         if !options.trace || (options.probe.worst == 0 && options.probe.threshold.is_none()) {
             return none(TraceState::Off);
         }
-        match FlightRecorder::start(options.buffer_kib) {
-            Ok(recorder) => Trace {
+        let recorder = match FlightRecorder::start(options.buffer_kib) {
+            Ok(recorder) => recorder,
+            Err(error) => return none(TraceState::Unavailable(in_full(&error))),
+        };
+        match recorder.reader() {
+            Ok(reader) => Trace {
                 recorder: Some(recorder),
-                reader: None,
+                reader: Some(reader),
                 state: TraceState::Recorded { events: 0, notes: Vec::new() },
             },
             Err(error) => none(TraceState::Unavailable(in_full(&error))),
         }
     }
 
-    /// Takes the windows that are over. A recorder that fails is given up, with its windows so far.
+    /// Takes the windows that are over. A recorder that fails is given up; its windows
+    /// so far stay, and the reader for them.
     fn windows(&mut self, keep: &mut Keep, interval: Ns) {
         if !keep.is_ready(whylate_sys::now(Clock::Monotonic), AFTER) {
             return;
@@ -188,7 +194,8 @@ impl Trace {
         }
     }
 
-    /// The same at the end, when no window will get any longer, and what is needed to read them.
+    /// The same at the end, when no window will get any longer. The reader is renewed: it then
+    /// knows the names of threads that were started meanwhile.
     fn windows_at_end(&mut self, keep: &mut Keep, interval: Ns) {
         let Some(mut recorder) = self.recorder.take() else { return };
         let mut end = || {
@@ -239,5 +246,42 @@ mod tests {
         assert!(from < Ns::from_secs(5) - interval && to > Ns::from_secs(5) + Ns::from_us(90));
         let (early, _) = span(&spike(Ns::from_ms(50)), interval);
         assert!(early <= Ns::from_secs(4), "a second's real-time bandwidth is in sight");
+    }
+
+    #[test]
+    fn windows_taken_before_the_recorder_failed_are_still_read() {
+        let options = MeasureOptions { buffer_kib: Some(4096), ..MeasureOptions::default() };
+        let mut trace = Trace::start(&options);
+        if trace.recorder.is_none() {
+            println!("skipped: {:?}", trace.state);
+            return;
+        }
+        let cpu = whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().next().expect("a CPU");
+        whylate_sys::setaffinity(Tid(0), &[cpu].into_iter().collect()).expect("pinned");
+        let tid = whylate_sys::gettid();
+        let nap = || std::thread::sleep(Duration::from_millis(10));
+        let spike = || {
+            let due = whylate_sys::now(Clock::Monotonic);
+            nap();
+            Spike { cpu, tid, due, woken: whylate_sys::now(Clock::Monotonic) }
+        };
+        let mut keep = Keep::new(2, None);
+        nap();
+        keep.offer(spike());
+        nap();
+        trace.windows(&mut keep, Ns::from_ms(1));
+        trace.give_up("the recorder failed".to_owned());
+        let later = spike();
+        keep.offer(later);
+        trace.windows_at_end(&mut keep, Ns::from_ms(1));
+
+        assert_eq!(trace.state, TraceState::Unavailable("the recorder failed".to_owned()));
+        let (spikes, _) = explain(keep.finish(), trace.reader.as_ref());
+        let (after, before): (Vec<_>, Vec<_>) = spikes.iter().partition(|spike| spike.due == later.due);
+        assert!(matches!(after[0].answer, Err(NotExplained::NoTrace)), "{:?}", after[0]);
+        match &before[0].answer {
+            Err(NotExplained::Overwritten { .. }) => println!("skipped: the machine was too busy"),
+            answer => assert!(matches!(answer, Ok(_) | Err(NotExplained::NotFound)), "{answer:?}"),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The time from a timer's expiry to its interrupt.
 
+use super::waiting::is_stopper;
 use super::{Charge, Charger};
 use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, LateTimer, Who, Witness};
@@ -20,6 +21,10 @@ impl Charger<'_> {
         for (from, end, stretch) in timeline.between(self.at, to) {
             let charge = match stretch.who {
                 Who::Idle => self.late_from_idle(cpu, from, end),
+                // Stopping all CPUs is the stopper's work (`kernel/stop_machine.c`): nobody took them away.
+                Who::Task(tid, prio) if is_stopper(&self.task(tid, prio)) => {
+                    Charge::to(Cause::StopTask, Some(self.task(tid, prio)), Confidence::High)
+                }
                 Who::Task(tid, prio) => {
                     self.kept_from_interrupt(cpu, from, end, tid, prio).unwrap_or_else(|| {
                         let confidence =
@@ -72,18 +77,19 @@ impl Charger<'_> {
         match late.in_kernel {
             // User code cannot disable interrupts.
             Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),
-            Some(true) => Some(disabled(Confidence::Medium)),
+            Some(true) => Some(disabled(self.unwitnessed())),
             None => None,
         }
     }
 
-    /// True when a timer of another CPU was late at the same time: then the whole machine stood still.
+    /// True when a timer of another CPU was late at the same time and for about as long: then the
+    /// whole machine stood still.
     fn others_were_late(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
         let others = self.engine.cpus.iter().filter(|(other, _)| *other != cpu);
         to - from > ORDINARY
             && others
                 .flat_map(|(_, timeline)| late_timers(timeline, from, to))
-                .any(|late| covers_half(late, from, to))
+                .any(|late| covers_half(late, from, to) && lasts_as_long(late, from, to))
     }
 }
 
@@ -109,6 +115,14 @@ pub(super) fn shows_irqs_off<'w>(witnesses: impl Iterator<Item = &'w Witness>, f
     (last - first).0.saturating_mul(2) >= (to - from).0
 }
 
+/// True when the other CPU's lateness was mostly within `from..to`, too: a timer that was late for
+/// much longer was late for a reason of its own.
+fn lasts_as_long(late: &LateTimer, from: Ns, to: Ns) -> bool {
+    let both = to.min(late.handled).since(from.max(late.due));
+    both.0.saturating_mul(2) >= (late.handled - late.due).0
+}
+
 fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
-    to.min(late.handled).since(from.max(late.due)).0.saturating_mul(2) >= (to - from).0
+    let both = to.min(late.handled).since(from.max(late.due));
+    both.0.saturating_mul(2) >= (to - from).0
 }

@@ -158,7 +158,7 @@ impl Charger<'_> {
 
     /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the
     /// hypervisor may have had it.
-    fn unwitnessed(&self) -> Confidence {
+    pub(super) fn unwitnessed(&self) -> Confidence {
         match self.engine.hypervisor {
             Some(true) => Confidence::Low,
             _ => Confidence::Medium,
@@ -247,6 +247,6 @@ fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
 }
 
 /// The stop class shows as real-time priority 99, and has no other name than its threads'.
-fn is_stopper(culprit: &Culprit) -> bool {
+pub(super) fn is_stopper(culprit: &Culprit) -> bool {
     matches!(culprit, Culprit::Task { comm, priority: Priority(0), .. } if comm.as_str().starts_with("migration/"))
 }
