@@ -157,7 +157,7 @@ impl Engine<'_> {
                     passed_over: Tid::IDLE,
                     saw_idle: segment.cause != Cause::FairServer,
                     ran: None,
-                    user: match segment.by {
+                    most_used_by: match segment.by {
                         Some(crate::model::Culprit::Task { tid, priority, .. }) => Some((tid, priority)),
                         _ => None,
                     },

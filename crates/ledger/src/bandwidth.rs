@@ -52,7 +52,7 @@ pub(crate) struct Window {
     /// The SCHED_OTHER thread that ran first, if one did.
     pub(crate) ran: Option<(Tid, Comm)>,
     /// The real-time thread that had used most of the CPU in the period before.
-    pub(crate) user: Option<(Tid, Priority)>,
+    pub(crate) most_used_by: Option<(Tid, Priority)>,
     /// The share of the CPU all real-time threads had used in the period before, and over how long.
     pub(crate) used: (f64, Ns),
     /// True once a thread that is explained lost time here.
@@ -95,6 +95,11 @@ impl Window {
     /// True when enough of the period before was seen to tell who used the time up.
     pub(crate) fn shows_user(&self, period: Ns) -> bool {
         self.used.1.0.saturating_mul(4) >= period.0
+    }
+
+    /// The real-time thread that used the time up, if enough was seen to tell.
+    pub(crate) fn user(&self, period: Ns) -> Option<(Tid, Priority)> {
+        self.most_used_by.filter(|_| self.shows_user(period))
     }
 
     /// True when a whole period was seen and real-time use in it was far from the limit.
@@ -182,7 +187,7 @@ mod tests {
             passed_over: Tid(1),
             saw_idle,
             ran: None,
-            user: None,
+            most_used_by: None,
             used: (used, Ns::from_secs(1)),
             hurt: false,
         }

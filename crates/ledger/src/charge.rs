@@ -16,7 +16,7 @@ use crate::cpus::{Clip, IrqId, Who};
 use crate::engine::Engine;
 use crate::model::{Culprit, Segment};
 use crate::threads::{State, Thread};
-use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 
 /// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
 ///
@@ -164,6 +164,12 @@ impl Charger<'_> {
 }
 
 impl Engine<'_> {
+    /// The SCHED_OTHER thread that a deadline server ran, by the name it had then.
+    pub(crate) fn served(&self, tid: Tid, comm: Comm) -> Culprit {
+        let priority = self.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.prio);
+        Culprit::Task { tid, comm, priority }
+    }
+
     /// A thread as a culprit.
     pub(crate) fn culprit(&self, tid: Tid, priority: Priority) -> Culprit {
         let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();

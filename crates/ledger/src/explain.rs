@@ -68,8 +68,7 @@ fn summary(thread: &Thread) -> TaskSummary {
     }
 }
 
-/// What the ledger needs and the trace does not have. Rare events are asked for only of a
-/// recording that says what it recorded.
+/// What the ledger needs and the trace neither has nor says it asked for.
 fn missing(engine: &Engine<'_>, trace: &TraceInfo) -> Vec<Missing> {
     let present = engine.seen.union(trace.recorded.unwrap_or(KindSet::NONE));
     let needs = [

@@ -175,8 +175,6 @@ pub(crate) struct SleepStyle {
     constant_distance: u32,
     constant_step: u32,
     compared: u32,
-    /// The distance from now to the expiry last time: the nominal sleep of a relative sleeper.
-    pub(crate) distance: Ns,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -205,7 +203,6 @@ impl SleepStyle {
                 self.constant_step += 1;
             }
         }
-        self.distance = distance;
         self.last = Some(Programmed { expires, distance, step });
     }
 

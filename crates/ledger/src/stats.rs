@@ -1,7 +1,7 @@
 //! What is kept of a thread over the whole trace: its distributions, sums, and worst activations.
 
 use crate::cause::Cause;
-use crate::model::{Activation, Culprit};
+use crate::model::{Activation, Culprit, Segment};
 use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
 use std::collections::BTreeMap;
@@ -34,6 +34,23 @@ pub(crate) struct Cost {
     pub(crate) total: Ns,
 }
 
+/// A cause and culprit, with the time charged to them.
+pub(crate) type Charged = ((Cause, Option<Culprit>), Ns);
+
+/// Sums by cause and culprit, in the order in which they first appear. A ledger names few
+/// culprits: a list is faster than a table, and is in order.
+pub(crate) fn charged(segments: &[Segment]) -> Vec<Charged> {
+    let mut sums: Vec<Charged> = Vec::new();
+    for segment in segments {
+        let key = (segment.cause, segment.by);
+        match sums.iter_mut().find(|(sum, _)| *sum == key) {
+            Some((_, time)) => *time += segment.length(),
+            None => sums.push((key, segment.length())),
+        }
+    }
+    sums
+}
+
 impl Stats {
     /// Takes in an activation whose ledger is made, and keeps it if it is among the worst.
     pub(crate) fn record(&mut self, activation: Activation, deadline: Option<Ns>, keep: usize) {
@@ -47,29 +64,19 @@ impl Stats {
         if deadline.is_some_and(|deadline| activation.response() > deadline) {
             self.missed += 1;
         }
-        let mut own = Ns::ZERO;
-        // A ledger names few culprits: a list is faster than a table, and is in order.
-        let mut parts: Vec<((Cause, Option<Culprit>), Ns)> = Vec::new();
         for segment in &activation.ledger {
             let length = segment.length();
             *self.causes.entry(segment.cause).or_default() += length;
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
                 self.longest_theft = (length, segment.start);
             }
-            if segment.cause == Cause::OwnWork {
-                own += length;
-            } else {
-                let key = (segment.cause, segment.by);
-                match parts.iter_mut().find(|(part, _)| *part == key) {
-                    Some((_, time)) => *time += length,
-                    None => parts.push((key, length)),
-                }
-            }
         }
+        let (own, others): (Vec<Charged>, Vec<Charged>) =
+            charged(&activation.ledger).into_iter().partition(|((cause, _), _)| *cause == Cause::OwnWork);
         if activation.is_whole() {
-            self.own_work.record(own);
+            self.own_work.record(own.iter().map(|(_, time)| *time).sum());
         }
-        for (key, length) in parts {
+        for (key, length) in others {
             let cost = self.costs.entry(key).or_default();
             cost.activations += 1;
             cost.total += length;

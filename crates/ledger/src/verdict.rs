@@ -11,6 +11,7 @@ use crate::cause::Cause;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::options::Judge;
+use crate::stats::{Charged, charged as charged_by};
 use crate::threads::Thread;
 use whylate_base::{Confidence, Evidence, Ns, Priority};
 use whylate_events::Kind;
@@ -38,7 +39,7 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
     let usual_work =
         thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
     let knows_usual = thread.stats.as_ref().is_some_and(|stats| stats.activations >= ENOUGH);
-    let groups = groups(&judged);
+    let groups = charged_by(&judged);
     // Own work that is always there is no reason for being late; only what goes beyond it is. Of
     // an activation that was cut off it is not known what is usual.
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause {
@@ -107,22 +108,6 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
     };
     let before = activation.ledger.iter().filter(|segment| segment.start < end);
     before.map(|segment| Segment { end: segment.end.min(end), ..*segment }).collect()
-}
-
-/// A cause and culprit, with the time charged to them.
-type Charged = ((Cause, Option<Culprit>), Ns);
-
-/// Sums by cause and culprit, in the order in which they first appear.
-fn groups(segments: &[Segment]) -> Vec<Charged> {
-    let mut groups: Vec<Charged> = Vec::new();
-    for segment in segments {
-        let key = (segment.cause, segment.by);
-        match groups.iter_mut().find(|(group, _)| *group == key) {
-            Some((_, time)) => *time += segment.length(),
-            None => groups.push((key, segment.length())),
-        }
-    }
-    groups
 }
 
 /// What to do about a cause and culprit, best first.

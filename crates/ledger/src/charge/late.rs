@@ -118,11 +118,13 @@ pub(super) fn shows_irqs_off<'w>(witnesses: impl Iterator<Item = &'w Witness>, f
 /// True when the other CPU's lateness was mostly within `from..to`, too: a timer that was late for
 /// much longer was late for a reason of its own.
 fn lasts_as_long(late: &LateTimer, from: Ns, to: Ns) -> bool {
-    let both = to.min(late.handled).since(from.max(late.due));
-    both.0.saturating_mul(2) >= (late.handled - late.due).0
+    overlap(late, from, to).0.saturating_mul(2) >= (late.handled - late.due).0
 }
 
 fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
-    let both = to.min(late.handled).since(from.max(late.due));
-    both.0.saturating_mul(2) >= (to - from).0
+    overlap(late, from, to).0.saturating_mul(2) >= (to - from).0
+}
+
+fn overlap(late: &LateTimer, from: Ns, to: Ns) -> Ns {
+    to.min(late.handled).since(from.max(late.due))
 }

@@ -8,7 +8,7 @@ use crate::cpus::{CpuTimeline, Who, Witness};
 use crate::model::Culprit;
 use crate::recent::partition_from_end;
 use crate::threads::Thread;
-use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, SchedClass, Tid};
+use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
 
 /// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
@@ -213,7 +213,7 @@ impl Charger<'_> {
             passed_over: queue.waiter.tid,
             saw_idle,
             ran: None,
-            user,
+            most_used_by: user,
             used: (share, over),
             hurt: true,
         })
@@ -223,15 +223,9 @@ impl Charger<'_> {
     fn by_bandwidth(&self, window: &Window) -> Charge {
         let (cause, confidence) = window.cause(&self.engine.bandwidth);
         let by = match cause {
-            Cause::FairServer => window.ran.map(|(tid, comm): (Tid, Comm)| {
-                let priority = self.engine.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.prio);
-                Culprit::Task { tid, comm, priority }
-            }),
+            Cause::FairServer => window.ran.map(|(tid, comm)| self.engine.served(tid, comm)),
             Cause::Unexplained => None,
-            _ if window.shows_user(self.engine.bandwidth.period) => {
-                window.user.map(|(tid, prio)| self.task(tid, prio))
-            }
-            _ => None,
+            _ => window.user(self.engine.bandwidth.period).map(|(tid, prio)| self.task(tid, prio)),
         };
         Charge::to(cause, by, confidence)
     }

@@ -290,20 +290,16 @@ impl Engine<'_> {
         let from = (at - self.bandwidth.period).max(self.first.unwrap_or(at));
         let (user, share, over) = bandwidth::usage(timeline.between(from, at));
         self.open_windows.insert(cpu.0, self.windows.len());
-        let mut window = Window {
+        self.windows.push(Window {
             cpu,
             start: at,
             end: None,
             passed_over: switch.prev_tid,
             saw_idle: to_idle,
             ran: (!to_idle).then_some((switch.next_tid, switch.next_comm)),
-            user,
+            most_used_by: user,
             used: (share, over),
             hurt: false,
-        };
-        if !window.shows_user(self.bandwidth.period) {
-            window.user = None;
-        }
-        self.windows.push(window);
+        });
     }
 }

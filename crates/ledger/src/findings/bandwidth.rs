@@ -51,12 +51,12 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
     };
     let confidence =
         windows.iter().map(|window| window.cause(&engine.bandwidth).1).min().unwrap_or(Confidence::Low);
-    let user = windows.iter().filter(|window| window.shows_user(engine.bandwidth.period));
-    let user = user.filter_map(|window| window.user).next().map(|(tid, prio)| engine.culprit(tid, prio));
+    let user = windows.iter().find_map(|window| window.user(engine.bandwidth.period));
+    let user = user.map(|(tid, prio)| engine.culprit(tid, prio));
     let culprit = match cause {
-        Cause::FairServer => windows.iter().find_map(|window| window.ran).map(|(tid, _)| {
-            engine.culprit(tid, engine.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.prio))
-        }),
+        Cause::FairServer => {
+            windows.iter().find_map(|window| window.ran).map(|(tid, comm)| engine.served(tid, comm))
+        }
         _ => user,
     };
     let why = match (cause, &user) {
