@@ -75,7 +75,7 @@ pub(crate) struct Format {
     /// Write JSON to standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write the report as one self-contained HTML file
+    /// Also write the report as one self-contained HTML file, or only its drawing (FILE.svg)
     #[arg(short = 'o', long = "output", value_name = "REPORT.html", value_parser = file_to_write())]
     pub(crate) page: Option<PathBuf>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct RecordArgs {
     /// With --explain: write JSON to standard output
     #[arg(long, requires = "explain")]
     pub(crate) json: bool,
-    /// With --explain: also write the report as one self-contained HTML file
+    /// With --explain: also write the report as one self-contained HTML file, or only its drawing (FILE.svg)
     #[arg(long, value_name = "REPORT.html", requires = "explain", value_parser = file_to_write())]
     pub(crate) report: Option<PathBuf>,
     /// The command to run and record, after `--`

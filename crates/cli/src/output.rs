@@ -47,9 +47,17 @@ pub(crate) fn print_json(document: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Writes a report's page to a file.
-pub(crate) fn write_page(path: &Path, page: &str) -> Result<()> {
-    std::fs::write(path, page).with_context(|| format!("cannot write the report to {}", path.display()))?;
+/// Writes a report to a file: the whole page, or the drawing alone where the file is called `.svg`.
+pub(crate) fn write_page(
+    path: &Path,
+    page: impl FnOnce() -> String,
+    drawing: impl FnOnce() -> Option<String>,
+) -> Result<()> {
+    let text = match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
+        true => drawing().context("there is nothing to draw")?,
+        false => page(),
+    };
+    std::fs::write(path, text).with_context(|| format!("cannot write the report to {}", path.display()))?;
     say!("report: {}", path.display());
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! Explanation   ──> terminal::explanation, terminal::measurement   in a width the caller chooses
 //! MeasureReport ──> json::explanation, json::measurement           schemas whylate.explain/1, .measure/1
 //!               ──> html::explanation, html::measurement           one self-contained file
+//!               ──> svg::explanation, svg::measurement             the same drawings, alone
 //! ```
 //!
 //! A renderer computes nothing: it formats, groups rows and scales to columns or pixels.
@@ -13,5 +14,6 @@ mod bins;
 pub mod html;
 pub mod json;
 mod rows;
+pub mod svg;
 pub mod terminal;
 mod words;

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_ledger::{Cause, Explanation, explain};
-use whylate_report::{html, json, terminal};
+use whylate_report::{html, json, svg, terminal};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     if let Some(code) = &args.code {
@@ -31,7 +31,7 @@ fn open(file: &Path) -> Result<Box<dyn EventSource>> {
 /// Gives an explanation in the form that was asked for.
 pub(crate) fn answer(explanation: &Explanation, selection: &Selection, format: &Format) -> Result<Outcome> {
     if let Some(path) = &format.page {
-        output::write_page(path, &html::explanation(explanation))?;
+        output::write_page(path, || html::explanation(explanation), || svg::explanation(explanation))?;
     }
     if format.json {
         output::print_json(&json::explanation(explanation))?;

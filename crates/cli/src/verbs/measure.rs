@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::io::{IsTerminal, Write};
 use whylate_investigate::measure::{MeasureOptions, Progress, measure};
 use whylate_probes::TimerProbe;
-use whylate_report::{html, json, terminal};
+use whylate_report::{html, json, svg, terminal};
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         show_line("");
     }
     if let Some(path) = &args.format.page {
-        output::write_page(path, &html::measurement(&report))?;
+        output::write_page(path, || html::measurement(&report), || svg::measurement(&report))?;
     }
     if args.format.json {
         output::print_json(&json::measurement(&report))?;

@@ -1,7 +1,7 @@
 //! One activation: verdict, timeline, ledger, evidence, fix.
 
-use super::palette::Fill;
-use super::timeline;
+use crate::svg::palette::Fill;
+use crate::svg::timeline::Timeline;
 use crate::{rows, words};
 use maud::{Markup, html};
 use whylate_base::Evidence;
@@ -35,7 +35,7 @@ pub(super) fn body(activation: &Activation) -> Markup {
             (verdict.charged) " of " (activation.response()) " (" (words::percent(verdict.share)) "), "
             (verdict.confidence) " confidence. Became due: " (words::trigger(&activation.trigger)) "."
         }
-        (timeline::figure(activation))
+        (Timeline::of(activation).figure())
         div.columns {
             (ledger(activation))
             div {

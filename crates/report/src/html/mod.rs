@@ -11,14 +11,10 @@
 //! and the template's escaping, and the page forbids itself every connection.
 
 mod activation;
-mod axis;
 mod measure;
-mod merge;
-mod palette;
 mod summary;
-mod timeline;
 
-use crate::words;
+use crate::{svg, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::{Activation, Explanation, TaskSummary};
@@ -56,7 +52,7 @@ fn page(title: &str, header: &Markup, main: &Markup, footer: &Markup) -> String 
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " - whylate" }
-                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(palette::css())) }
+                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(svg::style())) }
             }
             body {
                 header { (header) }

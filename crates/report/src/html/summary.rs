@@ -1,7 +1,7 @@
 //! What the page says of the trace as a whole: answer, findings, threads, limits.
 
-use super::palette::Fill;
 use super::{activation, anchor};
+use crate::svg::palette::Fill;
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::{Finding, Ns, Severity};

@@ -6,6 +6,7 @@ mod html;
 mod json;
 mod sample;
 mod schema_check;
+mod svg;
 mod terminal;
 
 use std::path::{Path, PathBuf};

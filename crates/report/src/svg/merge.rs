@@ -6,7 +6,7 @@ use whylate_base::Ns;
 /// Groups `items` (in time order) so that there are at most `budget` groups, as far as
 /// merging neighbours shorter than some width can achieve it. Starts from `least`, below
 /// which nothing could ever be seen. Returns the groups and the width that was needed.
-pub(super) fn merge<T>(
+pub(crate) fn merge<T>(
     items: &[T],
     span: impl Fn(&T) -> (Ns, Ns),
     least: Ns,

@@ -9,7 +9,7 @@ use whylate_ledger::{Activation, Cause, Culprit, Occupant};
 
 /// How a rectangle is filled: the class name of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Fill {
+pub(crate) enum Fill {
     Cause(Cause),
     /// A real-time thread that the ledger does not accuse.
     OtherRealtime,
@@ -21,7 +21,7 @@ pub(super) enum Fill {
 
 impl Fill {
     /// The CSS class.
-    pub(super) fn class(self) -> String {
+    pub(crate) fn class(self) -> String {
         match self {
             Fill::Cause(cause) => format!("c-{}", cause.code()),
             Fill::OtherRealtime => "c-other-rt".to_owned(),
@@ -32,7 +32,7 @@ impl Fill {
     }
 
     /// What the colour stands for in a legend.
-    pub(super) fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         match self {
             Fill::Cause(cause) => cause.code(),
             Fill::OtherRealtime => "other real-time thread",
@@ -45,7 +45,7 @@ impl Fill {
 
 /// The fill of whoever has a CPU: the victim in the colour of its own work, a thread that the
 /// ledger accuses of having held the CPU in the colour of that cause.
-pub(super) fn of_occupant(who: &Occupant, activation: &Activation) -> Fill {
+pub(crate) fn of_occupant(who: &Occupant, activation: &Activation) -> Fill {
     match *who {
         Occupant::Idle => Fill::Idle,
         Occupant::Unknown => Fill::Unknown,
@@ -86,7 +86,7 @@ fn holds_cpu(cause: Cause) -> bool {
 }
 
 /// The rules for every fill: background for HTML, fill for SVG, and a readable text colour.
-pub(super) fn css() -> String {
+pub(crate) fn css() -> String {
     let mut rules = String::new();
     for cause in Cause::ALL {
         let color = color(cause);
@@ -101,7 +101,7 @@ pub(super) fn css() -> String {
 }
 
 /// The class of text on a fill.
-pub(super) fn text_class(fill: Fill) -> String {
+pub(crate) fn text_class(fill: Fill) -> String {
     match fill {
         Fill::Cause(cause) => format!("t-{}", cause.code()),
         Fill::Unknown => format!("t-{}", Cause::TraceLoss.code()),

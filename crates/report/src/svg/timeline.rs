@@ -1,4 +1,4 @@
-//! The timeline of an activation: its ledger and the CPUs involved, as SVG.
+//! The timeline of an activation: its ledger and the CPUs involved.
 //!
 //! ```text
 //!               due    woken                         running done
@@ -37,62 +37,99 @@ const FINEST: f64 = 0.05;
 /// Width of a character of a label.
 const CHARACTER: f64 = 6.4;
 
-/// The figure: drawing, legend and a note on what was drawn together.
-pub(super) fn figure(activation: &Activation) -> Markup {
-    let scale = Scale { start: activation.due, span: activation.response().max(Ns(1)) };
-    let lanes = lanes(activation, &scale);
-    let (markers, label_rows) = markers(activation, &scale);
-    let top = label_rows as f64 * LABEL + 6.0;
-    let bottom = top + lanes.len() as f64 * (LANE + GAP);
-    let height = bottom + AXIS;
-    let width = LEFT + PLOT + MARGIN;
-    let origin = format!("translate({} 0)", px(LEFT));
-    let ticks = axis::ticks(scale.span, 9);
-    let fills: BTreeSet<Fill> = lanes.iter().flat_map(|lane| &lane.boxes).map(|one| one.fill).collect();
-    let merged: usize = lanes.iter().flat_map(|lane| &lane.boxes).filter(|one| one.many).count();
-    let about = format!("Timeline of {} from due to done", words::thread(&activation.comm, activation.tid));
-    html! {
-        figure {
-            div.wide {
-                svg.timeline viewBox={ "0 0 " (px(width)) " " (px(height)) } role="img" aria-label=(about)
-                    data-span=(scale.span.0) data-plot=(px(PLOT)) {
-                    @for (i, lane) in lanes.iter().enumerate() {
-                        @let y = top + i as f64 * (LANE + GAP);
-                        text.lane x=(px(LEFT - 14.0)) y=(px(y + LANE / 2.0 + 4.0)) { (lane.name) }
-                        rect.ground x=(px(LEFT)) y=(px(y)) width=(px(PLOT)) height=(px(LANE)) {}
+/// An activation drawn, and what a caption has to say of it.
+pub(crate) struct Timeline {
+    /// What goes into an `svg` element of class `timeline`.
+    pub(crate) drawing: Markup,
+    /// The drawing's size.
+    pub(crate) width: f64,
+    /// The drawing's size.
+    pub(crate) height: f64,
+    /// The colours in it.
+    pub(crate) fills: BTreeSet<Fill>,
+    /// What was drawn together and when 0 is.
+    pub(crate) note: String,
+    span: Ns,
+    about: String,
+}
+
+impl Timeline {
+    pub(crate) fn of(activation: &Activation) -> Timeline {
+        let scale = Scale { start: activation.due, span: activation.response().max(Ns(1)) };
+        let lanes = lanes(activation, &scale);
+        let (markers, label_rows) = markers(activation, &scale);
+        let top = label_rows as f64 * LABEL + 6.0;
+        let bottom = top + lanes.len() as f64 * (LANE + GAP);
+        let height = bottom + AXIS;
+        let fills: BTreeSet<Fill> = lanes.iter().flat_map(|lane| &lane.boxes).map(|one| one.fill).collect();
+        let merged = lanes.iter().flat_map(|lane| &lane.boxes).any(|one| one.many);
+        let note = format!(
+            "0 is due, {} s.{}",
+            words::instant(scale.start),
+            if merged { " Neighbours too narrow to draw are drawn as one, which says how many." } else { "" }
+        );
+        Timeline {
+            drawing: drawing(&lanes, &markers, &scale, (top, bottom)),
+            width: LEFT + PLOT + MARGIN,
+            height,
+            fills,
+            note,
+            span: scale.span,
+            about: format!(
+                "Timeline of {} from due to done",
+                words::thread(&activation.comm, activation.tid)
+            ),
+        }
+    }
+
+    /// As a part of a page, which the page's script lets one zoom.
+    pub(crate) fn figure(&self) -> Markup {
+        html! {
+            figure {
+                div.wide {
+                    svg.timeline viewBox={ "0 0 " (px(self.width)) " " (px(self.height)) } role="img"
+                        aria-label=(self.about) data-span=(self.span.0) data-plot=(px(PLOT)) { (self.drawing) }
+                }
+                figcaption {
+                    @for fill in &self.fills {
+                        span.key { i class={ "swatch " (fill.class()) } {} (fill.meaning()) }
                     }
-                    g.axis transform=(origin) {
-                        @for (at, label) in &ticks {
-                            @let x = scale.length(*at);
-                            line x1=(px(x)) x2=(px(x)) y1=(px(top)) y2=(px(bottom)) {}
-                            text x=(px(x)) y=(px(bottom + 14.0)) { (label) }
-                        }
-                    }
-                    // Clips what is zoomed out of sight.
-                    svg.plot x=(px(LEFT)) y="0" width=(px(PLOT)) height=(px(height)) {
-                        @for (i, lane) in lanes.iter().enumerate() {
-                            @let y = top + i as f64 * (LANE + GAP);
-                            @for one in &lane.boxes { (draw(one, y)) }
-                        }
-                    }
-                    g.markers transform=(origin) {
-                        @for marker in &markers {
-                            @let y = marker.row as f64 * LABEL + 11.0;
-                            g {
-                                line x1=(px(marker.x)) x2=(px(marker.x)) y1=(px(y - 9.0)) y2=(px(bottom)) {}
-                                text.before[marker.before] x=(px(marker.text_x())) y=(px(y)) { (marker.label) }
-                            }
-                        }
-                    }
+                    span.note { (self.note) }
                 }
             }
-            figcaption {
-                @for fill in fills {
-                    span.key { i class={ "swatch " (fill.class()) } {} (fill.meaning()) }
-                }
-                span.note {
-                    "0 is due, " (words::instant(scale.start)) " s."
-                    @if merged > 0 { " Neighbours too narrow to draw are drawn as one, which says how many." }
+        }
+    }
+}
+
+fn drawing(lanes: &[Row], markers: &[Marker], scale: &Scale, (top, bottom): (f64, f64)) -> Markup {
+    let origin = format!("translate({} 0)", px(LEFT));
+    let ticks = axis::ticks(scale.span, 9);
+    html! {
+        @for (i, lane) in lanes.iter().enumerate() {
+            @let y = top + i as f64 * (LANE + GAP);
+            text.lane x=(px(LEFT - 14.0)) y=(px(y + LANE / 2.0 + 4.0)) { (lane.name) }
+            rect.ground x=(px(LEFT)) y=(px(y)) width=(px(PLOT)) height=(px(LANE)) {}
+        }
+        g.axis transform=(origin) {
+            @for (at, label) in &ticks {
+                @let x = scale.length(*at);
+                line x1=(px(x)) x2=(px(x)) y1=(px(top)) y2=(px(bottom)) {}
+                text x=(px(x)) y=(px(bottom + 14.0)) { (label) }
+            }
+        }
+        // Clips what is zoomed out of sight.
+        svg.plot x=(px(LEFT)) y="0" width=(px(PLOT)) height=(px(bottom + AXIS)) {
+            @for (i, lane) in lanes.iter().enumerate() {
+                @let y = top + i as f64 * (LANE + GAP);
+                @for one in &lane.boxes { (draw(one, y)) }
+            }
+        }
+        g.markers transform=(origin) {
+            @for marker in markers {
+                @let y = marker.row as f64 * LABEL + 11.0;
+                g {
+                    line x1=(px(marker.x)) x2=(px(marker.x)) y1=(px(y - 9.0)) y2=(px(bottom)) {}
+                    text.before[marker.before] x=(px(marker.text_x())) y=(px(y)) { (marker.label) }
                 }
             }
         }

@@ -3,7 +3,7 @@
 use whylate_base::Ns;
 
 /// Times from zero to `span` in steps of 1, 2 or 5 times a power of ten, about `count` of them.
-pub(super) fn ticks(span: Ns, count: i64) -> Vec<(Ns, String)> {
+pub(crate) fn ticks(span: Ns, count: i64) -> Vec<(Ns, String)> {
     let step = step(span, count);
     let last = span.0 / step;
     (0..=last).map(|i| (Ns(i * step), label(i * step, step))).collect()
