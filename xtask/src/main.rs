@@ -3,6 +3,7 @@
 mod bench;
 mod root;
 mod schema;
+mod score;
 mod test;
 mod tidy;
 mod tools;
@@ -27,6 +28,8 @@ enum Command {
     /// Measure whylate beside its peers, on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Run the lab's scenarios on real kernels and count how often the answers are right
+    Score(score::Score),
     /// Write the generated files that are checked in (JSON schemas) anew
     #[command(alias = "docs")]
     Schema,
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(bench) => bench.run(&root).map(|()| true),
+        Command::Score(score) => score.run(&root),
         Command::Schema => schema::run(&root),
     });
     match passed {

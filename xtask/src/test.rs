@@ -1,5 +1,6 @@
 //! `cargo xtask test`: the one command a change must pass. Runs every step, whatever failed before it.
 
+use crate::score::{self, Quick};
 use crate::{root, tidy, tools};
 use anyhow::Result;
 use std::fmt;
@@ -59,6 +60,12 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         step("tidy", || match tidy::run(root) {
             Ok(true) => Outcome::Passed,
             Ok(false) => Outcome::Failed("see the lines above".to_owned()),
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        }),
+        step("lab", || match score::quick(root) {
+            Ok(Quick::Ran { good: true, .. }) => Outcome::Passed,
+            Ok(Quick::Ran { good: false, words }) => Outcome::Failed(words),
+            Ok(Quick::Skipped(why)) => Outcome::Skipped(why),
             Err(error) => Outcome::Failed(format!("{error:#}")),
         }),
     ];

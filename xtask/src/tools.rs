@@ -19,7 +19,7 @@ impl fmt::Display for Tool {
     }
 }
 
-const TOOLS: [Tool; 2] = [
+const TOOLS: [Tool; 3] = [
     Tool {
         program: "gcc",
         package: "gcc libc6-dev",
@@ -29,6 +29,11 @@ const TOOLS: [Tool; 2] = [
         program: "trace-cmd",
         package: "trace-cmd",
         without: "the tests that compare our decoder and our recordings with trace-cmd's skip themselves",
+    },
+    Tool {
+        program: "qemu-system-x86_64",
+        package: "qemu-system-x86",
+        without: "the step `lab`, which boots real kernels, is skipped",
     },
 ];
 

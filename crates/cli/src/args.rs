@@ -1,5 +1,9 @@
 //! The command line.
 
+mod lab;
+
+pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
+
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -38,6 +42,12 @@ pub(crate) enum Verb {
     /// latencies, and explains the worst from a trace that runs along. Works without root too, and
     /// then says what is missing.
     Measure(MeasureArgs),
+    /// Put a program into a real kernel in QEMU, with no real-time hardware at hand
+    ///
+    /// Boots a kernel in QEMU's software emulation, in about ten seconds and without root. A
+    /// guest's time is the emulator's own (virtual): the host's noise does not show in it.
+    #[command(subcommand)]
+    Lab(LabVerb),
 }
 
 /// What to explain of a trace.
@@ -135,6 +145,9 @@ pub(crate) struct RecordArgs {
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) selection: Selection,
+    /// Write the command's exit code to this file; 128 + signal where one ended it
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) exit_code: Option<PathBuf>,
     /// With --explain: write JSON to standard output
     #[arg(long, requires = "explain")]
     pub(crate) json: bool,

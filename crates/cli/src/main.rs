@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
+        Verb::Lab(verb) => verbs::lab::run(verb),
     };
     match result {
         Ok(outcome) => outcome.into(),

@@ -1,5 +1,6 @@
 //! One module for each verb.
 
 pub(crate) mod explain;
+pub(crate) mod lab;
 pub(crate) mod measure;
 pub(crate) mod record;

@@ -1,6 +1,6 @@
 //! One event, decoded.
 
-use crate::{Context, Kind};
+use crate::{Context, Kind, KindSet};
 use whylate_base::{Comm, Cpu, Ns, Priority, Text, Tid};
 
 /// A short name inside an event: an interrupt's action, a driver.
@@ -169,6 +169,8 @@ pub enum EventKind {
         /// How long the handler took.
         delta: Ns,
     },
+    /// `signal_generate`: a signal is sent to a thread, or to its process.
+    Signal(Signal),
     /// `print` / `tracing_mark_write`: a line somebody wrote to `trace_marker`.
     Marker(Marker),
     /// A function-tracer line.
@@ -176,10 +178,15 @@ pub enum EventKind {
         /// The function.
         name: Symbol,
     },
-    /// Events were lost on this CPU between its previous event and this instant.
+    /// Events were lost on this CPU up to this instant.
     Lost {
         /// How many, where the kernel said.
         count: Option<u64>,
+        /// The last event before the gap, of the buffer that lost them; `None`: the CPU's previous event.
+        since: Option<Ns>,
+        /// What that buffer had recorded until then, where a recording has several buffers and
+        /// the others lost nothing; empty: of any kind.
+        kinds: KindSet,
     },
     /// An event this project has no type for. Its context still shows who ran.
     Other,
@@ -296,6 +303,28 @@ pub struct PageFault {
     pub user: bool,
 }
 
+/// `signal_generate`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// The signal's number, as in `signal(7)`.
+    pub sig: i32,
+    /// Who sent it, by kind: [`Signal::SI_KERNEL`], or below or equal 0 a program (`sigaction(2)`).
+    pub code: i32,
+    /// The thread it is sent to; of a process-wide signal, the thread the kernel sent it by.
+    pub tid: Tid,
+    /// That thread's name.
+    pub comm: Comm,
+}
+
+impl Signal {
+    /// A limit on CPU time was exceeded; 24 on every architecture but MIPS and SPARC.
+    pub const SIGXCPU: i32 = 24;
+    /// Cannot be caught.
+    pub const SIGKILL: i32 = 9;
+    /// The `code` of a signal that the kernel sends of itself (`include/uapi/asm-generic/siginfo.h`).
+    pub const SI_KERNEL: i32 = 0x80;
+}
+
 /// The type of a contended kernel lock (`LCB_F_*`, `include/trace/events/lock.h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContentionFlags(pub u32);
@@ -334,6 +363,7 @@ impl EventKind {
             EventKind::ContentionBegin { .. } | EventKind::ContentionEnd { .. } => Kind::Contention,
             EventKind::CpuIdle { .. } => Kind::CpuIdle,
             EventKind::Nmi { .. } => Kind::Nmi,
+            EventKind::Signal(_) => Kind::Signal,
             EventKind::Marker(_) => Kind::Marker,
             EventKind::Function { .. } => Kind::Function,
             EventKind::Lost { .. } => Kind::Lost,

@@ -4,8 +4,9 @@
 //! when it starts, so they travel inside the file and every reader still opens it.
 //! A line is `whylate: key value...` and fits a [`Marker`](crate::Marker).
 
+use crate::Marker;
 use std::fmt;
-use whylate_base::{Comm, Policy, Tid};
+use whylate_base::{Comm, CpuSet, Policy, Tid};
 
 /// What every fact's line starts with.
 pub const FACT_PREFIX: &str = "whylate: ";
@@ -41,6 +42,16 @@ pub enum Fact {
         /// The thread.
         tid: Tid,
     },
+    /// The CPUs a thread may use (`sched_getaffinity(2)`), at the time of the line. A list that does not fit
+    /// a marker is not written.
+    Affinity {
+        /// The thread.
+        tid: Tid,
+        /// Its CPUs.
+        cpus: CpuSet,
+    },
+    /// The CPUs among which the scheduler does not balance (`/sys/devices/system/cpu/isolated`).
+    Isolated(CpuSet),
 }
 
 impl Fact {
@@ -64,8 +75,21 @@ impl Fact {
             "fair_server_ns" => Fact::FairServerNs(number()?.try_into().ok()?),
             "hypervisor" => Fact::Hypervisor(number()? != 0),
             "workload" => Fact::Workload { tid: Tid(number()?.try_into().ok()?) },
+            "affinity" => {
+                let tid = Tid(number()?.try_into().ok()?);
+                Fact::Affinity { tid, cpus: words.next()?.parse().ok()? }
+            }
+            "isolated" => Fact::Isolated(words.next()?.parse().ok()?),
             _ => return None,
         })
+    }
+}
+
+impl Fact {
+    /// True when its line fits a marker: a list of CPUs may not.
+    pub fn fits(&self) -> bool {
+        let line = self.to_string();
+        Marker::from(line.as_str()).as_str() == line
     }
 }
 
@@ -84,6 +108,8 @@ impl fmt::Display for Fact {
             Fact::FairServerNs(ns) => write!(f, "fair_server_ns {ns}"),
             Fact::Hypervisor(on) => write!(f, "hypervisor {}", u8::from(*on)),
             Fact::Workload { tid } => write!(f, "workload {tid}"),
+            Fact::Affinity { tid, cpus } => write!(f, "affinity {tid} {cpus}"),
+            Fact::Isolated(cpus) => write!(f, "isolated {cpus}"),
         }
     }
 }
@@ -91,7 +117,7 @@ impl fmt::Display for Fact {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Marker;
+    use whylate_base::Cpu;
 
     #[test]
     fn facts_survive_the_marker() {
@@ -109,12 +135,19 @@ mod tests {
             Fact::FairServerNs(50_000_000),
             Fact::Hypervisor(true),
             Fact::Workload { tid: Tid(7) },
+            Fact::Affinity { tid: Tid(4194304), cpus: "1,3-63".parse().expect("a list") },
+            Fact::Isolated("2-3".parse().expect("a list")),
         ] {
+            assert!(fact.fits(), "{fact}");
             let line = Marker::from(fact.to_string().as_str());
             assert_eq!(Fact::parse(line.as_str()), Some(fact));
         }
+        let odd = (0..40).map(|n| Cpu(2 * n)).collect();
+        assert!(!Fact::Affinity { tid: Tid(1), cpus: odd }.fits());
         assert_eq!(Fact::parse("hello"), None);
         assert_eq!(Fact::parse("whylate: from_the_future 1"), None);
         assert_eq!(Fact::parse("whylate: sched_rt_runtime_us"), None);
+        assert_eq!(Fact::parse("whylate: affinity 7"), None);
+        assert_eq!(Fact::parse("whylate: affinity 7 3-1"), None);
     }
 }

@@ -26,6 +26,7 @@ pub enum Kind {
     Contention,
     CpuIdle,
     Nmi,
+    Signal,
     Marker,
     Function,
     Lost,
@@ -34,7 +35,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in declaration order.
-    pub const ALL: [Kind; 23] = [
+    pub const ALL: [Kind; 24] = [
         Kind::Switch,
         Kind::Waking,
         Kind::Wakeup,
@@ -54,6 +55,7 @@ impl Kind {
         Kind::Contention,
         Kind::CpuIdle,
         Kind::Nmi,
+        Kind::Signal,
         Kind::Marker,
         Kind::Function,
         Kind::Lost,
@@ -82,6 +84,7 @@ impl Kind {
             Kind::Contention => &["lock:contention_begin", "lock:contention_end"],
             Kind::CpuIdle => &["power:cpu_idle"],
             Kind::Nmi => &["nmi:nmi_handler"],
+            Kind::Signal => &["signal:signal_generate"],
             Kind::Marker => &["ftrace:print"],
             Kind::Function => &["ftrace:function"],
             Kind::Lost | Kind::Other => &[],

@@ -20,8 +20,8 @@ mod source;
 
 pub use context::{Context, ContextFlags};
 pub use event::{
-    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Switch, Symbol,
-    Syscall, SyscallReturn, TaskState, Wake,
+    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Signal, Switch,
+    Symbol, Syscall, SyscallReturn, TaskState, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, TraceInfo};

@@ -6,7 +6,8 @@ use common::{Machine, Value};
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, PageFault, Syscall, SyscallReturn, Wake,
+    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, PageFault, Signal, Syscall, SyscallReturn,
+    Wake,
 };
 use whylate_ftrace::decode::Decoders;
 use whylate_ftrace::format::{EventFormat, EventFormats};
@@ -295,6 +296,18 @@ fn every_event_with_a_type() {
             &["void * handler", "s64 delta_ns", "int handled"],
             &[("delta_ns", Int(1234))],
             EventKind::Nmi { delta: Ns(1234) },
+        ),
+        (
+            "signal",
+            "signal_generate",
+            &["int sig", "int errno", "int code", "char comm[16]", "pid_t pid", "int group", "int result"],
+            &[("sig", Int(24)), ("code", Int(128)), ("comm", Text("ctrl")), ("pid", Int(17))],
+            EventKind::Signal(Signal {
+                sig: Signal::SIGXCPU,
+                code: Signal::SI_KERNEL,
+                tid: Tid(17),
+                comm: "ctrl".into(),
+            }),
         ),
         (
             "ftrace",

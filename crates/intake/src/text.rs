@@ -165,7 +165,10 @@ impl Reader {
         self.highest_cpu = self.highest_cpu.max(event.cpu.0);
         if !self.losses.is_empty() {
             for (_, count) in self.losses.extract_if(.., |(cpu, _)| *cpu == event.cpu).collect::<Vec<_>>() {
-                self.loss(Event { kind: EventKind::Lost { count }, ..event });
+                self.loss(Event {
+                    kind: EventKind::Lost { count, since: None, kinds: KindSet::NONE },
+                    ..event
+                });
             }
         }
         self.keep(event);
@@ -173,7 +176,7 @@ impl Reader {
     }
 
     fn loss(&mut self, event: Event) {
-        if let EventKind::Lost { count: Some(count) } = event.kind {
+        if let EventKind::Lost { count: Some(count), .. } = event.kind {
             self.lost = self.lost.saturating_add(count);
         }
         self.keep(event);
@@ -191,7 +194,12 @@ impl Reader {
         };
         for (cpu, count) in std::mem::take(&mut self.losses) {
             let context = Context::default();
-            self.loss(Event { ts: last.ts, cpu, context, kind: EventKind::Lost { count } });
+            self.loss(Event {
+                ts: last.ts,
+                cpu,
+                context,
+                kind: EventKind::Lost { count, since: None, kinds: KindSet::NONE },
+            });
         }
         let damage = [
             self.strange_lines.damage("skipped lines that are no trace lines"),

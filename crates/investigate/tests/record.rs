@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use whylate_base::{CpuSet, Tid};
 use whylate_events::{FACT_PREFIX, Fact};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::tracefs::{Instance, Tracefs};
@@ -118,6 +119,37 @@ fn a_command_is_recorded_from_its_first_instruction() {
     let call = first(&["sys_enter", "sys_exit", "page_fault_user", "page_fault_kernel"]);
     assert_eq!((fork.1, exec.1, call.1), (0, 0, 1), "each in its buffer");
     assert!(fork.0 < call.0 && call.0 < exec.0, "what it did before its exec is there");
+}
+
+#[test]
+fn the_cpus_of_a_followed_thread_are_written_when_they_change() {
+    let Some((_, _one)) = tracefs_available() else { return };
+    let directory = tempfile::tempdir().expect("directory");
+    let cpu = whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().next().expect("a CPU");
+    // It is started with this thread's CPUs, and binds itself before it becomes `sleep`.
+    let options = options(directory.path(), &["taskset", "-c", &cpu.to_string(), "sleep", "1"]);
+    let report = match record(&options, &Stop::default()) {
+        Err(RecordError::Command { why, .. }) => return println!("skipped: no taskset: {why}"),
+        report => report.expect("recorded"),
+    };
+    let file = TraceFile::open(&report.path).expect("opens");
+    let mut facts = Vec::new();
+    let mut events = file.raw_events();
+    while let Some(event) = events.next() {
+        if event.format.is_some_and(|format| format.name == "print") {
+            let text = String::from_utf8_lossy(event.text("buf").unwrap_or_default()).into_owned();
+            facts.extend(Fact::parse(text.trim_end()));
+        }
+    }
+    let workload = facts.iter().find_map(|fact| match fact {
+        Fact::Workload { tid } => Some(*tid),
+        _ => None,
+    });
+    let last = facts.iter().rev().find_map(|fact| match fact {
+        Fact::Affinity { tid, cpus } if Some(*tid) == workload => Some(cpus.clone()),
+        _ => None,
+    });
+    assert_eq!(last, Some(CpuSet::from_iter([cpu])), "{facts:?}");
 }
 
 #[test]

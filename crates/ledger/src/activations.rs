@@ -6,8 +6,9 @@ use whylate_base::{Cpu, Ns, Tid};
 /// What woke a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum WakeCause {
-    /// A timer of its own, on this CPU; `hard_due` is expiry plus slack.
-    Timer { cpu: Cpu, hard_due: Ns },
+    /// A timer of its own, on this CPU; `hard_due` is expiry plus slack. On PREEMPT_RT most timers expire in
+    /// a thread, the `expirer` (`ktimers/N`, or `ksoftirqd/N` before 6.2), which must get the CPU first.
+    Timer { cpu: Cpu, hard_due: Ns, expirer: Option<Tid> },
     /// A thread.
     Thread(Tid),
     /// A hard interrupt.

@@ -1,13 +1,14 @@
 //! From an activation that ended to the record that is kept of it.
 
 use crate::activations::{Begin, Open, WakeCause};
-use crate::bandwidth::Window;
+use crate::bandwidth::{self, Window};
 use crate::cause::Cause;
-use crate::charge;
+use crate::charge::{self, Remark};
 use crate::cpus::Who;
 use crate::engine::Engine;
 use crate::model::{Activation, Lane, Occupant, Segment, Slice, Trigger, Verdict};
 use crate::threads::{State, Thread};
+use crate::timers;
 use std::collections::BTreeSet;
 use whylate_base::{Confidence, Cpu, Ns, Tid};
 
@@ -30,14 +31,15 @@ impl Engine<'_> {
         }
         let keep = self.options.worst;
         let kept = thread.stats.as_ref().is_none_or(|stats| stats.would_keep(end - open.due, keep));
-        let mut activation = self.activation(thread, &open, done, end);
+        let (mut activation, mut remarks) = self.activation(thread, &open, done, end);
         if kept {
             activation.lanes = self.lanes(&activation.ledger, activation.cpu, open.due, end);
+            remarks.extend(timers::longest(self, &activation.ledger).map(Remark::Timers));
         }
         self.note_bandwidth(&activation.ledger);
         let deadline = self.options.deadline;
         let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
-        stats.record(activation, deadline, keep);
+        stats.record(activation, remarks, deadline, keep);
     }
 
     /// The trace ended.
@@ -60,10 +62,16 @@ impl Engine<'_> {
         }
     }
 
-    fn activation(&self, thread: &Thread, open: &Open, done: Option<Ns>, end: Ns) -> Activation {
-        let ledger = charge::ledger(self, thread, open, end);
+    fn activation(
+        &self,
+        thread: &Thread,
+        open: &Open,
+        done: Option<Ns>,
+        end: Ns,
+    ) -> (Activation, Vec<Remark>) {
+        let (ledger, remarks) = charge::ledger(self, thread, open, end);
         debug_assert!(tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
-        Activation {
+        let activation = Activation {
             tid: thread.tid,
             comm: thread.comm,
             priority: thread.own_priority(),
@@ -86,7 +94,8 @@ impl Engine<'_> {
                 evidence: Vec::new(),
             },
             lanes: Vec::new(),
-        }
+        };
+        (activation, remarks)
     }
 
     fn trigger(&self, open: &Open) -> Trigger {
@@ -150,24 +159,29 @@ impl Engine<'_> {
             });
             match overlapping {
                 Some(window) => window.hurt = true,
-                None => self.windows.push(Window {
-                    cpu: segment.cpu,
-                    start: segment.start,
-                    end: Some(segment.end),
-                    passed_over: Tid::IDLE,
-                    saw_idle: segment.cause != Cause::FairServer,
-                    ran: None,
-                    most_used_by: match segment.by {
-                        Some(crate::model::Culprit::Task { tid, priority, .. }) => Some((tid, priority)),
-                        _ => None,
-                    },
-                    used: if segment.cause == Cause::CoarseClockThrottled {
-                        (0.0, self.bandwidth.period)
-                    } else {
-                        (1.0, Ns::ZERO)
-                    },
-                    hurt: true,
-                }),
+                None => {
+                    let from =
+                        (segment.start - self.bandwidth.period).max(self.first.unwrap_or(segment.start));
+                    let before = self.cpus.get(segment.cpu).map(|cpu| cpu.between(from, segment.start));
+                    let used = before.map_or((0.0, Ns::ZERO), |before| {
+                        let (_, share, over) = bandwidth::usage(before);
+                        (share, over)
+                    });
+                    self.windows.push(Window {
+                        cpu: segment.cpu,
+                        start: segment.start,
+                        end: Some(segment.end),
+                        passed_over: Tid::IDLE,
+                        saw_idle: segment.cause != Cause::FairServer,
+                        ran: None,
+                        most_used_by: match segment.by {
+                            Some(crate::model::Culprit::Task { tid, priority, .. }) => Some((tid, priority)),
+                            _ => None,
+                        },
+                        used,
+                        hurt: true,
+                    });
+                }
             }
         }
     }

@@ -7,6 +7,8 @@
 
 mod blocked;
 mod late;
+mod placement;
+mod quota;
 mod running;
 mod waiting;
 
@@ -17,15 +19,29 @@ use crate::engine::Engine;
 use crate::model::{Culprit, Segment};
 use crate::threads::{State, Thread};
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
+use whylate_events::Symbol;
 
 /// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
 ///
 /// The segments tile `open.due..end`: [`Charger::charge`] only ever extends the last one or
 /// begins where it ended, and what no rule claims is charged to `unexplained`.
-pub(crate) fn ledger(engine: &Engine<'_>, thread: &Thread, open: &Open, end: Ns) -> Vec<Segment> {
+pub(crate) fn ledger(
+    engine: &Engine<'_>,
+    thread: &Thread,
+    open: &Open,
+    end: Ns,
+) -> (Vec<Segment>, Vec<Remark>) {
     let cpu = open.cpu.unwrap_or_default();
-    let mut charger =
-        Charger { engine, victim: thread, open, at: open.due, cpu, segments: Vec::new(), fence: 0 };
+    let mut charger = Charger {
+        engine,
+        victim: thread,
+        open,
+        at: open.due,
+        cpu,
+        segments: Vec::new(),
+        remarks: Vec::new(),
+        fence: 0,
+    };
     let waking = open.waking.clamp(open.due, end);
     charger.before_wake(waking);
     for (_, to, span) in thread.between(waking, end) {
@@ -38,7 +54,7 @@ pub(crate) fn ledger(engine: &Engine<'_>, thread: &Thread, open: &Open, end: Ns)
             State::Unknown => charger.unseen(to),
         }
     }
-    charger.segments
+    (charger.segments, charger.remarks)
 }
 
 /// Builds one ledger, front to back.
@@ -51,8 +67,34 @@ struct Charger<'a> {
     /// Where the charges happen.
     cpu: Cpu,
     segments: Vec<Segment>,
+    remarks: Vec<Remark>,
     /// Segments before this index are not extended any more.
     fence: usize,
+}
+
+/// Something that a ledger's segments do not hold and their verdict wants to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Remark {
+    /// While a thread waited on a CPU, another that it may use was idle.
+    Idle { at: Ns, on: Cpu, idle: Cpu },
+    /// What an interrupt's timers ran.
+    Timers(Timers),
+    /// The thread that runs expired timers waited for the CPU until then.
+    Expirer { thread: Culprit, until: Ns },
+}
+
+/// The timer callbacks of one interrupt in an activation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Timers {
+    pub(crate) at: Ns,
+    pub(crate) cpu: Cpu,
+    /// How many ran, and for how long in all.
+    pub(crate) count: usize,
+    pub(crate) time: Ns,
+    /// The function that took most of it, how often it ran, and for how long.
+    pub(crate) most: (Symbol, usize, Ns),
+    /// The thread that armed most of that function's timers, and how many of them.
+    pub(crate) armed_by: Option<(Tid, Comm, usize)>,
 }
 
 /// What a stretch of time is charged to.
@@ -109,7 +151,7 @@ impl Charger<'_> {
 
     /// The time before the wake-up: a timer's lateness, and whatever an overrun of the period before left.
     fn before_wake(&mut self, waking: Ns) {
-        let Begin::Woken(WakeCause::Timer { cpu: timer_cpu, hard_due }) = self.open.begin else {
+        let Begin::Woken(WakeCause::Timer { cpu: timer_cpu, hard_due, expirer }) = self.open.begin else {
             return;
         };
         let own_cpu = self.cpu;
@@ -120,7 +162,10 @@ impl Charger<'_> {
                 State::Blocked { .. } | State::Unknown => {
                     self.cpu = timer_cpu;
                     self.charge(hard_due.min(to), Charge::to(Cause::TimerSlack, None, Confidence::High));
-                    self.late_timer(timer_cpu, to);
+                    match expirer.and_then(|tid| self.engine.threads.get(tid)) {
+                        Some(expirer) => self.late_timer_in_thread(timer_cpu, expirer, to),
+                        None => self.late_timer(timer_cpu, to),
+                    }
                 }
             }
         }
@@ -144,6 +189,10 @@ impl Charger<'_> {
     /// The charge for an occupant that goes before any thread, or whose time is unknown.
     fn interruption(&self, (from, to, stretch): Clip) -> Option<Charge> {
         match stretch.who {
+            // The interrupt's own work is traced, and there was none: it had lost the CPU as well.
+            Who::Irq(_) if self.engine.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to)) => {
+                Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
+            }
             Who::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), Confidence::High)),
             Who::Softirq(vec) => {
                 Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High))

@@ -8,7 +8,7 @@
 use crate::recent::partition_from_end;
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
-use whylate_events::Name;
+use whylate_events::{Name, Symbol};
 
 /// Who has a CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,6 +87,17 @@ pub(crate) struct Firing {
     pub(crate) hard_due: Ns,
 }
 
+/// A timer's callback that ran on a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Callback {
+    pub(crate) start: Ns,
+    /// `None` while it runs, and where its end was not seen.
+    pub(crate) end: Option<Ns>,
+    /// Its name, where the recording has names.
+    pub(crate) function: Symbol,
+    pub(crate) armed_by: Option<Tid>,
+}
+
 /// A sighting, outside of interrupts, of a thread that should yield and could not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Witness {
@@ -105,6 +116,7 @@ pub(crate) struct CpuTimeline {
     pub(crate) last_event: Option<Ns>,
     pub(crate) firing: Option<Firing>,
     pub(crate) late_timers: VecDeque<LateTimer>,
+    pub(crate) callbacks: VecDeque<Callback>,
     pub(crate) witnesses: VecDeque<Witness>,
     /// The clock reading of the last timer interrupt, which its timers share, and when it was taken.
     pub(crate) timers_read: Option<(Ns, Ns)>,
@@ -117,6 +129,10 @@ pub(crate) struct CpuTimeline {
     pub(crate) idle_signs: VecDeque<Ns>,
     /// The thread whose page fault was the last event here.
     pub(crate) faulting: Option<Tid>,
+    /// Times in which nothing happened inside of an interrupt that has nothing long to do.
+    pub(crate) silences: VecDeque<(Ns, Ns)>,
+    /// Real-time threads that were preempted here, the last one last; some may have gone since.
+    pub(crate) preempted: Vec<Tid>,
 }
 
 impl CpuTimeline {
@@ -180,9 +196,30 @@ impl CpuTimeline {
         }
     }
 
+    /// Nothing happened in the interrupt that is running between its last event and this one.
+    pub(crate) fn fall_silent(&mut self, from: Ns, to: Ns) {
+        let who = self.top();
+        self.push(from, who, false);
+        self.push(to, who, false);
+        self.silences.push_back((from, to));
+    }
+
+    /// True when nothing happened in all of `from..to`, inside of an interrupt.
+    pub(crate) fn was_silent(&self, from: Ns, to: Ns) -> bool {
+        self.silences
+            .iter()
+            .rev()
+            .take_while(|silence| silence.1 > from)
+            .any(|silence| silence.0 <= from && to <= silence.1)
+    }
+
     /// A timer's callback ended: so did the interrupt that stood for it.
     pub(crate) fn exit_timer(&mut self, at: Ns) {
-        self.firing = None;
+        if self.firing.take().is_some()
+            && let Some(callback) = self.callbacks.back_mut()
+        {
+            callback.end = Some(at);
+        }
         if self.stack.last().is_some_and(|frame| frame.by_timer) {
             self.stack.pop();
             let top = self.top();
@@ -216,6 +253,12 @@ impl CpuTimeline {
         }
         while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
             self.late_timers.pop_front();
+        }
+        while self.silences.front().is_some_and(|silence| silence.1 < horizon) {
+            self.silences.pop_front();
+        }
+        while self.callbacks.front().is_some_and(|callback| callback.start < horizon) {
+            self.callbacks.pop_front();
         }
         while self.idle_signs.front().is_some_and(|sign| *sign < horizon) {
             self.idle_signs.pop_front();

@@ -5,6 +5,7 @@
 mod context;
 mod interrupts;
 mod scheduling;
+mod settings;
 mod workings;
 
 use crate::bandwidth::{Bandwidth, Window};
@@ -12,11 +13,14 @@ use crate::clocks::TimerClocks;
 use crate::cpus::{Cpus, Irqs};
 use crate::options::Options;
 use crate::quick_hash::QuickMap;
+use crate::quota::QuotaTimers;
 use crate::sleeps::Syscalls;
 use crate::threads::Threads;
 use std::collections::{HashMap, VecDeque};
-use whylate_base::{Cpu, Ns};
-use whylate_events::{Event, EventKind, Kind, KindSet, TraceInfo};
+use whylate_base::{Cpu, CpuSet, Ns, Tid};
+use whylate_events::{Event, EventKind, KindSet, TraceInfo};
+
+pub(crate) use settings::RtOverrun;
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
 const LOOK_BACK: Ns = Ns::from_secs(1);
@@ -41,11 +45,17 @@ pub(crate) struct Engine<'a> {
     /// The expiry of each armed timer, by address.
     timers: QuickMap<u64, ArmedTimer>,
     timer_clocks: TimerClocks,
+    pub(crate) quota: QuotaTimers,
+    pub(crate) rt_overruns: Vec<RtOverrun>,
+    /// The CPUs among which the scheduler does not balance.
+    pub(crate) isolated: CpuSet,
     /// True when trace time and the kernel's monotonic time are one.
     monotonic: bool,
     pub(crate) hypervisor: Option<bool>,
     /// Where events were lost: the CPU, from its last event, to its next.
     losses: VecDeque<(Cpu, Ns, Ns)>,
+    /// Gaps in which only what threads do is unknown, not who ran: system calls and page faults.
+    pub(crate) partial_losses: VecDeque<(Cpu, Ns, Ns)>,
     pub(crate) seen: KindSet,
     pub(crate) now: Ns,
     pub(crate) first: Option<Ns>,
@@ -58,6 +68,8 @@ struct ArmedTimer {
     expires: Ns,
     /// When it was armed, on the trace clock.
     armed: Ns,
+    /// The thread that armed it, where it was not an interrupt that did.
+    by: Option<Tid>,
 }
 
 impl<'a> Engine<'a> {
@@ -74,9 +86,13 @@ impl<'a> Engine<'a> {
             syscalls: Syscalls::of(info.machine.as_deref()),
             timers: QuickMap::default(),
             timer_clocks: TimerClocks::default(),
+            quota: QuotaTimers::default(),
+            rt_overruns: Vec::new(),
+            isolated: CpuSet::new(),
             monotonic: info.clock.as_deref() == Some("mono"),
             hypervisor: None,
             losses: VecDeque::new(),
+            partial_losses: VecDeque::new(),
             seen: KindSet::NONE,
             now: Ns(i64::MIN),
             first: None,
@@ -96,22 +112,32 @@ impl<'a> Engine<'a> {
         if self.events.is_multiple_of(CLEAN_UP_EVERY) {
             self.clean_up();
         }
-        if kind == Kind::Lost {
-            self.lost(at, event.cpu);
+        if let EventKind::Lost { since, kinds, .. } = event.kind {
+            match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
+                Some(since) => self.partly_lost(since, at, event.cpu),
+                None => self.lost(at, event.cpu),
+            }
             return;
         }
+        if let EventKind::Exec { old, tid } = event.kind
+            && old != tid
+        {
+            self.change_id(at, event.cpu, old, tid);
+        }
+        self.note_silence(at, event.cpu);
         self.sight(at, event);
         match &event.kind {
             EventKind::Switch(switch) => self.switch(at, event.cpu, switch),
             EventKind::Waking(wake) => self.waking(at, event, wake),
             EventKind::Wakeup { wake, .. } => self.wakeup(at, event, wake),
             EventKind::Migrate { tid, to, .. } => self.migrate(at, *tid, *to),
-            EventKind::Fork { child, comm, .. } => self.threads.get_mut(*child).comm = *comm,
+            EventKind::Fork { parent, child, comm } => self.fork(*parent, *child, *comm),
+            EventKind::Signal(signal) => self.signal(at, event, signal),
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(event, *tid, *old, *new),
             EventKind::Marker(text) => self.fact(text.as_str()),
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
-            EventKind::SyscallExit(_) => self.threads.get_mut(event.context.tid).syscall = None,
+            EventKind::SyscallExit(ret) => self.syscall_exit(at, event, ret),
             EventKind::PageFault(_) => self.page_fault(at, event),
             EventKind::ContentionBegin { lock, .. } => self.contention_begin(at, event, *lock),
             EventKind::ContentionEnd { .. } => self.contention_end(at, event),
@@ -168,6 +194,10 @@ impl<'a> Engine<'a> {
         while self.losses.front().is_some_and(|loss| loss.2 < horizon) {
             self.losses.pop_front();
         }
+        while self.partial_losses.front().is_some_and(|loss| loss.2 < horizon) {
+            self.partial_losses.pop_front();
+        }
+        self.quota.forget(horizon);
         self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
         self.threads.iter_mut().for_each(|thread| thread.forget(horizon));
     }

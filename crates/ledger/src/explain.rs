@@ -29,9 +29,9 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     for thread in engine.threads.iter() {
         let Some(stats) = &thread.stats else { continue };
         tasks.push(summary(thread));
-        for activation in &stats.worst {
-            let mut activation = activation.clone();
-            activation.verdict = verdict::of(&engine, thread, &activation);
+        for kept in &stats.worst {
+            let mut activation = kept.activation.clone();
+            activation.verdict = verdict::of(&engine, thread, &activation, &kept.remarks);
             activations.push(activation);
         }
     }

@@ -5,8 +5,12 @@ mod deadline;
 mod inversion;
 mod losses;
 mod pinned;
+mod placement;
+mod quota;
+mod refused;
 mod relative_sleep;
 mod rogue;
+mod rttime;
 mod starved;
 mod stolen;
 mod unseen;
@@ -30,16 +34,29 @@ pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) 
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(deadline::findings(&subject));
     findings.extend(bandwidth::findings(&subject));
+    findings.extend(refused::findings(&subject));
+    findings.extend(rttime::findings(&subject));
     findings.extend(pinned::findings(&subject));
     findings.extend(starved::findings(&subject));
     findings.extend(inversion::findings(&subject));
     findings.extend(rogue::findings(&subject));
+    findings.extend(placement::findings(&subject));
+    findings.extend(quota::findings(&subject));
     findings.extend(stolen::findings(&subject));
     findings.extend(relative_sleep::findings(&subject));
     findings.extend(losses::findings(&subject));
     findings.extend(unseen::findings(&subject));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// The page of a finding that is no cause of its own; others' code is their cause's.
+pub fn finding_page(code: &str) -> Option<&'static str> {
+    match code {
+        "realtime-refused" => Some(include_str!("../../../docs/findings/realtime-refused.md")),
+        "rttime-exceeded" => Some(include_str!("../../../docs/findings/rttime-exceeded.md")),
+        _ => None,
+    }
 }
 
 /// The distance between recurring instants, if they recur evenly: the median, when all are within a tenth of it.
@@ -51,4 +68,20 @@ fn rhythm(starts: &[Ns]) -> Option<Ns> {
         .iter()
         .all(|distance| (*distance - median).0.unsigned_abs().saturating_mul(10) <= median.0.unsigned_abs());
     even.then_some(median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_findings_page_is_its_own() {
+        for code in ["realtime-refused", "rttime-exceeded"] {
+            assert!(
+                finding_page(code).is_some_and(|page| page.starts_with(&format!("# {code}\n"))),
+                "{code}"
+            );
+        }
+        assert_eq!(finding_page("no-such"), None);
+    }
 }

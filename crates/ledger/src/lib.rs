@@ -10,6 +10,7 @@
 //! Pure: no I/O. A recorded trace and a live one are the same call.
 
 mod activations;
+mod affinity;
 mod assemble;
 mod bandwidth;
 mod cause;
@@ -22,16 +23,19 @@ mod findings;
 mod model;
 mod options;
 mod quick_hash;
+mod quota;
 mod recent;
 mod sleeps;
 mod spread;
 mod stats;
 mod threads;
+mod timers;
 mod verdict;
 
 pub use cause::Cause;
 pub use engine::WANTED;
 pub use explain::explain;
+pub use findings::finding_page;
 pub use model::{
     Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,
     Verdict,

@@ -65,7 +65,8 @@ impl Options {
     /// True when `thread` is to be explained, by what is known of it so far.
     pub(crate) fn selects(&self, thread: &Thread) -> bool {
         if self.tasks.is_empty() {
-            (thread.ever_realtime || thread.pinned_while_fair()) && !is_housekeeping(thread.comm.as_str())
+            (thread.ever_realtime || thread.pinned_while_fair() || thread.refused.is_some())
+                && !is_housekeeping(thread.comm.as_str())
         } else {
             self.tasks.iter().any(|select| select.matches(thread))
         }
@@ -89,8 +90,8 @@ pub(crate) fn is_housekeeping(comm: &str) -> bool {
         "idle_inject/",
         "backlog_napi/",
     ];
-    const PREFIXES: [&str; 6] = ["irq/", "rcu_", "sugov:", "watchdog", "kworker/", "posixcputmr"];
-    const NAMES: [&str; 5] = ["oom_reaper", "khungtaskd", "psimon", "ktimersoftd", "hwlatd"];
+    const PREFIXES: [&str; 6] = ["irq/", "rcu_", "sugov:", "watchdog/", "kworker/", "posixcputmr"];
+    const NAMES: [&str; 6] = ["oom_reaper", "khungtaskd", "watchdogd", "psimon", "ktimersoftd", "hwlatd"];
     PER_CPU.iter().chain(&PREFIXES).any(|prefix| comm.starts_with(prefix)) || NAMES.contains(&comm)
 }
 
@@ -109,7 +110,7 @@ mod tests {
         for comm in ["migration/0", "ktimers/12", "irq/27-eth0", "rcu_preempt", "sugov:0"] {
             assert!(is_housekeeping(comm), "{comm}");
         }
-        for comm in ["rtload", "cyclictest", "migrationd", "irqbalance"] {
+        for comm in ["rtload", "cyclictest", "migrationd", "irqbalance", "watchdogd2"] {
             assert!(!is_housekeeping(comm), "{comm}");
         }
     }

@@ -1,6 +1,6 @@
 //! What a system call or a sleep tells about a thread: why it sleeps, and how it keeps its period.
 
-use whylate_base::{Ns, Tid};
+use whylate_base::{Ns, Policy, Tid};
 use whylate_events::{Syscall, TaskState};
 
 /// What a sleeping thread waits for.
@@ -81,13 +81,13 @@ const GENERIC: Syscalls = Syscalls {
     ],
 };
 
-/// What a system call does to a thread's scheduling.
+/// What a system call asks of the scheduler, for a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// It asks for a policy or priority, and maybe a real-time one.
-    Priority,
-    /// It pins the thread itself.
-    OwnAffinity,
+    /// A policy or priority; the policy where the call has it among its arguments.
+    Priority { call: &'static str, policy: Option<Policy> },
+    /// The CPUs it may use.
+    Affinity,
 }
 
 impl Syscalls {
@@ -131,18 +131,28 @@ impl Syscalls {
         }
     }
 
-    /// What the call does to the scheduling of `tid`, its caller.
-    pub(crate) fn setting(&self, call: &Syscall, tid: i32) -> Option<Setting> {
-        let own = call.args[0] == 0 || call.args[0] as i32 == tid;
-        if !own {
-            None
-        } else if call.nr == self.sched_setaffinity {
-            Some(Setting::OwnAffinity)
-        } else if [self.sched_setscheduler, self.sched_setparam, self.sched_setattr].contains(&call.nr) {
-            Some(Setting::Priority)
+    /// What the call asks of the scheduler, and for which thread.
+    pub(crate) fn setting(&self, call: &Syscall, caller: Tid) -> Option<(Setting, Tid)> {
+        /// May be added to a policy (`sched(7)`).
+        const SCHED_RESET_ON_FORK: u64 = 0x4000_0000;
+        let priority = |name, policy| Setting::Priority { call: name, policy };
+        let setting = if call.nr == self.sched_setaffinity {
+            Setting::Affinity
+        } else if call.nr == self.sched_setscheduler {
+            let raw = (call.args[1] & !SCHED_RESET_ON_FORK) as u32;
+            priority("sched_setscheduler", Policy::from_raw(raw))
+        } else if call.nr == self.sched_setparam {
+            priority("sched_setparam", None)
+        } else if call.nr == self.sched_setattr {
+            priority("sched_setattr", None)
         } else {
-            None
-        }
+            return None;
+        };
+        let target = match call.args[0] as i32 {
+            0 => caller,
+            tid => Tid(tid),
+        };
+        Some((setting, target))
     }
 }
 
@@ -254,6 +264,22 @@ mod tests {
         assert_eq!(X86_64.sleeps_relative(&call(35, 0)), Some(true));
         assert_eq!(X86_64.sleeps_relative(&call(0, 0)), None);
         assert!(Syscalls::of(Some("s390x")).is_none());
+    }
+
+    #[test]
+    fn a_setting_is_for_its_caller_or_another() {
+        let call = |nr, target, policy| Syscall { nr, args: [target, policy, 0, 0, 0, 0] };
+        let priority = |call, policy| Setting::Priority { call, policy };
+        for (call, expected) in [
+            (call(144, 0, 1), Some((priority("sched_setscheduler", Some(Policy::Fifo)), Tid(7)))),
+            (call(144, 9, 0x4000_0002), Some((priority("sched_setscheduler", Some(Policy::Rr)), Tid(9)))),
+            (call(314, 7, 0), Some((priority("sched_setattr", None), Tid(7)))),
+            (call(142, 0, 0), Some((priority("sched_setparam", None), Tid(7)))),
+            (call(203, 9, 8), Some((Setting::Affinity, Tid(9)))),
+            (call(0, 0, 0), None),
+        ] {
+            assert_eq!(X86_64.setting(&call, Tid(7)), expected, "{call:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is kept of a thread over the whole trace: its distributions, sums, and worst activations.
 
 use crate::cause::Cause;
+use crate::charge::Remark;
 use crate::model::{Activation, Culprit, Segment};
 use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
@@ -22,7 +23,13 @@ pub(crate) struct Stats {
     /// Activations whose response exceeded the deadline.
     pub(crate) missed: u64,
     /// The worst activations, worst response first; no verdict yet.
-    pub(crate) worst: Vec<Activation>,
+    pub(crate) worst: Vec<Kept>,
+}
+
+/// An activation that is kept, with what its verdict will want to know.
+pub(crate) struct Kept {
+    pub(crate) activation: Activation,
+    pub(crate) remarks: Vec<Remark>,
 }
 
 /// What a culprit cost a thread.
@@ -53,7 +60,13 @@ pub(crate) fn charged(segments: &[Segment]) -> Vec<Charged> {
 
 impl Stats {
     /// Takes in an activation whose ledger is made, and keeps it if it is among the worst.
-    pub(crate) fn record(&mut self, activation: Activation, deadline: Option<Ns>, keep: usize) {
+    pub(crate) fn record(
+        &mut self,
+        activation: Activation,
+        remarks: Vec<Remark>,
+        deadline: Option<Ns>,
+        keep: usize,
+    ) {
         self.activations += 1;
         if let Some(latency) = activation.latency() {
             self.latency.record(latency);
@@ -81,15 +94,15 @@ impl Stats {
             cost.activations += 1;
             cost.total += length;
         }
-        let rank = self.worst.partition_point(|kept| kept.response() >= activation.response());
+        let rank = self.worst.partition_point(|kept| kept.activation.response() >= activation.response());
         if rank < keep {
-            self.worst.insert(rank, activation);
+            self.worst.insert(rank, Kept { activation, remarks });
             self.worst.truncate(keep);
         }
     }
 
     /// True when an activation of this response would be kept.
     pub(crate) fn would_keep(&self, response: Ns, keep: usize) -> bool {
-        self.worst.len() < keep || self.worst.last().is_some_and(|kept| response > kept.response())
+        self.worst.len() < keep || self.worst.last().is_some_and(|kept| response > kept.activation.response())
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::activations::Open;
+use crate::affinity::Allowed;
 use crate::recent::partition_from_end;
 use crate::sleeps::{SleepStyle, Wait};
 use crate::stats::Stats;
@@ -72,8 +73,26 @@ pub(crate) struct Thread {
     pub(crate) pinned_fair: Option<Ns>,
     /// When it asked for a real-time policy.
     pub(crate) raised: Option<Ns>,
+    /// When it was last refused a real-time policy.
+    pub(crate) refused: Option<Refusal>,
+    pub(crate) allowed: Allowed,
     pub(crate) sleeps: SleepStyle,
     pub(crate) stats: Option<Box<Stats>>,
+}
+
+/// The kernel said no to a real-time policy or priority.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) at: Ns,
+    pub(crate) cpu: Cpu,
+    /// The call's name.
+    pub(crate) call: &'static str,
+    /// What it asked for, where its arguments tell.
+    pub(crate) policy: Option<Policy>,
+    /// SCHED_DEADLINE did not find room (EBUSY); else it is not permitted (EPERM).
+    pub(crate) no_room: bool,
+    /// How often.
+    pub(crate) times: u32,
 }
 
 /// A wake-up in progress.
@@ -108,6 +127,8 @@ impl Thread {
             sleeps_in_fault: false,
             pinned_fair: None,
             raised: None,
+            refused: None,
+            allowed: Allowed::default(),
             sleeps: SleepStyle::default(),
             stats: None,
         }
@@ -128,6 +149,9 @@ impl Thread {
         // Clocks of two CPUs may disagree by some nanoseconds; a thread's life goes forward only.
         let start = self.since().map_or(start, |since| start.max(since));
         self.history.push_back(Span { start, state, prio: self.prio });
+        if let State::Running(cpu) = state {
+            self.allowed.used(cpu);
+        }
     }
 
     /// Notes its effective priority, as an event shows it.
@@ -152,6 +176,12 @@ impl Thread {
     /// True when it pinned itself as SCHED_OTHER and has not become real-time since.
     pub(crate) fn pinned_while_fair(&self) -> bool {
         self.pinned_fair.is_some() && !self.prio.is_realtime()
+    }
+
+    /// Since when it has not slept, as far as was seen.
+    pub(crate) fn awake_since(&self) -> Option<Ns> {
+        let awake = |span: &&Span| matches!(span.state, State::Running(_) | State::Queued(_));
+        self.history.iter().rev().take_while(awake).last().map(|span| span.start)
     }
 
     /// What it did in `from..to`, clipped, in order, without gaps: what was not seen is `Unknown`.

@@ -8,6 +8,7 @@ pub(crate) use sentence::name;
 pub use sentence::softirq_name;
 
 use crate::cause::Cause;
+use crate::charge::Remark;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -34,7 +35,12 @@ const LONGEST_USUAL: Ns = Ns::from_us(50);
 const MAX_EVIDENCE: usize = 4;
 
 /// What made `activation` late.
-pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) -> Verdict {
+pub(crate) fn of(
+    engine: &Engine<'_>,
+    thread: &Thread,
+    activation: &Activation,
+    remarks: &[Remark],
+) -> Verdict {
     let judged = judged(engine.options.judge, activation);
     let usual_work =
         thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
@@ -80,9 +86,14 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         confidence =
             confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
-    let evidence = evidence(engine, activation, &judged, cause, by);
+    let mut evidence = evidence(engine, activation, &judged, cause, by);
+    evidence
+        .extend(remarks.iter().filter(|_| !on_time).filter_map(|remark| remarked(remark, cause, by)).take(1));
     let underlying = cause;
-    let told = !matches!(cause, Cause::PinnedBeforePriority | Cause::TraceLoss | Cause::Unexplained);
+    let told = !matches!(
+        cause,
+        Cause::PinnedBeforePriority | Cause::CgroupQuota | Cause::TraceLoss | Cause::Unexplained
+    );
     if told && starved(activation) {
         cause = Cause::Starved;
     }
@@ -97,7 +108,24 @@ pub(crate) fn of(engine: &Engine<'_>, thread: &Thread, activation: &Activation) 
         evidence,
     };
     verdict.why = sentence::why(engine, thread, activation, &verdict, underlying, on_time, usual_work);
+    let waits = matches!(cause, Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask);
+    if let Some(expirer) =
+        waits.then(|| expirer(remarks, &judged, (cause, by))).flatten().filter(|_| !on_time)
+    {
+        verdict.why = sentence::expirer_waited(activation, &verdict, &expirer);
+        verdict.fix = advice::expirer(&expirer, by.as_ref());
+    }
     verdict
+}
+
+/// The thread that runs expired timers, if all that is charged to `key` is its wait for the CPU.
+fn expirer(remarks: &[Remark], judged: &[Segment], key: (Cause, Option<Culprit>)) -> Option<Culprit> {
+    let ends = judged.iter().filter(|segment| (segment.cause, segment.by) == key).map(|segment| segment.end);
+    let last = ends.max()?;
+    remarks.iter().find_map(|remark| match remark {
+        Remark::Expirer { thread, until } if last <= *until => Some(*thread),
+        _ => None,
+    })
 }
 
 /// The part of the ledger that the verdict answers for.
@@ -179,6 +207,19 @@ fn evidence(
     evidence
 }
 
+/// A remark on the ledger, where it bears on the verdict.
+fn remarked(remark: &Remark, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
+    match (remark, cause, by) {
+        (Remark::Idle { at, on, idle }, Cause::WakePlacement, _) => {
+            Some(Evidence::at(*at, *on, format!("CPU {idle}, which it may use, was idle all that time")))
+        }
+        (Remark::Timers(timers), Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => {
+            Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
+        }
+        _ => None,
+    }
+}
+
 /// What the bandwidth windows of the activation say beyond their length.
 fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Evidence> {
     let window = engine.windows.iter().find(|window| {
@@ -191,7 +232,10 @@ fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Ev
     let idle =
         if window.saw_idle { "the CPU idled meanwhile" } else { "only SCHED_OTHER threads ran meanwhile" };
     let used = match window.shows_user(engine.bandwidth.period) {
-        true => format!("real-time threads had used {:.0} % of the CPU in the {over} before", share * 100.0),
+        true => {
+            let used = Ns((over.0 as f64 * share) as i64);
+            format!("real-time threads had used {used} ({:.0} %) of the {over} before", share * 100.0)
+        }
         false => "the trace begins too late to show who had used the time".to_owned(),
     };
     Some(Evidence::at(window.start, window.cpu, format!("{idle}; {used}")))

@@ -8,8 +8,8 @@ use simulator::Simulator;
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker,
-    PageFault, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
+    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, KindSet,
+    Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
 };
 use whylate_ledger::{Activation, Cause, Explanation, Options, Select, explain};
 
@@ -166,6 +166,8 @@ fn fact() -> impl Strategy<Value = Fact> {
         any::<bool>().prop_map(Fact::RtGroupSched),
         any::<u32>().prop_map(|ns| Fact::FairServerNs(ns.into())),
         any::<bool>().prop_map(Fact::Hypervisor),
+        (tid(), prop::collection::vec(cpu(), 0..3))
+            .prop_map(|(tid, cpus)| Fact::Affinity { tid, cpus: cpus.into_iter().collect() }),
         (tid(), any::<u32>()).prop_map(|(tid, priority)| Fact::Policy {
             tid,
             policy: whylate_base::Policy::Fifo,
@@ -205,6 +207,7 @@ fn scheduling() -> impl Strategy<Value = EventKind> {
         1 => (tid(), priority(), priority()).prop_map(|(tid, old, new)| EventKind::PiSetprio { tid, old, new }),
         1 => (tid(), tid(), comm()).prop_map(|(parent, child, comm)| EventKind::Fork { parent, child, comm }),
         1 => tid().prop_map(|tid| EventKind::Exit { tid }),
+        1 => (tid(), tid()).prop_map(|(old, tid)| EventKind::Exec { old, tid }),
     ]
 }
 
@@ -221,7 +224,8 @@ fn interrupts() -> impl Strategy<Value = EventKind> {
             EventKind::HrtimerStart(HrtimerStart { hrtimer, function: "".into(), expires, softexpires })
         }),
         (0u64..3, clock_reading()).prop_map(|(hrtimer, now)| {
-            EventKind::HrtimerExpire(HrtimerExpiry { hrtimer, function: "".into(), now: Ns(now) })
+            let function = ["", "sched_cfs_period_timer", "sched_cfs_slack_timer"][hrtimer as usize].into();
+            EventKind::HrtimerExpire(HrtimerExpiry { hrtimer, function, now: Ns(now) })
         }),
         (0u64..3).prop_map(|hrtimer| EventKind::HrtimerExpireExit { hrtimer }),
         prop::option::of(0u32..3).prop_map(|state| EventKind::CpuIdle { state }),
@@ -235,12 +239,16 @@ fn workings() -> impl Strategy<Value = EventKind> {
             let args = [0, if pi { 6 } else { 0x80 }, if two { 2 } else { 0 }, 0, 0, 0];
             EventKind::SyscallEnter(Syscall { nr, args })
         }),
-        nr().prop_map(|nr| EventKind::SyscallExit(SyscallReturn { nr, ret: 0 })),
+        (nr(), prop_oneof![Just(0i64), Just(-1), Just(-16), any::<i64>()])
+            .prop_map(|(nr, ret)| EventKind::SyscallExit(SyscallReturn { nr, ret })),
+        (tid(), prop_oneof![Just(Signal::SIGKILL), Just(Signal::SIGXCPU)]).prop_map(|(tid, sig)| {
+            EventKind::Signal(Signal { sig, code: Signal::SI_KERNEL, tid, comm: "a".into() })
+        }),
         any::<bool>().prop_map(|user| EventKind::PageFault(PageFault { address: 0x1000, ip: 0, user })),
         (0u64..2).prop_map(|lock| EventKind::ContentionBegin { lock, flags: ContentionFlags(1) }),
         (0u64..2).prop_map(|lock| EventKind::ContentionEnd { lock, ret: 0 }),
         fact().prop_map(|fact| EventKind::Marker(Marker::from(fact.to_string().as_str()))),
-        Just(EventKind::Lost { count: None }),
+        Just(EventKind::Lost { count: None, since: None, kinds: KindSet::NONE }),
         Just(EventKind::Function { name: "do_nanosleep".into() }),
         Just(EventKind::Other),
     ]

@@ -257,6 +257,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Contention => "contention",
         Kind::CpuIdle => "cpu-idle",
         Kind::Nmi => "nmi",
+        Kind::Signal => "signal",
         Kind::Marker => "marker",
         Kind::Function => "function",
         Kind::Lost => "lost",

@@ -6,25 +6,31 @@
 //! that real-time programs meet a [`SysError::hint`] that says how to get the right.
 
 mod affinity;
+mod child;
 mod clock;
 #[cfg(feature = "counting-allocator")]
 mod counting;
 mod error;
 mod file_map;
 mod limits;
+mod loopback;
 mod memory;
 mod sched;
+mod signal;
 mod thread;
 mod usage;
 
 pub use affinity::{getaffinity, setaffinity};
+pub use child::die_with_parent;
 pub use clock::{Clock, now, sleep_until};
 #[cfg(feature = "counting-allocator")]
 pub use counting::{CountingAllocator, allocator_calls};
 pub use error::SysError;
 pub use file_map::FileMap;
 pub use limits::{Limit, Resource, getrlimit};
+pub use loopback::loopback_up;
 pub use memory::{Lock, mlockall, munlockall};
 pub use sched::{DeadlineParams, SchedParams, getattr, setattr};
+pub use signal::QueuedSignal;
 pub use thread::{gettid, set_timer_slack};
 pub use usage::{Usage, thread_usage};

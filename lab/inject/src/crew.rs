@@ -1,16 +1,20 @@
 //! The threads of one run: each takes its place (priority, CPU) and then its part.
 
+use crate::cgroup::Group;
 use crate::periodic::Log;
+use crate::setup::{Cast, Setup};
 use anyhow::{Context, Result, anyhow};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::thread::{Builder, JoinHandle};
-use whylate_base::{Cpu, CpuSet, Ns, Tid};
+use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_sys::{
-    Clock, Lock, SchedParams, SysError, getaffinity, gettid, mlockall, now, setaffinity, setattr, sleep_until,
+    Clock, Lock, SchedParams, SysError, getaffinity, getattr, gettid, mlockall, now, setaffinity, setattr,
+    sleep_until,
 };
 
 /// What a thread is in the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Part {
     /// It is made late.
@@ -33,6 +37,10 @@ pub(crate) struct Role {
     pub(crate) pin_first: bool,
     /// Comes late: until this instant it sleeps on that CPU.
     pub(crate) waits: Option<(Ns, Cpu)>,
+    /// Starts on its CPU, and may then use these.
+    pub(crate) may_move: Option<CpuSet>,
+    /// Goes on without its policy when that is refused.
+    pub(crate) careless: bool,
 }
 
 impl Role {
@@ -40,7 +48,16 @@ impl Role {
     pub(crate) fn new(part: Part, name: String, sched: SchedParams, cpu: Cpu) -> Role {
         // The kernel keeps 15 bytes of a name, and the label must say what a trace will.
         let name = name.chars().filter(|c| c.is_ascii_graphic()).take(15).collect();
-        Role { part, name, sched, cpu: Some(cpu), pin_first: false, waits: None }
+        Role {
+            part,
+            name,
+            sched,
+            cpu: Some(cpu),
+            pin_first: false,
+            waits: None,
+            may_move: None,
+            careless: false,
+        }
     }
 
     fn take_place(&self) -> Result<(), SysError> {
@@ -56,25 +73,77 @@ impl Role {
             pin()?;
             return setattr(tid, &self.sched);
         }
-        setattr(tid, &self.sched)?;
-        pin()
+        match setattr(tid, &self.sched) {
+            Err(error) if self.careless && error.is_permission() => {}
+            result => result?,
+        }
+        pin()?;
+        self.may_move.as_ref().map_or(Ok(()), |cpus| setaffinity(tid, cpus))
+    }
+}
+
+/// One thread of the run, as the label tells of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Thread {
+    pub(crate) part: Part,
+    /// At its end.
+    pub(crate) name: String,
+    pub(crate) tid: Tid,
+    pub(crate) policy: Policy,
+    /// The user's real-time priority, 0 for other policies.
+    pub(crate) priority: u32,
+    /// The one it was pinned to, where it was one.
+    pub(crate) cpu: Option<Cpu>,
+    /// When it had its policy and CPU.
+    pub(crate) placed_ns: Ns,
+    /// The policy it asked for and was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refused: Option<Policy>,
+    /// The signal that ended its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) killed_by: Option<i32>,
+}
+
+impl Thread {
+    /// The calling thread, when it has taken its place.
+    fn placed(role: &Role) -> Result<Thread, SysError> {
+        let got = getattr(Tid(0))?;
+        Ok(Thread {
+            part: role.part,
+            name: role.name.clone(),
+            tid: gettid(),
+            policy: got.policy,
+            priority: got.priority,
+            cpu: role.cpu.filter(|_| role.may_move.is_none()),
+            placed_ns: now(Clock::Monotonic),
+            refused: (got.policy != role.sched.policy).then_some(role.sched.policy),
+            killed_by: None,
+        })
     }
 }
 
 /// A thread that has taken its part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Member {
-    pub(crate) role: Role,
-    pub(crate) tid: Tid,
-    /// When it had its priority and CPU, on CLOCK_MONOTONIC.
-    pub(crate) placed: Ns,
+    pub(crate) thread: Thread,
     pub(crate) log: Log,
 }
 
-/// All threads of a run.
-#[derive(Debug, Default)]
+impl Member {
+    /// Tells the process that waits for this one, on standard output.
+    pub(crate) fn tell(&self) -> Result<()> {
+        let text = serde_json::to_string(self).context("a thread's part cannot be written as JSON")?;
+        writeln!(std::io::stdout(), "{text}").context("a thread's part cannot be told on standard output")
+    }
+}
+
+/// All threads of a run that belong to this process.
+#[derive(Debug)]
 pub(crate) struct Crew {
-    threads: Vec<JoinHandle<Result<Member, SysError>>>,
+    cast: Cast,
+    threads: Vec<JoinHandle<Result<Member>>>,
+    /// Until they have all ended.
+    group: Option<Group>,
 }
 
 impl Crew {
@@ -83,24 +152,48 @@ impl Crew {
     ///
     /// # Errors
     /// Of mlockall(2).
-    pub(crate) fn new(future: bool) -> Result<Crew> {
+    pub(crate) fn new(setup: &Setup, future: bool) -> Result<Crew> {
         mlockall(if future { Lock::CurrentAndFuture } else { Lock::Current })?;
-        Ok(Crew::default())
+        Ok(Crew { cast: setup.cast, threads: Vec::new(), group: None })
     }
 
-    /// Starts a thread that takes its place and then does `part`.
+    /// Starts a thread that takes its place and then does `part`, unless it belongs to
+    /// another process.
     ///
     /// # Errors
     /// When no thread can be created.
     pub(crate) fn start(&mut self, role: Role, part: impl FnOnce() -> Log + Send + 'static) -> Result<()> {
+        self.start_mortal(role, |_| part())
+    }
+
+    /// The same with a thread that may be killed: what it tells before is then what is known of it.
+    ///
+    /// # Errors
+    /// When no thread can be created.
+    pub(crate) fn start_mortal(
+        &mut self,
+        role: Role,
+        part: impl FnOnce(&dyn Fn(Log) -> Result<()>) -> Log + Send + 'static,
+    ) -> Result<()> {
+        if !self.cast.plays(role.part) {
+            return Ok(());
+        }
         let context = format!("no thread could be created for {}", role.name);
         let name = role.name.clone();
         let body = move || {
             role.take_place()?;
-            Ok(Member { tid: gettid(), placed: now(Clock::Monotonic), log: part(), role })
+            let mut thread = Thread::placed(&role)?;
+            let log = part(&|log| Member { thread: thread.clone(), log }.tell());
+            thread.name = own_name(thread.tid).unwrap_or(thread.name);
+            Ok(Member { thread, log })
         };
         self.threads.push(Builder::new().name(name).spawn(body).context(context)?);
         Ok(())
+    }
+
+    /// Keeps the control group that these threads are in until they have ended.
+    pub(crate) fn keep(&mut self, group: Group) {
+        self.group = Some(group);
     }
 
     /// Waits for all of them.
@@ -114,4 +207,10 @@ impl Crew {
         }
         Ok(members)
     }
+}
+
+/// The name that the kernel has for a thread of this process.
+fn own_name(tid: Tid) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok()?;
+    Some(name.trim_end_matches('\n').to_owned())
 }

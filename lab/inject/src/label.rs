@@ -1,27 +1,21 @@
 //! The label: what was done to whom, as one JSON object.
 
-use crate::crew::{Member, Part};
+use crate::crew::{Member, Part, Thread};
 use crate::options::Injection;
 use crate::periodic::Job;
 use crate::setup::Setup;
 use serde::Serialize;
-use whylate_base::{Cpu, Ns, Policy, Tid};
+use whylate_base::{Ns, Tid};
 
 /// No run lists more late jobs than this; the first ones are kept.
 const MOST_LATE_JOBS: usize = 200;
 
-/// One thread of the run.
+/// A late job, and whose it was.
 #[derive(Debug, Serialize)]
-struct Thread {
-    part: Part,
-    name: String,
+struct LateJob {
     tid: Tid,
-    policy: Policy,
-    /// The user's real-time priority, 0 for other policies.
-    priority: u32,
-    cpu: Option<Cpu>,
-    /// When it had its policy and CPU.
-    placed_ns: Ns,
+    #[serde(flatten)]
+    job: Job,
 }
 
 /// All that is known of a run. Instants are of CLOCK_MONOTONIC.
@@ -33,49 +27,43 @@ pub(crate) struct Label {
     start_ns: Ns,
     end_ns: Ns,
     threads: Vec<Thread>,
-    /// How many jobs the victim did.
+    /// How many jobs the victim did, or the victims.
     jobs: usize,
     /// How many of them were done later than `limit_ns` after they were due.
     late: usize,
     limit_ns: Ns,
     worst_latency_ns: Ns,
     worst_response_ns: Ns,
-    late_jobs: Vec<Job>,
+    late_jobs: Vec<LateJob>,
 }
 
 impl Label {
     /// Of a run that has ended.
     pub(crate) fn new(fault: &Injection, setup: &Setup, members: Vec<Member>) -> Label {
-        let jobs: Vec<Job> = members
+        let jobs: Vec<LateJob> = members
             .iter()
-            .filter(|member| member.role.part == Part::Victim)
-            .flat_map(|member| member.log.jobs.iter().copied())
+            .filter(|member| member.thread.part == Part::Victim)
+            .flat_map(|member| member.log.jobs.iter().map(|&job| LateJob { tid: member.thread.tid, job }))
             .collect();
-        let late: Vec<Job> =
-            jobs.iter().copied().filter(|job| job.done.since(job.due) > setup.limit).collect();
+        let longest =
+            |length: fn(&Job) -> Ns| jobs.iter().map(|late| length(&late.job)).max().unwrap_or_default();
+        let (worst_latency_ns, worst_response_ns) =
+            (longest(|job| job.start.since(job.due)), longest(|job| job.done.since(job.due)));
+        let number = jobs.len();
+        let late: Vec<LateJob> =
+            jobs.into_iter().filter(|late| late.job.done.since(late.job.due) > setup.limit).collect();
         Label {
             schema: "whylate.inject/1",
             fault: fault.name(),
             seed: setup.seed,
             start_ns: setup.start,
             end_ns: setup.end,
-            threads: members
-                .into_iter()
-                .map(|member| Thread {
-                    part: member.role.part,
-                    name: member.role.name,
-                    tid: member.tid,
-                    policy: member.role.sched.policy,
-                    priority: member.role.sched.priority,
-                    cpu: member.role.cpu,
-                    placed_ns: member.placed,
-                })
-                .collect(),
-            jobs: jobs.len(),
+            threads: members.into_iter().map(|member| member.thread).collect(),
+            jobs: number,
             late: late.len(),
             limit_ns: setup.limit,
-            worst_latency_ns: jobs.iter().map(|job| job.start.since(job.due)).max().unwrap_or_default(),
-            worst_response_ns: jobs.iter().map(|job| job.done.since(job.due)).max().unwrap_or_default(),
+            worst_latency_ns,
+            worst_response_ns,
             late_jobs: late.into_iter().take(MOST_LATE_JOBS).collect(),
         }
     }

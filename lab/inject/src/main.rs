@@ -6,8 +6,11 @@
 //! CLOCK_MONOTONIC. A recording made meanwhile with the `mono` trace clock can be held
 //! against it.
 
+mod cgroup;
+mod child;
 mod crew;
 mod fault;
+mod habits;
 mod label;
 mod options;
 mod periodic;
@@ -20,9 +23,22 @@ use std::io::Write;
 
 fn main() -> Result<()> {
     let options = options::Options::parse();
-    let setup = setup::Setup::new(&options.common)?;
-    let crew = fault::start(&options.fault, &setup)?;
-    let label = label::Label::new(&options.fault, &setup, crew.join()?);
+    if let Some(group) = &options.common.child.join_cgroup {
+        cgroup::join(group)?;
+    }
+    let setup = setup::Setup::new(&options)?;
+    if setup.cast == setup::Cast::VictimOnly {
+        return fault::start(&options.fault, &setup)?.join()?.iter().try_for_each(crew::Member::tell);
+    }
+    let victim = match setup.cast {
+        setup::Cast::AllButVictim => {
+            Some(child::VictimProcess::start(&setup, options.fault.victims_rights())?)
+        }
+        _ => None,
+    };
+    let mut members = fault::start(&options.fault, &setup)?.join()?;
+    members.extend(victim.map(child::VictimProcess::join).transpose()?.flatten());
+    let label = label::Label::new(&options.fault, &setup, members);
     let text = serde_json::to_string(&label).context("the label cannot be written as JSON")?;
     writeln!(std::io::stdout(), "{text}").context("the label cannot be printed on standard output")
 }

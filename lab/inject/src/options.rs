@@ -1,8 +1,9 @@
 //! The command line: what all faults have in common, and one subcommand per fault.
 
-use clap::{Args, Parser, Subcommand};
+use crate::child::Rights;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use whylate_base::{Ns, parse_duration};
+use whylate_base::{CpuSet, Ns, parse_duration};
 
 /// Provokes one labelled real-time fault and prints its label as JSON.
 #[derive(Parser, Debug)]
@@ -20,6 +21,10 @@ pub(crate) struct Common {
     /// The victim's CPU [default: the last one allowed]
     #[arg(long, value_name = "N", global = true)]
     pub(crate) cpu: Option<u32>,
+    /// The CPUs to use, such as 1-3, instead of those this program was started on: isolated
+    /// ones are not among those
+    #[arg(long, value_name = "LIST", global = true)]
+    pub(crate) cpus: Option<CpuSet>,
     /// How long it lasts; every thread ends then
     #[arg(long, value_name = "DUR", default_value = "3s", value_parser = parse_duration, global = true)]
     pub(crate) duration: Ns,
@@ -27,12 +32,15 @@ pub(crate) struct Common {
     #[arg(long, value_name = "P", default_value_t = 50,
           value_parser = clap::value_parser!(u32).range(5..=90), global = true)]
     pub(crate) victim_priority: u32,
-    /// The victim's period
-    #[arg(long, value_name = "DUR", default_value = "10ms", value_parser = parse_duration, global = true)]
-    pub(crate) interval: Ns,
-    /// The CPU time of each of the victim's jobs
-    #[arg(long, value_name = "DUR", default_value = "200us", value_parser = parse_duration, global = true)]
-    pub(crate) job: Ns,
+    /// The victim's policy, where the fault leaves the choice; rr has the same priority
+    #[arg(long, value_name = "POLICY", value_enum, default_value = "fifo", global = true)]
+    pub(crate) victim_policy: VictimPolicy,
+    /// The victim's period [default: 10ms, unless the fault needs another]
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, global = true)]
+    pub(crate) interval: Option<Ns>,
+    /// The CPU time of each of the victim's jobs [default: 200us, unless the fault needs another]
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, global = true)]
+    pub(crate) job: Option<Ns>,
     /// Where in its period, counted on CLOCK_MONOTONIC, the victim wakes
     #[arg(long, value_name = "DUR", default_value = "0us", value_parser = parse_duration, global = true)]
     pub(crate) phase: Ns,
@@ -42,9 +50,10 @@ pub(crate) struct Common {
     /// For how long the culprit acts each time [default: by fault]
     #[arg(long, value_name = "DUR", value_parser = parse_duration, global = true)]
     pub(crate) burst: Option<Ns>,
-    /// Jobs done later than this after they were due are listed in the label
-    #[arg(long, value_name = "DUR", default_value = "1ms", value_parser = parse_duration, global = true)]
-    pub(crate) limit: Ns,
+    /// Jobs done later than this after they were due are listed in the label [default: 1ms, unless
+    /// the fault needs another]
+    #[arg(long, value_name = "DUR", value_parser = parse_duration, global = true)]
+    pub(crate) limit: Option<Ns>,
     /// Other seeds give other names, phases and lengths
     #[arg(long, value_name = "N", default_value_t = 0, global = true)]
     pub(crate) seed: u64,
@@ -54,6 +63,42 @@ pub(crate) struct Common {
     /// The culprit's thread name
     #[arg(long, value_name = "COMM", global = true)]
     pub(crate) culprit_name: Option<String>,
+    /// The victim moves to another CPU and back, every few jobs
+    #[arg(long, global = true)]
+    pub(crate) migrate: bool,
+    /// The victim changes its name in the middle of the run
+    #[arg(long, global = true)]
+    pub(crate) rename: bool,
+    /// The victim is a process of its own, forked and executed
+    #[arg(long, global = true)]
+    pub(crate) fork_exec: bool,
+    #[command(flatten)]
+    pub(crate) child: ChildArgs,
+}
+
+/// What this program tells itself when it starts the victim's process.
+#[derive(Args, Debug)]
+pub(crate) struct ChildArgs {
+    /// Only the victim belongs to this process
+    #[arg(long, hide = true, global = true)]
+    pub(crate) victim_only: bool,
+    /// The victim's first due instant
+    #[arg(long, value_name = "NS", hide = true, global = true)]
+    pub(crate) start_at: Option<i64>,
+    /// The file of members of the control group to join
+    #[arg(long, value_name = "FILE", hide = true, global = true)]
+    pub(crate) join_cgroup: Option<PathBuf>,
+}
+
+/// The victim's policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VictimPolicy {
+    /// SCHED_FIFO
+    Fifo,
+    /// SCHED_RR
+    Rr,
+    /// SCHED_OTHER
+    Other,
 }
 
 /// What is done to the victim.
@@ -87,8 +132,12 @@ pub(crate) enum Injection {
     Pi,
     /// The victim's lock is held by a thread that waits for another lock, whose owner is preempted
     LockChain,
-    /// The lock's owner runs all the time, on another CPU
-    Contention,
+    /// The lock's owner runs all the time, on another CPU; with one CPU as with --one-cpu
+    Contention {
+        /// The owner runs on the victim's CPU, and nobody else does
+        #[arg(long)]
+        one_cpu: bool,
+    },
     /// The job touches memory that is not there yet
     PageFault {
         /// How many pages
@@ -131,6 +180,76 @@ pub(crate) enum Injection {
         #[arg(long, value_name = "DUR", default_value = "4ms", value_parser = parse_duration)]
         slack: Ns,
     },
+    /// The stop class halts all CPUs while the clocksource changes, and one comes late to it
+    StopTask {
+        /// Because it drops so many pending signals with interrupts disabled
+        #[arg(long, default_value_t = 5_000)]
+        signals: u64,
+        /// Take another CPU down and up instead, in which much else happens too (CPU 0 cannot be)
+        #[arg(long)]
+        hotplug: bool,
+    },
+    /// A SCHED_OTHER thread writes so much to a serial port that its interrupt handler runs for long
+    IrqLoad {
+        /// The port, nothing attached; the 8250 driver's
+        #[arg(long, default_value = "/dev/ttyS1")]
+        port: PathBuf,
+    },
+    /// Many timers expire at one instant, just before the victim is due
+    Timers {
+        /// How many of them
+        #[arg(long, default_value_t = 1500)]
+        count: usize,
+    },
+    /// A SCHED_OTHER thread forks with so many open files that the kernel holds a spinlock for long
+    PreemptOff {
+        /// How many files
+        #[arg(long, default_value_t = 100_000)]
+        files: u64,
+    },
+    /// A SCHED_OTHER thread drops so many pending signals that the kernel has interrupts disabled for long
+    IrqsOff {
+        /// How many signals
+        #[arg(long, default_value_t = 5_000)]
+        signals: u64,
+    },
+    /// The victim is SCHED_OTHER in a control group, and its longer jobs overrun the quota
+    CgroupQuota {
+        /// CPU time in each period (`cpu.max`)
+        #[arg(long, value_name = "DUR", default_value = "2ms", value_parser = parse_duration)]
+        quota: Ns,
+        /// The quota's period
+        #[arg(long, value_name = "DUR", default_value = "10ms", value_parser = parse_duration)]
+        quota_period: Ns,
+    },
+    /// The victim asks for SCHED_FIFO, is refused, and goes on among SCHED_OTHER threads that never sleep
+    RtRefused {
+        /// How many of them
+        #[arg(long, default_value_t = 3)]
+        rivals: usize,
+        /// Refused by a control group without real-time runtime instead of for want of a right
+        #[arg(long)]
+        rt_group: bool,
+    },
+    /// A job of the victim overruns RLIMIT_RTTIME and its process is killed
+    Rttime {
+        /// CPU time without sleeping until SIGXCPU; the next 10 ms are until SIGKILL
+        #[arg(long, value_name = "DUR", default_value = "20ms", value_parser = parse_duration)]
+        budget: Ns,
+    },
+    /// The victim stays behind threads that never sleep though CPUs it may use are idle: give it isolated ones
+    WakePlacement {
+        /// How many of them
+        #[arg(long, default_value_t = 3)]
+        rivals: usize,
+    },
+    /// The victim's timerfd is in step with the tick: where ticks are all the scheduler's clock has, and --phase lets
+    /// each job meet one, RT throttling
+    CoarseClock,
+    /// Some jobs take longer by themselves, a SCHED_FIFO thread of higher priority delays others
+    TwoCauses,
+    /// One victim waits for a peer, another for a lock
+    TwoVictims,
 }
 
 impl Injection {
@@ -147,7 +266,7 @@ impl Injection {
             Injection::Inversion => "inversion",
             Injection::Pi => "pi",
             Injection::LockChain => "lock-chain",
-            Injection::Contention => "contention",
+            Injection::Contention { .. } => "contention",
             Injection::PageFault { .. } => "page-fault",
             Injection::BlockIo { .. } => "block-io",
             Injection::Softirq { .. } => "softirq",
@@ -156,6 +275,74 @@ impl Injection {
             Injection::Fair { .. } => "fair",
             Injection::Yield => "yield",
             Injection::TimerSlack { .. } => "timer-slack",
+            Injection::StopTask { .. } => "stop-task",
+            Injection::IrqLoad { .. } => "irq-load",
+            Injection::Timers { .. } => "timers",
+            Injection::PreemptOff { .. } => "preempt-off",
+            Injection::IrqsOff { .. } => "irqs-off",
+            Injection::CgroupQuota { .. } => "cgroup-quota",
+            Injection::RtRefused { .. } => "rt-refused",
+            Injection::Rttime { .. } => "rttime",
+            Injection::WakePlacement { .. } => "wake-placement",
+            Injection::CoarseClock => "coarse-clock",
+            Injection::TwoCauses => "two-causes",
+            Injection::TwoVictims => "two-victims",
+        }
+    }
+
+    /// The victim's period, unless the command line gives one.
+    pub(crate) fn usual_interval(&self) -> Ns {
+        match self {
+            // As in story C: what a tick of 250 Hz takes, so that one phase always meets it.
+            Injection::CoarseClock => Ns::from_ms(4),
+            // The stop class halts the CPU somewhere in a longer operation: one job or the next meets it.
+            Injection::StopTask { hotplug: true, .. } => Ns::from_us(500),
+            Injection::WakePlacement { .. } => Ns::from_ms(20),
+            _ => Ns::from_ms(10),
+        }
+    }
+
+    /// The victim's CPU time of each job, unless the command line gives one.
+    pub(crate) fn usual_job(&self) -> Ns {
+        match self {
+            Injection::CoarseClock => Ns::from_us(400),
+            // Longer than its share of a period.
+            Injection::WakePlacement { .. } | Injection::RtRefused { .. } => Ns::from_ms(6),
+            // Short beside what an interrupt handler or the stop class takes.
+            Injection::IrqLoad { .. } | Injection::StopTask { hotplug: true, .. } => Ns::from_us(50),
+            _ => Ns::from_us(200),
+        }
+    }
+
+    /// What is late, unless the command line says it.
+    pub(crate) fn usual_limit(&self) -> Ns {
+        match self {
+            Injection::IrqLoad { .. } | Injection::StopTask { hotplug: true, .. } => Ns::from_us(150),
+            _ => Ns::from_ms(1),
+        }
+    }
+
+    /// How long it takes at most to prepare, on an emulated CPU.
+    pub(crate) fn preparation(&self) -> Ns {
+        match self {
+            Injection::PreemptOff { files } => Ns::from_us(5 * i64::try_from(*files).unwrap_or(0)),
+            // Down and up once.
+            Injection::StopTask { hotplug: true, .. } => Ns::from_ms(500),
+            _ => Ns::ZERO,
+        }
+    }
+
+    /// True when the victim must be a process of its own.
+    pub(crate) fn needs_process(&self) -> bool {
+        matches!(self, Injection::RtRefused { .. } | Injection::Rttime { .. })
+    }
+
+    /// What the victim's process may do, where it is one of its own.
+    pub(crate) fn victims_rights(&self) -> Rights {
+        match self {
+            Injection::RtRefused { rt_group: true, .. } => Rights::RtGroup,
+            Injection::RtRefused { rt_group: false, .. } => Rights::AnotherUser,
+            _ => Rights::Same,
         }
     }
 }
@@ -168,11 +355,32 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Options::command().debug_assert();
-        for name in ["nothing", "pin-first", "relative-sleep"] {
+        for name in ["nothing", "pin-first", "relative-sleep", "stop-task", "rttime", "two-victims"] {
             let options = Options::try_parse_from(["whylate-inject", name, "--seed", "7"]).expect(name);
             assert_eq!(options.fault.name(), name);
             assert_eq!(options.common.seed, 7);
         }
+    }
+
+    #[test]
+    fn what_this_program_tells_itself_follows_the_users_arguments() {
+        let options = Options::try_parse_from([
+            "whylate-inject",
+            "rt-refused",
+            "--rt-group",
+            "--seed",
+            "2",
+            "--victim-only",
+            "--start-at",
+            "5000",
+            "--join-cgroup",
+            "/g/cgroup.procs",
+        ])
+        .expect("the child's arguments");
+        assert!(options.common.child.victim_only);
+        assert_eq!(options.common.child.start_at, Some(5_000));
+        assert!(options.fault.needs_process());
+        assert_eq!(options.fault.victims_rights(), Rights::RtGroup);
     }
 
     #[test]

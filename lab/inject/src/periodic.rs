@@ -1,11 +1,22 @@
 //! The periodic thread, and what it remembers of each of its jobs.
 
-use serde::Serialize;
+use crate::habits::Habits;
+use serde::{Deserialize, Serialize};
 use whylate_base::Ns;
 use whylate_sys::{Clock, now, sleep_until};
 
+/// What a job is late of, by whylate's cause codes, where one run has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Why {
+    OwnWork,
+    HigherPriorityTask,
+    EqualPriorityTask,
+    LockWait,
+}
+
 /// One trip of the loop, on CLOCK_MONOTONIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Job {
     /// When it should have started.
     pub(crate) due: Ns,
@@ -13,10 +24,19 @@ pub(crate) struct Job {
     pub(crate) start: Ns,
     /// When it was finished.
     pub(crate) done: Ns,
+    /// Of several faults in one run, the one that is to show in this job.
+    pub(crate) fault: Option<Why>,
+}
+
+impl Job {
+    /// A job of a run with one fault.
+    pub(crate) fn new(due: Ns, start: Ns, done: Ns) -> Job {
+        Job { due, start, done, fault: None }
+    }
 }
 
 /// The jobs of one thread; it never grows while the thread runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Log {
     pub(crate) jobs: Vec<Job>,
 }
@@ -44,6 +64,8 @@ pub(crate) struct Pace {
     pub(crate) interval: Ns,
     /// No job is begun that is due at or after this instant.
     pub(crate) end: Ns,
+    /// What it does between its jobs.
+    pub(crate) habits: Habits,
 }
 
 impl Pace {
@@ -60,21 +82,40 @@ impl Pace {
         due + Ns(behind.saturating_mul(interval))
     }
 
+    /// The period that `due` begins, counted from the first; a missed one counts as well.
+    pub(crate) fn period(&self, due: Ns) -> u64 {
+        (due.since(self.first).0 / self.interval.0.max(1)).unsigned_abs()
+    }
+
     /// Sleeps to each due instant and does `job`, given its number.
     pub(crate) fn run(&self, mut job: impl FnMut(u64)) -> Log {
-        let mut log = Log::with_room(self.jobs());
-        let mut due = self.first;
         let mut number = 0;
-        while due < self.end && sleep_until(Clock::Monotonic, due).is_ok() {
-            let start = now(Clock::Monotonic);
+        self.run_by(sleep, |_| {
             job(number);
-            let done = now(Clock::Monotonic);
-            log.push(Job { due, start, done });
-            due = self.next(due, done);
             number += 1;
+        })
+    }
+
+    /// Waits for each due instant with `wait`, until that gives false, and does `job`, given the instant.
+    pub(crate) fn run_by(&self, mut wait: impl FnMut(Ns) -> bool, mut job: impl FnMut(Ns)) -> Log {
+        let mut log = Log::with_room(self.jobs());
+        let mut habits = self.habits;
+        let mut due = self.first;
+        while due < self.end && wait(due) {
+            let start = now(Clock::Monotonic);
+            job(due);
+            let done = now(Clock::Monotonic);
+            log.push(Job::new(due, start, done));
+            habits.after_job(done);
+            due = self.next(due, done);
         }
         log
     }
+}
+
+/// Sleeps until `due`; false when that cannot be.
+pub(crate) fn sleep(due: Ns) -> bool {
+    sleep_until(Clock::Monotonic, due).is_ok()
 }
 
 #[cfg(test)]
@@ -83,11 +124,14 @@ mod tests {
 
     #[test]
     fn missed_periods_are_skipped() {
-        let pace = Pace { first: Ns(100), interval: Ns(10), end: Ns(200) };
+        let pace = Pace { first: Ns(100), interval: Ns(10), end: Ns(200), habits: Habits::default() };
         for (time, next) in [(100, 110), (109, 110), (110, 120), (95, 110), (147, 150)] {
             assert_eq!(pace.next(Ns(100), Ns(time)), Ns(next), "at {time}");
         }
         assert_eq!(pace.jobs(), 11);
+        for (due, period) in [(100, 0), (109, 0), (110, 1), (195, 9)] {
+            assert_eq!(pace.period(Ns(due)), period, "at {due}");
+        }
     }
 
     #[test]
@@ -95,7 +139,7 @@ mod tests {
         let mut log = Log::with_room(1);
         let room = log.jobs.capacity();
         for due in 0..room as i64 + 5 {
-            log.push(Job { due: Ns(due), start: Ns(due), done: Ns(due) });
+            log.push(Job::new(Ns(due), Ns(due), Ns(due)));
         }
         assert_eq!(log.jobs.len(), room);
         assert_eq!(log.jobs.capacity(), room);

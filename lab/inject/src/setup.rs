@@ -1,12 +1,14 @@
 //! What one run is made of: CPUs, instants, lengths and names, varied by the seed.
 
-use crate::options::Common;
+use crate::crew::Part;
+use crate::habits::Habits;
+use crate::options::{Options, VictimPolicy};
 use crate::periodic::Pace;
 use crate::work::Spin;
 use anyhow::{Result, ensure};
 use std::cell::RefCell;
-use whylate_base::{Cpu, CpuSet, Ns};
-use whylate_sys::{Clock, getaffinity, gettid, now};
+use whylate_base::{Comm, Cpu, CpuSet, Ns};
+use whylate_sys::{Clock, SchedParams, getaffinity, gettid, now, setaffinity};
 
 /// Names that real programs could have, so that nothing can be recognised by name.
 const NAMES: [&str; 20] = [
@@ -32,9 +34,32 @@ const NAMES: [&str; 20] = [
     "io-thread",
 ];
 
+/// Which threads of the run belong to this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cast {
+    /// All of them.
+    Everyone,
+    /// All but the victim, which is another process.
+    AllButVictim,
+    /// The victim.
+    VictimOnly,
+}
+
+impl Cast {
+    /// Whether a thread of that part is started by this process.
+    pub(crate) fn plays(self, part: Part) -> bool {
+        match self {
+            Cast::Everyone => true,
+            Cast::AllButVictim => part != Part::Victim,
+            Cast::VictimOnly => part == Part::Victim,
+        }
+    }
+}
+
 /// One run.
 #[derive(Debug)]
 pub(crate) struct Setup {
+    pub(crate) cast: Cast,
     /// The victim's CPU.
     pub(crate) cpu: Cpu,
     /// Another one, where there is one.
@@ -49,13 +74,16 @@ pub(crate) struct Setup {
     pub(crate) job: Ns,
     pub(crate) every: Ns,
     pub(crate) limit: Ns,
-    /// The victim's user priority.
+    /// The victim's user priority, also where it has another policy.
     pub(crate) priority: u32,
+    /// The victim's policy, unless the fault has one of its own.
+    pub(crate) victim_sched: SchedParams,
     pub(crate) seed: u64,
     pub(crate) spin: Spin,
     burst: Option<Ns>,
     victim_name: Option<String>,
     culprit_name: Option<String>,
+    habits: Habits,
     random: RefCell<Random>,
 }
 
@@ -63,43 +91,86 @@ impl Setup {
     /// From the command line and this process' affinity.
     ///
     /// # Errors
-    /// A length of zero, an interval longer than the run, or a CPU this process may not use.
-    pub(crate) fn new(common: &Common) -> Result<Setup> {
-        let cpus = getaffinity(gettid())?;
+    /// A length of zero, an interval longer than the run, a CPU this process may not use,
+    /// or no second one to move to.
+    pub(crate) fn new(options: &Options) -> Result<Setup> {
+        let (common, fault) = (&options.common, &options.fault);
+        let apart = common.fork_exec || fault.needs_process();
+        let interval = common.interval.unwrap_or(fault.usual_interval());
+        let cpus = match &common.cpus {
+            Some(cpus) => cpus.clone(),
+            None => getaffinity(gettid())?,
+        };
         let last = cpus.iter().last().unwrap_or_default();
         let cpu = common.cpu.map_or(last, Cpu);
         ensure!(cpus.contains(cpu), "CPU {cpu} is not among the CPUs allowed here ({cpus}): see taskset(1)");
-        ensure!(common.interval > Ns::ZERO, "--interval must be longer than zero");
-        ensure!(common.every >= common.interval, "--every must not be shorter than --interval");
-        ensure!(common.duration > common.interval, "--duration must be longer than --interval");
+        if common.cpus.is_some() {
+            // Threads begin where the victim is to stay: the scheduler also tries where one ran last.
+            setaffinity(gettid(), &CpuSet::from_iter([cpu]))?;
+        }
+        ensure!(interval > Ns::ZERO, "--interval must be longer than zero");
+        ensure!(common.every >= interval, "--every must not be shorter than --interval");
+        ensure!(common.duration > interval, "--duration must be longer than --interval");
         let spin = Spin::calibrate();
         // Time for the threads to be created, and for a tracer's first events.
-        let earliest = now(Clock::Monotonic) + Ns::from_ms(200);
-        let start = Ns((earliest.0 / common.interval.0 + 1) * common.interval.0) + common.phase;
+        let earliest =
+            now(Clock::Monotonic) + Ns::from_ms(if apart { 500 } else { 200 }) + fault.preparation();
+        let aligned = Ns((earliest.0 / interval.0 + 1) * interval.0) + common.phase;
+        let start = common.child.start_at.map_or(aligned, Ns);
+        let end = start + common.duration;
         let other_cpu = cpus.iter().find(|&other| other != cpu);
-        Ok(Setup {
+        ensure!(
+            !common.migrate || other_cpu.is_some(),
+            "--migrate needs a second CPU: boot with two, or widen the affinity"
+        );
+        let cast = match (common.child.victim_only, apart) {
+            (true, _) => Cast::VictimOnly,
+            (false, true) => Cast::AllButVictim,
+            (false, false) => Cast::Everyone,
+        };
+        let mut setup = Setup {
+            cast,
             cpu,
             other_cpu,
             start,
-            end: start + common.duration,
-            interval: common.interval,
-            job: common.job,
+            end,
+            interval,
+            job: common.job.unwrap_or(fault.usual_job()),
             every: common.every,
-            limit: common.limit,
+            limit: common.limit.unwrap_or(fault.usual_limit()),
             priority: common.victim_priority,
+            victim_sched: match common.victim_policy {
+                VictimPolicy::Fifo => SchedParams::fifo(common.victim_priority),
+                VictimPolicy::Rr => SchedParams::rr(common.victim_priority),
+                VictimPolicy::Other => SchedParams::OTHER,
+            },
             seed: common.seed,
             spin,
             burst: common.burst,
             victim_name: common.victim_name.clone(),
             culprit_name: common.culprit_name.clone(),
+            habits: Habits::default(),
             random: RefCell::new(Random(common.seed)),
             cpus,
-        })
+        };
+        if common.migrate {
+            setup.habits.moves = other_cpu.map(|other| [cpu, other]);
+        }
+        if common.rename {
+            let middle = start + Ns(common.duration.0 / 2);
+            setup.habits.renames = Some((middle, Comm::from(setup.name("renamed").as_str())));
+        }
+        Ok(setup)
     }
 
     /// The victim's pace.
     pub(crate) fn pace(&self) -> Pace {
-        Pace { first: self.start, interval: self.interval, end: self.end }
+        Pace { first: self.start, interval: self.interval, end: self.end, habits: self.habits }
+    }
+
+    /// True when the victim does not stay on one CPU.
+    pub(crate) fn victim_moves(&self) -> bool {
+        self.habits.moves.is_some()
     }
 
     /// The pace of something that happens `lead` before every so many of the victim's
@@ -114,6 +185,7 @@ impl Setup {
             first: self.start + Ns(first.max(1).saturating_mul(self.interval.0)) - lead,
             interval: Ns(periods.saturating_mul(self.interval.0)),
             end: self.end,
+            habits: Habits::default(),
         }
     }
 
@@ -175,6 +247,15 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_part_is_played_by_one_process() {
+        for part in [Part::Victim, Part::Culprit, Part::Bystander] {
+            assert!(Cast::Everyone.plays(part));
+            assert_ne!(Cast::AllButVictim.plays(part), Cast::VictimOnly.plays(part));
+        }
+        assert!(Cast::VictimOnly.plays(Part::Victim));
+    }
 
     #[test]
     fn one_seed_gives_one_sequence() {

@@ -46,7 +46,7 @@ fn whylate(root: &Path) -> Result<PathBuf> {
 }
 
 /// The path of the binary in cargo's messages, one JSON object a line.
-fn executable(messages: &str) -> Option<PathBuf> {
+pub(crate) fn executable(messages: &str) -> Option<PathBuf> {
     let objects = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let mut named = objects.filter(|object| object["target"]["name"] == "whylate");
     named.find_map(|object| object["executable"].as_str().map(PathBuf::from))

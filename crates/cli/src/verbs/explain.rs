@@ -7,7 +7,7 @@ use crate::output::say;
 use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
-use whylate_ledger::{Cause, Explanation, explain};
+use whylate_ledger::{Cause, Explanation, explain, finding_page};
 use whylate_report::{html, json, svg, terminal};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
@@ -66,6 +66,8 @@ fn print_page(code: &str) -> Result<Outcome> {
         output::print(&list)?;
     } else if let Some(cause) = Cause::from_code(code) {
         output::print(cause.page())?;
+    } else if let Some(page) = finding_page(code) {
+        output::print(page)?;
     } else {
         bail!("`{code}` is not a cause; `whylate explain --code list` names them all");
     }

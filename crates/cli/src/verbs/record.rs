@@ -5,6 +5,7 @@ use crate::outcome::Outcome;
 use crate::output::say;
 use crate::{signals, verbs};
 use anyhow::{Context, Result, bail};
+use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
@@ -33,6 +34,11 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     }
     let report = record(&options, &stop)?;
     tell(&report);
+    if let (Some(path), Some(status)) = (&args.exit_code, report.child) {
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        std::fs::write(path, format!("{code}\n"))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
     if !args.explain {
         return Ok(Outcome::Done);
     }

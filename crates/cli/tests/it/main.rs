@@ -2,6 +2,9 @@
 //! since what records on this machine must take turns (`support::tracefs`).
 
 mod explain;
+mod lab;
+mod lab_guest;
+mod lab_run;
 mod live_rogue;
 mod measure;
 mod readme;

@@ -9,6 +9,14 @@ use std::sync::Arc;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Damage, Event, EventKind, EventSource, Kind, KindSet, Merge, TraceInfo};
 
+/// A gap in one CPU's buffer, as of [`EventKind::Lost`].
+#[derive(Clone, Copy)]
+struct Loss {
+    count: Option<u64>,
+    since: Option<Ns>,
+    kinds: KindSet,
+}
+
 /// The events of one CPU of one buffer, in time order. Streams of different CPUs share
 /// nothing that changes, so each may be read on a thread of its own.
 pub struct CpuEvents {
@@ -20,7 +28,7 @@ pub struct CpuEvents {
     /// The event behind a loss that was just reported.
     pending: Option<Event>,
     /// Events that were passed over since the last loss was noted, but not the loss.
-    lost: Option<Option<u64>>,
+    lost: Option<Loss>,
     events: u64,
     seen: KindSet,
     span: Option<(Ns, Ns)>,
@@ -88,9 +96,10 @@ impl CpuEvents {
     }
 
     #[cold]
-    fn note_lost(&mut self, event: &Event, count: Option<u64>) -> Option<Event> {
+    fn note_lost(&mut self, event: &Event, lost: Loss) -> Option<Event> {
+        let kind = EventKind::Lost { count: lost.count, since: lost.since, kinds: lost.kinds };
         self.seen.insert(Kind::Lost);
-        self.wanted.contains(Kind::Lost).then_some(Event { kind: EventKind::Lost { count }, ..*event })
+        self.wanted.contains(Kind::Lost).then_some(Event { kind, ..*event })
     }
 }
 
@@ -105,7 +114,11 @@ impl Iterator for CpuEvents {
         loop {
             let record = self.records.next()?;
             if let Some(lost) = self.records.take_lost() {
-                self.lost = Some(lost.count);
+                self.lost = Some(Loss {
+                    count: lost.count,
+                    since: self.span.map(|(_, last)| last),
+                    kinds: self.seen,
+                });
             }
             let bytes = self.records.bytes(&record);
             let Some(id) = self.decoders.id(bytes) else {
@@ -136,8 +149,8 @@ impl Iterator for CpuEvents {
                 EventKind::Other
             });
             let event = Event { ts, cpu: self.records.cpu, context, kind };
-            if let Some(count) = self.lost.take()
-                && let Some(lost) = self.note_lost(&event, count)
+            if let Some(lost) = self.lost.take()
+                && let Some(lost) = self.note_lost(&event, lost)
             {
                 self.pending = wanted.then_some(event);
                 return Some(lost);

@@ -7,6 +7,7 @@
 mod field;
 mod irq;
 mod sched;
+mod signal;
 mod syscall;
 mod task_state;
 mod timer;
@@ -43,6 +44,7 @@ enum Decoder {
     Irq(irq::Irq),
     Timer(timer::Timer),
     Syscall(syscall::Syscalls),
+    Signal(signal::Generate),
     Marker(Str),
     Function(Int),
     Other,
@@ -123,6 +125,7 @@ impl Decoders {
             Decoder::Irq(irq) => irq.decode(endian, record),
             Decoder::Timer(timer) => timer.decode(endian, record, names),
             Decoder::Syscall(syscall) => syscall.decode(endian, record),
+            Decoder::Signal(signal) => signal.decode(endian, record),
             Decoder::Marker(text) => {
                 let text = text.read(endian, record);
                 let text = text.strip_suffix(b"\n").unwrap_or(text);
@@ -154,6 +157,7 @@ impl Slot {
             "raw_syscalls" | "syscalls" => {
                 syscall::compile(&mut lookup).map(|syscall| (Kind::Syscall, Decoder::Syscall(syscall)))
             }
+            "signal" => signal::compile(&mut lookup).map(|signal| (Kind::Signal, Decoder::Signal(signal))),
             "ftrace" => match format.name.as_str() {
                 "print" => lookup.text("buf").map(|text| (Kind::Marker, Decoder::Marker(text))),
                 "function" => lookup.int("ip").map(|ip| (Kind::Function, Decoder::Function(ip))),

@@ -1,11 +1,12 @@
 //! A line's event: from its printed fields to an [`EventKind`].
 
-use super::fields::{address, field, nanoseconds, number, symbol, tail};
+use super::fields::{address, field, first_word, nanoseconds, number, symbol, tail, tid};
 use super::line::Head;
 use super::sched;
+use whylate_base::Comm;
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Symbol, Syscall,
-    SyscallReturn,
+    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Signal, Symbol,
+    Syscall, SyscallReturn,
 };
 
 /// What a line's body was.
@@ -78,6 +79,7 @@ fn event(head: &Head<'_>, name: &str, text: &str) -> Body {
         "contention_end" => contention_end(text),
         "cpu_idle" => cpu_idle(text),
         "nmi_handler" => nmi(text),
+        "signal_generate" => signal(text),
         "tracing_mark_write" => Some(EventKind::Marker(Marker::from(text))),
         "print" => Some(EventKind::Marker(Marker::from(printed(text)))),
         "function" => Some(EventKind::Function { name: traced_function(text) }),
@@ -239,6 +241,18 @@ fn lock_address(text: &str) -> Option<u64> {
 fn cpu_idle(text: &str) -> Option<EventKind> {
     let state = value::<u32>(text, "state")?;
     Some(EventKind::CpuIdle { state: (state != u32::MAX).then_some(state) })
+}
+
+/// `sig=24 errno=0 code=128 comm=NAME pid=17 grp=1 res=0`
+fn signal(text: &str) -> Option<EventKind> {
+    let (numbers, comm) = text.split_once("comm=")?;
+    let (comm, rest) = comm.rsplit_once(" pid=")?;
+    Some(EventKind::Signal(Signal {
+        sig: value(numbers, "sig")?,
+        code: field(numbers, "code").and_then(signed)?.try_into().ok()?,
+        tid: tid(first_word(rest))?,
+        comm: Comm::from(comm),
+    }))
 }
 
 /// `perf_event_nmi_handler() delta_ns: 5290 handled: 1`, or raw `handler=.. delta_ns=5290 handled=1`.

@@ -5,7 +5,7 @@ use EventKind::*;
 use proptest::prelude::*;
 use whylate_base::{Comm, Policy, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, ContextFlags, Fact, HrtimerExpiry, Syscall, SyscallReturn, TaskState, Wake,
+    ContentionFlags, ContextFlags, Fact, HrtimerExpiry, KindSet, Syscall, SyscallReturn, TaskState, Wake,
 };
 
 mod spellings;
@@ -163,9 +163,9 @@ fn losses_stand_before_their_cpus_next_event() {
     assert_eq!(
         losses,
         [
-            (2, 3, 1, Lost { count: Some(123) }),
-            (4, 4, 0, Lost { count: None }),
-            (6, 4, 2, Lost { count: Some(7) })
+            (2, 3, 1, Lost { count: Some(123), since: None, kinds: KindSet::NONE }),
+            (4, 4, 0, Lost { count: None, since: None, kinds: KindSet::NONE }),
+            (6, 4, 2, Lost { count: Some(7), since: None, kinds: KindSet::NONE })
         ]
     );
     assert_eq!(info.lost_events, 130);

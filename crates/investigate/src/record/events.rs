@@ -23,6 +23,7 @@ pub(super) const MAIN: &[&str] = &[
     "lock:contention_begin",
     "lock:contention_end",
     "nmi:nmi_handler",
+    "signal:signal_generate",
     "power:cpu_idle",
 ];
 

@@ -1,5 +1,6 @@
 //! The facts a recording starts with.
 
+use super::affinity;
 use super::kernel;
 use super::threads::RtThread;
 use whylate_events::Fact;
@@ -13,6 +14,7 @@ pub(super) fn gather(threads: &[RtThread]) -> Vec<Fact> {
         kernel::preempt_rt().map(Fact::PreemptRt),
         kernel::fair_server_ns().map(Fact::FairServerNs),
         kernel::hypervisor().map(Fact::Hypervisor),
+        kernel::isolated().map(Fact::Isolated),
     ];
     let policies = threads.iter().map(|&RtThread { tid, policy, priority, comm, .. }| Fact::Policy {
         tid,
@@ -20,5 +22,8 @@ pub(super) fn gather(threads: &[RtThread]) -> Vec<Fact> {
         priority,
         comm,
     });
-    settings.into_iter().flatten().chain(policies).collect()
+    let programs = threads.iter().filter(|thread| !thread.is_kernel);
+    let affinities = programs.filter_map(|thread| affinity::fact(thread.tid));
+    let settings = settings.into_iter().flatten().filter(Fact::fits);
+    settings.chain(policies).chain(affinities).collect()
 }

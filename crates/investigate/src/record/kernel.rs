@@ -6,6 +6,7 @@ use flate2::read::GzDecoder;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
+use whylate_base::CpuSet;
 
 /// `kernel.sched_rt_runtime_us`, `kernel.sched_rt_period_us` and their like.
 pub(super) fn sysctl(name: &str) -> Option<i64> {
@@ -70,6 +71,12 @@ pub(super) fn fair_server_ns() -> Option<u64> {
     let mut runtimes = cpus.flatten().map(runtime);
     let first: u64 = runtimes.next()??;
     runtimes.all(|runtime| runtime == Some(first)).then_some(first)
+}
+
+/// The CPUs among which the scheduler does not balance; `None` where there are none.
+pub(super) fn isolated() -> Option<CpuSet> {
+    let list = fs::read_to_string("/sys/devices/system/cpu/isolated").ok()?;
+    list.trim().parse().ok().filter(|cpus: &CpuSet| !cpus.is_empty())
 }
 
 /// Whether the machine is a guest: the `hypervisor` CPU flag, which x86 alone shows.

@@ -13,6 +13,7 @@
 //! Nothing on the machine is changed: the instances are ours and are gone afterwards,
 //! whichever way it ends (see [`whylate_ftrace::tracefs`]).
 
+mod affinity;
 mod asked;
 mod command;
 mod drain;
@@ -25,6 +26,7 @@ mod threads;
 pub use session::{Session, SessionOptions};
 pub use threads::{RtThread, real_time_threads};
 
+use affinity::AffinityWatch;
 use command::Workload;
 use drain::Drain;
 use std::ffi::OsString;
@@ -163,6 +165,7 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
         Some(command) => Some(Workload::start(command, &mut session)?),
         None => None,
     };
+    let mut affinity = AffinityWatch::new(&session);
     let mut ended = Ok(Duration::ZERO);
     drain.run(|| {
         let gone = started.elapsed();
@@ -174,6 +177,7 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
             ended = session.stop().map(|()| gone);
             return None;
         }
+        affinity.look(&mut session);
         left
     })?;
     let duration = Ns(i64::try_from(ended?.as_nanos()).unwrap_or(i64::MAX));

@@ -12,7 +12,7 @@ use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_st
 pub struct SessionOptions {
     /// The trace clock; `None` takes `mono`, CLOCK_MONOTONIC: a timer's expiry and an
     /// application's own times are then comparable with the events'. The kernel's default,
-    /// `local`, only ticks once a jiffy when the TSC is not used (`notsc`).
+    /// `local`, only ticks once a jiffy when there is no TSC.
     pub clock: Option<String>,
     /// Size of the main buffer of each CPU, in KiB. The threads' buffer has a quarter.
     pub buffer_kib: u64,
@@ -172,6 +172,13 @@ impl Session {
             Some(threads) => threads.add_thread(thread).and_then(|()| threads.set_tracing(true)),
             None => Ok(()),
         }
+    }
+
+    /// The threads that are followed now, with those they have started since.
+    pub fn followed(&self) -> Result<Vec<Tid>, TracefsError> {
+        let Some(threads) = &self.threads else { return Ok(Vec::new()) };
+        let list = threads.read("set_event_pid")?;
+        Ok(list.lines().filter_map(|line| line.trim().parse().ok().map(Tid)).collect())
     }
 
     /// Writes a fact into the recording.

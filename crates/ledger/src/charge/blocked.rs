@@ -19,7 +19,12 @@ impl Charger<'_> {
         match wait {
             Wait::Lock { owner } => self.follow(waker.or(owner), prio, to, 0),
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
-            Wait::Fault => self.charge(to, Charge::to(Cause::PageFault, None, Confidence::High)),
+            Wait::Fault => {
+                // Without system calls a read right after a fault looks like that fault's own.
+                let confidence =
+                    if self.victim.syscalls_recorded { Confidence::High } else { Confidence::Medium };
+                self.charge(to, Charge::to(Cause::PageFault, None, confidence));
+            }
             Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
             Wait::Period | Wait::Input | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }

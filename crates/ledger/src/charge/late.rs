@@ -1,10 +1,11 @@
 //! The time from a timer's expiry to its interrupt.
 
 use super::waiting::is_stopper;
-use super::{Charge, Charger};
+use super::{Charge, Charger, Remark};
 use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, LateTimer, Who, Witness};
 use crate::recent::partition_from_end;
+use crate::threads::{State, Thread};
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
 /// Timer hardware and interrupt entry take some microseconds; nobody did anything.
@@ -34,6 +35,32 @@ impl Charger<'_> {
                 }
                 _ => self.interruption((from, end, stretch)).unwrap_or_else(Charge::unexplained),
             };
+            self.charge(end, charge);
+        }
+    }
+
+    /// The same where the callback ran in a thread of the kernel, which had to be woken and to get the CPU.
+    pub(super) fn late_timer_in_thread(&mut self, cpu: Cpu, expirer: &Thread, to: Ns) {
+        for (_, end, span) in expirer.between(self.at, to) {
+            match span.state {
+                State::Queued(on) => {
+                    let thread = self.task(expirer.tid, span.prio);
+                    self.remarks.push(Remark::Expirer { thread, until: end });
+                    self.waiting(expirer, span.prio, on, end);
+                }
+                State::Running(on) => self.expirer_runs(on, end),
+                State::Blocked { .. } | State::Unknown => self.late_timer(cpu, end),
+            }
+        }
+    }
+
+    /// The thread that runs expired timers had the CPU, and was at others first.
+    fn expirer_runs(&mut self, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let Some(timeline) = self.engine.cpus.get(cpu) else { return self.unseen(to) };
+        for (from, end, stretch) in timeline.between(self.at, to) {
+            let dispatch = Charge::to(Cause::Dispatch, None, Confidence::High);
+            let charge = self.interruption((from, end, stretch)).unwrap_or(dispatch);
             self.charge(end, charge);
         }
     }

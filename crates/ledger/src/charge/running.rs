@@ -59,6 +59,13 @@ impl Charger<'_> {
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
+        // Page faults would look like the thread's own work.
+        let losses = self.engine.partial_losses.iter().filter(|loss| loss.0 == cpu);
+        marks.extend(
+            losses
+                .filter(|loss| loss.1 < to && loss.2 > from)
+                .map(|loss| (loss.1, loss.2, Charge::to(Cause::TraceLoss, None, Confidence::High))),
+        );
         if let Some(timeline) = self.engine.cpus.get(cpu) {
             for late in late_timers(timeline, from, to) {
                 let length = late.handled - late.due;

@@ -1,11 +1,13 @@
 //! The time a thread was runnable and did not run.
 
 use super::late::shows_irqs_off;
+use super::placement::spared_elsewhere;
 use super::{Charge, Charger};
 use crate::bandwidth::{self, Window};
 use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, Who, Witness};
 use crate::model::Culprit;
+use crate::options::is_housekeeping;
 use crate::recent::partition_from_end;
 use crate::threads::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
@@ -21,20 +23,20 @@ const LONGEST_INTERRUPT_EXIT: Ns = Ns::from_us(100);
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
 /// A lower thread that was switched in for less may have been chosen just before the wake-up.
-const PASSED_OVER: Ns = Ns::from_us(50);
+pub(super) const PASSED_OVER: Ns = Ns::from_us(50);
 
 /// The wait of one thread on one runqueue.
-struct Queue<'a> {
-    waiter: &'a Thread,
-    prio: Priority,
-    cpu: Cpu,
-    timeline: &'a CpuTimeline,
-    from: Ns,
-    to: Ns,
+pub(super) struct Queue<'a> {
+    pub(super) waiter: &'a Thread,
+    pub(super) prio: Priority,
+    pub(super) cpu: Cpu,
+    pub(super) timeline: &'a CpuTimeline,
+    pub(super) from: Ns,
+    pub(super) to: Ns,
     /// The scheduler's first choice after the wait began.
-    first_choice: Ns,
+    pub(super) first_choice: Ns,
     /// The idle task settled down again meanwhile, which it never does with a thread it may run.
-    idled_on: bool,
+    pub(super) idled_on: bool,
 }
 
 impl Charger<'_> {
@@ -55,12 +57,32 @@ impl Charger<'_> {
         }
         let idled_on = idles && settled_down(timeline, from, first_choice);
         let queue = Queue { waiter, prio, cpu, timeline, from, to, first_choice, idled_on };
+        let throttled = self.throttled(&queue);
+        let elsewhere = self.idle_elsewhere(&queue);
         for (start, end, stretch) in timeline.between(from, to) {
-            let charge = match stretch.who {
+            let fair = match stretch.who {
+                Who::Task(_, theirs) => theirs.class() == SchedClass::Fair,
+                who => who == Who::Idle,
+            };
+            let stopped = throttled.filter(|stopped| fair && start >= stopped.from && start < stopped.to);
+            if let Some(stopped) = stopped {
+                let charge = Charge::to(Cause::CgroupQuota, None, stopped.confidence);
+                self.charge(end, charge);
+                continue;
+            }
+            let mut charge = match stretch.who {
                 Who::Task(tid, theirs) => self.behind(&queue, start, end, tid, theirs),
+                // Its quota is there again: what is left is the way out of idle.
+                Who::Idle if throttled.is_some_and(|stopped| start >= stopped.to) => {
+                    self.late_from_idle(cpu, start, end)
+                }
                 Who::Idle => self.behind_idle(&queue, start, end),
                 _ => self.interruption((start, end, stretch)).unwrap_or_else(Charge::unexplained),
             };
+            if let Some((idle, confidence)) = elsewhere.filter(|_| spared_elsewhere(charge.cause)) {
+                charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
+                self.remark_idle(start, cpu, idle);
+            }
             self.charge(end, charge);
         }
     }
@@ -92,7 +114,13 @@ impl Charger<'_> {
     fn behind_realtime(&self, queue: &Queue<'_>, end: Ns, by: Culprit) -> Charge {
         let waiter = queue.waiter;
         match waiter.pinned_fair {
-            Some(pinned) if pinned < end && waiter.raised.is_none_or(|raised| raised > pinned) => {
+            // The kernel's own threads come and go: nobody is stuck behind them.
+            Some(pinned)
+                if pinned < end
+                    && !serves_the_kernel(&by)
+                    && waiter.refused.is_none()
+                    && waiter.raised.is_none_or(|raised| raised > pinned) =>
+            {
                 let confidence = if waiter.raised.is_some() { Confidence::High } else { Confidence::Medium };
                 Charge::to(Cause::PinnedBeforePriority, Some(by), confidence)
             }
@@ -102,7 +130,8 @@ impl Charger<'_> {
 
     /// A thread had the CPU that the waiter outranks.
     fn behind_lower(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
-        if let Some(charge) = self.in_window(queue, start) {
+        let ran = Some(self.task(tid, theirs));
+        if let Some(charge) = self.in_window(queue, start, ran) {
             return charge;
         }
         if start >= queue.first_choice {
@@ -110,7 +139,7 @@ impl Charger<'_> {
             return if end - start <= PASSED_OVER {
                 Charge::to(Cause::Dispatch, None, Confidence::Medium)
             } else {
-                self.passed_over(queue, start)
+                self.passed_over(queue, start, ran)
             };
         }
         // It was there first, and has not given way yet.
@@ -168,35 +197,32 @@ impl Charger<'_> {
     /// The CPU was idle.
     fn behind_idle(&self, queue: &Queue<'_>, start: Ns, end: Ns) -> Charge {
         if queue.prio.class() == SchedClass::Realtime {
-            if let Some(charge) = self.in_window(queue, start) {
+            if let Some(charge) = self.in_window(queue, start, None) {
                 return charge;
             }
             if start >= queue.first_choice && end - start > PASSED_OVER || queue.idled_on {
-                return self.passed_over(queue, start);
+                return self.passed_over(queue, start, None);
             }
         } else if start >= queue.first_choice && end - start > PASSED_OVER || queue.idled_on {
-            let cause = match queue.prio.class() {
-                SchedClass::Fair => Cause::CgroupQuota,
-                _ => Cause::Unexplained,
-            };
-            return Charge::to(cause, None, Confidence::Low);
+            // No cgroup has a quota, or it is a SCHED_DEADLINE thread, whose own budget does not show.
+            return Charge::unexplained();
         }
         self.late_from_idle(queue.cpu, start, end)
     }
 
-    /// The bandwidth window at `at`, if there is one on the waiter's CPU.
-    fn in_window(&self, queue: &Queue<'_>, at: Ns) -> Option<Charge> {
+    /// The bandwidth window at `at`, if there is one on the waiter's CPU; `ran` had the CPU then.
+    fn in_window(&self, queue: &Queue<'_>, at: Ns, ran: Option<Culprit>) -> Option<Charge> {
         if queue.prio.class() != SchedClass::Realtime {
             return None;
         }
         let window = self.engine.windows.iter().rev().find(|window| {
             window.cpu == queue.cpu && window.start <= at && window.end.is_none_or(|end| end > at)
         })?;
-        Some(self.by_bandwidth(window))
+        Some(self.by_bandwidth(window, ran))
     }
 
     /// The scheduler left a runnable real-time thread waiting, and no switch away from one showed it.
-    fn passed_over(&self, queue: &Queue<'_>, at: Ns) -> Charge {
+    fn passed_over(&self, queue: &Queue<'_>, at: Ns, ran: Option<Culprit>) -> Charge {
         if queue.prio.class() != SchedClass::Realtime {
             return Charge::unexplained();
         }
@@ -206,7 +232,7 @@ impl Charger<'_> {
         let (user, share, over) = bandwidth::usage(queue.timeline.between(from, queue.from));
         let saw_idle =
             queue.timeline.between(queue.from, queue.to).any(|(_, _, stretch)| stretch.who == Who::Idle);
-        self.by_bandwidth(&Window {
+        let window = Window {
             cpu: queue.cpu,
             start: at,
             end: None,
@@ -216,14 +242,21 @@ impl Charger<'_> {
             most_used_by: user,
             used: (share, over),
             hurt: true,
-        })
+        };
+        self.by_bandwidth(&window, ran)
     }
 
-    /// Charges RT throttling to who used the time up, and a server to whom it served.
-    fn by_bandwidth(&self, window: &Window) -> Charge {
+    /// Charges RT throttling to who used the time up, and a server to whom it served: `ran`.
+    fn by_bandwidth(&self, window: &Window, ran: Option<Culprit>) -> Charge {
         let (cause, confidence) = window.cause(&self.engine.bandwidth);
         let by = match cause {
-            Cause::FairServer => window.ran.map(|(tid, comm)| self.engine.served(tid, comm)),
+            Cause::FairServer => match (window.ran, ran) {
+                // A kworker has another name by now.
+                (Some((first, comm)), Some(Culprit::Task { tid, .. })) if first == tid => {
+                    Some(self.engine.served(tid, comm))
+                }
+                (_, ran) => ran,
+            },
             Cause::Unexplained => None,
             _ => window.user(self.engine.bandwidth.period).map(|(tid, prio)| self.task(tid, prio)),
         };
@@ -238,6 +271,10 @@ fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
         let mut signs = timeline.idle_signs.range(first..).take_while(|sign| **sign < end);
         stretch.who == Who::Idle && signs.any(|sign| end - *sign >= IDLED_ON)
     })
+}
+
+fn serves_the_kernel(by: &Culprit) -> bool {
+    matches!(by, Culprit::Task { comm, .. } if is_housekeeping(comm.as_str()))
 }
 
 /// The stop class shows as real-time priority 99, and has no other name than its threads'.

@@ -5,7 +5,7 @@ use crate::activations::{Begin, Open};
 use crate::cpus::Witness;
 use crate::threads::State;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
-use whylate_events::{ContextFlags, Event, EventKind, Fact};
+use whylate_events::{ContextFlags, Event, EventKind, Fact, Kind, KindSet};
 
 impl Engine<'_> {
     /// Takes in who was current. Where that is not who was thought to be, a switch was not
@@ -95,6 +95,25 @@ impl Engine<'_> {
         }
     }
 
+    /// True when a buffer without switches lost events after `since`, and another of the same CPU did not.
+    pub(super) fn others_went_on(&self, cpu: Cpu, since: Ns, kinds: KindSet) -> bool {
+        let last = self.cpus.get(cpu).and_then(|timeline| timeline.last_event);
+        !kinds.is_empty() && !kinds.contains(Kind::Switch) && last.is_some_and(|last| last > since)
+    }
+
+    /// The buffer with system calls and page faults lost events in `from..at`; the scheduler's did not.
+    pub(super) fn partly_lost(&mut self, from: Ns, at: Ns, cpu: Cpu) {
+        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        timeline.faulting = None;
+        self.partial_losses.push_back((cpu, from, at));
+        for thread in self.threads.iter_mut() {
+            if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
+                thread.syscall = None;
+                thread.contending = None;
+            }
+        }
+    }
+
     /// Takes in a fact that the recording carries as a marker.
     pub(super) fn fact(&mut self, text: &str) {
         match Fact::parse(text) {
@@ -121,6 +140,8 @@ impl Engine<'_> {
             Some(Fact::RtGroupSched(on)) => self.bandwidth.group_sched = Some(on),
             Some(Fact::FairServerNs(ns)) => self.bandwidth.fair_server = Some(ns),
             Some(Fact::Hypervisor(on)) => self.hypervisor = Some(on),
+            Some(Fact::Affinity { tid, cpus }) => self.threads.get_mut(tid).allowed.told(cpus),
+            Some(Fact::Isolated(cpus)) => self.isolated = cpus,
             Some(Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. }) | None => {}
         }
     }

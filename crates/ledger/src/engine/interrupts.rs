@@ -1,7 +1,7 @@
 //! Interrupts and timers: entries, exits, expiries and how late they were.
 
 use super::{ArmedTimer, Engine};
-use crate::cpus::{Firing, LateTimer, Who};
+use crate::cpus::{Callback, Firing, LateTimer, Who};
 use crate::options::is_housekeeping;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
@@ -15,7 +15,24 @@ const FAR_APART: Ns = Ns::from_secs(3600);
 /// An interrupt that began longer ago than this has done other work before it looked at its timers.
 const LONGEST_ENTRY: Ns = Ns::from_us(20);
 
+/// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
+const LONGEST_SILENCE: Ns = Ns::from_us(100);
+
 impl Engine<'_> {
+    /// Notes that the timer interrupt did nothing for longer than it can: the CPU was taken from it.
+    pub(super) fn note_silence(&mut self, at: Ns, cpu: Cpu) {
+        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let Some(last) = timeline.last_event.filter(|&last| at - last > LONGEST_SILENCE) else { return };
+        // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
+        if let Some(Who::Irq(id)) = timeline.interrupt().map(|frame| frame.who)
+            && timeline.firing.is_none()
+            && !timeline.callbacks.is_empty()
+            && self.irqs.get(id).1.as_str() == "local_timer"
+        {
+            timeline.fall_silent(last, at);
+        }
+    }
+
     pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
         let Some(cpu) = self.cpus.get_mut(event.cpu) else { return };
         match event.kind {
@@ -43,10 +60,11 @@ impl Engine<'_> {
 
     /// A timer was started.
     pub(super) fn arm(&mut self, at: Ns, event: &Event, start: &HrtimerStart) {
-        let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at };
-        self.timers.insert(start.hrtimer, armed);
         let in_interrupt = event.context.flags.in_interrupt()
             || self.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
+        let by = Some(event.context.tid).filter(|tid| !in_interrupt && !tid.is_idle());
+        let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at, by };
+        self.timers.insert(start.hrtimer, armed);
         let sleeps = start.function.is_empty() || start.function.as_str().starts_with("hrtimer_wakeup");
         if sleeps && !in_interrupt && !event.context.tid.is_idle() {
             self.threads.get_mut(event.context.tid).sleeps.program(at, start.softexpires);
@@ -55,6 +73,7 @@ impl Engine<'_> {
 
     /// A timer's callback begins.
     pub(super) fn fire(&mut self, at: Ns, on: Cpu, expiry: &HrtimerExpiry) {
+        self.quota.fire(at, expiry);
         let in_kernel = self.in_kernel(on);
         let Some(cpu) = self.cpus.get_mut(on) else { return };
         let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
@@ -71,7 +90,9 @@ impl Engine<'_> {
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);
         let read = on_trace_clock(expiry.now);
-        let armed = self.timers.remove(&expiry.hrtimer).filter(|armed| {
+        let armed = self.timers.remove(&expiry.hrtimer);
+        let armed_by = armed.and_then(|armed| armed.by);
+        let armed = armed.filter(|armed| {
             // The interrupt before ran all that had expired by then. What it left had not, so this
             // timer was armed again, and that was not recorded.
             !cpu.timers_read_before.is_some_and(|(now, read)| {
@@ -96,6 +117,7 @@ impl Engine<'_> {
             cpu.enter(at, Who::Irq(id), true);
         }
         cpu.firing = Some(Firing { due, hard_due });
+        cpu.callbacks.push_back(Callback { start: at, end: None, function: expiry.function, armed_by });
     }
 
     /// Whether the thread on a CPU is in the kernel now; `None` when its system calls are not recorded.

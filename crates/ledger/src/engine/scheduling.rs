@@ -40,7 +40,10 @@ impl Engine<'_> {
             return Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
         };
         if let Some(firing) = cpu.firing {
-            let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due };
+            let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
+            let current = event.context.tid;
+            let expirer = Some(current).filter(|_| in_softirq && self.runs_softirqs(current));
+            let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due, expirer };
             return Waking { at, due: firing.due.min(at), cause, comm, prio };
         }
         let cause = match cpu.interrupt().map(|frame| frame.who) {
@@ -74,9 +77,11 @@ impl Engine<'_> {
             State::Running(on) => {
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
                 let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
-                let sleeping = thread.syscall.is_none_or(|call| {
-                    self.syscalls.is_none_or(|table| table.sleeps_relative(&call).is_some())
-                });
+                let sleeping = match thread.syscall {
+                    Some(call) => self.syscalls.is_none_or(|table| table.sleeps_relative(&call).is_some()),
+                    // In no call at all it waits for a page, if for anything.
+                    None => !thread.syscalls_recorded && thread.faulting.is_none(),
+                };
                 if own_timer && sleeping {
                     self.end(tid, Some(waking.at), waking.at);
                     self.begin(at, tid, on, waking, Some(at));
@@ -95,6 +100,12 @@ impl Engine<'_> {
                 self.threads.get_mut(tid).enter(at, State::Queued(cpu));
             }
         }
+    }
+
+    /// True for the kernel's threads that do nothing but softirqs.
+    fn runs_softirqs(&self, tid: Tid) -> bool {
+        let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
+        comm.as_str().starts_with("ktimers/") || comm.as_str().starts_with("ksoftirqd/")
     }
 
     /// A sleep on a device that another program's thread ended was a wait for what that thread held.
@@ -263,6 +274,22 @@ impl Engine<'_> {
         }
     }
 
+    /// A real-time thread that was preempted on `cpu` and still waits there: the next in line.
+    fn preempted_before(&mut self, at: Ns, cpu: Cpu) -> Option<Tid> {
+        let timeline = self.cpus.get_mut(cpu)?;
+        while let Some(&tid) = timeline.preempted.last() {
+            let waits = |thread: &&Thread| {
+                thread.state() == State::Queued(cpu) && thread.prio.class() == SchedClass::Realtime
+            };
+            match self.threads.get(tid).filter(waits).and_then(Thread::since) {
+                // One that has just been preempted may be on its way to another CPU.
+                Some(since) => return Some(tid).filter(|_| at - since >= MOVED_AT_ONCE),
+                None => timeline.preempted.pop(),
+            };
+        }
+        None
+    }
+
     /// Follows the times a CPU passes over runnable real-time threads.
     fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let to_idle = switch.next_tid.is_idle();
@@ -280,12 +307,19 @@ impl Engine<'_> {
             }
             return;
         }
-        let passes_over = switch.prev_prio.class() == SchedClass::Realtime
-            && switch.prev_state.is_runnable()
-            && !switch.prev_tid.is_idle();
-        if !passes_over || !to_low {
+        let from_realtime = switch.prev_prio.class() == SchedClass::Realtime && !switch.prev_tid.is_idle();
+        if !from_realtime {
             return;
         }
+        if !to_low {
+            if let Some(timeline) = self.cpus.get_mut(cpu).filter(|_| switch.prev_state.is_runnable()) {
+                timeline.preempted.retain(|&tid| tid != switch.prev_tid);
+                timeline.preempted.push(switch.prev_tid);
+            }
+            return;
+        }
+        let runnable = Some(switch.prev_tid).filter(|_| switch.prev_state.is_runnable());
+        let Some(passed_over) = runnable.or_else(|| self.preempted_before(at, cpu)) else { return };
         let Some(timeline) = self.cpus.get(cpu) else { return };
         let from = (at - self.bandwidth.period).max(self.first.unwrap_or(at));
         let (user, share, over) = bandwidth::usage(timeline.between(from, at));
@@ -294,7 +328,7 @@ impl Engine<'_> {
             cpu,
             start: at,
             end: None,
-            passed_over: switch.prev_tid,
+            passed_over,
             saw_idle: to_idle,
             ran: (!to_idle).then_some((switch.next_tid, switch.next_comm)),
             most_used_by: user,

@@ -1,9 +1,8 @@
 //! What a thread does inside the kernel: system calls, page faults, contended locks.
 
 use super::Engine;
-use crate::sleeps::Setting;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Event, Syscall};
+use whylate_events::{Event, Syscall, SyscallReturn};
 
 impl Engine<'_> {
     pub(super) fn syscall_enter(&mut self, at: Ns, event: &Event, call: &Syscall) {
@@ -12,23 +11,27 @@ impl Engine<'_> {
         thread.syscall = Some(*call);
         thread.faulting = None;
         let Some(table) = table else { return };
-        let setting = table.setting(call, event.context.tid.0);
+        let setting = table.setting(call, event.context.tid);
         // The settings are recorded of every thread, other calls only of chosen ones.
         if setting.is_none() {
             thread.syscalls_recorded = true;
-        }
-        match setting {
-            // A priority it has just raised shows only at its next switch.
-            Some(Setting::OwnAffinity) if !thread.prio.is_realtime() && thread.raised.is_none() => {
-                thread.pinned_fair = Some(at);
-            }
-            Some(Setting::Priority) => thread.raised = Some(at),
-            Some(Setting::OwnAffinity) | None => {}
         }
         match table.sleeps_relative(call) {
             Some(true) => thread.sleeps.relative_calls += 1,
             Some(false) => thread.sleeps.absolute_calls += 1,
             None => {}
+        }
+        if let Some((setting, target)) = setting {
+            self.asks(at, event.context.tid, setting, target);
+        }
+    }
+
+    pub(super) fn syscall_exit(&mut self, at: Ns, event: &Event, ret: &SyscallReturn) {
+        let caller = event.context.tid;
+        let call = self.threads.get_mut(caller).syscall.take().filter(|call| call.nr == ret.nr);
+        let setting = call.and_then(|call| self.syscalls?.setting(&call, caller));
+        if let Some((setting, target)) = setting {
+            self.is_answered(at, event, setting, target, ret.ret);
         }
     }
 

@@ -65,6 +65,13 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
              of each second, before any real-time thread (confidence {confidence})",
             name(user)
         ),
+        (Cause::CoarseClockThrottled, Some(user)) => format!(
+            "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU, as the scheduler's clock \
+             counts; of the little they used {} used most (confidence {confidence})",
+            engine.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
+            engine.bandwidth.period,
+            name(user)
+        ),
         (_, Some(user)) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {} used most of it \
              (confidence {confidence})",
@@ -83,7 +90,10 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
             let length = window.end.map_or(Ns::ZERO, |end| end - window.start);
             let (share, over) = window.used;
             let used = match window.shows_user(engine.bandwidth.period) {
-                true => format!("; real-time use {:.0} % of the {over} before", share * 100.0),
+                true => {
+                    let used = Ns((over.0 as f64 * share) as i64);
+                    format!("; real-time use {used} ({:.0} %) of the {over} before", share * 100.0)
+                }
                 false => String::new(),
             };
             Evidence::at(window.start, cpu, format!("for {length}{used}"))

@@ -3,7 +3,10 @@
 use super::Subject;
 use crate::cause::Cause;
 use crate::verdict::{advice, name};
-use whylate_base::{Evidence, Finding, Severity};
+use whylate_base::{Evidence, Finding, Ns, Severity};
+
+/// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
+const STUCK: Ns = Ns::from_ms(1);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let stuck = subject.engine.threads.iter().filter_map(|thread| {
@@ -13,7 +16,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             .iter()
             .filter(|((cause, _), _)| *cause == Cause::PinnedBeforePriority)
             .filter_map(|((_, by), cost)| Some((by.as_ref()?, cost)))
-            .max_by_key(|(_, cost)| cost.total)?;
+            .max_by_key(|(_, cost)| cost.total)
+            .filter(|(_, cost)| cost.total >= STUCK)?;
         let raised = match thread.raised {
             Some(_) => "its call to raise its priority came only then",
             None => "it never got to raise its priority",

@@ -5,10 +5,29 @@ use crate::model::Culprit;
 use crate::verdict::name;
 use whylate_base::{Priority, SchedClass};
 
+/// The ways out where `expirer`, the thread that runs expired timers, had to wait for `by`.
+pub(crate) fn expirer(expirer: &Culprit, by: Option<&Culprit>) -> Vec<String> {
+    let (expirer, who) = (name(expirer), by.map_or_else(|| "the other thread".to_owned(), name));
+    vec![
+        "sleep at a real-time priority with clock_nanosleep(2): on PREEMPT_RT only such timers expire in the \
+         interrupt itself, those of other threads, timerfds and signals in a thread"
+            .to_owned(),
+        format!("give {expirer} a priority above {who}: chrt -f -p PRIORITY TID; risk: all timers' callbacks run before it"),
+        format!("move {who} to another CPU: taskset -pc CPUS TID"),
+    ]
+}
+
 /// The ways out of `cause`, for a victim of priority `victim`.
 pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Vec<String> {
     let who = by.map_or_else(|| "the other thread".to_owned(), name);
     match cause {
+        Cause::HigherPriorityTask | Cause::EqualPriorityTask if irq_thread(by).is_some() => {
+            let (irq, _) = irq_thread(by).unwrap_or_default();
+            vec![
+                format!("move the interrupt to another CPU, and its thread goes with it: /proc/irq/{irq}/smp_affinity_list"),
+                format!("give {who} a priority below the victim's: chrt -f -p PRIORITY TID; risk: its device waits then"),
+            ]
+        }
         Cause::HigherPriorityTask => vec![
             format!("move {who} to another CPU: taskset -pc CPUS TID, or isolate the victim's CPU"),
             match victim.class() {
@@ -19,7 +38,7 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
         ],
         Cause::EqualPriorityTask => vec![
             format!("give the more urgent of the two, the victim or {who}, the higher priority"),
-            "or run them on different CPUs".to_owned(),
+            "run them on different CPUs".to_owned(),
         ],
         Cause::DeadlineTask => vec![
             format!("reserve less for {who}: a smaller runtime, or a longer period (chrt -d)"),
@@ -36,7 +55,7 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
         ],
         Cause::CoarseClockThrottled => vec![
             "sysctl kernel.sched_rt_runtime_us=-1: with this clock the limit measures nothing".to_owned(),
-            "use a scheduler clock finer than the tick (a stable TSC, no `notsc`)".to_owned(),
+            "use a scheduler clock finer than the tick: a TSC that the kernel counts with (see dmesg)".to_owned(),
         ],
         Cause::FairServer => vec![
             "leave SCHED_OTHER threads some of this CPU's time, or keep them off it: the server only helps the starving".to_owned(),
@@ -47,7 +66,9 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
             "it is the CPU's own timer or a call from another CPU, and cannot be moved: take work off this CPU \
              (isolcpus=, nohz_full=, an isolated cpuset partition)"
                 .to_owned(),
-            "look at what it runs: record with -e timer -e irq_work, and see which callback takes long".to_owned(),
+            "let fewer timers expire at once, or arm them on another CPU: the evidence says whose they are, where timers were \
+             recorded"
+                .to_owned(),
         ],
         Cause::Irq => vec![
             "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list".to_owned(),
@@ -90,10 +111,13 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
             "sleep until the next period's instant: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)".to_owned(),
         ],
         Cause::FairQueue => vec!["give the thread a real-time priority: chrt -f -p PRIORITY TID".to_owned()],
-        Cause::CgroupQuota => vec!["raise or remove cpu.max of the thread's cgroup".to_owned()],
+        Cause::CgroupQuota => vec![
+            "raise or remove the quota of the thread's cgroup: cpu.max (v1: cpu.cfs_quota_us); in Kubernetes the CPU limit".to_owned(),
+            "let it save some for later: cpu.max.burst (v1: cpu.cfs_burst_us, Linux 5.14)".to_owned(),
+        ],
         Cause::PinnedBeforePriority => vec![
             "call sched_setscheduler first and sched_setaffinity second".to_owned(),
-            format!("or do not let {who} use a whole CPU"),
+            format!("do not let {who} use a whole CPU"),
         ],
         Cause::Starved => vec![
             format!("find out why {who} does not let go of the CPU"),
@@ -103,13 +127,27 @@ pub(crate) fn advice(cause: Cause, by: Option<&Culprit>, victim: Priority) -> Ve
             "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat".to_owned(),
             "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in the firmware".to_owned(),
         ],
-        Cause::Migration | Cause::WakePlacement => vec!["pin the thread to its CPU once, after raising its priority".to_owned()],
+        Cause::WakePlacement => vec![
+            "pin each of the threads to a CPU of its own: taskset -pc CPU TID".to_owned(),
+            "isolated CPUs (isolcpus=, /sys/devices/system/cpu/isolated) are not balanced: a SCHED_OTHER thread stays on the \
+             one it is on, however many it may use"
+                .to_owned(),
+        ],
+        Cause::Migration => vec!["pin the thread to its CPU once, after raising its priority".to_owned()],
         Cause::TraceLoss => vec!["record again with a larger --buffer, or fewer events".to_owned()],
         Cause::Dispatch => Vec::new(),
         Cause::Unexplained => {
             vec!["record again with `whylate record`, which takes all the events the ledger can use".to_owned()]
         }
     }
+}
+
+/// The line and the action's name of an interrupt's thread, `irq/27-eth0`; a shared line's second
+/// handler has one of its own, `irq/27-s-eth0` (`kernel/irq/manage.c`).
+pub(super) fn irq_thread(by: Option<&Culprit>) -> Option<(u32, &str)> {
+    let Some(Culprit::Task { comm, .. }) = by else { return None };
+    let (irq, action) = comm.as_str().strip_prefix("irq/")?.split_once('-')?;
+    Some((irq.parse().ok()?, action.strip_prefix("s-").unwrap_or(action)))
 }
 
 /// What to do about a softirq depends on which it is (`include/linux/interrupt.h`).

@@ -1,10 +1,12 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
 use crate::cause::Cause;
+use crate::charge::Timers;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Occupant, Segment, Verdict};
 use crate::threads::Thread;
-use whylate_base::Ns;
+use crate::verdict::advice::irq_thread;
+use whylate_base::{Confidence, Ns};
 
 /// A culprit, with what tells it from its namesakes.
 pub(crate) fn name(culprit: &Culprit) -> String {
@@ -36,12 +38,19 @@ pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
         (Cause::OwnWork, _) => format!("ran for {length}"),
         (Cause::PageFault, _) => format!("page fault, {length}"),
         (Cause::BlockIo, _) => format!("slept for a device, {length}"),
-        (Cause::RtThrottled | Cause::CoarseClockThrottled, by) => match by {
-            Some(by) => format!("runnable and not run for {length}; {by} had used the time up"),
-            None => format!("runnable and not run for {length}"),
-        },
+        (Cause::RtThrottled, Some(by)) => {
+            format!("runnable and not run for {length}; {by} had used the time up")
+        }
+        // What was used up is what the clock had booked.
+        (Cause::RtThrottled | Cause::CoarseClockThrottled, _) => {
+            format!("runnable and not run for {length}")
+        }
         (Cause::FairServer, Some(by)) => format!("{by} was run in front for {length}"),
         (Cause::LockWait, Some(by)) => format!("waited {length} for a lock of {by}"),
+        (Cause::CgroupQuota, _) if segment.confidence > Confidence::Low => {
+            format!("runnable and not run for {length}, until its cgroup's quota was refilled")
+        }
+        (Cause::CgroupQuota, _) => format!("runnable and not run for {length}"),
         (Cause::TimerLate, _) => match running_at(activation, segment) {
             Some(task) => format!("{length} from expiry to handler, while {task} had the CPU"),
             None => format!("{length} from expiry to handler"),
@@ -53,6 +62,42 @@ pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
     }
 }
 
+/// True of a thread that still waited for the CPU when the trace ended.
+fn ends_waiting(activation: &Activation) -> bool {
+    activation.done.is_none()
+        && activation.ledger.last().is_some_and(|last| {
+            matches!(last.cause, Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::FairQueue)
+        })
+}
+
+/// What a thread of the kernel is, where it does an interrupt's work.
+fn handler_thread(by: Option<&Culprit>) -> String {
+    if let Some((irq, action)) = irq_thread(by) {
+        return format!(", the thread of interrupt {irq} ({action}),");
+    }
+    match by {
+        Some(Culprit::Task { comm, .. }) if comm.as_str().starts_with("ksoftirqd/") => {
+            ", which runs softirqs,".to_owned()
+        }
+        Some(Culprit::Task { comm, .. }) if comm.as_str().starts_with("ktimers/") => {
+            ", which runs timers' callbacks,".to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// What a timer interrupt ran, in words.
+pub(crate) fn timers(timers: &Timers) -> String {
+    let Timers { count, time, most: (function, times, spent), armed_by, .. } = timers;
+    let function = if function.is_empty() { "one function" } else { function.as_str() };
+    let armed = match armed_by {
+        Some((tid, comm, armed)) => format!(", {armed} of them armed by {comm}:{tid}"),
+        None => String::new(),
+    };
+    let expired = if *count == 1 { "1 timer".to_owned() } else { format!("{count} timers") };
+    format!("{expired} expired in it and ran for {time}; {function} {times} times, {spent}{armed}")
+}
+
 /// The thread that had the CPU when a segment began.
 fn running_at(activation: &Activation, segment: &Segment) -> Option<String> {
     let lane = activation.lanes.iter().find(|lane| lane.cpu == segment.cpu)?;
@@ -61,6 +106,18 @@ fn running_at(activation: &Activation, segment: &Segment) -> Option<String> {
         Occupant::Task { tid, comm, priority } => Some(name(&Culprit::Task { tid, comm, priority })),
         _ => None,
     }
+}
+
+/// Why it was late, where the thread that runs its timer had to wait for the CPU.
+pub(crate) fn expirer_waited(activation: &Activation, verdict: &Verdict, expirer: &Culprit) -> String {
+    let by = verdict.by.as_ref().map_or_else(|| "another thread".to_owned(), name);
+    format!(
+        "{by} kept {} off the CPU for {}: in it expires the timer that wakes {} ({})",
+        name(expirer),
+        verdict.charged,
+        activation.comm,
+        activation.priority
+    )
 }
 
 /// Why the activation was late, in one sentence.
@@ -107,7 +164,11 @@ pub(crate) fn why(
             )
         }
         Cause::HigherPriorityTask => {
-            format!("{by} runs before {who}, and held CPU {cpu} for {charged} while it was runnable")
+            let thread = handler_thread(verdict.by.as_ref());
+            let to_the_end = if ends_waiting(activation) { ", to the end of the trace" } else { "" };
+            format!(
+                "{by}{thread} runs before {who}, and held CPU {cpu} for {charged} while it was runnable{to_the_end}"
+            )
         }
         Cause::EqualPriorityTask => format!(
             "{by} has the same priority as {who}, and a FIFO thread is not preempted by its equals: it held CPU \
@@ -197,9 +258,14 @@ pub(crate) fn why(
         Cause::TraceLoss => format!("events were lost for {charged}: what happened then cannot be told"),
         Cause::Migration => format!("{who} waited {charged} to be moved to another CPU"),
         Cause::CgroupQuota => {
-            format!("CPU {cpu} idled for {charged} with {who} runnable: its cgroup's quota was used up")
+            format!(
+                "{who} was runnable on CPU {cpu} and not run for {charged}: its cgroup's CPU quota was used up"
+            )
         }
-        Cause::Nmi | Cause::WakePlacement | Cause::RelativeSleep | Cause::Unexplained => {
+        Cause::WakePlacement => format!(
+            "{who} waited {charged} behind {by} on CPU {cpu}, while another CPU that it may use was idle"
+        ),
+        Cause::Nmi | Cause::RelativeSleep | Cause::Unexplained => {
             format!("{charged} of {response} could not be explained from what was recorded")
         }
     }

@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::{Confidence, Ns};
-use whylate_events::Fact;
+use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::Cause;
 
 const HOG: Thread = rt("hog", 20, 1);
@@ -112,6 +112,79 @@ fn only_fair_threads_in_front_on_an_old_kernel_is_throttling() {
 }
 
 #[test]
+fn throttling_may_begin_when_another_thread_goes_to_sleep() {
+    let sshd = fair("sshd", 30);
+    let told = Scene::new()
+        .kernel("6.1.0-18-amd64")
+        .cpu(1)
+        .at(0)
+        .run(HOG)
+        .at(940 * MS)
+        .timer_wakes(VICTIM)
+        .run(VICTIM)
+        // The hog is runnable, and passed over.
+        .at(950 * MS)
+        .sleep(sshd)
+        .at(960 * MS)
+        .timer_wakes(VICTIM)
+        .at(1_000 * MS)
+        .run(VICTIM)
+        .at(1_000 * MS + 200)
+        .sleep(HOG)
+        .explain("victim");
+    let activation = told.worst();
+    assert_charges(activation, &[(Cause::RtThrottled, 40 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(activation, Cause::RtThrottled, Some(HOG));
+    let finding = told.finding("rt-throttled").expect("a finding");
+    assert!(finding.title.contains("50.00 ms"), "{}", finding.title);
+}
+
+#[test]
+fn a_hog_that_was_preempted_and_moved_away_is_not_passed_over() {
+    let told = Scene::new()
+        .kernel("6.1.0-18-amd64")
+        .cpu(1)
+        .at(0)
+        .run(HOG)
+        .at(940 * MS)
+        .timer_wakes(VICTIM)
+        .run(VICTIM)
+        .at(941 * MS)
+        .migrate(HOG, 1, 0)
+        .at(950 * MS)
+        .sleep(IDLE)
+        .at(960 * MS)
+        .sign(ContextFlags::default())
+        .at(970 * MS)
+        .explain("victim");
+    assert!(told.finding("rt-throttled").is_none(), "{:?}", told.codes());
+}
+
+#[test]
+fn the_server_is_charged_to_whom_it_ran() {
+    let (first, starving) = (fair("kworker/1:1", 30), fair("starving", 31));
+    let told = Scene::new()
+        .kernel("6.12.9-amd64")
+        .cpu(1)
+        .at(0)
+        .fact(Fact::RtGroupSched(false))
+        .fact(Fact::FairServerNs(50_000_000))
+        .run(HOG)
+        .at(950 * MS)
+        .timer_wakes(VICTIM)
+        .run(first)
+        .at(951 * MS)
+        .sleep(starving)
+        .at(1_000 * MS)
+        .run(VICTIM)
+        .at(1_000 * MS + 200)
+        .sleep(HOG)
+        .explain("victim");
+    assert_charges(told.only(), &[(Cause::FairServer, 50 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(told.only(), Cause::FairServer, Some(starving));
+}
+
+#[test]
 fn an_idle_cpu_on_a_kernel_that_cannot_throttle_is_not_explained_away() {
     let told =
         taken_off(Scene::new().kernel("6.12.9-amd64").cpu(1).at(0).fact(Fact::RtGroupSched(false)), IDLE)
@@ -146,6 +219,32 @@ fn throttling_far_under_the_limit_is_the_clocks_fault() {
     );
     assert_blames(activation, Cause::CoarseClockThrottled, Some(VICTIM));
     assert_eq!(activation.response(), Ns::from_us(50 * MS + 202));
+    let said = activation.verdict.evidence.iter().map(|evidence| evidence.what.as_str());
+    let used: Vec<&str> = said.filter(|what| what.contains("real-time threads had used")).collect();
+    assert!(used.iter().any(|what| what.contains("40.10 ms (5 %) of the 800.1 ms before")), "{used:?}");
     let finding = told.finding("coarse-clock-throttled").expect("a finding");
     assert!(finding.title.contains("50.00 ms"), "{}", finding.title);
+}
+
+#[test]
+fn a_wake_up_into_throttling_far_under_the_limit_shows_what_was_used() {
+    let mut scene = Scene::new().kernel("6.1.0-18-amd64").cpu(1).at(0).fact(Fact::RtRuntimeUs(950_000));
+    for period in 0..200 {
+        scene = scene.at(period * 4 * MS).timer_wakes(VICTIM).at(period * 4 * MS + 2).run(VICTIM);
+        scene = scene.at(period * 4 * MS + 402).sleep(IDLE);
+    }
+    // No switch away from a real-time thread shows it: it wakes, and the CPU idles on.
+    let told = scene
+        .at(800 * MS)
+        .timer_wakes(VICTIM)
+        .at(800 * MS + 5)
+        .sign(whylate_events::ContextFlags::default())
+        .at(850 * MS)
+        .run(VICTIM)
+        .at(850 * MS + 400)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_blames(told.worst(), Cause::CoarseClockThrottled, Some(VICTIM));
+    let finding = told.finding("coarse-clock-throttled").expect("a finding");
+    assert!(finding.evidence[0].what.contains("80.00 ms (10 %) of the 800.0 ms before"), "{finding:?}");
 }

@@ -30,6 +30,23 @@ fn time_in_which_events_were_lost_is_charged_to_the_loss() {
 }
 
 #[test]
+fn lost_page_faults_are_no_work_of_the_threads_own() {
+    let scene = |lost: bool| {
+        let scene = woken_and_running().at(200).sign(ContextFlags::default());
+        let scene = scene.at(2_000).softirq(1).at(2_010).softirq_exit(1).at(5_300);
+        let scene = if lost { scene.lose_workings(200) } else { scene };
+        scene.sign(ContextFlags::default()).at(5_310).sleep(IDLE).explain("victim")
+    };
+    let told = scene(true);
+    assert_charges(
+        told.only(),
+        &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_090), (Cause::Softirq, 10)],
+    );
+    assert_blames(told.only(), Cause::TraceLoss, None);
+    assert_blames(scene(false).only(), Cause::OwnWork, None);
+}
+
+#[test]
 fn a_loss_lowers_the_confidence_of_another_verdict() {
     let hog = rt("hog", 20, 90);
     let told = woken_and_running()
@@ -184,4 +201,70 @@ fn what_was_not_recorded_is_said() {
         told.0.missing.iter().flat_map(|missing| missing.kind.tracepoints()).copied().collect();
     assert!(missing.contains(&"raw_syscalls:sys_enter"), "{missing:?}");
     assert!(!missing.contains(&"sched:sched_switch"), "{missing:?}");
+}
+
+#[test]
+fn a_wait_that_the_trace_ends_in_says_so() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(9 * MS)
+        .sign(ContextFlags::default())
+        .explain("victim");
+    assert!(told.only().verdict.why.ends_with("to the end of the trace"), "{}", told.only().verdict.why);
+}
+
+#[test]
+fn a_wait_that_began_before_the_trace_accuses_nobody() {
+    // It was preempted, or woken, before the first event; nothing shows it until it runs.
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .unseen_switch_to(hog)
+        .sign(ContextFlags::default())
+        .at(50 * MS)
+        .sleep(VICTIM)
+        .at(51 * MS)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_eq!(activation.trigger, Trigger::TraceStart);
+    assert_charges(activation, &[(Cause::OwnWork, MS)]);
+    assert_eq!(activation.latency(), None);
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+}
+
+#[test]
+fn a_preemption_is_charged_though_the_beginning_was_not_seen() {
+    let hog = rt("hog", 20, 90);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(MS)
+        .timer_wakes(hog)
+        .run(hog)
+        .at(9 * MS)
+        .sleep(VICTIM)
+        .at(10 * MS)
+        .sleep(IDLE)
+        .explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::OwnWork, 2 * MS), (Cause::HigherPriorityTask, 8 * MS)]);
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+}
+
+#[test]
+fn a_sleep_that_the_trace_ends_in_is_no_wait() {
+    let told =
+        woken_and_running().at(200).sleep(IDLE).at(900 * MS).sign(ContextFlags::default()).explain("victim");
+    let activation = told.only();
+    assert_eq!(activation.done, Some(Ns::from_us(200)));
+    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
 }

@@ -5,7 +5,7 @@ use super::support::{
 };
 use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::ContextFlags;
-use whylate_ledger::{Activation, Cause, Culprit, Options, Trigger};
+use whylate_ledger::{Activation, Cause, Culprit, Options, Select, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
 const APP: Thread = fair("app", 30);
@@ -364,6 +364,17 @@ fn who_pins_itself_first_and_is_never_raised_is_told_so() {
 }
 
 #[test]
+fn who_pins_itself_first_is_not_stuck_behind_the_kernels_own_threads() {
+    let (ktimers, victim) = (rt("ktimers/1", 20, 1), fair("rtapp", 10));
+    let told = pins_itself_first(ktimers, victim)
+        .at(5_000 * MS + 106)
+        .sign(ContextFlags::default())
+        .explain_with(&Options { tasks: vec![Select::parse("rtapp")], ..Options::default() });
+    assert_blames(told.worst(), Cause::HigherPriorityTask, Some(ktimers));
+    assert!(told.finding("pinned-before-priority").is_none(), "{:?}", told.codes());
+}
+
+#[test]
 fn a_fair_thread_that_did_not_pin_itself_is_simply_outranked() {
     let (hog, victim) = (rt("hog", 20, 1), fair("victim", 10));
     let told = Scene::new()
@@ -380,4 +391,16 @@ fn a_fair_thread_that_did_not_pin_itself_is_simply_outranked() {
     let activation = told.only();
     assert_charges(activation, &[(Cause::HigherPriorityTask, 50 * MS - 100), (Cause::OwnWork, MS)]);
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+}
+
+#[test]
+fn an_interrupts_thread_is_named_as_one() {
+    let thread = rt("irq/27-eth0", 20, 90);
+    let activation = behind(thread);
+    assert_blames(&activation, Cause::HigherPriorityTask, Some(thread));
+    let verdict = &activation.verdict;
+    assert!(verdict.why.contains("the thread of interrupt 27 (eth0)"), "{}", verdict.why);
+    assert!(verdict.fix[0].contains("/proc/irq/27/smp_affinity_list"), "{:?}", verdict.fix);
+    let plain = behind(rt("irqbalance", 20, 90));
+    assert!(!plain.verdict.why.contains("interrupt"), "{}", plain.verdict.why);
 }

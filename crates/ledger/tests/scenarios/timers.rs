@@ -45,6 +45,58 @@ fn a_late_timer_whose_reason_was_not_recorded_is_just_late() {
 }
 
 #[test]
+fn silence_in_the_timer_interrupt_is_stolen_time_and_a_long_callback_is_not() {
+    let ticks = |callback: i64, after: i64| {
+        let end = 110 + callback;
+        sleeping(Scene::new(), IDLE)
+            .at(101)
+            .vector("local_timer")
+            .at(102)
+            .fire(TIMER)
+            .wake(VICTIM, 1)
+            .event(EventKind::HrtimerExpireExit { hrtimer: TIMER })
+            .at(105)
+            .callback(7, "tick_nohz_handler", end - 105)
+            .at(end + after)
+            .vector_exit("local_timer")
+            .at(end + after + 3)
+            .run(VICTIM)
+            .at(end + after + 50)
+            .sleep(IDLE)
+            .explain("victim")
+    };
+    let told = ticks(5, 2_000);
+    assert_blames(told.worst(), Cause::Stolen, None);
+    assert_eq!(told.worst().verdict.charged, Ns::from_us(2_000));
+    let told = ticks(2_000, 5);
+    assert_eq!(told.worst().verdict.cause, Cause::Irq);
+}
+
+/// As PREEMPT_RT does it: the interrupt wakes `ktimers/1`, which waits for `hog` and then runs the callback.
+fn expires_in_a_thread(hog: Thread) -> Activation {
+    const KTIMERS: Thread = rt("ktimers/1", 19, 1);
+    let scene = sleeping(Scene::new(), hog);
+    let scene = scene.at(102).vector("local_timer").at(105).wake(KTIMERS, 1).vector_exit("local_timer");
+    let scene = scene.at(280).sleep(KTIMERS).softirq(8).at(290).fire(TIMER).wake(VICTIM, 1).fired(TIMER);
+    last(scene.at(295).softirq_exit(8))
+}
+
+#[test]
+fn a_timer_that_expires_in_a_thread_is_late_because_of_whoever_kept_that_thread_waiting() {
+    for hog in [rt("hog", 20, 90), rt("lower", 20, 50)] {
+        let activation = expires_in_a_thread(hog);
+        assert_blames(&activation, Cause::HigherPriorityTask, Some(hog));
+        assert_eq!(activation.verdict.charged, Ns::from_us(175));
+        assert!(
+            activation.verdict.why.contains("kept ktimers/1:19 (rt 1) off the CPU"),
+            "{}",
+            activation.verdict.why
+        );
+        assert!(activation.verdict.fix[0].contains("clock_nanosleep"));
+    }
+}
+
+#[test]
 fn a_late_timer_over_a_thread_in_the_kernel_is_interrupts_disabled() {
     let scene = sleeping(Scene::new(), APP).at(90).call(sys::READ, [3, 0, 0]);
     let activation = last(handled_late(scene));
@@ -307,4 +359,28 @@ fn the_cancel_that_the_kernel_traces_with_each_expiry_is_none() {
     let last = activations.last().expect("an activation");
     assert_eq!(last.due, Ns::from_us(100));
     assert_charges(last, &[(Cause::IdleExit, 203), (Cause::OwnWork, 47)]);
+}
+
+/// Forty of `flood`'s timers expire in one interrupt, in front of the victim's work, and each takes 50 us.
+fn tick_with_many_timers(arming: Thread) -> Activation {
+    let mut scene = Scene::new().cpu(1).at(0).run(arming);
+    for n in 0..40 {
+        scene = scene.arm(0x1000 + n, 1_000);
+    }
+    scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(1_000).vector("local_timer");
+    for n in 0..40 {
+        scene = scene.callback(0x1000 + n, "posix_timer_fn", 50);
+    }
+    let told = scene.at(3_010).vector_exit("local_timer").at(3_100).sleep(IDLE).explain("victim");
+    told.only().clone()
+}
+
+#[test]
+fn an_interrupt_of_many_timers_says_whose_they_are() {
+    let activation = tick_with_many_timers(fair("flood", 30));
+    let verdict = &activation.verdict;
+    assert_eq!((verdict.cause, verdict.charged), (Cause::Irq, Ns::from_us(2_010)));
+    let said: Vec<&str> = verdict.evidence.iter().map(|evidence| evidence.what.as_str()).collect();
+    let timers = said.iter().find(|what| what.contains("40 timers expired")).expect("what it ran");
+    assert!(timers.contains("posix_timer_fn 40 times, 2.00 ms, 40 of them armed by flood:30"), "{timers}");
 }

@@ -234,3 +234,69 @@ fn a_fair_thread_without_a_policy_is_not_selected_by_default() {
         .explain_with(&Options::default());
     assert!(told.0.tasks.is_empty() && told.0.activations.is_empty());
 }
+
+/// A driver's own timer ends what the victim waits for: null_blk completes its requests so.
+fn completes_by_a_timer(scene: Scene) -> Scene {
+    scene
+        .at(3_150)
+        .vector("local_timer")
+        .fire_named(0x77, "null_cmd_timer_expired")
+        .wake(VICTIM, 1)
+        .fired(0x77)
+        .vector_exit("local_timer")
+        .at(3_155)
+        .run(VICTIM)
+        .at(3_200)
+        .sleep(IDLE)
+}
+
+#[test]
+fn a_device_that_completes_by_a_timer_is_a_device() {
+    let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let told =
+        completes_by_a_timer(scene.at(150).call(sys::READ, [3, 0, 4096]).block(IDLE)).explain("victim");
+    assert_charges(
+        told.only(),
+        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 3_000)],
+    );
+    assert_blames(told.only(), Cause::BlockIo, None);
+}
+
+#[test]
+fn a_page_that_is_there_before_its_reader_is_off_the_cpu_ends_nothing() {
+    let told = idle()
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .fault(0x7000_0000)
+        .at(112)
+        .vector("local_timer")
+        .fire_named(0x77, "null_cmd_timer_expired")
+        .wake(VICTIM, 1)
+        .fired(0x77)
+        .vector_exit("local_timer")
+        .at(900)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_eq!(told.only().response(), Ns::from_us(800));
+}
+
+#[test]
+fn a_page_that_a_softirq_brings_is_a_page_fault() {
+    let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(110).fault(0x7000_0000);
+    let told = scene
+        .at(111)
+        .block(IDLE)
+        .at(3_111)
+        .softirq(4)
+        .wake(VICTIM, 1)
+        .softirq_exit(4)
+        .at(3_115)
+        .run(VICTIM)
+        .at(3_200)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_blames(told.only(), Cause::PageFault, None);
+}

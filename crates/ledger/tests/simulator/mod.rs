@@ -6,8 +6,8 @@
 
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Switch, Syscall,
-    SyscallReturn, TaskState, Wake,
+    Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, KindSet, PageFault, Switch,
+    Syscall, SyscallReturn, TaskState, Wake,
 };
 
 /// Threads by id, the idle task among them.
@@ -279,6 +279,6 @@ impl Simulator {
 
     fn lose(&mut self, cpu: usize) {
         self.now += i64::from(self.below(200_000));
-        self.trace(cpu, EventKind::Lost { count: Some(3) }, 0);
+        self.trace(cpu, EventKind::Lost { count: Some(3), since: None, kinds: KindSet::NONE }, 0);
     }
 }

@@ -10,8 +10,9 @@
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Finding, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker,
-    PageFault, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
+    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Kind,
+    KindSet, Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource,
+    Wake,
 };
 use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select, explain};
 
@@ -24,6 +25,7 @@ pub(crate) mod sys {
     pub(crate) const FUTEX: i64 = 202;
     pub(crate) const SCHED_SETSCHEDULER: i64 = 144;
     pub(crate) const SCHED_SETAFFINITY: i64 = 203;
+    pub(crate) const SCHED_SETATTR: i64 = 314;
     pub(crate) const CLOCK_NANOSLEEP: i64 = 230;
     /// `futex(word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2)`: a lock that is taken and has waiters.
     pub(crate) const LOCK: [u64; 3] = [0x7f00_0000, 0x80, 2];
@@ -221,10 +223,15 @@ impl Scene {
         }))
     }
 
-    /// `hrtimer_expire_entry`, which reads the clock as it is.
+    /// `hrtimer_expire_entry` of a sleep, which reads the clock as it is.
     pub(crate) fn fire(self, hrtimer: u64) -> Scene {
+        self.fire_named(hrtimer, "hrtimer_wakeup")
+    }
+
+    /// `hrtimer_expire_entry` of a callback.
+    pub(crate) fn fire_named(self, hrtimer: u64, function: &str) -> Scene {
         let now = self.now;
-        let function = "hrtimer_wakeup".into();
+        let function = function.into();
         self.flag(ContextFlags::HARDIRQ, true).event(EventKind::HrtimerExpire(HrtimerExpiry {
             hrtimer,
             function,
@@ -277,6 +284,45 @@ impl Scene {
         self.event(EventKind::SyscallExit(SyscallReturn { nr, ret: 0 }))
     }
 
+    /// `sys_exit` of a call that failed.
+    pub(crate) fn fail(self, nr: i64, error: i64) -> Scene {
+        self.event(EventKind::SyscallExit(SyscallReturn { nr, ret: -error }))
+    }
+
+    /// `signal_generate` by the kernel, to `thread`.
+    pub(crate) fn kernel_sends(self, thread: Thread, sig: i32) -> Scene {
+        self.event(EventKind::Signal(Signal {
+            sig,
+            code: Signal::SI_KERNEL,
+            tid: Tid(thread.tid),
+            comm: thread.name.into(),
+        }))
+    }
+
+    /// `sched_process_fork`
+    pub(crate) fn fork(self, parent: Thread, child: Thread) -> Scene {
+        self.event(EventKind::Fork {
+            parent: Tid(parent.tid),
+            child: Tid(child.tid),
+            comm: Comm::from(child.name),
+        })
+    }
+
+    /// `sched_process_exec` by who is current, which goes on as `thread`.
+    pub(crate) fn exec(mut self, thread: Thread) -> Scene {
+        let old = Tid(self.on().current.tid);
+        self.on().current = thread;
+        self.event(EventKind::Exec { old, tid: Tid(thread.tid) })
+    }
+
+    /// Interrupts below may nest: this one ends with `vector_exit`, whatever timers ran in it.
+    pub(crate) fn callback(self, hrtimer: u64, function: &str, us: i64) -> Scene {
+        let end = self.now + Ns::from_us(us);
+        let mut scene = self.fire_named(hrtimer, function);
+        scene.now = end;
+        scene.event(EventKind::HrtimerExpireExit { hrtimer })
+    }
+
     /// `page_fault_user`
     pub(crate) fn fault(self, address: u64) -> Scene {
         self.event(EventKind::PageFault(PageFault { address, ip: 0x40_1000, user: true }))
@@ -309,7 +355,14 @@ impl Scene {
     /// Events were lost on this CPU up to now.
     pub(crate) fn lose(mut self) -> Scene {
         self.info.lost_events += 1;
-        self.event(EventKind::Lost { count: Some(1) })
+        self.event(EventKind::Lost { count: Some(1), since: None, kinds: KindSet::NONE })
+    }
+
+    /// The buffer with system calls and page faults lost events since `since` (us); the scheduler's did not.
+    pub(crate) fn lose_workings(mut self, since: i64) -> Scene {
+        self.info.lost_events += 1;
+        let kinds = KindSet::of(&[Kind::Syscall, Kind::PageFault]);
+        self.event(EventKind::Lost { count: Some(1), since: Some(Ns(since * 1_000)), kinds })
     }
 
     /// The events as a trace.

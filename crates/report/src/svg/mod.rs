@@ -92,5 +92,5 @@ fn file(
             g.legend transform={ "translate(0 " (TITLE + height) ")" } { (below) }
         }
     };
-    picture.into_string()
+    picture.into_string() + "\n"
 }

@@ -82,6 +82,7 @@ fn holds_cpu(cause: Cause) -> bool {
             | Cause::LockInversion
             | Cause::LockWait
             | Cause::FairQueue
+            | Cause::PinnedBeforePriority
     )
 }
 

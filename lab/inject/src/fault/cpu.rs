@@ -4,7 +4,7 @@ use super::{start_burst, start_hog, start_plain_victim, victim};
 use crate::crew::{Crew, Part, Role};
 use crate::periodic::Pace;
 use crate::setup::Setup;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rustix::thread::sched_yield;
 use whylate_base::Ns;
 use whylate_sys::{Clock, DeadlineParams, SchedParams, now};
@@ -31,7 +31,7 @@ pub(super) fn rr(setup: &Setup) -> Result<Crew> {
 }
 
 fn bursts(setup: &Setup, victim: Role, culprit: Role, burst: Ns) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let pace = setup.pace_before_victim(Ns::from_us(500));
     start_burst(&mut crew, setup, culprit, pace, setup.burst(burst))?;
     start_plain_victim(&mut crew, setup, victim)?;
@@ -41,7 +41,7 @@ fn bursts(setup: &Setup, victim: Role, culprit: Role, burst: Ns) -> Result<Crew>
 /// A SCHED_DEADLINE thread may not be pinned (sched_setattr(2), EPERM), so there is one
 /// for every CPU, all due at once: the earliest deadlines spread over all CPUs.
 pub(super) fn deadline(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let pace = setup.pace_before_victim(Ns::from_us(500));
     let burst = setup.burst(Ns::from_ms(3));
     let params = DeadlineParams { runtime: burst + burst, deadline: setup.every, period: setup.every };
@@ -59,7 +59,7 @@ pub(super) fn deadline(setup: &Setup) -> Result<Crew> {
 
 /// Story A: a thread of the lowest real-time priority that never sleeps.
 pub(super) fn throttle(setup: &Setup, starving: bool) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     if starving {
         // Where there is a fair server (Linux 6.12), this is who it runs in front of the victim.
         let role = Role::new(Part::Bystander, setup.name("starving"), SchedParams::OTHER, setup.cpu);
@@ -80,7 +80,7 @@ pub(super) fn pin_first(setup: &Setup, fixed: bool) -> Result<Crew> {
     // With one CPU the victim could not even be awake to pin itself.
     let elsewhere =
         setup.other_cpu.context("pin-first needs a second CPU: boot with two, or widen the affinity")?;
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     start_hog(&mut crew, setup, hog(setup), setup.start)?;
     let comes = setup.start + setup.interval + setup.interval;
     let role = Role { pin_first: !fixed, waits: Some((comes, elsewhere)), ..victim(setup) };
@@ -92,20 +92,40 @@ pub(super) fn pin_first(setup: &Setup, fixed: bool) -> Result<Crew> {
 
 /// A victim that forgot to ask for a real-time policy.
 pub(super) fn fair(setup: &Setup, rivals: usize) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
+    start_rivals(&mut crew, setup, rivals)?;
+    start_plain_victim(&mut crew, setup, Role { sched: SchedParams::OTHER, ..victim(setup) })?;
+    Ok(crew)
+}
+
+/// SCHED_OTHER threads that never sleep.
+pub(super) fn start_rivals(crew: &mut Crew, setup: &Setup, rivals: usize) -> Result<()> {
     for number in 0..rivals {
         let name = format!("{}-{number}", setup.culprit_name("batch"));
         let role = Role::new(Part::Culprit, name, SchedParams::OTHER, setup.cpu);
         // It must be awake before the hog: on PREEMPT_RT its timer expires in ktimers/N, FIFO 1 as well.
-        start_hog(&mut crew, setup, role, setup.start - Ns::from_ms(50))?;
+        start_hog(crew, setup, role, setup.start - Ns::from_ms(50))?;
     }
-    start_plain_victim(&mut crew, setup, Role { sched: SchedParams::OTHER, ..victim(setup) })?;
+    Ok(())
+}
+
+/// A SCHED_OTHER victim that may use idle CPUs as well, and yet is never moved there: CPUs
+/// without load balancing (isolcpus=, isolated cpusets) keep each thread where it woke last.
+pub(super) fn wake_placement(setup: &Setup, rivals: usize) -> Result<Crew> {
+    ensure!(
+        setup.cpus.len() > 1,
+        "wake-placement needs two isolated CPUs: boot with isolcpus=1-3 and give --cpus 1-3"
+    );
+    let mut crew = Crew::new(setup, true)?;
+    start_rivals(&mut crew, setup, rivals)?;
+    let role = Role { sched: SchedParams::OTHER, may_move: Some(setup.cpus.clone()), ..victim(setup) };
+    start_plain_victim(&mut crew, setup, role)?;
     Ok(crew)
 }
 
 /// sched_yield(2) from a higher priority gives the CPU to nobody below it.
 pub(super) fn yielding(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let sched = SchedParams::fifo((setup.priority + 5).min(99));
     let role = Role::new(Part::Culprit, setup.culprit_name("yielder"), sched, setup.cpu);
     let (pace, burst) = (setup.pace_before_victim(Ns::from_us(500)), setup.burst(Ns::from_ms(4)));

@@ -2,6 +2,7 @@
 
 use super::{start_plain_victim, victim};
 use crate::crew::{Crew, Part, Role};
+use crate::habits::Habits;
 use crate::periodic::Pace;
 use crate::setup::Setup;
 use anyhow::{Context, Result, ensure};
@@ -82,7 +83,7 @@ pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Crew> {
 
 /// A victim whose job does `fault` once in every so many, and its usual work each time.
 fn faulty_jobs(setup: &Setup, mut fault: impl FnMut() + Send + 'static) -> Result<Crew> {
-    let mut crew = Crew::new(false)?;
+    let mut crew = Crew::new(setup, false)?;
     let (pace, spin, job, per_fault) = (setup.pace(), setup.spin, setup.job, setup.jobs_per_fault());
     crew.start(victim(setup), move || {
         pace.run(|number| {
@@ -107,10 +108,10 @@ pub(super) fn softirq(setup: &Setup, receivers: usize) -> Result<Crew> {
     let to = SocketAddrV4::new(Ipv4Addr::new(127, 255, 255, 255), port);
     sender.send_to(&[0], to).with_context(|| format!("cannot send to {to}: is lo up?"))?;
 
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let role = Role::new(Part::Culprit, setup.culprit_name("flood"), SchedParams::OTHER, setup.cpu);
     let burst = setup.burst(setup.every);
-    let pace = Pace { first: setup.start, interval: setup.every, end: setup.end };
+    let pace = Pace { interval: setup.every, habits: Habits::default(), ..setup.pace() };
     crew.start(role, move || {
         let payload = [0_u8; 1_400];
         let log = pace.run(|_| {

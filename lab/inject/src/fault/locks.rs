@@ -2,8 +2,9 @@
 
 use super::{start_burst, victim};
 use crate::crew::{Crew, Part, Role};
-use crate::setup::Setup;
-use anyhow::{Context, Result};
+use crate::setup::{Cast, Setup};
+use crate::work::Spin;
+use anyhow::{Result, ensure};
 use rustix::thread::futex::{Flags, lock_pi, unlock_pi};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,7 @@ use whylate_base::Ns;
 use whylate_sys::{SchedParams, gettid};
 
 /// A lock that something can be done under.
-trait Guarding: Send + Sync + 'static {
+pub(super) trait Guarding: Send + Sync + 'static {
     fn hold(&self, work: impl FnOnce());
 }
 
@@ -58,7 +59,7 @@ pub(super) fn pi(setup: &Setup) -> Result<Crew> {
 }
 
 fn middle_hog(setup: &Setup, lock: Arc<impl Guarding>, middle: Part) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let (spin, section) = (setup.spin, Ns::from_ms(4));
     let pace = setup.pace_before_victim(OWNER_LEAD);
     let late_by = OWNER_LEAD - MIDDLE_LEAD;
@@ -76,7 +77,8 @@ fn middle_hog(setup: &Setup, lock: Arc<impl Guarding>, middle: Part) -> Result<C
     Ok(crew)
 }
 
-fn low(setup: &Setup) -> SchedParams {
+/// The priority of an owner.
+pub(super) fn low(setup: &Setup) -> SchedParams {
     SchedParams::fifo(setup.priority / 5)
 }
 
@@ -86,19 +88,21 @@ fn middle_sched(setup: &Setup) -> SchedParams {
 
 /// Half of its job under the lock.
 fn start_locking_victim(crew: &mut Crew, setup: &Setup, lock: Arc<impl Guarding>) -> Result<()> {
+    ensure!(setup.cast == Cast::Everyone, "--fork-exec: this lock is one of threads, not of processes");
     let (pace, spin, half) = (setup.pace(), setup.spin, Ns(setup.job.0 / 2));
-    crew.start(victim(setup), move || {
-        pace.run(|_| {
-            lock.hold(|| spin.work(half));
-            spin.work(half);
-        })
-    })
+    crew.start(victim(setup), move || pace.run(|_| use_lock(&*lock, spin, half)))
+}
+
+/// A job, half of it under the lock.
+pub(super) fn use_lock(lock: &impl Guarding, spin: Spin, half: Ns) {
+    lock.hold(|| spin.work(half));
+    spin.work(half);
 }
 
 /// The victim waits for `first`, held by a link that waits for `second`, held by the
 /// lowest, which the middle one preempts.
 pub(super) fn chain(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let (first, second) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
     let (spin, section) = (setup.spin, Ns::from_ms(4));
     let pace = setup.pace_before_victim(OWNER_LEAD);
@@ -120,14 +124,13 @@ pub(super) fn chain(setup: &Setup) -> Result<Crew> {
 }
 
 /// The owner is never kept from running: it just takes long.
-pub(super) fn contention(setup: &Setup) -> Result<Crew> {
-    let elsewhere =
-        setup.other_cpu.context("contention needs a second CPU: boot with two, or widen the affinity")?;
-    let mut crew = Crew::new(true)?;
+pub(super) fn contention(setup: &Setup, one_cpu: bool) -> Result<Crew> {
+    let mut crew = Crew::new(setup, true)?;
     let lock = Arc::new(Mutex::new(()));
     let (spin, section, owners) = (setup.spin, setup.burst(Ns::from_ms(5)), Arc::clone(&lock));
     let pace = setup.pace_before_victim(Ns::from_us(1_000));
-    let owner = Role::new(Part::Culprit, setup.culprit_name("owner"), low(setup), elsewhere);
+    let cpu = setup.other_cpu.filter(|_| !one_cpu).unwrap_or(setup.cpu);
+    let owner = Role::new(Part::Culprit, setup.culprit_name("owner"), low(setup), cpu);
     crew.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
     start_locking_victim(&mut crew, setup, lock)?;
     Ok(crew)

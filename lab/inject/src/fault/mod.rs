@@ -2,7 +2,10 @@
 
 mod cpu;
 mod io;
+mod kernel;
+mod limits;
 mod locks;
+mod mixed;
 mod own;
 
 use crate::crew::{Crew, Part, Role};
@@ -10,8 +13,7 @@ use crate::options::Injection;
 use crate::periodic::{Log, Pace};
 use crate::setup::Setup;
 use anyhow::Result;
-use whylate_base::Ns;
-use whylate_sys::SchedParams;
+use whylate_base::{CpuSet, Ns};
 
 /// Starts the threads of `fault`.
 ///
@@ -31,7 +33,7 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Crew> {
         Injection::Inversion => locks::inversion(setup),
         Injection::Pi => locks::pi(setup),
         Injection::LockChain => locks::chain(setup),
-        Injection::Contention => locks::contention(setup),
+        Injection::Contention { one_cpu } => locks::contention(setup, *one_cpu),
         Injection::PageFault { pages, major, file } => match file {
             Some(file) if *major => io::major_faults(setup, file, *pages),
             _ => io::minor_faults(setup, *pages),
@@ -41,13 +43,27 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Crew> {
         Injection::RelativeSleep => own::relative_sleep(setup),
         Injection::OwnWork => own::overrun(setup),
         Injection::TimerSlack { slack } => own::timer_slack(setup, *slack),
+        Injection::StopTask { hotplug: true, .. } => kernel::hotplug(setup),
+        Injection::StopTask { signals, hotplug: false } => kernel::stop_task(setup, *signals),
+        Injection::IrqLoad { port } => kernel::irq_load(setup, port),
+        Injection::Timers { count } => kernel::timers(setup, *count),
+        Injection::PreemptOff { files } => kernel::preempt_off(setup, *files),
+        Injection::IrqsOff { signals } => kernel::irqs_off(setup, *signals),
+        Injection::CgroupQuota { quota, quota_period } => limits::quota(setup, *quota, *quota_period),
+        Injection::RtRefused { rivals, .. } => limits::refused(setup, *rivals),
+        Injection::Rttime { budget } => limits::rttime(setup, *budget),
+        Injection::WakePlacement { rivals } => cpu::wake_placement(setup, *rivals),
+        Injection::CoarseClock => own::coarse_clock(setup),
+        Injection::TwoCauses => mixed::two_causes(setup),
+        Injection::TwoVictims => mixed::two_victims(setup),
     }
 }
 
-/// The usual victim: SCHED_FIFO, on its CPU.
+/// The usual victim: of the policy asked for, on its CPU.
 fn victim(setup: &Setup) -> Role {
-    let sched = SchedParams::fifo(setup.priority);
-    Role::new(Part::Victim, setup.victim_name("victim"), sched, setup.cpu)
+    let role = Role::new(Part::Victim, setup.victim_name("victim"), setup.victim_sched, setup.cpu);
+    // Where it goes is its habit; what matters here is that it is not bound to one CPU.
+    Role { may_move: setup.victim_moves().then(|| CpuSet::from_iter([setup.cpu])), ..role }
 }
 
 /// Starts `role` as a victim that only does its work.

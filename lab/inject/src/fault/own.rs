@@ -4,21 +4,23 @@ use super::{start_plain_victim, victim};
 use crate::crew::{Crew, Role};
 use crate::periodic::{Job, Log};
 use crate::setup::Setup;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rustix::thread::nanosleep;
-use rustix::time::Timespec;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use whylate_base::Ns;
 use whylate_sys::{Clock, SchedParams, now, set_timer_slack, sleep_until};
 
 pub(super) fn nothing(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     start_plain_victim(&mut crew, setup, victim(setup))?;
     Ok(crew)
 }
 
 /// One job in several takes for longer than a period.
 pub(super) fn overrun(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let (per_fault, long) = (setup.jobs_per_fault(), setup.burst(setup.interval + Ns(setup.interval.0 / 4)));
     crew.start(victim(setup), move || {
@@ -30,12 +32,12 @@ pub(super) fn overrun(setup: &Setup) -> Result<Crew> {
 /// Sleeps for a period after each job instead of until the next one is due, so that the
 /// job's own time and every delay add up.
 pub(super) fn relative_sleep(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     crew.start(victim(setup), move || {
         let mut log = Log::with_room(pace.jobs());
-        let period =
-            Timespec { tv_sec: pace.interval.0 / 1_000_000_000, tv_nsec: pace.interval.0 % 1_000_000_000 };
+        let mut habits = pace.habits;
+        let period = timespec(pace.interval);
         let mut due = pace.first;
         if sleep_until(Clock::Monotonic, due).is_err() {
             return log;
@@ -43,7 +45,9 @@ pub(super) fn relative_sleep(setup: &Setup) -> Result<Crew> {
         while now(Clock::Monotonic) < pace.end {
             let start = now(Clock::Monotonic);
             spin.work(job);
-            log.push(Job { due, start, done: now(Clock::Monotonic) });
+            let done = now(Clock::Monotonic);
+            log.push(Job::new(due, start, done));
+            habits.after_job(done);
             // Nothing here handles a signal, and a shorter sleep would only be an earlier job.
             let _ = nanosleep(&period);
             due += pace.interval;
@@ -55,10 +59,40 @@ pub(super) fn relative_sleep(setup: &Setup) -> Result<Crew> {
 
 /// A SCHED_OTHER thread's sleep may be longer by its timer slack (prctl(2), 50 us by default).
 pub(super) fn timer_slack(setup: &Setup, slack: Ns) -> Result<Crew> {
-    let mut crew = Crew::new(true)?;
+    let mut crew = Crew::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     crew.start(Role { sched: SchedParams::OTHER, ..victim(setup) }, move || {
         set_timer_slack(slack).map_or_else(|_| Log::default(), |()| pace.run(|_| spin.work(job)))
     })?;
     Ok(crew)
+}
+
+/// Story C: a timerfd in step with the tick. A scheduler clock that only ticks charges the
+/// thread a whole tick for each job that begins before one and ends after it, so `--phase` decides.
+pub(super) fn coarse_clock(setup: &Setup) -> Result<Crew> {
+    let mut crew = Crew::new(setup, true)?;
+    let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).context("timerfd_create")?;
+    let times = Itimerspec { it_interval: timespec(pace.interval), it_value: timespec(pace.first) };
+    timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times).context("timerfd_settime")?;
+    crew.start(victim(setup), move || {
+        pace.run_by(
+            // A count of expiries that are past is read and waited on.
+            |due| {
+                let mut count = [0; 8];
+                while rustix::io::read(&timer, &mut count).is_ok() {
+                    if now(Clock::Monotonic) >= due {
+                        return true;
+                    }
+                }
+                false
+            },
+            |_| spin.work(job),
+        )
+    })?;
+    Ok(crew)
+}
+
+fn timespec(time: Ns) -> Timespec {
+    Timespec { tv_sec: time.0 / 1_000_000_000, tv_nsec: time.0 % 1_000_000_000 }
 }

@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn signal(sig: i32, code: i32, tid: i32, comm: &str) -> whylate_events::Signal {
+    whylate_events::Signal { sig, code, tid: Tid(tid), comm: Comm::from(comm) }
+}
+
 fn wake(comm: &str, tid: i32, prio: i32, cpu: u32) -> Wake {
     Wake { comm: Comm::from(comm), tid: Tid(tid), prio: Priority(prio), target_cpu: Cpu(cpu) }
 }
@@ -186,6 +190,14 @@ fn every_event_in_every_spelling() {
         ("cpu_idle:             state=4294967295 cpu_id=5", CpuIdle { state: None }),
         ("nmi_handler: perf_event_nmi_handler() delta_ns: 5290 handled: 1", Nmi { delta: Ns(5290) }),
         ("nmi_handler: handler=0xff delta_ns=5290 handled=1", Nmi { delta: Ns(5290) }),
+        (
+            "signal_generate: sig=9 errno=0 code=128 comm=a pid=3 b pid=17 grp=1 res=0",
+            Signal(signal(9, 128, 17, "a pid=3 b")),
+        ),
+        (
+            "signal_generate:      sig=17 errno=0 code=-6 comm=x pid=4 grp=0 res=0",
+            Signal(signal(17, -6, 4, "x")),
+        ),
         ("tracing_mark_write: hello: a <- marker", Marker("hello: a <- marker".into())),
         ("print:  tracing_mark_write: whylate: workload 7", Marker("whylate: workload 7".into())),
         ("print: ip=0xffffffff buf=hello there", Marker("hello there".into())),

@@ -1,0 +1,71 @@
+//! `whylate lab kernels`
+
+use crate::args::KernelsArgs;
+use crate::outcome::Outcome;
+use crate::output;
+use crate::output::say;
+use anyhow::Result;
+use serde_json::{Value, json};
+use whylate_lab::Store;
+use whylate_lab::kernels::{SERIES, Series};
+
+pub(crate) fn run(args: &KernelsArgs) -> Result<Outcome> {
+    let store = Store::open_default();
+    for name in names(&args.remove) {
+        match store.remove(name)? {
+            true => say!("{name}: removed"),
+            false => say!("{name}: was not cached"),
+        }
+    }
+    for name in names(&args.fetch) {
+        if Series::find(name).is_some() {
+            say!("{name}: fetching ...");
+        }
+        let kernel = store.fetch(name)?;
+        say!("{name}: {}, {} MB", kernel.release, store.size(&kernel) / 1_000_000);
+    }
+    if args.json {
+        output::print_json(&document(&store))?;
+    } else {
+        output::print(&table(&store))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The kernels that a list names, `all` being every one.
+fn names(list: &[String]) -> Vec<&str> {
+    match list.iter().any(|name| name == "all") {
+        true => SERIES.iter().map(|series| series.name).collect(),
+        false => list.iter().map(String::as_str).collect(),
+    }
+}
+
+fn table(store: &Store) -> String {
+    let cached = store.cached();
+    let row = |series: &Series| {
+        let kernel = cached.iter().find(|kernel| kernel.name == series.name);
+        let release = kernel.map_or("not cached", |kernel| &kernel.release);
+        let size = kernel.map_or(String::new(), |kernel| format!("{} MB", store.size(kernel) / 1_000_000));
+        let preemption = if series.preempt_rt { "PREEMPT_RT; " } else { "" };
+        format!("{:<8} {release:<24} {size:>7}  {preemption}{}\n", series.name, series.good_for)
+    };
+    let rows: String = SERIES.iter().map(row).collect();
+    format!("{rows}\nCache: {}\n", store.root().display())
+}
+
+fn document(store: &Store) -> Value {
+    let cached = store.cached();
+    let entry = |series: &Series| {
+        let kernel = cached.iter().find(|kernel| kernel.name == series.name);
+        json!({
+            "name": series.name,
+            "cached": kernel.is_some(),
+            "release": kernel.map(|kernel| &kernel.release),
+            "bytes": kernel.map(|kernel| store.size(kernel)),
+            "preempt_rt": series.preempt_rt,
+            "good_for": series.good_for,
+        })
+    };
+    let kernels: Vec<Value> = SERIES.iter().map(entry).collect();
+    json!({"schema": "whylate.lab-kernels/1", "cache": store.root(), "kernels": kernels})
+}

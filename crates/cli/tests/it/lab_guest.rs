@@ -1,0 +1,159 @@
+//! Boots guests, one at a time: only with WHYLATE_TEST_LAB=1, as each takes ten seconds or more
+//! and needs QEMU, and a kernel that is cached or can be fetched.
+
+use crate::support::run::{Run, command, ended};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const KERNEL: &str = "6.12-rt";
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// `whylate lab exec`, in a directory of its own, which also takes its temporary files.
+struct Lab {
+    directory: TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Lab {
+    /// None, with the reason printed, where no guests are to be booted.
+    fn new() -> Option<Lab> {
+        if std::env::var_os("WHYLATE_TEST_LAB").is_none() {
+            println!("skipped: it boots a guest; set WHYLATE_TEST_LAB=1");
+            return None;
+        }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::create_dir(directory.path().join("tmp")).expect("a directory");
+        Some(Lab { directory, _turn: turn })
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn exec(&self, arguments: &[&str]) -> Command {
+        let mut command = command();
+        command.current_dir(self.directory.path()).env("TMPDIR", self.path("tmp"));
+        command.args(["lab", "exec", "--kernel", KERNEL]).args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        ended(self.exec(arguments).output().expect("the program starts"))
+    }
+
+    fn came_back(&self, name: &str) -> String {
+        fs::read_to_string(self.path("whylate-lab").join(name))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Nothing is left of the guest: no temporary file, and no QEMU that has one open.
+    fn is_clean(&self) {
+        let left: Vec<_> = fs::read_dir(self.path("tmp")).expect("the directory").flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert_eq!(qemus(&self.path("tmp")), Vec::<String>::new());
+    }
+}
+
+/// The processes whose command line has that path in it.
+fn qemus(path: &Path) -> Vec<String> {
+    let path = path.to_string_lossy();
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
+    lines.filter(|line| line.contains("qemu") && line.contains(&*path)).collect()
+}
+
+#[test]
+fn a_program_runs_with_its_files_and_they_come_back() {
+    let Some(lab) = Lab::new() else { return };
+    fs::create_dir(lab.path("app")).expect("a directory");
+    fs::write(lab.path("app/settings"), "unchanged").expect("a file");
+    fs::write(lab.path("extra"), "more\n").expect("a file");
+    let script = "cat settings /opt/extra > written; uname -r; pwd >&2; exit 7";
+    let run = lab.run(&[
+        "--no-record",
+        "--dir",
+        "app",
+        "--file",
+        "extra:/opt/extra",
+        "--file",
+        "/bin/sh:/bin/sh",
+        "--file",
+        "/bin/cat:/bin/cat",
+        "--file",
+        "/bin/uname:/bin/uname",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("exit code 7"), "{}", run.stderr);
+    assert!(lab.came_back("stdout.txt").starts_with("6.12"));
+    assert_eq!(lab.came_back("stderr.txt"), "/out/files\n");
+    assert_eq!(lab.came_back("files/written"), "unchangedmore\n");
+    assert!(!lab.path("whylate-lab/files/settings").exists(), "what did not change stays there");
+    lab.is_clean();
+}
+
+#[test]
+fn a_program_is_recorded_and_explained() {
+    let Some(lab) = Lab::new() else { return };
+    let own = env!("CARGO_BIN_EXE_whylate");
+    // The probe's threads are real-time ones.
+    let run = lab.run(&["--json", "--", own, "measure", "--no-trace", "--duration", "500ms", "--json"]);
+    assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
+    let answer: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert!(answer["tasks"][0]["activations"].as_u64().expect("a number") > 100, "{answer:#}");
+    let measured: Value = serde_json::from_str(&lab.came_back("stdout.txt")).expect("JSON");
+    assert!(measured["schema"].as_str().expect("a schema").starts_with("whylate.measure"));
+    assert!(lab.path("whylate-lab/trace.dat").exists());
+    lab.is_clean();
+}
+
+#[test]
+fn a_guest_that_hangs_is_ended_with_its_console_shown() {
+    let Some(lab) = Lab::new() else { return };
+    let limit = ["--limit", "25s", "--time", "free", "--no-record"];
+    let run = lab.run(&[&limit[..], &["--", "sleep", "1000"]].concat());
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    for words in ["25s", "--limit", "whylate-guest: ready"] {
+        assert!(run.stderr.contains(words), "`{words}` is not in: {}", run.stderr);
+    }
+    let run = lab.run(&["--append", "rdinit=/nobody", "--no-record", "--", "true"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("Kernel panic"), "{}", run.stderr);
+    lab.is_clean();
+}
+
+#[test]
+fn a_signal_ends_qemu_too() {
+    let Some(lab) = Lab::new() else { return };
+    for signal in ["TERM", "KILL"] {
+        let mut exec = lab.exec(&["--time", "free", "--", "sleep", "1000"]);
+        let mut child = exec.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+        let start = Instant::now();
+        while qemus(&lab.path("tmp")).is_empty() {
+            assert!(start.elapsed() < Duration::from_secs(30), "no QEMU");
+            sleep(Duration::from_millis(20));
+        }
+        let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        child.wait().expect("a child");
+        if signal == "TERM" {
+            lab.is_clean();
+        }
+        let start = Instant::now();
+        while !qemus(&lab.path("tmp")).is_empty() {
+            assert!(start.elapsed() < Duration::from_secs(10), "QEMU lives on");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}

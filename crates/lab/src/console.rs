@@ -1,0 +1,128 @@
+//! What a guest's serial console shows.
+
+use crate::guest::{DONE, READY};
+use std::time::Instant;
+
+/// Of a console that never ends, no more than this is kept, and no less than half of it.
+const KEPT: usize = 4 << 20;
+
+/// How far a guest is, by what its console shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// When it was up.
+    pub(crate) ready: Option<Instant>,
+    /// When its results were written.
+    pub(crate) done: Option<Instant>,
+}
+
+/// A console's text, line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Console {
+    lines: Vec<u8>,
+    /// Where the line in progress starts.
+    line_start: usize,
+    mark: Mark,
+}
+
+impl Console {
+    /// Takes what came in.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.lines.push(*byte);
+            if *byte == b'\n' {
+                self.end_line();
+            }
+        }
+        if self.lines.len() > KEPT {
+            // Half at once: to move the rest up for each few bytes would keep a CPU busy.
+            let surplus = self.lines.len() - KEPT / 2;
+            self.lines.drain(..surplus);
+            self.line_start = self.line_start.saturating_sub(surplus);
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = String::from_utf8_lossy(self.lines.get(self.line_start..).unwrap_or_default());
+        let now = Some(Instant::now());
+        if self.mark.ready.is_none() && line.contains(READY) {
+            self.mark.ready = now;
+        } else if self.mark.done.is_none() && line.contains(DONE) {
+            self.mark.done = now;
+        }
+        self.line_start = self.lines.len();
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// Without the firmware's escape sequences and other control characters: a guest must not write to
+    /// the terminal that its console is shown on.
+    pub(crate) fn text(&self) -> String {
+        plain(&String::from_utf8_lossy(&self.lines))
+    }
+}
+
+/// The last lines of a console; of one on which the kernel gave up, those from there on.
+pub(crate) fn tail(text: &str, lines: usize) -> String {
+    let mut all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    if let Some(panic) = all.iter().position(|line| line.contains("Kernel panic - ")) {
+        // What led to it is in the lines before.
+        all = all.into_iter().skip(panic.saturating_sub(3)).take(lines).collect();
+    }
+    match all.get(all.len().saturating_sub(lines)..) {
+        Some([]) | None => "(nothing)".to_owned(),
+        Some(last) => last.join("\n"),
+    }
+}
+
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            // ECMA-48: ESC [ parameters, up to a letter; or ESC and one character.
+            '\x1b' => {
+                if chars.next() == Some('[') {
+                    while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
+                }
+            }
+            c if c.is_control() && c != '\n' && c != '\t' => {}
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_seen_however_they_arrive() {
+        let mut console = Console::default();
+        console.add(b"\x1bc\x1b[?7l\x1b[2JBooting\r\nwhylate-guest: rea");
+        assert_eq!(console.mark(), Mark::default());
+        console.add(b"dy\r\nhello\r\n");
+        assert!(console.mark().ready.is_some() && console.mark().done.is_none());
+        console.add(format!("{DONE}\r\n").as_bytes());
+        assert!(console.mark().done.is_some());
+        assert_eq!(console.text(), format!("Booting\n{READY}\nhello\n{DONE}\n"));
+        assert_eq!(tail(&console.text(), 2), format!("hello\n{DONE}"));
+        assert_eq!(tail("\n", 2), "(nothing)");
+        assert_eq!(plain("a\x07\u{9b}b\tc\x08\x1b]\n"), "ab\tc\n");
+        let panic = "a\nb\nc\nd\n[1.9] Kernel panic - not syncing: no init\n[1.9] Call Trace:\nx\ny\n";
+        assert_eq!(tail(panic, 5), "b\nc\nd\n[1.9] Kernel panic - not syncing: no init\n[1.9] Call Trace:");
+    }
+
+    #[test]
+    fn a_console_that_never_ends_is_cut_at_its_start() {
+        let mut console = Console::default();
+        for _ in 0..(KEPT / 4096 + 2) {
+            console.add(&[b'x'; 4096]);
+        }
+        console.add(format!("\n{READY}\n").as_bytes());
+        assert!(console.text().len() <= KEPT && console.text().ends_with(&format!("{READY}\n")));
+        assert!(console.mark().ready.is_some());
+    }
+}

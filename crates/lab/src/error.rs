@@ -1,0 +1,119 @@
+//! What can go wrong with a guest, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why there is no guest, or no answer of it.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// A file or directory of the host.
+    #[error("cannot {doing} {}", path.display())]
+    File {
+        /// `read`, `write`, `create`.
+        doing: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A program of the host that the lab needs.
+    #[error("cannot run {program} ({todo})")]
+    Tool {
+        /// Its name.
+        program: &'static str,
+        /// Why not.
+        source: io::Error,
+        /// What to install.
+        todo: &'static str,
+    },
+    /// No kernel of that name.
+    #[error("no kernel is called `{name}`: {known}; or give a file: --kernel PATH/vmlinuz")]
+    UnknownKernel {
+        /// As asked for.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A kernel could not be fetched.
+    #[error("cannot fetch kernel {name}: {reason}{}", cached_too(cached))]
+    Fetch {
+        /// Which.
+        name: String,
+        /// What was tried and why it failed.
+        reason: String,
+        /// Kernels that need no network.
+        cached: Vec<String>,
+    },
+    /// The file is no kernel that QEMU could boot.
+    #[error("{} is no x86-64 Linux kernel to boot: {reason}", path.display())]
+    NotAKernel {
+        /// Which file.
+        path: PathBuf,
+        /// What is missing in it.
+        reason: &'static str,
+    },
+    /// A kernel module that is not there, or not whole.
+    #[error("kernel module {name}: {reason}")]
+    Module {
+        /// Its name.
+        name: String,
+        /// What was looked for where.
+        reason: String,
+    },
+    /// A program that cannot run in a guest.
+    #[error("{} cannot run in the guest: {reason}", path.display())]
+    Program {
+        /// Of the host.
+        path: PathBuf,
+        /// Why not, and what would.
+        reason: String,
+    },
+    /// QEMU ended before the guest had started.
+    #[error("QEMU ended with {status} before the guest had started: {stderr}")]
+    Qemu {
+        /// Its exit status.
+        status: String,
+        /// What it said.
+        stderr: String,
+    },
+    /// The guest ended without results.
+    #[error("the guest ended without results ({reason}); its console ended with:\n{console}")]
+    Died {
+        /// What is known.
+        reason: String,
+        /// The console's last lines.
+        console: String,
+    },
+    /// The guest took too long.
+    #[error("the guest was ended after {limit:?}, its limit; its console ended with:\n{console}")]
+    Limit {
+        /// The limit.
+        limit: Duration,
+        /// The console's last lines.
+        console: String,
+    },
+    /// Someone asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+fn cached_too(cached: &[String]) -> String {
+    match cached {
+        [] => String::new(),
+        cached => format!("; cached, and ready without a network: {}", cached.join(", ")),
+    }
+}
+
+impl LabError {
+    /// A file error with its path.
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LabError {
+        let path = path.to_owned();
+        move |source| LabError::File { doing, path, source }
+    }
+
+    /// A program that did not start.
+    pub(crate) fn tool(program: &'static str, package: &'static str) -> impl FnOnce(io::Error) -> LabError {
+        move |source| LabError::Tool { program, source, todo: package }
+    }
+}

@@ -1,0 +1,95 @@
+//! The guest's init: this same program, started by the kernel.
+//!
+//! ```text
+//!  mounts   what a program expects of a running system
+//!  steps    the job, step by step
+//!  results  what comes back
+//! ```
+//!
+//! While a program runs it sleeps in `waitpid(2)` and nothing else of us is there: what is
+//! recorded in a guest is the kernel and the program.
+
+mod mounts;
+mod processes;
+mod results;
+mod steps;
+
+use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
+use rustix::system::{RebootCommand, finit_module, reboot, uname};
+use std::ffi::CString;
+use std::fs::File;
+use std::path::Path;
+use steps::Steps;
+
+/// The console line with which a guest is up, before its first step.
+pub(crate) const READY: &str = "whylate-guest: ready";
+/// The console line with which the results are on their way.
+pub(crate) const DONE: &str = "whylate-guest: done";
+
+/// Does the job of [`JOB_PATH`] and turns the machine off. Returns only when this is not the init
+/// of a guest, with the reason.
+pub fn main() -> String {
+    if std::process::id() != 1 || !Path::new(JOB_PATH).exists() {
+        return format!(
+            "this is what a guest of `whylate lab` runs: it must be process 1 and find {JOB_PATH}"
+        );
+    }
+    if let Err(problem) = work() {
+        println!("whylate-guest: {problem}");
+    }
+    rustix::fs::sync();
+    match reboot(RebootCommand::PowerOff) {
+        Ok(()) => "the machine is off".to_owned(),
+        Err(errno) => format!("reboot: {errno}"),
+    }
+}
+
+fn work() -> Result<(), String> {
+    let mut problems = mounts::mount_all();
+    problems.extend(raise_limits());
+    if let Err(error) = whylate_sys::loopback_up() {
+        problems.push(error.to_string());
+    }
+    let job = std::fs::read(JOB_PATH).map_err(|error| format!("{JOB_PATH}: {error}"))?;
+    let job: Job = serde_json::from_slice(&job).map_err(|error| format!("{JOB_PATH}: {error}"))?;
+    problems.extend(job.modules.iter().filter_map(|module| load(module).err()));
+    for problem in &problems {
+        println!("whylate-guest: {problem}");
+    }
+    let before = results::listing(Path::new(OUT_DIR));
+    println!("{READY}");
+    let steps = Steps::new(&job.environment).run(&job.steps);
+    // What still runs in the background must not write to the files while they are packed. The group of
+    // init stands for every other process (kill(2), -1); where there is none, all the better.
+    let _ = kill_process_group(Pid::INIT, Signal::KILL);
+    let about = uname();
+    let kernel = format!("{} {}", about.release().to_string_lossy(), about.version().to_string_lossy());
+    let report =
+        serde_json::to_vec(&Report { kernel, problems, steps }).map_err(|error| error.to_string())?;
+    std::fs::write(Path::new(OUT_DIR).join(REPORT_NAME), report)
+        .map_err(|error| format!("{OUT_DIR}: {error}"))?;
+    results::send(Path::new(OUT_DIR), &before)?;
+    println!("{DONE}");
+    Ok(())
+}
+
+/// So that no program needs to be told `ulimit`: the guest is its own.
+fn raise_limits() -> Vec<String> {
+    let limit = |value| Rlimit { current: value, maximum: value };
+    // The kernel refuses more open files than fs.nr_open, which is this by default.
+    let limits = [
+        ("RLIMIT_NOFILE", Resource::Nofile, limit(Some(1 << 20))),
+        ("RLIMIT_MEMLOCK", Resource::Memlock, limit(None)),
+        ("RLIMIT_RTPRIO", Resource::Rtprio, limit(Some(99))),
+    ];
+    let failed = |(name, which, to)| setrlimit(which, to).err().map(|errno| format!("{name}: {errno}"));
+    limits.into_iter().filter_map(failed).collect()
+}
+
+fn load(module: &Module) -> Result<(), String> {
+    let failed = |why: String| format!("module {}: {why}", module.path);
+    let file = File::open(&module.path).map_err(|error| failed(error.to_string()))?;
+    let parameters = CString::new(module.parameters.as_str()).map_err(|error| failed(error.to_string()))?;
+    finit_module(&file, &parameters, 0).map_err(|errno| failed(errno.to_string()))
+}

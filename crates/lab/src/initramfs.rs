@@ -1,0 +1,235 @@
+//! What a guest finds in its root: the archive that the kernel unpacks at boot.
+
+use crate::cpio::Writer;
+use crate::elf::Elf;
+use crate::{LabError, libraries};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Where loaders look without being told: `ld.so(8)`, and musl's `/lib` and `/usr/lib`.
+const USUAL: [&str; 6] =
+    ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"];
+
+/// Files of a guest, gathered.
+#[derive(Debug, Default)]
+pub(crate) struct Initramfs {
+    /// By path without the leading `/`; a directory sorts before what is in it.
+    nodes: BTreeMap<String, Node>,
+    /// Directories of libraries that loaders would not look in by themselves.
+    library_directories: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Node {
+    Directory,
+    /// A file of the host.
+    File(PathBuf),
+    /// A file made here.
+    Bytes(Vec<u8>),
+    Symlink(String),
+    /// The device that init's standard input, output and error are opened on.
+    Console,
+}
+
+impl Initramfs {
+    /// With directories to mount on, and a console.
+    pub(crate) fn new() -> Initramfs {
+        let mut new = Initramfs::default();
+        for directory in ["dev", "proc", "sys", "tmp", "run", "root", "out"] {
+            new.put(directory, Node::Directory);
+        }
+        new.put("dev/console", Node::Console);
+        new
+    }
+
+    /// Adds a file that is made here.
+    pub(crate) fn bytes(&mut self, to: &str, bytes: Vec<u8>) {
+        self.put(to, Node::Bytes(bytes));
+    }
+
+    /// Adds a file or a whole directory of the host. A dynamic program brings its libraries along.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a library is missing.
+    pub(crate) fn add(&mut self, from: &Path, to: &str) -> Result<(), LabError> {
+        let kind = std::fs::metadata(from).map_err(LabError::file("read", from))?;
+        if kind.is_dir() {
+            return self.add_directory(from, to);
+        }
+        if !kind.is_file() {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "neither a file nor a directory");
+            return Err(LabError::File { doing: "put into the guest", path: from.to_owned(), source });
+        }
+        if is_dynamic(from).map_err(LabError::file("read", from))? {
+            for library in libraries::of_program(from)? {
+                self.add_library(&library);
+            }
+        }
+        self.put(to, Node::File(from.to_owned()));
+        Ok(())
+    }
+
+    fn add_directory(&mut self, from: &Path, to: &str) -> Result<(), LabError> {
+        self.put(to, Node::Directory);
+        for entry in std::fs::read_dir(from).map_err(LabError::file("read", from))? {
+            let entry = entry.map_err(LabError::file("read", from))?;
+            let path = entry.path();
+            let Ok(name) = entry.file_name().into_string() else {
+                let source = io::Error::new(io::ErrorKind::InvalidData, "its name is not UTF-8");
+                return Err(LabError::File { doing: "put into the guest", path, source });
+            };
+            let to = format!("{}/{name}", to.trim_end_matches('/'));
+            // As links: following them could lead round in a circle.
+            match std::fs::read_link(&path) {
+                Ok(target) => self.put(&to, Node::Symlink(target.to_string_lossy().into_owned())),
+                Err(_) => self.add(&path, &to)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A library lies where the host has it: that is where its program looks for it.
+    fn add_library(&mut self, path: &Path) {
+        let to = path.to_string_lossy();
+        if let Some((directory, _)) = to.rsplit_once('/') {
+            let known =
+                USUAL.contains(&directory) || self.library_directories.iter().any(|dir| dir == directory);
+            if !known {
+                self.library_directories.push(directory.to_owned());
+            }
+        }
+        self.put(&to, Node::File(path.to_owned()));
+    }
+
+    fn put(&mut self, to: &str, node: Node) {
+        let to = to.trim_matches('/');
+        for (slash, _) in to.match_indices('/') {
+            let parent = &to[..slash];
+            if !self.nodes.contains_key(parent) {
+                self.nodes.insert(parent.to_owned(), Node::Directory);
+            }
+        }
+        // A directory that is asked for twice keeps what it is.
+        if !(matches!(node, Node::Directory) && self.nodes.contains_key(to)) {
+            self.nodes.insert(to.to_owned(), node);
+        }
+    }
+
+    /// What the loader must be told of libraries in unusual places: the value of LD_LIBRARY_PATH.
+    pub(crate) fn library_path(&self) -> Option<String> {
+        (!self.library_directories.is_empty()).then(|| self.library_directories.join(":"))
+    }
+
+    /// Writes the archive.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the archive not written.
+    pub(crate) fn write(&self, to: &Path) -> Result<(), LabError> {
+        let file = File::create(to).map_err(LabError::file("create", to))?;
+        let mut archive = Writer::new(BufWriter::with_capacity(1 << 20, file));
+        for (name, node) in &self.nodes {
+            put_node(&mut archive, name, node).map_err(|source| match node {
+                Node::File(from) => {
+                    LabError::File { doing: "put into the guest", path: from.clone(), source }
+                }
+                _ => LabError::File { doing: "write", path: to.to_owned(), source },
+            })?;
+        }
+        archive.finish().map(drop).map_err(LabError::file("write", to))
+    }
+}
+
+fn put_node(archive: &mut Writer<impl Write>, name: &str, node: &Node) -> io::Result<()> {
+    match node {
+        Node::Directory => archive.directory(name, 0o755),
+        Node::File(from) => {
+            let file = File::open(from)?;
+            let about = file.metadata()?;
+            archive.file(name, about.permissions().mode() & 0o777, file, about.len())
+        }
+        Node::Bytes(bytes) => archive.file(name, 0o644, &bytes[..], bytes.len() as u64),
+        Node::Symlink(target) => archive.symlink(name, target),
+        Node::Console => archive.character_device(name, 0o600, (5, 1)),
+    }
+}
+
+/// True for a program that has a loader, whatever it was built for.
+fn is_dynamic(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    // Programs have their headers, and the loader's path, in their first pages.
+    File::open(path)?.take(64 << 10).read_to_end(&mut start)?;
+    Ok(Elf::new(&start).is_some_and(|elf| elf.interpreter().is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpio::{Kind, Reader};
+
+    fn names(archive: &Path) -> Vec<(String, Kind, u32)> {
+        let mut reader = Reader::new(File::open(archive).expect("written"));
+        let mut names = Vec::new();
+        while let Some(entry) = reader.next(|_, _| Ok(())).expect("whole") {
+            names.push((entry.name, entry.kind, entry.permissions));
+        }
+        names
+    }
+
+    #[test]
+    fn directories_come_before_their_files() {
+        let host = tempfile::tempdir().expect("temporary directory");
+        let app = host.path().join("app");
+        std::fs::create_dir_all(app.join("etc")).expect("directory");
+        std::fs::write(app.join("etc/settings"), "x").expect("file");
+        std::os::unix::fs::symlink("etc/settings", app.join("link")).expect("link");
+        std::fs::set_permissions(app.join("etc/settings"), PermissionsExt::from_mode(0o640)).expect("mode");
+        let mut files = Initramfs::new();
+        files.add(&app, "/out/files").expect("readable");
+        files.bytes("/job.json", b"{}".to_vec());
+        let archive = host.path().join("initramfs");
+        files.write(&archive).expect("written");
+        let names = names(&archive);
+        for (name, kind, permissions) in [
+            ("dev/console", Kind::Other, 0o600),
+            ("out/files/etc/settings", Kind::File, 0o640),
+            ("out/files/link", Kind::Symlink, 0o777),
+            ("job.json", Kind::File, 0o644),
+        ] {
+            assert!(names.contains(&(name.to_owned(), kind, permissions)), "{name}: {names:?}");
+        }
+        for (index, (name, ..)) in names.iter().enumerate() {
+            if let Some((parent, _)) = name.rsplit_once('/') {
+                assert!(
+                    names[..index]
+                        .iter()
+                        .any(|(earlier, kind, _)| earlier == parent && *kind == Kind::Directory)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_dynamic_program_brings_its_libraries() {
+        let own = std::env::current_exe().expect("path");
+        let mut files = Initramfs::new();
+        if !is_dynamic(&own).expect("readable") {
+            return eprintln!("skipped: this test is a static program");
+        }
+        files.add(&own, "/bin/test").expect("runs here");
+        for library in libraries::of_program(&own).expect("runs here") {
+            assert!(files.nodes.contains_key(library.to_string_lossy().trim_matches('/')));
+        }
+        files.add_library(Path::new("/opt/x/libx.so"));
+        files.add_library(Path::new("/opt/x/liby.so"));
+        assert_eq!(files.library_path().as_deref(), Some("/opt/x"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let error = Initramfs::new().add(Path::new("/no/such/file"), "/x").expect_err("missing").to_string();
+        assert!(error.contains("/no/such/file"), "{error}");
+    }
+}

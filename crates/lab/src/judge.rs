@@ -1,0 +1,306 @@
+//! The injector's label beside our explanation: is the answer right?
+//!
+//! Each late job of the label is held against the victim's activation that it was part of. A
+//! verdict that names a wrong cause, or a right cause and a wrong culprit, is a *wrong accusation*;
+//! one that accuses nobody (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*.
+
+mod accused;
+mod findings;
+
+use crate::label::{Label, LateJob};
+use crate::scenario::{Expectation, Late};
+use accused::{Named, named};
+use serde::Serialize;
+use std::collections::HashSet;
+use whylate_base::{Confidence, Ns};
+use whylate_ledger::{Activation, Cause, Explanation, Options, Select};
+
+/// What came of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every late job has the right cause and culprit, the findings are there, and nobody else is accused.
+    Right,
+    /// Somebody or something is accused that did not do it.
+    Wrong,
+    /// Nobody is accused falsely, but some late job has no reason, no culprit, or a finding is missing.
+    Unexplained,
+    /// The fault made nothing late: the lab's failure, not the analysis'.
+    NotProvoked,
+}
+
+/// How one late job's verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ruling {
+    /// Cause and culprit.
+    Right,
+    /// The right cause; who it was is not said.
+    NobodyNamed,
+    /// No cause is claimed.
+    Unexplained,
+    /// A false cause, or a false culprit.
+    Wrong,
+    /// Not judged: stolen from the guest by its host, which the label cannot know; the last job of a
+    /// thread that then ends, which its activation lasts until; or as the scenario says.
+    Aside,
+}
+
+/// One late job, and what was said of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct JobRuling {
+    /// When the job was due.
+    pub due_ns: Ns,
+    /// Right or wrong.
+    pub ruling: Ruling,
+    /// True when the cause is right, whoever is named.
+    pub cause_right: bool,
+    /// The verdict's cause code; `None` where the explanation has no such activation.
+    pub cause: Option<String>,
+    /// Whom the verdict names.
+    pub by: Option<String>,
+    /// How sure the verdict is.
+    pub confidence: Option<Confidence>,
+    /// Its time beyond the victim's usual.
+    pub late_ns: Ns,
+    /// How much of that is charged to `unexplained`.
+    pub unexplained_ns: Ns,
+}
+
+/// What came of one run, with the reasons.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Judgement {
+    /// In one word.
+    pub outcome: Outcome,
+    /// Each late job that the recording covers.
+    pub jobs: Vec<JobRuling>,
+    /// Late jobs of the label that lie outside of the recording.
+    pub not_recorded: usize,
+    /// Findings that accuse wrongly.
+    pub false_findings: Vec<String>,
+    /// Findings that should be there.
+    pub missing_findings: Vec<String>,
+}
+
+impl Judgement {
+    /// True when every judged job has the right cause, whoever is named.
+    pub fn causes_right(&self) -> bool {
+        self.judged().all(|job| job.cause_right)
+    }
+
+    /// True when every judged job names the right one, or nobody where there is nobody to name.
+    pub fn culprits_right(&self) -> bool {
+        self.judged().all(|job| job.ruling == Ruling::Right)
+    }
+
+    /// The jobs that are not set aside.
+    pub fn judged(&self) -> impl Iterator<Item = &JobRuling> {
+        self.jobs.iter().filter(|job| job.ruling != Ruling::Aside)
+    }
+
+    /// Time beyond the usual of all judged jobs, and how much of it is unexplained.
+    pub fn late_time(&self) -> (Ns, Ns) {
+        let late = self.judged().map(|job| job.late_ns).sum();
+        (late, self.judged().map(|job| job.unexplained_ns).sum())
+    }
+}
+
+/// What the label does not say of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Circumstances {
+    /// The guest may have lost time to its host: it ran free, or had several CPUs on one thread of the
+    /// emulator. A verdict `stolen` is then neither right nor wrong.
+    pub host_noise: bool,
+}
+
+/// Causes that accuse nobody and nothing that could be changed: they say where, not why.
+pub fn is_neutral(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Unexplained | Cause::TraceLoss | Cause::TimerLate | Cause::Dispatch | Cause::IdleExit
+    )
+}
+
+/// How to ask for the explanation that [`judge`] wants: as a user would, without choosing threads,
+/// unless that leaves a victim out; every activation is kept.
+pub fn options(label: &Label, select_victims: bool) -> Options {
+    let victims = label.of_part("victim").map(|member| Select::Tid(member.tid));
+    Options {
+        tasks: if select_victims { victims.collect() } else { Vec::new() },
+        worst: usize::try_from(label.jobs).unwrap_or(usize::MAX).saturating_mul(2).clamp(100, 20_000),
+        ..Options::default()
+    }
+}
+
+/// True when `explanation`, made without choosing threads, has every victim.
+pub fn has_victims(label: &Label, explanation: &Explanation) -> bool {
+    label.of_part("victim").all(|victim| explanation.tasks.iter().any(|task| task.tid == victim.tid))
+}
+
+/// Judges the explanation of a recorded run.
+pub fn judge(
+    label: &Label,
+    explanation: &Explanation,
+    expected: &Expectation,
+    circumstances: Circumstances,
+) -> Judgement {
+    let victims: Vec<&Activation> =
+        explanation.activations.iter().filter(|activation| label.is_victim(activation.tid)).collect();
+    let covered =
+        |job: &&LateJob| explanation.trace.span.is_some_and(|(start, end)| job.done > start && job.due < end);
+    let late: Vec<&LateJob> = label.late_jobs.iter().filter(covered).collect();
+    let matched: Vec<(&LateJob, Option<&Activation>)> =
+        late.iter().map(|job| (*job, activation_of(job, &victims))).collect();
+    let usual = usual(&victims, &matched);
+    let jobs: Vec<JobRuling> = matched
+        .iter()
+        .map(|(job, activation)| {
+            let mut ruling = of_job(label, job, *activation, usual, expected, circumstances);
+            if activation.is_some_and(|activation| ends_with_thread(label, job, activation, &victims)) {
+                ruling.ruling = Ruling::Aside;
+            }
+            ruling
+        })
+        .collect();
+    let faults = label.late_jobs.iter().filter_map(|job| job.fault.as_deref());
+    let faults: HashSet<&str> = faults.collect();
+    let mut judgement = Judgement {
+        outcome: Outcome::Right,
+        not_recorded: label.late_jobs.len() - late.len(),
+        false_findings: findings::wrong(label, explanation, expected, &faults, circumstances),
+        missing_findings: findings::missing(explanation, expected),
+        jobs,
+    };
+    judgement.outcome = outcome(&judgement, expected.late);
+    judgement
+}
+
+fn outcome(judgement: &Judgement, late: Late) -> Outcome {
+    let any = |ruling| judgement.jobs.iter().any(|job| job.ruling == ruling);
+    if any(Ruling::Wrong) || !judgement.false_findings.is_empty() {
+        Outcome::Wrong
+    } else if late == Late::Some && judgement.judged().next().is_none() {
+        Outcome::NotProvoked
+    } else if any(Ruling::Unexplained) || any(Ruling::NobodyNamed) || !judgement.missing_findings.is_empty() {
+        Outcome::Unexplained
+    } else {
+        Outcome::Right
+    }
+}
+
+/// The victim's activation that the job was part of: the last one that had begun when the job
+/// started, or, where the trace begins later than that, when it was done.
+fn activation_of<'a>(job: &LateJob, victims: &[&'a Activation]) -> Option<&'a Activation> {
+    let holds = |at: Ns| {
+        victims
+            .iter()
+            .filter(|activation| job.tid.is_none_or(|tid| tid == activation.tid))
+            .filter(|activation| activation.due <= at && at <= activation.end)
+            .max_by_key(|activation| activation.due)
+            .copied()
+    };
+    // Where the trace ends while the job waits, the activation holds neither: but it holds `due`,
+    // give or take what the clock reads beside the timer's expiry.
+    holds(job.start).or_else(|| holds(job.done)).or_else(|| holds(job.due + Ns::from_us(100)))
+}
+
+/// True when the activation goes on past the job by more than what counts as late, to the end of its thread.
+fn ends_with_thread(label: &Label, job: &LateJob, activation: &Activation, victims: &[&Activation]) -> bool {
+    let is_last = !victims.iter().any(|other| other.tid == activation.tid && other.due > activation.due);
+    is_last && activation.end.since(job.done) > label.limit_ns
+}
+
+/// The victim's usual response: the median of its activations that were not late.
+fn usual(victims: &[&Activation], matched: &[(&LateJob, Option<&Activation>)]) -> Ns {
+    let late: HashSet<Ns> =
+        matched.iter().filter_map(|(_, activation)| activation.map(|activation| activation.due)).collect();
+    let mut responses: Vec<Ns> = victims
+        .iter()
+        .filter(|activation| activation.is_whole() && !late.contains(&activation.due))
+        .map(|activation| activation.response())
+        .collect();
+    responses.sort_unstable();
+    responses.get(responses.len() / 2).copied().unwrap_or_default()
+}
+
+fn of_job(
+    label: &Label,
+    job: &LateJob,
+    activation: Option<&Activation>,
+    usual: Ns,
+    expected: &Expectation,
+    circumstances: Circumstances,
+) -> JobRuling {
+    let Some(activation) = activation else {
+        let late_ns = job.done.since(job.due);
+        return JobRuling {
+            due_ns: job.due,
+            ruling: Ruling::Unexplained,
+            cause_right: false,
+            cause: None,
+            by: None,
+            confidence: None,
+            late_ns,
+            unexplained_ns: late_ns,
+        };
+    };
+    let verdict = &activation.verdict;
+    let late_ns = activation.response().since(usual);
+    let unexplained = activation.ledger.iter().filter(|segment| segment.cause == Cause::Unexplained);
+    JobRuling {
+        due_ns: job.due,
+        ruling: rule(label, job, activation, expected, circumstances),
+        cause_right: is_right(job, verdict.cause, expected),
+        cause: Some(verdict.cause.code().to_owned()),
+        by: verdict.by.as_ref().map(accused::name),
+        confidence: Some(verdict.confidence),
+        late_ns,
+        unexplained_ns: unexplained.map(|segment| segment.length()).sum::<Ns>().min(late_ns),
+    }
+}
+
+fn rule(
+    label: &Label,
+    job: &LateJob,
+    activation: &Activation,
+    expected: &Expectation,
+    circumstances: Circumstances,
+) -> Ruling {
+    let verdict = &activation.verdict;
+    if !is_right(job, verdict.cause, expected) {
+        return match verdict.cause {
+            Cause::Stolen if circumstances.host_noise => Ruling::Aside,
+            cause if expected.not_judged.iter().any(|aside| aside == cause.code()) => Ruling::Aside,
+            cause if is_neutral(cause) => Ruling::Unexplained,
+            _ => Ruling::Wrong,
+        };
+    }
+    // What a victim does to itself has no other culprit, whoever else plays a part in the run.
+    let itself = job.fault.as_deref().and_then(Cause::from_code).is_some_and(is_own);
+    let culprits: &[String] = if itself { &[] } else { &expected.culprits };
+    match named(label, activation, verdict.by.as_ref(), culprits) {
+        Named::Rightly => Ruling::Right,
+        Named::Nobody => Ruling::NobodyNamed,
+        Named::Wrongly => Ruling::Wrong,
+    }
+}
+
+fn is_right(job: &LateJob, cause: Cause, expected: &Expectation) -> bool {
+    match &job.fault {
+        Some(fault) => fault == cause.code(),
+        None => expected.causes.iter().any(|right| right == cause.code()),
+    }
+}
+
+/// Causes that lie in the late thread itself.
+fn is_own(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::OwnWork | Cause::RelativeSleep | Cause::PageFault | Cause::BlockIo | Cause::TimerSlack
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Whom a verdict names, and whether it was they.
+
+use crate::label::Label;
+use crate::scenario::{Who, matches};
+use whylate_ledger::{Activation, Culprit, softirq_name};
+
+/// How the naming of a culprit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Rightly,
+    /// Somebody did it, and is not named.
+    Nobody,
+    Wrongly,
+}
+
+/// Holds the culprit of a verdict on `activation` against those who did it.
+pub(super) fn named(
+    label: &Label,
+    activation: &Activation,
+    by: Option<&Culprit>,
+    expected: &[String],
+) -> Named {
+    let by = by.filter(|by| !is_itself(activation, by));
+    let mut known = expected.iter().filter_map(|text| Who::parse(text));
+    match by {
+        None if expected.is_empty() || known.any(|who| who == Who::Nobody) => Named::Rightly,
+        None => Named::Nobody,
+        Some(by) if known.any(|who| is(label, by, who)) => Named::Rightly,
+        Some(_) => Named::Wrongly,
+    }
+}
+
+fn is_itself(activation: &Activation, by: &Culprit) -> bool {
+    matches!(by, Culprit::Task { tid, .. } if *tid == activation.tid)
+}
+
+fn is(label: &Label, by: &Culprit, who: Who<'_>) -> bool {
+    match (by, who) {
+        (Culprit::Task { tid, .. }, Who::Part(part)) => label.of_part(part).any(|member| member.tid == *tid),
+        (Culprit::Task { comm, .. }, Who::Thread(pattern)) => matches(pattern, comm.as_str()),
+        (Culprit::Irq { name, .. }, Who::Irq(pattern)) => matches(pattern, name.as_str()),
+        (Culprit::Softirq { vec }, Who::Softirq(pattern)) => matches(pattern, softirq_name(*vec)),
+        _ => false,
+    }
+}
+
+/// In a few words: `rogue-high:99`, `irq 4 (ttyS0)`, `softirq NET_RX`.
+pub(super) fn name(by: &Culprit) -> String {
+    match by {
+        Culprit::Task { tid, comm, .. } => format!("{comm}:{tid}"),
+        Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} ({name})"),
+        Culprit::Irq { irq: None, name } => format!("irq {name}"),
+        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
+    }
+}

@@ -1,0 +1,37 @@
+//! Real Linux kernels in QEMU, without their hardware.
+//!
+//! ```text
+//!  kernels    which kernels there are: Debian's, fetched and cached, or the user's own
+//!  machine    one guest: kernel, CPUs, time ──> QEMU ──> console, results
+//!    initramfs  what it finds in its root: cpio, modules, libraries (elf)
+//!    qemu       the process; console: what it shows
+//!  guest      this same program as the guest's init: does the job, packs up the results
+//!  job        what the two tell each other
+//!  scenario   a fault as data: what runs, where, and what the answer must be
+//!  judge      the injector's label beside our explanation: right, wrong, or unexplained?
+//!  matrix     scenarios x kernels x seeds
+//!  score      sums over all of these
+//! ```
+
+mod console;
+mod cpio;
+mod elf;
+mod error;
+pub mod guest;
+mod initramfs;
+pub mod job;
+pub mod judge;
+pub mod kernels;
+pub mod label;
+mod libraries;
+pub mod machine;
+pub mod matrix;
+mod modules;
+mod qemu;
+pub mod scenario;
+pub mod score;
+
+pub use error::LabError;
+pub use kernels::{Kernel, Store};
+pub use libraries::check_program;
+pub use machine::{GuestFile, Machine, Visit, Visited};

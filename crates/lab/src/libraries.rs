@@ -1,0 +1,128 @@
+//! What a program of the host needs in order to run in a guest: its loader and shared libraries.
+
+use crate::LabError;
+use crate::elf::Elf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The loader and the libraries of the program at `path`, as paths of the host; none for a static
+/// program.
+///
+/// The loader is asked for the list (`--list`, which both glibc's and musl's know); none of the
+/// program's own code runs.
+///
+/// # Errors
+/// When it is no program for x86-64, or a library is missing.
+pub(crate) fn of_program(path: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let bytes = std::fs::read(path).map_err(LabError::file("read", path))?;
+    let wrong = |reason: String| LabError::Program { path: path.to_owned(), reason };
+    let Some(loader) = needed_loader(&bytes).map_err(|reason| wrong(reason.to_owned()))? else {
+        return Ok(Vec::new());
+    };
+    // By its full path: a name without a slash would be looked for among the libraries.
+    let full = path.canonicalize().map_err(LabError::file("read", path))?;
+    let output = Command::new(loader).arg("--list").arg(full).env_remove("LD_PRELOAD").output().map_err(|error| {
+        wrong(format!("it is linked dynamically, and its loader {loader} cannot be run here ({error}): link it statically"))
+    })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(wrong(format!("its loader cannot find all of its libraries: {}", said.trim())));
+    }
+    let mut files = parse_list(&String::from_utf8_lossy(&output.stdout)).map_err(wrong)?;
+    let loader = PathBuf::from(loader);
+    if !files.contains(&loader) {
+        files.push(loader);
+    }
+    Ok(files)
+}
+
+/// Whether a guest could run the program at `path`.
+///
+/// # Errors
+/// When it is a script, is for another processor, or is no program; the error says what would do.
+pub fn check_program(path: &Path) -> Result<(), LabError> {
+    of_program(path).map(drop)
+}
+
+/// The loader of a program that a guest could run.
+fn needed_loader(bytes: &[u8]) -> Result<Option<&str>, &'static str> {
+    if bytes.starts_with(b"#!") {
+        return Err("it is a script, and the guest has no interpreter: give the interpreter as PROGRAM, \
+                    and the script with --file");
+    }
+    let elf = Elf::new(bytes).ok_or("it is no 64-bit ELF program")?;
+    match elf.is_x86_64() {
+        true => Ok(elf.interpreter()),
+        false => Err(
+            "it is not for x86-64, which the guest is: build it with the target x86_64-unknown-linux-gnu \
+                      or -musl",
+        ),
+    }
+}
+
+/// The paths of a loader's list: `libm.so.6 => /lib/libm.so.6 (0x7f...)`, `/lib64/ld.so (0x7f...)`.
+fn parse_list(text: &str) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let found = line.split_once(" => ").map_or(line, |(_, found)| found);
+        if found.starts_with("not found") {
+            return Err(format!("its library is missing here: {line}"));
+        }
+        let path = found.rsplit_once(" (0x").map_or(found, |(path, _)| path);
+        // The vDSO has no path; it comes from the kernel.
+        if path.starts_with('/') && !files.contains(&PathBuf::from(path)) {
+            files.push(PathBuf::from(path));
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elf::tests::file;
+
+    #[test]
+    fn lists_of_both_loaders_are_read() {
+        let glibc = "\tlinux-vdso.so.1 (0x00007ffd5d3f2000)\n\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f)\n\
+                     \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)\n\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\n";
+        let musl = "\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibc.so => /lib/ld-musl-x86_64.so.1 (0x7f)\n";
+        for (text, expected) in [
+            (
+                glibc,
+                vec![
+                    "/lib/x86_64-linux-gnu/libm.so.6",
+                    "/lib/x86_64-linux-gnu/libc.so.6",
+                    "/lib64/ld-linux-x86-64.so.2",
+                ],
+            ),
+            (musl, vec!["/lib/ld-musl-x86_64.so.1"]),
+            ("\tstatically linked\n", vec![]),
+        ] {
+            let expected: Vec<PathBuf> = expected.into_iter().map(PathBuf::from).collect();
+            assert_eq!(parse_list(text).expect("complete"), expected);
+        }
+        let missing = parse_list("\tlibx.so.1 => not found\n").expect_err("missing");
+        assert!(missing.contains("libx.so.1"), "{missing}");
+    }
+
+    #[test]
+    fn what_cannot_run_says_why() {
+        let mut other = file(None, &[]);
+        other[18] = 183; // EM_AARCH64
+        for (bytes, named) in [(&b"#!/bin/sh\n"[..], "script"), (b"text", "ELF"), (&other, "x86-64")] {
+            assert!(needed_loader(bytes).expect_err(named).contains(named));
+        }
+        assert_eq!(needed_loader(&file(None, &[])), Ok(None));
+        assert_eq!(needed_loader(&file(Some("/l"), &[])), Ok(Some("/l")));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn this_program_has_what_it_needs() {
+        let own = std::env::current_exe().expect("path");
+        for library in of_program(&own).expect("runs here") {
+            assert!(library.exists(), "{}", library.display());
+        }
+    }
+}

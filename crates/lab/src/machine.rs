@@ -1,0 +1,361 @@
+//! One guest: booted, its job done, its files brought back.
+
+use crate::console::tail;
+use crate::cpio::{Kind, Reader};
+use crate::initramfs::Initramfs;
+use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report, Step};
+use crate::kernels::Kernel;
+use crate::modules::Tree;
+use crate::qemu::{Qemu, Setup};
+use crate::scenario::Time;
+use crate::{LabError, libraries};
+use std::fs::{File, Permissions};
+use std::io::{self, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Where the guest finds this program; also its init.
+pub const PROGRAM_PATH: &str = "/whylate";
+/// Modules without which no results come back; built in where the tree does not have them.
+const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
+/// How often the machine is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// A guest that is to lose time loses it this often.
+const STOP_EVERY: Duration = Duration::from_millis(400);
+/// As many lines of a console say why a guest died.
+const CONSOLE_LINES: usize = 25;
+
+/// A machine to boot.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What it boots.
+    pub kernel: Kernel,
+    /// How many CPUs it has.
+    pub cpus: u32,
+    /// Who keeps its time.
+    pub time: Time,
+    /// More kernel parameters.
+    pub append: Vec<String>,
+    /// Its memory, in MiB. The files that come back lie in it too.
+    pub memory_mib: u32,
+    /// Host time after which it is ended.
+    pub limit: Duration,
+    /// The host stops it for this long, about each 400 ms once it is up: stolen time.
+    pub stop: Option<Duration>,
+    /// The program `whylate`, which is the guest's init.
+    pub program: PathBuf,
+}
+
+/// A file or directory of the host, for the guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestFile {
+    /// On the host.
+    pub from: PathBuf,
+    /// In the guest, from `/`.
+    pub to: String,
+}
+
+/// What is done in a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Visit {
+    /// Put there before it boots. Dynamic programs bring their libraries along.
+    pub files: Vec<GuestFile>,
+    /// Modules to load, by name, with their parameters as of `insmod`.
+    pub modules: Vec<(String, String)>,
+    /// What is done there.
+    pub steps: Vec<Step>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Visited {
+    /// The guest's own report.
+    pub report: Report,
+    /// All its console showed.
+    pub console: String,
+    /// Who kept the time in the end.
+    pub time: Time,
+    /// What was done otherwise than asked, and why.
+    pub notes: Vec<String>,
+    /// Host time until the guest was up.
+    pub boot: Duration,
+    /// Host time of its steps.
+    pub run: Duration,
+    /// Host time of it all, files packed and unpacked.
+    pub total: Duration,
+}
+
+impl Machine {
+    /// One CPU, virtual time, 768 MiB, ended after two minutes; the program is this process's own.
+    ///
+    /// # Errors
+    /// When this process's program is not known.
+    pub fn new(kernel: Kernel) -> Result<Machine, LabError> {
+        let program = std::env::current_exe().map_err(LabError::file("find", Path::new("/proc/self/exe")))?;
+        Ok(Machine {
+            kernel,
+            cpus: 1,
+            time: Time::Virtual,
+            append: Vec::new(),
+            memory_mib: 768,
+            limit: Duration::from_secs(120),
+            stop: None,
+            program,
+        })
+    }
+
+    /// Boots it, does `visit`, and puts the files of the guest's `/out` that are new or changed
+    /// into the directory `out`. Nothing else is left when it returns, whichever way.
+    ///
+    /// # Errors
+    /// When the guest could not be made, died, or took too long, or when `stop` became true. A
+    /// step that failed is no error: [`Visited::report`] tells.
+    pub fn run(&self, visit: &Visit, out: &Path, stop: &AtomicBool) -> Result<Visited, LabError> {
+        let start = Instant::now();
+        let (time, notes) = self.time_there();
+        let work = tempfile::Builder::new().prefix("whylate-lab-").tempdir();
+        let work = work.map_err(LabError::file("create", &std::env::temp_dir()))?;
+        let (initramfs, disk) = (work.path().join("initramfs"), work.path().join("disk"));
+        self.initramfs(visit)?.write(&initramfs)?;
+        // Sparse: what comes back lay in the guest's memory, so more is never needed.
+        let size = (u64::from(self.memory_mib) + 64) << 20;
+        let made = File::create(&disk).and_then(|file| file.set_len(size));
+        made.map_err(LabError::file("create", &disk))?;
+        let kernel = self.kernel.boot();
+        let setup = Setup {
+            kernel: &kernel,
+            initramfs: &initramfs,
+            disk: &disk,
+            cpus: self.cpus,
+            memory_mib: self.memory_mib,
+            time,
+            append: &self.append,
+        };
+        let log = work.path().join("log");
+        let mut qemu = Qemu::start(&setup, &log)?;
+        let booted = Instant::now();
+        let status = self.wait(&mut qemu, booted, stop)?;
+        let (console, mark) = (qemu.console(), qemu.mark());
+        let Some(ready) = mark.ready else {
+            return Err(never_up(status, &log, &console));
+        };
+        let Some(done) = mark.done else {
+            let reason = format!("QEMU ended with {status}");
+            return Err(LabError::Died { reason, console: tail(&console, CONSOLE_LINES) });
+        };
+        unpack(&disk, out)?;
+        let report = read_report(&out.join(REPORT_NAME))?;
+        let (boot, run) = (ready.duration_since(booted), done.duration_since(ready));
+        Ok(Visited { report, console, time, notes, boot, run, total: start.elapsed() })
+    }
+
+    /// Virtual time, unless the kernel does not come up in it.
+    fn time_there(&self) -> (Time, Vec<String>) {
+        if self.time == Time::Virtual && self.cpus > 1 && !self.kernel.has_virtual_smp() {
+            let note = format!(
+                "kernel {} does not come up in virtual time with {} CPUs: it runs in the host's time",
+                self.kernel.release, self.cpus
+            );
+            return (Time::Free, vec![note]);
+        }
+        (self.time, Vec::new())
+    }
+
+    fn initramfs(&self, visit: &Visit) -> Result<Initramfs, LabError> {
+        let mut files = Initramfs::new();
+        libraries::of_program(&self.program)?;
+        files.add(&self.program, PROGRAM_PATH)?;
+        for file in &visit.files {
+            files.add(&file.from, &file.to)?;
+        }
+        let modules = self.modules(visit, &mut files)?;
+        let environment = files.library_path().map(|path| ("LD_LIBRARY_PATH".to_owned(), path));
+        let job = Job { modules, environment: environment.into_iter().collect(), steps: visit.steps.clone() };
+        let job = serde_json::to_vec(&job).map_err(io::Error::from);
+        files.bytes(JOB_PATH, job.map_err(LabError::file("write", Path::new(JOB_PATH)))?);
+        Ok(files)
+    }
+
+    /// The modules to load, in order, put among the files.
+    fn modules(&self, visit: &Visit, files: &mut Initramfs) -> Result<Vec<Module>, LabError> {
+        let Some(root) = &self.kernel.modules else {
+            return match visit.modules.first() {
+                None => Ok(Vec::new()),
+                Some((name, _)) => Err(LabError::Module {
+                    name: name.clone(),
+                    reason: format!(
+                        "kernel {} has no modules here: give them with --modules DIR",
+                        self.kernel.name
+                    ),
+                }),
+            };
+        };
+        let tree = Tree::open(root)?;
+        let mut loaded = Vec::new();
+        for name in NEEDED_MODULES.into_iter().filter(|name| tree.has(name)) {
+            tree.load(name, &mut loaded)?;
+        }
+        for (name, _) in visit.modules.iter().filter(|(name, _)| tree.has(name) || !tree.is_built_in(name)) {
+            tree.load(name, &mut loaded)?;
+        }
+        let with_parameters = loaded.into_iter().map(|module| {
+            let path = format!("/modules/{}.ko", module.name);
+            let asked = visit.modules.iter().find(|(name, _)| name.replace('-', "_") == module.name);
+            files.bytes(&path, module.image);
+            Module { path, parameters: asked.map(|(_, parameters)| parameters.clone()).unwrap_or_default() }
+        });
+        Ok(with_parameters.collect())
+    }
+
+    /// Waits for QEMU's end. An error ends it.
+    fn wait(&self, qemu: &mut Qemu, booted: Instant, stop: &AtomicBool) -> Result<ExitStatus, LabError> {
+        let mut next_stop = None;
+        loop {
+            if let Some(status) = qemu.ended()? {
+                return Ok(status);
+            }
+            if stop.load(Ordering::Acquire) {
+                return Err(LabError::Stopped);
+            }
+            if booted.elapsed() > self.limit {
+                let console = tail(&qemu.console(), CONSOLE_LINES);
+                return Err(LabError::Limit { limit: self.limit, console });
+            }
+            if let (Some(length), Some(ready)) = (self.stop, qemu.mark().ready) {
+                let due = *next_stop.get_or_insert(ready + STOP_EVERY);
+                if Instant::now() >= due {
+                    qemu.freeze(true);
+                    std::thread::sleep(length);
+                    qemu.freeze(false);
+                    next_stop = Some(Instant::now() + STOP_EVERY);
+                }
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// QEMU's own complaint, where it has one; otherwise the kernel's.
+fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
+    let said = std::fs::read_to_string(log).unwrap_or_default();
+    if !status.success() || console.trim().is_empty() {
+        return LabError::Qemu { status: status.to_string(), stderr: tail(&said, CONSOLE_LINES) };
+    }
+    let reason = "before its first step".to_owned();
+    LabError::Died { reason, console: tail(console, CONSOLE_LINES) }
+}
+
+fn read_report(path: &Path) -> Result<Report, LabError> {
+    let text = std::fs::read(path).map_err(LabError::file("read", path))?;
+    serde_json::from_slice(&text).map_err(io::Error::from).map_err(LabError::file("read", path))
+}
+
+/// Unpacks the results' disk into `out`.
+fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
+    std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
+    let file = File::open(disk).map_err(LabError::file("read", disk))?;
+    let mut archive = Reader::new(BufReader::with_capacity(1 << 20, file));
+    let put = |archive: &mut Reader<_>| {
+        archive.next(|entry, content| match place(out, &entry.name) {
+            Some(path) if entry.kind == Kind::File => {
+                path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+                io::copy(content, &mut File::create(&path)?)?;
+                std::fs::set_permissions(&path, Permissions::from_mode(entry.permissions & 0o777 | 0o600))
+            }
+            _ => Ok(()),
+        })
+    };
+    while put(&mut archive).map_err(LabError::file("unpack the guest's results into", out))?.is_some() {}
+    Ok(())
+}
+
+/// Where a file of the guest goes; None for a name that leads out of `out`.
+fn place(out: &Path, name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let inside = !name.is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)));
+    inside.then(|| out.join(path))
+}
+
+/// The path in the guest of a file that its program is to find as `name`: from `/`, or from the
+/// directory in which it runs.
+pub fn guest_path(directory: &str, name: &str) -> String {
+    match name.starts_with('/') {
+        true => name.to_owned(),
+        false => format!("{}/{name}", directory.trim_end_matches('/')),
+    }
+}
+
+/// The directory of the guest in which a user's program runs, and whose new files come back.
+pub fn files_directory() -> String {
+    format!("{OUT_DIR}/files")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpio::Writer;
+
+    fn machine(release: &str, cpus: u32) -> Machine {
+        let kernel = Kernel {
+            name: "test".into(),
+            release: release.into(),
+            preempt_rt: false,
+            image: "/k/vmlinuz".into(),
+            modules: None,
+        };
+        Machine { cpus, ..Machine::new(kernel).expect("own program") }
+    }
+
+    #[test]
+    fn time_is_virtual_where_the_kernel_comes_up_in_it() {
+        for (release, cpus, expected) in [
+            ("6.1.0-50-amd64", 1, Time::Virtual),
+            ("6.1.0-50-amd64", 2, Time::Free),
+            ("6.12.107-rt", 2, Time::Virtual),
+            ("7.2.13", 4, Time::Virtual),
+        ] {
+            let (time, notes) = machine(release, cpus).time_there();
+            assert_eq!(
+                (time, notes.is_empty()),
+                (expected, expected == Time::Virtual),
+                "{release}, {cpus} CPUs"
+            );
+        }
+        let free = Machine { time: Time::Free, ..machine("6.1.0", 2) };
+        assert_eq!(free.time_there(), (Time::Free, Vec::new()));
+    }
+
+    #[test]
+    fn modules_that_are_asked_for_must_be_there() {
+        let visit = Visit { modules: vec![("null_blk".into(), String::new())], ..Visit::default() };
+        let error = machine("6.12.1", 1).initramfs(&visit).expect_err("no modules").to_string();
+        assert!(error.contains("null_blk") && error.contains("--modules"), "{error}");
+    }
+
+    #[test]
+    fn results_stay_inside_their_directory() {
+        let host = tempfile::tempdir().expect("temporary directory");
+        let (disk, out) = (host.path().join("disk"), host.path().join("new/out"));
+        let mut archive = Writer::new(File::create(&disk).expect("file"));
+        for name in ["files/a", "../outside", "/tmp/absolute", "files/../../outside", "b"] {
+            archive.file(name, 0o4000, name.as_bytes(), name.len() as u64).expect("written");
+        }
+        // The disk goes on after the archive.
+        archive.finish().and_then(|file| file.set_len(1 << 20)).expect("written");
+        unpack(&disk, &out).expect("whole");
+        assert_eq!(std::fs::read_to_string(out.join("files/a")).expect("there"), "files/a");
+        assert_eq!(std::fs::read_to_string(out.join("b")).expect("there"), "b");
+        assert!(!host.path().join("outside").exists() && !host.path().join("new/outside").exists());
+        let files = std::fs::read_dir(&out).expect("there").count();
+        assert_eq!(files, 2);
+        // Whoever ran the guest may read what came back, and a second run may write over it.
+        let mode = std::fs::metadata(out.join("b")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o7777, 0o600);
+        unpack(&disk, &out).expect("again");
+        std::fs::write(&disk, [0; 4096]).expect("file");
+        assert!(unpack(&disk, &out).is_err(), "a disk nobody wrote to");
+    }
+}

@@ -1,0 +1,249 @@
+//! One boot: from its runs to the guest's steps, and from what came back to judgements.
+
+use super::plan::{Boot, Run};
+use super::pool::Matrix;
+use super::{End, RunResult, expected_code, said};
+use crate::job::{Program, Report, Step, StepReport};
+use crate::judge::{Circumstances, has_victims, judge, options};
+use crate::label::Label;
+use crate::machine::PROGRAM_PATH;
+use crate::scenario::{Scenario, Time, split_setting};
+use crate::{GuestFile, LabError, Machine, Visit, Visited};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use whylate_ledger::{Explanation, explain};
+
+/// Where the guest finds the injector.
+const INJECT_PATH: &str = "/inject";
+/// No more of a program's complaints than this are shown.
+const MOST_WORDS: usize = 400;
+
+/// Boots the machine and judges every run.
+pub(super) fn run(boot: &Boot, matrix: &Matrix, stop: &AtomicBool) -> Result<Vec<RunResult>, LabError> {
+    let Some(scenario) = boot.scenario() else { return Ok(Vec::new()) };
+    let mut machine = Machine::new(boot.kernel.clone())?;
+    machine.cpus = scenario.cpus;
+    machine.time = boot.time();
+    machine.append = scenario.append.clone();
+    machine.limit = boot.limit();
+    machine.stop = scenario.stop_ms.map(Duration::from_millis);
+    let out = tempfile::Builder::new().prefix("whylate-lab-runs-").tempdir();
+    let out = out.map_err(LabError::file("create", &std::env::temp_dir()))?;
+    let visit = visit(boot, scenario, matrix);
+    let visited = machine.run(&visit, out.path(), stop)?;
+    let share = visited.total.as_secs_f64() / boot.runs.len().max(1) as f64;
+    let results = boot.runs.iter().enumerate().map(|(number, run)| {
+        let result = judged(run, &prefix(number), &visited, out.path(), scenario.cpus > 1, matrix);
+        let mut result = result.unwrap_or_else(|why| RunResult::none(run, why));
+        result.seconds = share;
+        // As the guest says: the cache may have got a newer kernel meanwhile.
+        result.release = visited.report.kernel.split(' ').next().unwrap_or_default().to_owned();
+        result.notes.extend(problems(&visit.steps, &visited.report, scenario));
+        result
+    });
+    Ok(results.collect())
+}
+
+fn prefix(number: usize) -> String {
+    format!("run{number}")
+}
+
+fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
+    let modules = scenario.modules.iter().map(|module| {
+        let (name, parameters) = module.split_once(' ').unwrap_or((module, ""));
+        (name.to_owned(), parameters.trim().to_owned())
+    });
+    let settings = scenario.settings.iter().filter_map(|setting| split_setting(setting));
+    let settings = settings.map(|(path, value, optional)| Step::Write {
+        path: path.to_owned(),
+        value: value.to_owned(),
+        optional,
+    });
+    let runs = boot.runs.iter().enumerate().flat_map(|(number, run)| steps(run, &prefix(number)));
+    Visit {
+        files: vec![GuestFile { from: matrix.injector.clone(), to: INJECT_PATH.to_owned() }],
+        modules: modules.collect(),
+        steps: settings.chain(runs).collect(),
+    }
+}
+
+/// Records the injector; or, where the recording is to be cut, the machine while the injector runs.
+fn steps(run: &Run, prefix: &str) -> Vec<Step> {
+    let scenario = &run.scenario;
+    let inject = inject(run);
+    let mut record = vec![PROGRAM_PATH.to_owned(), "record".to_owned()];
+    record.extend(scenario.record.iter().cloned());
+    record.extend(["--output".to_owned(), format!("/out/{prefix}.dat")]);
+    let program = |command, stdout: &str, background| {
+        let (stdout, stderr) = (Some(format!("{prefix}.{stdout}")), Some(format!("{prefix}.{stdout}.err")));
+        Step::Run(Program { command, stdout, stderr, background, ..Program::default() })
+    };
+    if scenario.record_after_ms.is_none() && scenario.record_for.is_none() {
+        record.push("--".to_owned());
+        record.extend(inject);
+        return vec![program(record, "json", false)];
+    }
+    let length = scenario.record_for.as_ref().unwrap_or(&scenario.duration);
+    record.extend(["--duration".to_owned(), length.clone()]);
+    vec![
+        program(inject, "json", true),
+        Step::Sleep(scenario.record_after_ms.unwrap_or(0)),
+        program(record, "record", false),
+        Step::Wait,
+    ]
+}
+
+/// The injector's command line.
+fn inject(run: &Run) -> Vec<String> {
+    let scenario = &run.scenario;
+    let mut command = vec![INJECT_PATH.to_owned()];
+    command.extend(scenario.inject.iter().chain(&run.sweep).cloned());
+    if !scenario.inject.iter().any(|argument| argument == "--duration") {
+        command.extend(["--duration".to_owned(), scenario.duration.clone()]);
+    }
+    command.extend(["--seed".to_owned(), run.seed.to_string()]);
+    command
+}
+
+/// Explains the recording of a run and holds it against the label.
+fn judged(
+    run: &Run,
+    prefix: &str,
+    visited: &Visited,
+    out: &Path,
+    several_cpus: bool,
+    matrix: &Matrix,
+) -> Result<RunResult, String> {
+    let label_path = out.join(format!("{prefix}.json"));
+    let text = std::fs::read_to_string(&label_path).map_err(|error| format!("no label: {error}"))?;
+    let complaints = || {
+        let said = ["json.err", "record.err"]
+            .map(|name| std::fs::read_to_string(out.join(format!("{prefix}.{name}"))).unwrap_or_default());
+        said.concat().trim().chars().take(MOST_WORDS).collect::<String>()
+    };
+    let label = Label::parse(&text).map_err(|error| format!("no label ({error}): {}", complaints()))?;
+    let recording = out.join(format!("{prefix}.dat"));
+    let explanation = explained(&recording, &label).map_err(|why| format!("{why}; {}", complaints()))?;
+    let circumstances = Circumstances { host_noise: visited.time == Time::Free || several_cpus };
+    let judgement = judge(&label, &explanation, &run.expected, circumstances);
+    let mut notes = visited.notes.clone();
+    let kept = matrix.keep.as_ref().map(|keep| keep_files(keep, run, &recording, &label_path));
+    let kept = match kept {
+        Some(Err(error)) => {
+            notes.push(error.to_string());
+            None
+        }
+        Some(Ok(path)) => Some(path),
+        None => None,
+    };
+    Ok(RunResult {
+        scenario: run.scenario.name.clone(),
+        kernel: run.kernel.clone(),
+        release: String::new(),
+        seed: run.seed,
+        sweep: run.sweep.clone(),
+        expected: expected_code(&run.expected, Some(&judgement)),
+        end: End::from(judgement.outcome),
+        late_jobs: label.late,
+        causes_right: judgement.causes_right(),
+        culprits_right: judgement.culprits_right(),
+        said: said(&judgement),
+        judgement: Some(judgement),
+        notes,
+        recording: kept,
+        seconds: 0.0,
+    })
+}
+
+/// As a user would ask, and once more with the victims chosen where that leaves one out.
+fn explained(recording: &Path, label: &Label) -> Result<Explanation, String> {
+    let source =
+        || whylate_intake::open(recording, whylate_ledger::WANTED).map_err(|error| error.to_string());
+    let explanation = explain(source()?, &options(label, false));
+    match has_victims(label, &explanation) {
+        true => Ok(explanation),
+        false => Ok(explain(source()?, &options(label, true))),
+    }
+}
+
+/// Keeps recording and label as `KERNEL/SCENARIO-SEED[-SWEEP].dat` and `.json`.
+fn keep_files(
+    keep: &Path,
+    run: &Run,
+    recording: &Path,
+    label: &Path,
+) -> Result<std::path::PathBuf, LabError> {
+    let plain = |text: &str| text.replace(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)), "_");
+    let directory = keep.join(plain(&run.kernel));
+    std::fs::create_dir_all(&directory).map_err(LabError::file("create", &directory))?;
+    let sweep = if run.sweep.is_empty() { String::new() } else { format!("-{}", plain(&run.sweep.concat())) };
+    let name = format!("{}-{}{sweep}", plain(&run.scenario.name), run.seed);
+    let (dat, json) = (directory.join(format!("{name}.dat")), directory.join(format!("{name}.json")));
+    std::fs::copy(recording, &dat).map_err(LabError::file("write", &dat))?;
+    std::fs::copy(label, &json).map_err(LabError::file("write", &json))?;
+    Ok(dat)
+}
+
+/// What went wrong in the guest apart from the runs: a setting it refused, a module it could not load.
+fn problems(steps: &[Step], report: &Report, scenario: &Scenario) -> Vec<String> {
+    let modules = report.problems.iter().filter(|_| !scenario.modules.is_empty()).cloned();
+    let settings =
+        steps.iter().zip(&report.steps).filter_map(|(step, StepReport { error, .. })| match step {
+            Step::Write { .. } => error.clone(),
+            _ => None,
+        });
+    modules.chain(settings).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Expectation, find};
+    use std::sync::Arc;
+
+    fn commands(name: &str, change: impl FnOnce(&mut Scenario)) -> Vec<String> {
+        let mut scenario = find(name).expect(name);
+        change(&mut scenario);
+        let run = Run {
+            scenario: Arc::new(scenario),
+            kernel: "6.1".to_owned(),
+            expected: Expectation::default(),
+            seed: 7,
+            sweep: Vec::new(),
+        };
+        let shown = |step: Step| match step {
+            Step::Run(program) => {
+                format!("{}{}", program.command.join(" "), if program.background { " &" } else { "" })
+            }
+            Step::Sleep(time) => format!("sleep {time}"),
+            other => format!("{other:?}"),
+        };
+        steps(&run, "run0").into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn the_injector_runs_inside_the_recording() {
+        let commands = commands("higher", |scenario| scenario.record = vec!["--buffer".into(), "64".into()]);
+        let inject = "/inject higher --duration 2s --seed 7";
+        assert_eq!(commands, [format!("/whylate record --buffer 64 --output /out/run0.dat -- {inject}")]);
+    }
+
+    #[test]
+    fn a_cut_recording_runs_beside_the_injector() {
+        let commands = commands("higher", |scenario| {
+            scenario.inject.extend(["--duration".into(), "5s".into()]);
+            scenario.record_after_ms = Some(900);
+            scenario.record_for = Some("1s".into());
+        });
+        assert_eq!(
+            commands,
+            [
+                "/inject higher --duration 5s --seed 7 &",
+                "sleep 900",
+                "/whylate record --output /out/run0.dat --duration 1s",
+                "Wait"
+            ]
+        );
+    }
+}

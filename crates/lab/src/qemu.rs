@@ -1,0 +1,201 @@
+//! QEMU as a process: its command line, its console, and its end, which comes in any case.
+
+use crate::LabError;
+use crate::console::{Console, Mark};
+use crate::scenario::Time;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+const PROGRAM: &str = "qemu-system-x86_64";
+const INSTALL: &str = "install QEMU: apt-get install qemu-system-x86, dnf install qemu-system-x86-core";
+/// Kernel parameters of every guest.
+///
+/// The TSC is the emulator's own counter, and so beyond the doubt that the clocksource watchdog
+/// has in emulation. The self tests of the crypto API keep a CPU busy for seconds after boot.
+/// A guest has little that is random, and programs would wait for it.
+const PARAMETERS: [&str; 6] =
+    ["rdinit=/whylate", "console=ttyS0", "quiet", "panic=-1", "cryptomgr.notests", "random.trust_cpu=on"];
+const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"];
+
+/// What QEMU is started with.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    pub(crate) kernel: &'a Path,
+    pub(crate) initramfs: &'a Path,
+    pub(crate) disk: &'a Path,
+    pub(crate) cpus: u32,
+    pub(crate) memory_mib: u32,
+    pub(crate) time: Time,
+    pub(crate) append: &'a [String],
+}
+
+impl Setup<'_> {
+    fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut put = |option: &str, value: OsString| arguments.extend([option.into(), value]);
+        put("-machine", "q35".into());
+        put("-cpu", "max".into());
+        put("-smp", self.cpus.to_string().into());
+        put("-m", self.memory_mib.to_string().into());
+        match self.time {
+            // One instruction takes 2 ns, and time stands still while the host does something else.
+            Time::Virtual => {
+                put("-accel", "tcg,thread=single".into());
+                put("-icount", "shift=1,sleep=off".into());
+            }
+            Time::Free => put("-accel", "tcg,thread=multi".into()),
+        }
+        put("-display", "none".into());
+        put("-chardev", "stdio,id=console,signal=off".into());
+        put("-serial", "chardev:console".into());
+        // Nobody listens: a device that interrupts for as long as a program writes to it.
+        put("-serial", "null".into());
+        let mut drive = OsString::from("format=raw,if=virtio,cache=unsafe,file=");
+        drive.push(doubled_commas(self.disk));
+        put("-drive", drive);
+        put("-kernel", self.kernel.into());
+        put("-initrd", self.initramfs.into());
+        put("-append", kernel_parameters(self.append).into());
+        arguments.extend(["-no-user-config", "-nodefaults", "-no-reboot"].map(OsString::from));
+        arguments
+    }
+}
+
+/// In QEMU's option lists a comma of a value is written twice.
+fn doubled_commas(path: &Path) -> OsString {
+    match path.to_str() {
+        Some(text) => text.replace(',', ",,").into(),
+        None => path.into(),
+    }
+}
+
+fn kernel_parameters(append: &[String]) -> String {
+    let mut parameters = PARAMETERS.to_vec();
+    // Who sets the clock up differently means it.
+    if !append.iter().any(|parameter| parameter.contains("tsc") || parameter.contains("clocksource")) {
+        parameters.extend(TSC_PARAMETERS);
+    }
+    parameters.extend(append.iter().map(String::as_str));
+    // What follows `--` are the arguments of init.
+    parameters.extend(["--", "lab", "guest"]);
+    parameters.join(" ")
+}
+
+/// A running QEMU. It is killed when this is dropped, and by the kernel when this process dies.
+#[derive(Debug)]
+pub(crate) struct Qemu {
+    child: Child,
+    console: Arc<Mutex<Console>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Qemu {
+    /// Starts it; what it says itself goes to `log`.
+    pub(crate) fn start(setup: &Setup<'_>, log: &Path) -> Result<Qemu, LabError> {
+        let log = File::create(log).map_err(LabError::file("create", log))?;
+        let mut command = Command::new(PROGRAM);
+        // A group of its own: Ctrl-C at the terminal is for us, who then end it.
+        command
+            .args(setup.arguments())
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log);
+        whylate_sys::die_with_parent(&mut command);
+        let mut child = command.spawn().map_err(LabError::tool(PROGRAM, INSTALL))?;
+        let console = Arc::new(Mutex::new(Console::default()));
+        let reader = child.stdout.take().map(|mut output| {
+            let console = Arc::clone(&console);
+            std::thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = std::io::Read::read(&mut output, &mut bytes) {
+                    console.lock().unwrap_or_else(PoisonError::into_inner).add(&bytes[..count]);
+                }
+            })
+        });
+        Ok(Qemu { child, console, reader })
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, LabError> {
+        let ended = self.child.try_wait().map_err(LabError::tool(PROGRAM, INSTALL))?;
+        if ended.is_some()
+            && let Some(reader) = self.reader.take()
+        {
+            // All of the console is there once the pipe's end has been read.
+            let _ = reader.join();
+        }
+        Ok(ended)
+    }
+
+    /// How far the guest is.
+    pub(crate) fn mark(&self) -> Mark {
+        self.console.lock().unwrap_or_else(PoisonError::into_inner).mark()
+    }
+
+    /// What the guest's console showed so far.
+    pub(crate) fn console(&self) -> String {
+        self.console.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+
+    /// Stops it in mid-instruction, CPUs and all, or lets it go on.
+    pub(crate) fn freeze(&self, frozen: bool) {
+        let signal = if frozen { Signal::STOP } else { Signal::CONT };
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // It may have ended just now, which the next look shows.
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+impl Drop for Qemu {
+    fn drop(&mut self) {
+        // Neither can fail for a child that nobody has waited for; for another there is nothing to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(time: Time, append: &[String]) -> String {
+        let setup = Setup {
+            kernel: Path::new("/k/vmlinuz"),
+            initramfs: Path::new("/t/initramfs"),
+            disk: Path::new("/t,mp/disk"),
+            cpus: 2,
+            memory_mib: 768,
+            time,
+            append,
+        };
+        setup.arguments().join(" ".as_ref()).into_string().expect("UTF-8")
+    }
+
+    #[test]
+    fn time_is_the_emulators_own_or_the_hosts() {
+        let own = arguments(Time::Virtual, &[]);
+        assert!(own.contains("-icount shift=1,sleep=off") && own.contains("thread=single"), "{own}");
+        let hosts = arguments(Time::Free, &[]);
+        assert!(!hosts.contains("icount") && hosts.contains("thread=multi"), "{hosts}");
+        assert!(own.contains("file=/t,,mp/disk"), "{own}");
+    }
+
+    #[test]
+    fn parameters_of_the_user_come_after_ours_and_before_inits() {
+        let text = kernel_parameters(&["isolcpus=1".to_owned()]);
+        assert!(text.contains("tsc=reliable") && text.ends_with("isolcpus=1 -- lab guest"), "{text}");
+        let text = kernel_parameters(&["notsc".to_owned()]);
+        assert!(!text.contains("tsc=reliable") && !text.contains("clocksource"), "{text}");
+    }
+}

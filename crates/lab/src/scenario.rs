@@ -1,0 +1,149 @@
+//! A scenario: one fault as data. What runs, on which kernels, and what the answer must be.
+
+mod built_in;
+mod check;
+mod pattern;
+mod read;
+
+pub(crate) use check::{Who, split_setting};
+pub use pattern::{family, matches, one_matches};
+pub use read::{ScenarioError, built_in, find, load};
+
+use serde::Deserialize;
+
+/// A file of `lab/scenarios`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scenario {
+    /// The file's name without its ending.
+    #[serde(skip)]
+    pub name: String,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// Arguments of `whylate-inject`, the fault first. `--seed` and, unless given, `--duration` are added.
+    pub inject: Vec<String>,
+    /// How long the fault lasts.
+    #[serde(default = "two_seconds")]
+    pub duration: String,
+    /// The kernels it applies to, as patterns (`6.12*`, `*-rt`); all by default.
+    #[serde(default = "all")]
+    pub kernels: Vec<String>,
+    /// CPUs of the guest.
+    #[serde(default = "one")]
+    pub cpus: u32,
+    /// Whether time is the emulator's own, the default, or the host's.
+    #[serde(default)]
+    pub time: Time,
+    /// Added to the guest's kernel command line.
+    #[serde(default)]
+    pub append: Vec<String>,
+    /// Kernel modules to load with their parameters: `null_blk completion_nsec=3000000`.
+    #[serde(default)]
+    pub modules: Vec<String>,
+    /// Settings written in the guest first: `path = value`; a `?` before the path: where there is one.
+    #[serde(default)]
+    pub settings: Vec<String>,
+    /// More arguments of `whylate record`, such as `--buffer 64`.
+    #[serde(default)]
+    pub record: Vec<String>,
+    /// The recording begins this many milliseconds after the fault, and so misses the threads' beginnings.
+    pub record_after_ms: Option<u64>,
+    /// The recording lasts this long, whatever lasts longer.
+    pub record_for: Option<String>,
+    /// The host stops the guest for this long now and then: a hypervisor, or firmware.
+    pub stop_ms: Option<u64>,
+    /// Each of these argument lists, added to `inject`, is a run of its own: a sweep. It is for faults that
+    /// strike by chance: that most of its runs make nothing late is expected, that none does is not.
+    #[serde(default)]
+    pub sweep: Vec<Vec<String>>,
+    /// Part of the quick subset, on the kernels named.
+    #[serde(default)]
+    pub quick: Vec<String>,
+    /// What the answer must be; the first whose kernels match.
+    pub expect: Vec<Expectation>,
+}
+
+/// Who keeps the guest's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Time {
+    /// The emulator counts instructions: the same from run to run, whatever the host does.
+    #[default]
+    Virtual,
+    /// The host's clock: what the host does to the guest is time stolen from it.
+    Free,
+}
+
+/// What the answer must be, on some kernels.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Expectation {
+    /// As of the scenario.
+    #[serde(default = "all")]
+    pub kernels: Vec<String>,
+    /// Whether the fault makes the victim late here.
+    #[serde(default)]
+    pub late: Late,
+    /// The verdicts that are right for the victim's late jobs; the first one is the usual one.
+    #[serde(default)]
+    pub causes: Vec<String>,
+    /// Who is rightly named, one of these: `part:culprit`, `thread:PATTERN`, `irq:PATTERN`,
+    /// `softirq:PATTERN`, `none` for nobody. Empty where there is nobody to name.
+    #[serde(default)]
+    pub culprits: Vec<String>,
+    /// Findings that must be there.
+    #[serde(default)]
+    pub findings: Vec<String>,
+    /// Findings that are true as well, and need not be there; those of `causes` always are.
+    #[serde(default)]
+    pub may_find: Vec<String>,
+    /// Verdicts that are neither right nor wrong: the fault does more than the label can know. Jobs with such
+    /// a verdict are set aside, and counted.
+    #[serde(default)]
+    pub not_judged: Vec<String>,
+    /// Findings that must not be there, however mild.
+    #[serde(default)]
+    pub no_findings: Vec<String>,
+}
+
+/// Whether a fault makes the victim late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Late {
+    /// Some jobs must be late; a run without has not provoked the fault.
+    #[default]
+    Some,
+    /// It may be late.
+    Maybe,
+    /// It must not be late, and nobody may be accused.
+    None,
+}
+
+impl Scenario {
+    /// True when it applies to the kernel of that name.
+    pub fn applies_to(&self, kernel: &str) -> bool {
+        one_matches(&self.kernels, kernel) && self.expectation(kernel).is_some()
+    }
+
+    /// True when it is part of the quick subset on the kernel of that name.
+    pub fn is_quick(&self, kernel: &str) -> bool {
+        self.applies_to(kernel) && one_matches(&self.quick, kernel)
+    }
+
+    /// What the answer must be on the kernel of that name.
+    pub fn expectation(&self, kernel: &str) -> Option<&Expectation> {
+        self.expect.iter().find(|expectation| one_matches(&expectation.kernels, kernel))
+    }
+}
+
+fn all() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn two_seconds() -> String {
+    "2s".to_owned()
+}

@@ -1,0 +1,122 @@
+//! What the types do not hold of a scenario: words that must be known ones.
+
+use super::{Expectation, Late, Scenario, Time};
+use whylate_base::{Ns, parse_duration};
+use whylate_ledger::Cause;
+
+/// Nothing of a scenario lasts longer.
+const LONGEST: Ns = Ns::from_secs(600);
+/// Milliseconds: while it is stopped nobody looks whether the guest is to be ended.
+const MOST_STOPPED: u64 = 1_000;
+
+/// A word of the file that is wrong, why, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// As it stands in the file.
+    pub(super) word: String,
+    pub(super) why: String,
+}
+
+fn wrong(word: &str, why: impl Into<String>) -> Wrong {
+    Wrong { word: word.to_owned(), why: why.into() }
+}
+
+/// The first thing that is wrong with `scenario`.
+pub(super) fn first_wrong(scenario: &Scenario) -> Option<Wrong> {
+    if scenario.inject.is_empty() {
+        return Some(wrong("inject", "no fault: give whylate-inject's arguments, such as [\"higher\"]"));
+    }
+    if scenario.expect.is_empty() {
+        return Some(wrong("expect", "no [[expect]]: say what the answer must be"));
+    }
+    if scenario.cpus == 0 || scenario.cpus > 16 {
+        return Some(wrong("cpus", "a guest has 1 to 16 CPUs"));
+    }
+    let durations = std::iter::once(&scenario.duration).chain(&scenario.record_for);
+    durations
+        .filter_map(|text| of_duration(text))
+        .next()
+        .or_else(|| of_milliseconds(scenario))
+        .or_else(|| scenario.settings.iter().find_map(|setting| of_setting(setting)))
+        .or_else(|| scenario.expect.iter().find_map(of_expectation))
+}
+
+fn of_duration(text: &str) -> Option<Wrong> {
+    match parse_duration(text) {
+        Err(error) => Some(wrong(text, error.to_string())),
+        Ok(length) if length <= Ns::ZERO || length > LONGEST => {
+            Some(wrong(text, "too short or too long: more than nothing, and at most 10m"))
+        }
+        Ok(_) => None,
+    }
+}
+
+fn of_milliseconds(scenario: &Scenario) -> Option<Wrong> {
+    let longest = LONGEST.0.unsigned_abs() / 1_000_000;
+    if scenario.record_after_ms.is_some_and(|time| time > longest) {
+        return Some(wrong("record-after-ms", "too long: at most 10 minutes"));
+    }
+    let stop = scenario.stop_ms?;
+    if stop == 0 || stop > MOST_STOPPED {
+        return Some(wrong("stop-ms", format!("the host stops the guest for 1 to {MOST_STOPPED} ms")));
+    }
+    (scenario.time == Time::Virtual)
+        .then(|| wrong("stop-ms", "virtual time stands still meanwhile: add `time = \"free\"`"))
+}
+
+fn of_setting(setting: &str) -> Option<Wrong> {
+    let good = split_setting(setting).is_some();
+    (!good).then(|| {
+        wrong(setting, "not a setting: write `/path = value`, or `?/path = value` where it may be missing")
+    })
+}
+
+/// A setting's path, its value, and whether a kernel may lack it.
+pub(crate) fn split_setting(setting: &str) -> Option<(&str, &str, bool)> {
+    let (path, value) = setting.split_once(" = ")?;
+    let (path, optional) = match path.trim().strip_prefix('?') {
+        Some(path) => (path, true),
+        None => (path.trim(), false),
+    };
+    path.starts_with('/').then_some((path, value.trim(), optional))
+}
+
+fn of_expectation(expectation: &Expectation) -> Option<Wrong> {
+    let mut causes = expectation.causes.iter().chain(&expectation.not_judged);
+    if let Some(cause) = causes.find(|cause| Cause::from_code(cause).is_none()) {
+        return Some(wrong(cause, "not a cause: `whylate explain --code list` names them all"));
+    }
+    if expectation.late == Late::Some && expectation.causes.is_empty() {
+        return Some(wrong("expect", "jobs are to be late and no verdict is right: give `causes`"));
+    }
+    let culprit = expectation.culprits.iter().find(|culprit| Who::parse(culprit).is_none())?;
+    Some(wrong(
+        culprit,
+        "not a culprit: write part:culprit, part:bystander, thread:PATTERN, irq:PATTERN, softirq:PATTERN or none",
+    ))
+}
+
+/// Who is rightly named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who<'a> {
+    /// Whoever took that part, by the injector's label.
+    Part(&'a str),
+    Thread(&'a str),
+    Irq(&'a str),
+    Softirq(&'a str),
+    Nobody,
+}
+
+impl Who<'_> {
+    /// From an entry of [`Expectation::culprits`].
+    pub(crate) fn parse(text: &str) -> Option<Who<'_>> {
+        match text.split_once(':') {
+            None if text == "none" => Some(Who::Nobody),
+            Some(("part", part @ ("culprit" | "bystander" | "victim"))) => Some(Who::Part(part)),
+            Some(("thread", pattern)) => Some(Who::Thread(pattern)),
+            Some(("irq", pattern)) => Some(Who::Irq(pattern)),
+            Some(("softirq", pattern)) => Some(Who::Softirq(pattern)),
+            _ => None,
+        }
+    }
+}

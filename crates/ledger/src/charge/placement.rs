@@ -1,0 +1,60 @@
+//! A wait on a busy CPU while another one, which the thread may use, was idle.
+
+use super::waiting::Queue;
+use super::{Charger, Remark};
+use crate::cause::Cause;
+use crate::cpus::Who;
+use whylate_base::{Confidence, Cpu, Ns};
+use whylate_events::Kind;
+
+/// To find an idle CPU and move a thread there takes an interrupt on each, and some locks.
+const LONGEST_MOVE: Ns = Ns::from_us(200);
+/// An idle CPU still handles interrupts: this share of the time at most, in 1/n.
+const INTERRUPTS: i64 = 4;
+
+impl Charger<'_> {
+    /// A CPU that the waiter may use and that was idle through all of its wait, with how sure that is.
+    pub(super) fn idle_elsewhere(&self, queue: &Queue<'_>) -> Option<(Cpu, Confidence)> {
+        if queue.to - queue.from < LONGEST_MOVE {
+            return None;
+        }
+        // Where changes were not recorded, it may have been bound to others at the time.
+        let changes_seen = self.engine.seen.contains(Kind::Syscall);
+        let others =
+            queue.waiter.allowed.cpus().filter(|(cpu, told)| *cpu != queue.cpu && (*told || changes_seen));
+        others
+            .filter(|(cpu, _)| self.is_idle(*cpu, queue.from, queue.to))
+            .map(|(cpu, told)| (cpu, if told { Confidence::High } else { Confidence::Medium }))
+            .max_by_key(|(cpu, confidence)| (*confidence, std::cmp::Reverse(*cpu)))
+    }
+
+    /// Remarks once for each pair of CPUs.
+    pub(super) fn remark_idle(&mut self, at: Ns, on: Cpu, idle: Cpu) {
+        let same =
+            |remark: &Remark| matches!(remark, Remark::Idle { on: o, idle: i, .. } if (*o, *i) == (on, idle));
+        if !self.remarks.iter().any(same) {
+            self.remarks.push(Remark::Idle { at, on, idle });
+        }
+    }
+
+    fn is_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
+        let Some(timeline) = self.engine.cpus.get(cpu) else { return false };
+        let mut interrupted = Ns::ZERO;
+        for (start, end, stretch) in timeline.between(from, to) {
+            match stretch.who {
+                Who::Idle => {}
+                Who::Irq(_) | Who::Softirq(_) => interrupted += end - start,
+                Who::Task(..) | Who::Unknown => return false,
+            }
+        }
+        interrupted.0.saturating_mul(INTERRUPTS) <= (to - from).0
+    }
+}
+
+/// True of a wait by the rules, which another CPU would have spared.
+pub(super) fn spared_elsewhere(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask | Cause::FairQueue
+    )
+}

@@ -1,0 +1,66 @@
+//! The time a SCHED_OTHER thread was stopped because its cgroup's CPU quota was used up.
+//!
+//! Such a thread shows as runnable all the time: it is switched out as if preempted, and switched in again when
+//! the quota has been refilled. Since 6.18 that happens to each thread on its way to user space, before to the
+//! whole cgroup's queue of a CPU; a trace shows the same of both.
+
+use super::Charger;
+use super::waiting::{PASSED_OVER, Queue};
+use crate::cpus::Who;
+use whylate_base::{Confidence, Ns, SchedClass};
+
+/// From a refill to the switch: an interrupt, sometimes a call to another CPU.
+const LONGEST_PICKUP: Ns = Ns::from_ms(1);
+/// The same where the CPU was not idle, and so nothing else tells a refill from a coincidence.
+const PROMPT: Ns = Ns::from_us(200);
+/// No turn of a fair queue takes so long with a few others on it; periods are 100 ms unless set.
+const LONGEST_TURN: Ns = Ns::from_ms(10);
+
+/// A time within a wait in which the thread was not allowed to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Throttled {
+    pub(super) from: Ns,
+    pub(super) to: Ns,
+    pub(super) confidence: Confidence,
+}
+
+impl Charger<'_> {
+    /// When in a wait the thread had no quota, if it was so.
+    pub(super) fn throttled(&self, queue: &Queue<'_>) -> Option<Throttled> {
+        if queue.prio.class() != SchedClass::Fair {
+            return None;
+        }
+        let Queue { from, to, .. } = *queue;
+        let refill = self.engine.quota.last_between(from, to);
+        // The same cgroup's refill before would have let it run, had it been stopped by then.
+        let since = |refill: &crate::quota::Refill| refill.since.map_or(from, |since| since.max(from));
+        if self.was_left_idle(queue) {
+            let ended = refill.filter(|refill| self.idle_within(queue, refill.at, to) <= LONGEST_PICKUP);
+            let (from, to, confidence) = match (ended, self.engine.quota.in_use()) {
+                (Some(refill), _) => (since(&refill), refill.at, Confidence::High),
+                // The refill is yet to come.
+                (None, Some(true)) if to >= self.engine.now => (from, to, Confidence::Medium),
+                (None, Some(true) | None) => (from, to, Confidence::Low),
+                (None, Some(false)) => return None,
+            };
+            return Some(Throttled { from, to, confidence });
+        }
+        let refill = refill.filter(|refill| to - refill.at <= PROMPT)?;
+        let from = since(&refill);
+        let long = refill.at - from >= LONGEST_TURN && to < self.engine.now;
+        long.then_some(Throttled { from, to: refill.at, confidence: Confidence::Medium })
+    }
+
+    /// True when the CPU idled in a wait for longer than it takes to wake up.
+    fn was_left_idle(&self, queue: &Queue<'_>) -> bool {
+        queue.idled_on
+            || queue.timeline.between(queue.from, queue.to).any(|(start, end, stretch)| {
+                stretch.who == Who::Idle && start >= queue.first_choice && end - start > PASSED_OVER
+            })
+    }
+
+    fn idle_within(&self, queue: &Queue<'_>, from: Ns, to: Ns) -> Ns {
+        let stretches = queue.timeline.between(from, to);
+        stretches.filter(|(.., stretch)| stretch.who == Who::Idle).map(|(start, end, _)| end - start).sum()
+    }
+}

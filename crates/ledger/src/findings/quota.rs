@@ -1,0 +1,39 @@
+//! Threads that their cgroup's CPU quota stopped.
+
+use super::Subject;
+use crate::cause::Cause;
+use crate::verdict::advice;
+use whylate_base::{Confidence, Evidence, Finding, Severity};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let stopped = subject.engine.threads.iter().filter_map(|thread| {
+        let cost = thread.stats.as_ref()?.costs.get(&(Cause::CgroupQuota, None))?;
+        let worst = subject.worst.iter().filter(|activation| {
+            activation.tid == thread.tid
+                && activation.verdict.cause == Cause::CgroupQuota
+                && activation.verdict.confidence > Confidence::Low
+        });
+        let evidence: Vec<Evidence> = worst
+            .take(3)
+            .map(|activation| {
+                let what = format!("{} due then: stopped for {}", activation.comm, activation.verdict.charged);
+                Evidence::at(activation.due, activation.cpu, what)
+            })
+            .collect();
+        // Where nothing but an idle CPU speaks for it, each activation's own verdict says so.
+        (!evidence.is_empty()).then(|| Finding {
+            code: Cause::CgroupQuota.code(),
+            severity: Severity::Warning,
+            title: format!(
+                "{}:{} was stopped by its cgroup's CPU quota for {} in {} activations",
+                thread.comm, thread.tid, cost.total, cost.activations
+            ),
+            why: "the quota (cpu.max) is shared by all threads of the cgroup and of those below it; when it is used \
+                  up they all wait for the next period, even on an idle CPU"
+                .to_owned(),
+            evidence,
+            fix: advice(Cause::CgroupQuota, None, thread.own_priority()),
+        })
+    });
+    stopped.collect()
+}

@@ -1,0 +1,83 @@
+//! Threads that asked for a real-time policy and were refused: they run as SCHED_OTHER, often unnoticed.
+
+use super::Subject;
+use crate::engine::Engine;
+use crate::threads::{Refusal, Thread};
+use whylate_base::{Evidence, Finding, Policy, Severity};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let engine = subject.engine;
+    // Who got there in the end, with a lower priority or by another's help, has what it needs.
+    let refused = engine.threads.iter().filter(|thread| !thread.ever_realtime);
+    refused
+        .filter(|thread| engine.options.selects(thread))
+        .filter_map(|thread| thread.refused.map(|refusal| finding(engine, thread, &refusal)))
+        .collect()
+}
+
+fn finding(engine: &Engine<'_>, thread: &Thread, refusal: &Refusal) -> Finding {
+    let what = match refusal.policy {
+        Some(Policy::Deadline) => "SCHED_DEADLINE".to_owned(),
+        Some(policy) => format!("SCHED_{}", policy.name().to_uppercase()),
+        None if refusal.no_room => "SCHED_DEADLINE".to_owned(),
+        None => "a scheduling policy".to_owned(),
+    };
+    let error = if refusal.no_room { "EBUSY" } else { "EPERM" };
+    let times = match refusal.times {
+        1 => String::new(),
+        n => format!(", the last of {n} times"),
+    };
+    let (why, fix) = if refusal.no_room { no_room() } else { not_permitted(engine.bandwidth.group_sched) };
+    Finding {
+        code: "realtime-refused",
+        severity: Severity::Error,
+        title: format!(
+            "{}:{} asked for {what} and was refused ({error}): it is not real-time",
+            thread.comm, thread.tid
+        ),
+        why: why.to_owned(),
+        evidence: vec![Evidence::at(
+            refusal.at,
+            refusal.cpu,
+            format!("{} returned -{error}{times}", refusal.call),
+        )],
+        fix: fix.iter().map(|line| (*line).to_owned()).collect(),
+    }
+}
+
+/// `sched_dl_overflow`, `kernel/sched/deadline.c`
+fn no_room() -> (&'static str, &'static [&'static str]) {
+    (
+        "all SCHED_DEADLINE threads together may reserve no more of the CPUs than kernel.sched_rt_runtime_us per \
+         kernel.sched_rt_period_us, and there was no room for this one",
+        &[
+            "reserve less: a smaller runtime or a longer period, here or in other SCHED_DEADLINE threads",
+            "sysctl kernel.sched_rt_runtime_us=-1 turns admission control off; risk: deadlines may then be missed",
+        ],
+    )
+}
+
+/// `sched_setscheduler(2)`; for groups `sched_group_rt_runtime`, `kernel/sched/syscalls.c`.
+fn not_permitted(group_sched: Option<bool>) -> (&'static str, &'static [&'static str]) {
+    const LIMIT: &str =
+        "allow it: RLIMIT_RTPRIO (rtprio in limits.conf, LimitRTPRIO= of a systemd service), or CAP_SYS_NICE";
+    const GROUP: &str = "give its cgroup real-time runtime: cpu.rt_runtime_us (cgroup v1), here and in the groups above; or move it \
+         to the root cgroup";
+    match group_sched {
+        Some(true) => (
+            "this kernel has CONFIG_RT_GROUP_SCHED: threads of a cgroup whose cpu.rt_runtime_us is 0, as in every new \
+             one, cannot become real-time, not even root's; without CAP_SYS_NICE, RLIMIT_RTPRIO must allow it as well",
+            &[GROUP, "boot with rt_group_sched=0, where the kernel has that switch (6.16)", LIMIT],
+        ),
+        Some(false) => (
+            "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; in a container CAP_SYS_NICE \
+             is taken away unless it was asked for",
+            &[LIMIT],
+        ),
+        None => (
+            "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; with \
+             CONFIG_RT_GROUP_SCHED, of which the recording tells nothing, its cgroup needs a cpu.rt_runtime_us, too",
+            &[LIMIT, GROUP],
+        ),
+    }
+}

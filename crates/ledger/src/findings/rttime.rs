@@ -1,0 +1,44 @@
+//! Real-time threads that the kernel warned or killed because they did not sleep: RLIMIT_RTTIME.
+
+use super::Subject;
+use crate::engine::RtOverrun;
+use std::collections::BTreeMap;
+use whylate_base::{Evidence, Finding, Severity, Tid};
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut by_thread: BTreeMap<Tid, Vec<&RtOverrun>> = BTreeMap::new();
+    for overrun in &subject.engine.rt_overruns {
+        by_thread.entry(overrun.tid).or_default().push(overrun);
+    }
+    by_thread.into_iter().filter_map(|(tid, overruns)| finding(subject, tid, &overruns)).collect()
+}
+
+fn finding(subject: &Subject<'_>, tid: Tid, overruns: &[&RtOverrun]) -> Option<Finding> {
+    let last = overruns.last()?;
+    let thread = subject.engine.threads.get(tid)?;
+    // One that was raised on the CPU, and was ended there, shows its priority only in the end.
+    let who = format!("{}:{tid} ({})", thread.comm, thread.own_priority());
+    let killed = overruns.iter().any(|overrun| overrun.killed);
+    let what = if killed { "killed it with its whole process" } else { "sent it SIGXCPU" };
+    let evidence = overruns.iter().take(5).map(|overrun| {
+        let signal = if overrun.killed { "SIGKILL" } else { "SIGXCPU" };
+        let least = if overrun.whole { "" } else { "at least " };
+        let what = format!("the kernel sent {signal}; it had not slept for {least}{}", overrun.awake);
+        Evidence::at(overrun.at, overrun.cpu, what)
+    });
+    Some(Finding {
+        code: "rttime-exceeded",
+        severity: Severity::Error,
+        title: format!("{who} ran for {} without sleeping, and the kernel {what}", last.awake),
+        why: "RLIMIT_RTTIME bounds how long a real-time thread may use a CPU without sleeping: at its soft limit \
+              the kernel sends SIGXCPU, which ends a program that does not handle it, and at its hard limit SIGKILL"
+            .to_owned(),
+        evidence: evidence.collect(),
+        fix: vec![
+            "find out why it did not sleep: a loop that polls, work for more than its period, sched_yield (which does not count)"
+                .to_owned(),
+            "raise the limit: LimitRTTIME= of a systemd service, rtkit's --rttime-usec-max, prlimit --rttime"
+                .to_owned(),
+        ],
+    })
+}

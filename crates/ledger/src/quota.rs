@@ -1,0 +1,91 @@
+//! When the CPU controller's quotas were refilled.
+//!
+//! A cgroup with `cpu.max` has a timer that refills its quota each period, and one that hands out what other
+//! CPUs gave back (`sched_cfs_period_timer` and `sched_cfs_slack_timer`, `kernel/sched/fair.c`). A thread
+//! that was stopped for want of quota runs again right after one of them.
+
+use crate::quick_hash::QuickMap;
+use std::collections::VecDeque;
+use whylate_base::Ns;
+use whylate_events::HrtimerExpiry;
+
+/// The timers of all cgroups.
+#[derive(Debug, Default)]
+pub(crate) struct QuotaTimers {
+    refills: VecDeque<Refill>,
+    /// When each period timer last expired.
+    last: QuickMap<u64, Ns>,
+    /// True once a timer's function was seen by name: then one that is not seen did not expire.
+    named: bool,
+    seen: bool,
+}
+
+/// A quota was refilled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refill {
+    pub(crate) at: Ns,
+    /// The same timer's expiry before.
+    pub(crate) since: Option<Ns>,
+}
+
+impl QuotaTimers {
+    /// Takes in that a timer expired at `at`.
+    pub(crate) fn fire(&mut self, at: Ns, expiry: &HrtimerExpiry) {
+        let name = expiry.function.as_str();
+        self.named |= !name.is_empty();
+        if !name.starts_with("sched_cfs_") {
+            return;
+        }
+        if name.starts_with("sched_cfs_period_timer") {
+            let since = self.last.insert(expiry.hrtimer, at);
+            self.refills.push_back(Refill { at, since });
+        } else if name.starts_with("sched_cfs_slack_timer") {
+            self.refills.push_back(Refill { at, since: None });
+        }
+        self.seen = true;
+    }
+
+    /// The last refill in `from..to`.
+    pub(crate) fn last_between(&self, from: Ns, to: Ns) -> Option<Refill> {
+        self.refills.iter().rev().find(|refill| refill.at < to).filter(|refill| refill.at >= from).copied()
+    }
+
+    /// Whether any cgroup's quota was in use: `None` when the recording cannot tell.
+    pub(crate) fn in_use(&self) -> Option<bool> {
+        if self.seen { Some(true) } else { self.named.then_some(false) }
+    }
+
+    /// Forgets what was before `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        while self.refills.front().is_some_and(|refill| refill.at < horizon) {
+            self.refills.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expiry(function: &str, hrtimer: u64) -> HrtimerExpiry {
+        HrtimerExpiry { hrtimer, function: function.into(), now: Ns(0) }
+    }
+
+    #[test]
+    fn refills_are_told_by_their_timers_names() {
+        let mut timers = QuotaTimers::default();
+        timers.fire(Ns(1), &expiry("", 1));
+        assert_eq!(timers.in_use(), None);
+        timers.fire(Ns(2), &expiry("hrtimer_wakeup", 1));
+        assert_eq!(timers.in_use(), Some(false));
+        timers.fire(Ns(10), &expiry("sched_cfs_period_timer", 7));
+        timers.fire(Ns(20), &expiry("sched_cfs_period_timer+0x0/0x1", 7));
+        timers.fire(Ns(25), &expiry("sched_cfs_slack_timer", 8));
+        assert_eq!(timers.in_use(), Some(true));
+        assert_eq!(timers.last_between(Ns(12), Ns(22)), Some(Refill { at: Ns(20), since: Some(Ns(10)) }));
+        assert_eq!(timers.last_between(Ns(12), Ns(30)), Some(Refill { at: Ns(25), since: None }));
+        assert_eq!(timers.last_between(Ns(21), Ns(25)), None);
+        timers.forget(Ns(26));
+        assert_eq!(timers.last_between(Ns(0), Ns(30)), None);
+    }
+}

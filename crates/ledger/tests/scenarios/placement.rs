@@ -1,0 +1,144 @@
+//! Waiting on a busy CPU while another one is idle: only where it is known that the thread may use it.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use whylate_base::{Confidence, Tid};
+use whylate_events::{ContextFlags, Fact};
+use whylate_ledger::Cause;
+
+const HOG: Thread = fair("hog", 20);
+const VICTIM: Thread = fair("victim", 10);
+
+fn may_use(thread: Thread, cpus: &str) -> Fact {
+    Fact::Affinity { tid: Tid(thread.tid), cpus: cpus.parse().expect("a list") }
+}
+
+/// CPU 2 idles, CPU 1 has the hog.
+fn machine() -> Scene {
+    Scene::new().cpu(2).at(0).sign(ContextFlags::default()).cpu(1).at(0).run(HOG)
+}
+
+/// The victim waits on CPU 1 from 1 to 4 ms.
+fn waits(scene: Scene, victim: Thread) -> Scene {
+    scene.at(MS).timer_wakes(victim).at(4 * MS).run(victim).at(4 * MS + 100).sleep(IDLE)
+}
+
+#[test]
+fn an_idle_cpu_that_it_may_use_would_have_spared_the_wait() {
+    let told = waits(machine().fact(may_use(VICTIM, "1-2")), VICTIM).explain("victim");
+    let activation = told.only();
+    assert_charges(activation, &[(Cause::WakePlacement, 3 * MS), (Cause::OwnWork, 100)]);
+    assert_blames(activation, Cause::WakePlacement, Some(HOG));
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    let evidence: Vec<&str> =
+        activation.verdict.evidence.iter().map(|evidence| evidence.what.as_str()).collect();
+    assert!(evidence.iter().any(|what| what.contains("CPU 2, which it may use, was idle")), "{evidence:?}");
+    assert!(told.finding("wake-placement").is_some(), "{:?}", told.codes());
+}
+
+#[test]
+fn a_real_time_thread_behind_another_as_well() {
+    let (hog, victim) = (rt("hog", 20, 80), rt("victim", 10, 50));
+    let scene = Scene::new()
+        .cpu(2)
+        .at(0)
+        .sign(ContextFlags::default())
+        .cpu(1)
+        .at(0)
+        .run(hog)
+        .fact(may_use(victim, "0-2"));
+    assert_blames(waits(scene, victim).explain("victim").only(), Cause::WakePlacement, Some(hog));
+}
+
+#[test]
+fn a_cpu_that_it_may_not_use_or_that_is_not_known_is_no_way_out() {
+    let pinned = waits(machine().fact(may_use(VICTIM, "1")), VICTIM).explain("victim");
+    assert_blames(pinned.only(), Cause::FairQueue, Some(HOG));
+    let unknown = waits(machine(), VICTIM).explain("victim");
+    assert_blames(unknown.only(), Cause::FairQueue, Some(HOG));
+    // CPU 3 is allowed, and nothing is known of it.
+    let unseen = waits(machine().fact(may_use(VICTIM, "1,3")), VICTIM).explain("victim");
+    assert_blames(unseen.only(), Cause::FairQueue, Some(HOG));
+}
+
+#[test]
+fn a_cpu_that_was_busy_for_some_of_the_wait_is_no_way_out() {
+    let app = fair("app", 30);
+    let told = machine()
+        .fact(may_use(VICTIM, "1-2"))
+        .at(MS)
+        .timer_wakes(VICTIM)
+        .cpu(2)
+        .at(2 * MS)
+        .timer_wakes(app)
+        .run(app)
+        .at(2 * MS + 500)
+        .sleep(IDLE)
+        .cpu(1)
+        .at(4 * MS)
+        .run(VICTIM)
+        .at(4 * MS + 100)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_blames(told.only(), Cause::FairQueue, Some(HOG));
+}
+
+#[test]
+fn the_time_it_takes_to_move_a_thread_is_nobodys_fault() {
+    let told = machine()
+        .fact(may_use(VICTIM, "1-2"))
+        .at(MS)
+        .timer_wakes(VICTIM)
+        .at(MS + 150)
+        .run(VICTIM)
+        .at(2 * MS)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_charges(told.only(), &[(Cause::FairQueue, 150), (Cause::OwnWork, 850)]);
+}
+
+#[test]
+fn after_it_asked_for_other_cpus_its_old_ones_do_not_count() {
+    let told = machine()
+        .fact(may_use(VICTIM, "1-2"))
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .call(sys::SCHED_SETAFFINITY, [0, 8, 0])
+        .at(110)
+        .ret(sys::SCHED_SETAFFINITY)
+        .at(120)
+        .sleep(HOG);
+    assert_blames(waits(told, VICTIM).explain("victim").worst(), Cause::FairQueue, Some(HOG));
+}
+
+#[test]
+fn a_cpu_it_has_run_on_since_it_asked_is_one_it_may_use() {
+    let told = Scene::new()
+        .cpu(2)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(110)
+        .call(sys::SCHED_SETAFFINITY, [0, 8, 0])
+        .at(115)
+        .ret(sys::SCHED_SETAFFINITY)
+        .at(120)
+        .sleep(IDLE)
+        .cpu(1)
+        .at(200)
+        .run(HOG);
+    let told = waits(told, VICTIM).explain("victim");
+    assert_blames(told.worst(), Cause::WakePlacement, Some(HOG));
+    assert_eq!(told.worst().verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn a_new_thread_inherits_the_cpus_of_the_one_that_starts_it() {
+    let shell = fair("sh", 9);
+    let scene = machine().fact(may_use(shell, "1-2")).at(50).fork(shell, VICTIM);
+    assert_blames(waits(scene, VICTIM).explain("victim").only(), Cause::WakePlacement, Some(HOG));
+}

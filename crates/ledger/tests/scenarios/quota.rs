@@ -1,0 +1,181 @@
+//! A cgroup's CPU quota: runnable, and not run until the quota is refilled.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use whylate_base::Confidence;
+use whylate_events::ContextFlags;
+use whylate_ledger::Cause;
+
+const VICTIM: Thread = fair("worker", 10);
+const OTHER: Thread = fair("other", 20);
+const PERIOD: u64 = 0xffff_8881_0889_2b48;
+
+/// Quota timers of other cgroups, and the victim's own, expire before the scene begins.
+fn scene() -> Scene {
+    Scene::new().cpu(1).at(0).fire_named(PERIOD, "sched_cfs_period_timer").fired(PERIOD)
+}
+
+/// The victim works for 20 ms of each period of 100 ms and is then switched out, still runnable.
+fn stopped(instead: Thread) -> Scene {
+    let mut scene = scene().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(20 * MS).run(instead);
+    if instead == IDLE {
+        scene =
+            scene.at(24 * MS).vector("local_timer").vector_exit("local_timer").sign(ContextFlags::default());
+    }
+    scene
+}
+
+fn refilled(scene: Scene, function: &str) -> Scene {
+    scene
+        .at(100 * MS)
+        .vector("local_timer")
+        .fire_named(PERIOD, function)
+        .fired(PERIOD)
+        .at(100 * MS + 5)
+        .vector_exit("local_timer")
+        .at(100 * MS + 8)
+        .run(VICTIM)
+        .at(110 * MS)
+        .sleep(IDLE)
+}
+
+#[test]
+fn a_runnable_thread_on_an_idle_cpu_until_a_refill_had_no_quota() {
+    let told = refilled(stopped(IDLE), "sched_cfs_period_timer").explain("worker");
+    let activation = told.only();
+    assert_charges(
+        activation,
+        &[
+            (Cause::IdleExit, 5 + 3),
+            (Cause::OwnWork, 20 * MS - 105 + 10 * MS - 8),
+            (Cause::CgroupQuota, 80 * MS),
+            (Cause::Irq, 5),
+        ],
+    );
+    assert_blames(activation, Cause::CgroupQuota, None);
+    assert_eq!(activation.verdict.confidence, Confidence::High);
+    let evidence = &activation.verdict.evidence[0].what;
+    assert!(evidence.contains("until its cgroup's quota was refilled"), "{evidence}");
+    let finding = told.finding("cgroup-quota").expect("a finding");
+    assert!(finding.title.contains("80.00 ms in 1 activations"), "{}", finding.title);
+}
+
+#[test]
+fn the_timer_that_hands_out_what_is_left_refills_as_well() {
+    let told = refilled(stopped(IDLE), "sched_cfs_slack_timer").explain("worker");
+    assert_blames(told.only(), Cause::CgroupQuota, None);
+    assert_eq!(told.only().verdict.confidence, Confidence::High);
+}
+
+#[test]
+fn who_runs_meanwhile_is_not_accused() {
+    let told = refilled(stopped(OTHER), "sched_cfs_period_timer").explain("worker");
+    let activation = told.only();
+    assert_blames(activation, Cause::CgroupQuota, None);
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+    assert_eq!(activation.verdict.charged, whylate_base::Ns::from_ms(80));
+}
+
+#[test]
+fn a_thread_of_another_class_is_charged_for_its_own_time() {
+    let hog = rt("hog", 30, 10);
+    let scene = stopped(IDLE).at(40 * MS).timer_wakes(hog).run(hog).at(70 * MS).sleep(IDLE);
+    let told = refilled(scene, "sched_cfs_period_timer").explain("worker");
+    let of = |cause| -> whylate_base::Ns {
+        let of_it = told.only().ledger.iter().filter(|segment| segment.cause == cause);
+        of_it.map(|segment| segment.length()).sum()
+    };
+    assert_eq!(of(Cause::HigherPriorityTask), whylate_base::Ns::from_ms(30));
+    assert_eq!(of(Cause::CgroupQuota), whylate_base::Ns::from_ms(50));
+}
+
+#[test]
+fn a_short_turn_of_another_before_a_refill_is_just_its_turn() {
+    // 4 ms behind an equal, and some cgroup's timer expires just then.
+    let told = scene()
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(96 * MS)
+        .run(OTHER)
+        .at(100 * MS)
+        .fire_named(PERIOD, "sched_cfs_period_timer")
+        .fired(PERIOD)
+        .at(100 * MS + 8)
+        .run(VICTIM)
+        .at(110 * MS)
+        .sleep(IDLE)
+        .explain("worker");
+    assert_blames(told.only(), Cause::FairQueue, Some(OTHER));
+    assert!(!told.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
+}
+
+#[test]
+fn a_long_wait_that_no_refill_ended_is_the_fair_queues() {
+    let told = stopped(OTHER)
+        .at(60 * MS)
+        .fire_named(PERIOD, "sched_cfs_period_timer")
+        .fired(PERIOD)
+        .at(90 * MS)
+        .run(VICTIM)
+        .at(91 * MS)
+        .sleep(IDLE)
+        .explain("worker");
+    assert_blames(told.only(), Cause::FairQueue, Some(OTHER));
+}
+
+#[test]
+fn an_idle_cpu_is_no_quotas_where_none_is_in_use() {
+    // Timers are recorded by name, and no quota timer is among them.
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .fire(1)
+        .fired(1)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(20 * MS)
+        .run(IDLE)
+        .at(100 * MS)
+        .run(VICTIM)
+        .at(101 * MS)
+        .sleep(IDLE)
+        .explain("worker");
+    assert_blames(told.only(), Cause::Unexplained, None);
+}
+
+#[test]
+fn at_the_end_of_the_trace_the_refill_is_yet_to_come() {
+    let told = stopped(IDLE).at(90 * MS).sign(ContextFlags::default()).explain("worker");
+    let activation = told.only();
+    assert_blames(activation, Cause::CgroupQuota, None);
+    assert_eq!((activation.done, activation.verdict.confidence), (None, Confidence::Medium));
+}
+
+#[test]
+fn a_real_time_thread_has_no_such_quota() {
+    let victim = rt("worker", 10, 50);
+    let told = Scene::new()
+        .kernel("6.12.9")
+        .cpu(1)
+        .at(0)
+        .fire_named(PERIOD, "sched_cfs_period_timer")
+        .fired(PERIOD)
+        .at(100)
+        .timer_wakes(victim)
+        .at(105)
+        .run(victim)
+        .at(20 * MS)
+        .run(OTHER)
+        .at(100 * MS)
+        .fire_named(PERIOD, "sched_cfs_period_timer")
+        .fired(PERIOD)
+        .at(100 * MS + 8)
+        .run(victim)
+        .at(110 * MS)
+        .sleep(IDLE)
+        .explain("worker");
+    assert!(!told.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
+}

@@ -1,0 +1,221 @@
+//! What threads ask of the scheduler and do not get: a real-time policy, time without end.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
+use whylate_base::{Ns, Severity};
+use whylate_events::{ContextFlags, Fact, Signal};
+use whylate_ledger::{Cause, Options};
+
+const EPERM: i64 = 1;
+const EBUSY: i64 = 16;
+const EINVAL: i64 = 22;
+const FIFO: u64 = 1;
+
+/// A program that asks for a policy, gets this answer, and then waits behind another for 50 ms.
+fn asks(scene: Scene, nr: i64, policy: u64, error: i64) -> Scene {
+    let (app, other) = (fair("app", 10), fair("other", 20));
+    scene
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(app)
+        .at(105)
+        .run(app)
+        .at(110)
+        .call(nr, [0, policy, 0])
+        .at(112)
+        .fail(nr, error)
+        .at(200)
+        .sleep(other)
+        .at(300)
+        .timer_wakes(app)
+        .at(50 * MS)
+        .run(app)
+        .at(51 * MS)
+        .sleep(IDLE)
+}
+
+#[test]
+fn who_was_refused_a_real_time_policy_is_explained_and_told_so() {
+    let told = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM).explain_with(&Options::default());
+    assert_blames(told.worst(), Cause::FairQueue, Some(fair("other", 20)));
+    let finding = told.finding("realtime-refused").expect("a finding");
+    assert_eq!(finding.severity, Severity::Error);
+    assert!(finding.title.contains("app:10 asked for SCHED_FIFO"), "{}", finding.title);
+    assert!(finding.evidence[0].what.contains("sched_setscheduler returned -EPERM"));
+    assert!(finding.fix[0].contains("RLIMIT_RTPRIO"), "{:?}", finding.fix);
+}
+
+#[test]
+fn why_it_was_refused_depends_on_the_kernel() {
+    let why = |fact: Option<bool>| {
+        let mut scene = Scene::new().cpu(1).at(0);
+        if let Some(on) = fact {
+            scene = scene.fact(Fact::RtGroupSched(on));
+        }
+        let told = asks(scene, sys::SCHED_SETATTR, 0, EPERM).explain_with(&Options::default());
+        told.finding("realtime-refused").expect("a finding").clone()
+    };
+    assert!(why(Some(true)).fix[0].contains("cpu.rt_runtime_us"));
+    assert!(!why(Some(false)).why.contains("RT_GROUP_SCHED"));
+    assert!(why(None).why.contains("of which the recording tells nothing"));
+}
+
+#[test]
+fn a_deadline_thread_may_find_no_room() {
+    let told = asks(Scene::new(), sys::SCHED_SETATTR, 0, EBUSY).explain_with(&Options::default());
+    let finding = told.finding("realtime-refused").expect("a finding");
+    assert!(finding.title.contains("SCHED_DEADLINE") && finding.title.contains("EBUSY"), "{}", finding.title);
+}
+
+#[test]
+fn other_policies_and_other_errors_are_no_refusal() {
+    const BATCH: u64 = 3;
+    for (policy, error) in [(BATCH, EPERM), (FIFO, EINVAL), (BATCH, 0)] {
+        let scene = asks(Scene::new(), sys::SCHED_SETSCHEDULER, policy, error);
+        let told = scene.explain_with(&Options::default());
+        assert!(told.finding("realtime-refused").is_none(), "policy {policy} error {error}");
+        assert!(told.0.activations.is_empty());
+    }
+}
+
+#[test]
+fn who_becomes_real_time_in_the_end_was_not_refused() {
+    let raised = rt("app", 10, 40);
+    let told = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM)
+        .at(60 * MS)
+        .timer_wakes(raised)
+        .at(60 * MS + 5)
+        .run(raised)
+        .at(61 * MS)
+        .sleep(IDLE)
+        .explain_with(&Options::default());
+    assert!(told.finding("realtime-refused").is_none(), "{:?}", told.codes());
+}
+
+#[test]
+fn who_pinned_itself_and_was_refused_did_not_pin_itself_too_early() {
+    let (hog, app) = (rt("hog", 30, 1), fair("app", 10));
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(app)
+        .at(105)
+        .run(app)
+        .call(sys::SCHED_SETSCHEDULER, [0, FIFO, 0])
+        .fail(sys::SCHED_SETSCHEDULER, EPERM)
+        .at(110)
+        .call(sys::SCHED_SETAFFINITY, [0, 8, 0])
+        .ret(sys::SCHED_SETAFFINITY)
+        .at(120)
+        .timer_wakes(hog)
+        .run(hog)
+        .at(500 * MS)
+        .sleep(app)
+        .at(501 * MS)
+        .sleep(IDLE)
+        .explain_with(&Options::default());
+    let activation = told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected");
+    assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+    assert!(told.finding("realtime-refused").is_some(), "{:?}", told.codes());
+}
+
+const SPINNER: Thread = rt("spinner", 10, 50);
+
+/// It runs from 5 us on, until the kernel sends signals at these times.
+fn spins(signals: &[(i64, i32)]) -> Scene {
+    let scene =
+        Scene::new().cpu(1).at(0).sign(ContextFlags::default()).timer_wakes(SPINNER).at(5).run(SPINNER);
+    signals.iter().fold(scene, |scene, &(at, sig)| {
+        scene.at(at).vector("local_timer").kernel_sends(SPINNER, sig).vector_exit("local_timer")
+    })
+}
+
+#[test]
+fn who_runs_without_sleeping_is_warned_and_killed() {
+    let told = spins(&[(200 * MS, Signal::SIGXCPU), (400 * MS, Signal::SIGKILL)])
+        .at(400 * MS + 10)
+        .die(IDLE)
+        .explain_with(&Options::default());
+    let finding = told.finding("rttime-exceeded").expect("a finding");
+    assert!(finding.title.contains("spinner:10 (rt 50) ran for 400.0 ms"), "{}", finding.title);
+    assert!(finding.title.contains("killed it"), "{}", finding.title);
+    assert!(finding.evidence[0].what.contains("SIGXCPU; it had not slept for 200.0 ms"), "{finding:?}");
+    assert_eq!(told.only().done, Some(Ns::from_us(400 * MS + 10)));
+}
+
+#[test]
+fn who_raised_itself_and_has_not_been_switched_since_is_real_time() {
+    let (before, after) = (fair("spinner", 10), SPINNER);
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .timer_wakes(before)
+        .at(5)
+        .run(before)
+        .call(sys::SCHED_SETSCHEDULER, [0, FIFO, 0])
+        .ret(sys::SCHED_SETSCHEDULER)
+        .at(300 * MS)
+        .kernel_sends(before, Signal::SIGKILL)
+        .unseen_switch_to(after)
+        .at(300 * MS + 10)
+        .die(IDLE)
+        .explain_with(&Options::default());
+    let finding = told.finding("rttime-exceeded").expect("a finding");
+    assert!(finding.title.contains("spinner:10 (rt 50)"), "{}", finding.title);
+}
+
+#[test]
+fn a_warning_alone_is_told_as_one() {
+    let told =
+        spins(&[(200 * MS, Signal::SIGXCPU)]).at(201 * MS).sleep(IDLE).explain_with(&Options::default());
+    let finding = told.finding("rttime-exceeded").expect("a finding");
+    assert!(finding.title.ends_with("sent it SIGXCPU"), "{}", finding.title);
+}
+
+#[test]
+fn other_signals_are_not_this_limits() {
+    const SIGSEGV: i32 = 11;
+    let codes = |scene: Scene| scene.explain_with(&Options::default()).codes();
+    assert!(!codes(spins(&[(200 * MS, SIGSEGV)])).contains(&"rttime-exceeded"));
+    // It has slept a moment ago: this one is RLIMIT_CPU's.
+    assert!(!codes(spins(&[(2 * MS, Signal::SIGXCPU)])).contains(&"rttime-exceeded"));
+    // A SCHED_OTHER thread has no such limit.
+    let fair = fair("spinner", 10);
+    let scene = Scene::new().cpu(1).at(0).timer_wakes(fair).at(5).run(fair).at(200 * MS);
+    assert!(!codes(scene.kernel_sends(fair, Signal::SIGXCPU)).contains(&"rttime-exceeded"));
+    // In a page fault it is the OOM killer's.
+    let scene = spins(&[]).at(200 * MS).fault(0x7000).kernel_sends(SPINNER, Signal::SIGKILL);
+    assert!(!codes(scene).contains(&"rttime-exceeded"));
+    // Somebody else's doing.
+    let killer = rt("killer", 30, 90);
+    let scene = spins(&[]).at(200 * MS).timer_wakes(killer).run(killer);
+    assert!(!codes(scene.kernel_sends(SPINNER, Signal::SIGKILL)).contains(&"rttime-exceeded"));
+}
+
+#[test]
+fn a_thread_that_execs_goes_on_by_its_processs_id() {
+    let (thread, leader) = (rt("worker", 11, 50), rt("worker", 10, 50));
+    let told = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(thread)
+        .at(105)
+        .run(thread)
+        .at(300)
+        .exec(leader)
+        .at(500)
+        .sleep(IDLE)
+        .at(10 * MS)
+        .sign(ContextFlags::default())
+        .explain_with(&Options::default());
+    let ends: Vec<(i32, Option<Ns>)> =
+        told.in_order().iter().map(|activation| (activation.tid.0, activation.done)).collect();
+    assert_eq!(ends, [(11, Some(Ns::from_us(300))), (10, Some(Ns::from_us(500)))]);
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+}

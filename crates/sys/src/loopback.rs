@@ -1,0 +1,34 @@
+//! The loopback device, which a kernel starts with down.
+
+use crate::SysError;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+/// Brings up the loopback device, as `ip link set lo up` does.
+///
+/// # Errors
+/// `EPERM` without CAP_NET_ADMIN, `EAFNOSUPPORT` or `ENODEV` on a kernel without networking.
+///
+/// [`netdevice(7)`](https://man7.org/linux/man-pages/man7/netdevice.7.html)
+pub fn loopback_up() -> Result<(), SysError> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))
+        .map_err(|error| SysError::new("socket", "AF_INET", error.raw_os_error().unwrap_or(0)))?;
+    // SAFETY: all-zero bytes are a valid `ifreq` (integers, and a union of them).
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = *from as libc::c_char;
+    }
+    // SAFETY: SIOCGIFFLAGS writes `ifru_flags` of a request that lives through the call.
+    let read = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request) };
+    if read < 0 {
+        return Err(SysError::last("ioctl", "SIOCGIFFLAGS lo"));
+    }
+    // SAFETY: the call before has filled in `ifru_flags`.
+    unsafe { request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short };
+    // SAFETY: SIOCSIFFLAGS reads name and flags of a request that lives through the call.
+    let written = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) };
+    if written < 0 {
+        return Err(SysError::last("ioctl", "SIOCSIFFLAGS lo up"));
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! A victim in a process of its own: this same program, forked and executed with the same
+//! arguments, told to play only that part.
+
+use crate::cgroup::Group;
+use crate::crew::Member;
+use crate::setup::Setup;
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use whylate_base::Ns;
+use whylate_sys::{Clock, now};
+
+/// The user that owns nothing, by convention of every distribution (nobody).
+const NOBODY: u32 = 65_534;
+
+/// What the victim's process may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rights {
+    /// The same as this one.
+    Same,
+    /// No real-time policy: another user, with RLIMIT_RTPRIO 0.
+    AnotherUser,
+    /// No real-time policy: a control group that was given no real-time runtime.
+    RtGroup,
+}
+
+/// The process of the victim.
+#[derive(Debug)]
+pub(crate) struct VictimProcess {
+    child: Child,
+    /// Removed when the process has ended.
+    _group: Option<Group>,
+}
+
+impl VictimProcess {
+    /// Starts it, for the same run.
+    ///
+    /// # Errors
+    /// When it cannot be started with those rights.
+    pub(crate) fn start(setup: &Setup, rights: Rights) -> Result<VictimProcess> {
+        // By its link, which a user without access to the file's directory may follow as well.
+        let mut command = Command::new("/proc/self/exe");
+        command.args(std::env::args_os().skip(1)).stdout(Stdio::piped()).stdin(Stdio::null());
+        command.arg("--victim-only").arg("--start-at").arg(setup.start.0.to_string());
+        let mut group = None;
+        match rights {
+            Rights::Same => {}
+            Rights::AnotherUser => {
+                // These are inherited, and do not bind this process as long as it is root's.
+                let none = Rlimit { current: Some(0), maximum: Some(0) };
+                setrlimit(Resource::Rtprio, none).context("setrlimit(RLIMIT_RTPRIO, 0)")?;
+                let all = Rlimit { current: None, maximum: None };
+                setrlimit(Resource::Memlock, all).context("setrlimit(RLIMIT_MEMLOCK, unlimited)")?;
+                command.uid(NOBODY).gid(NOBODY);
+            }
+            Rights::RtGroup => {
+                let made = Group::without_rt_runtime()?;
+                command.arg("--join-cgroup").arg(made.members_file());
+                group = Some(made);
+            }
+        }
+        // Where another part cannot be played there is no run, and nobody waits for the victim.
+        whylate_sys::die_with_parent(&mut command);
+        let child =
+            command.spawn().context("the victim's process cannot be started (as another user: be root)")?;
+        Ok(VictimProcess { child, _group: group })
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// When it failed, or did not tell what it did.
+    pub(crate) fn join(self) -> Result<Option<Member>> {
+        let output = self.child.wait_with_output().context("the victim's process cannot be waited for")?;
+        let ended = now(Clock::Monotonic);
+        let signal = output.status.signal();
+        ensure!(
+            signal.is_some() || output.status.success(),
+            "the victim's process failed: {}",
+            output.status
+        );
+        let told = String::from_utf8_lossy(&output.stdout);
+        let member = last_word(&told)?;
+        Ok(member
+            .map(|member| if let Some(signal) = signal { killed(member, signal, ended) } else { member }))
+    }
+}
+
+/// What the process told last: it may tell of its part before the end as well, with less.
+fn last_word(told: &str) -> Result<Option<Member>> {
+    let parse = |line: &str| {
+        serde_json::from_str(line)
+            .with_context(|| format!("the victim's process told {line:?}, which is no thread's part"))
+    };
+    told.lines().next_back().map(parse).transpose()
+}
+
+/// The thread was in the middle of its last job.
+fn killed(mut member: Member, signal: i32, ended: Ns) -> Member {
+    member.thread.killed_by = Some(signal);
+    if let Some(job) = member.log.jobs.last_mut() {
+        job.done = ended;
+    }
+    member
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: &str = r#"{"thread":{"part":"victim","name":"v","tid":7,"policy":"fifo","priority":50,"cpu":0,"placed_ns":1},"log":{"jobs":[{"due":10,"start":11,"done":12,"fault":null},{"due":20,"start":21,"done":21,"fault":"own-work"}]}}"#;
+
+    #[test]
+    fn the_last_word_counts() {
+        let none = TOLD.replace(r#""tid":7"#, r#""tid":8"#);
+        let member = last_word(&format!("{none}\n{TOLD}\n")).expect("two lines").expect("a member");
+        assert_eq!(member.thread.tid.0, 7);
+        assert_eq!(member.log.jobs.len(), 2);
+        assert!(last_word("").expect("nothing told").is_none());
+        assert!(last_word("{}").is_err());
+    }
+
+    #[test]
+    fn a_killed_thread_ends_in_its_last_job() {
+        let member = last_word(TOLD).expect("a line").expect("a member");
+        let member = killed(member, 9, Ns(35));
+        assert_eq!(member.thread.killed_by, Some(9));
+        assert_eq!(member.log.jobs.iter().map(|job| job.done).collect::<Vec<_>>(), [Ns(12), Ns(35)]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Faults of what the system allows the victim.
+
+use super::cpu::start_rivals;
+use super::{start_plain_victim, victim};
+use crate::cgroup::Group;
+use crate::crew::{Crew, Role};
+use crate::periodic::{Job, Log};
+use crate::setup::{Cast, Setup};
+use anyhow::{Context, Result};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use signal_hook::consts::SIGXCPU;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use whylate_base::Ns;
+use whylate_sys::{Clock, SchedParams, now};
+
+/// One job in several takes more than the quota of its control group, and what a period may
+/// have left over of it. The group is this whole process': only the victim uses CPU time.
+pub(super) fn quota(setup: &Setup, quota: Ns, period: Ns) -> Result<Crew> {
+    let mut crew = Crew::new(setup, true)?;
+    if setup.cast != Cast::AllButVictim {
+        let mut group = Group::with_quota(quota, period)?;
+        group.enter()?;
+        crew.keep(group);
+    }
+    let long = setup.burst(Ns(quota.0 * 3));
+    let (pace, spin, job, per_fault) = (setup.pace(), setup.spin, setup.job, setup.jobs_per_fault());
+    crew.start(Role { sched: SchedParams::OTHER, ..victim(setup) }, move || {
+        pace.run(|number| spin.work(if number % per_fault == per_fault / 2 { long } else { job }))
+    })?;
+    Ok(crew)
+}
+
+/// The victim's process lacks the right to SCHED_FIFO ([`crate::child::Rights`]), and it
+/// does not look at the answer.
+pub(super) fn refused(setup: &Setup, rivals: usize) -> Result<Crew> {
+    let mut crew = Crew::new(setup, true)?;
+    start_rivals(&mut crew, setup, rivals)?;
+    start_plain_victim(&mut crew, setup, Role { careless: true, ..victim(setup) })?;
+    Ok(crew)
+}
+
+/// The job in the middle of the run never ends by itself.
+pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Crew> {
+    /// From SIGXCPU to SIGKILL.
+    const GRACE: Ns = Ns::from_ms(10);
+    let mut crew = Crew::new(setup, true)?;
+    if setup.cast == Cast::VictimOnly {
+        let us = |time: Ns| Some((time.0 / 1_000).unsigned_abs());
+        let limit = Rlimit { current: us(budget), maximum: us(budget + GRACE) };
+        setrlimit(Resource::Rttime, limit).context("setrlimit(RLIMIT_RTTIME)")?;
+        // Caught and not heeded: without this the process ends by SIGXCPU.
+        signal_hook::flag::register(SIGXCPU, Arc::new(AtomicBool::new(false))).context("SIGXCPU")?;
+    }
+    let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
+    let fatal = setup.start + Ns(setup.end.since(setup.start).0 / 2);
+    crew.start_mortal(victim(setup), move |tell| {
+        let mut before = Log::with_room(pace.jobs());
+        pace.run(|_| {
+            let start = now(Clock::Monotonic);
+            // To be late is another fault: here each job is done in its period, but the last.
+            let due = pace.first + Ns(start.since(pace.first).0 / pace.interval.0 * pace.interval.0);
+            if start < fatal {
+                spin.work(job);
+                before.push(Job::new(due, start, now(Clock::Monotonic)));
+            } else {
+                before.push(Job::new(due, start, start));
+                // If nobody can be told there is no label either.
+                let _ = tell(before.clone());
+                // Killed long before.
+                spin.work_until(start + Ns(10 * (budget + GRACE).0));
+            }
+        })
+    })
+    .map(|()| crew)
+}

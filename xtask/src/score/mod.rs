@@ -1,0 +1,227 @@
+//! `cargo xtask score`: how often is the answer right? Runs the lab's matrix with release binaries.
+
+mod page;
+mod summary;
+
+use crate::root;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use summary::Summary;
+
+/// Where the whole matrix' table goes.
+const PAGE: &str = "docs/accuracy.md";
+/// What must hold of the whole matrix, and does of the quick subset.
+const LEAST_RIGHT: f64 = 0.95;
+const MOST_WRONG: f64 = 0.01;
+
+/// The kernels of the quick subset: with RT throttling, with PREEMPT_RT and a fair server, and the newest.
+const QUICK_KERNELS: [&str; 3] = ["6.1", "6.12-rt", "7.2"];
+/// The one that the tests of the command line boot.
+const GUEST_TESTS_KERNEL: &str = "6.12-rt";
+
+/// `cargo xtask score`
+#[derive(Args)]
+pub(crate) struct Score {
+    /// Runs of each scenario on each kernel
+    #[arg(long, default_value_t = 3)]
+    seeds: u32,
+    /// The quick subset only, one seed; docs/accuracy.md is left as it is
+    #[arg(long)]
+    quick: bool,
+    /// Keep recordings and labels in this directory
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Guests side by side
+    #[arg(long, value_name = "N")]
+    jobs: Option<u32>,
+    /// Take the results from this file (of `whylate lab run --all --json`) instead of running anything
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs"])]
+    from: Option<PathBuf>,
+}
+
+impl Score {
+    /// Runs the matrix; `false` if the answers are not right often enough.
+    pub(crate) fn run(&self, root: &Path) -> Result<bool> {
+        let document = match &self.from {
+            Some(file) => {
+                let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+                serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?
+            }
+            None => matrix(root, &self.arguments())?,
+        };
+        let summary = Summary::of(&document)?;
+        print!("{}", summary.tables());
+        for miss in summary.misses() {
+            println!("{miss}");
+        }
+        if !self.quick {
+            let page = root.join(PAGE);
+            let text = page::markdown(&summary, &command(&summary), &today()?);
+            std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
+            println!("written: {PAGE}");
+        }
+        Ok(good(&summary))
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["--all".to_owned()];
+        match self.quick {
+            true => arguments.push("--quick".to_owned()),
+            false => arguments.extend(["--seeds".to_owned(), self.seeds.to_string()]),
+        }
+        if let Some(jobs) = self.jobs {
+            arguments.extend(["--jobs".to_owned(), jobs.to_string()]);
+        }
+        if let Some(keep) = &self.keep {
+            arguments.extend(["--keep".to_owned(), keep.display().to_string()]);
+        }
+        arguments
+    }
+}
+
+/// What gives these results, whoever ran it.
+fn command(summary: &Summary) -> String {
+    format!("cargo xtask score --seeds {}", summary.seeds.len())
+}
+
+/// What came of the quick subset.
+pub(crate) enum Quick {
+    /// It ran, and this is how it went.
+    Ran {
+        /// Right often enough.
+        good: bool,
+        /// In one line.
+        words: String,
+    },
+    /// It cannot run on this machine.
+    Skipped(String),
+}
+
+/// The quick subset, for `cargo xtask test`.
+///
+/// # Errors
+/// When the binaries do not build, or the lab fails.
+pub(crate) fn quick(root: &Path) -> Result<Quick> {
+    if !crate::tools::found("qemu-system-x86_64") {
+        return Ok(Quick::Skipped("no qemu-system-x86_64".to_owned()));
+    }
+    let whylate = build(root)?;
+    let mut names = cached(&whylate)?;
+    let missing: Vec<&str> =
+        QUICK_KERNELS.into_iter().filter(|kernel| !names.iter().any(|name| name == kernel)).collect();
+    if !missing.is_empty() {
+        // Without a network, or apt, what is cached must do: the kernels that are run are named.
+        let fetch = Command::new(&whylate).args(["lab", "kernels", "--fetch"]).args(&missing).status();
+        fetch.with_context(|| format!("cannot run {}", whylate.display()))?;
+        names = cached(&whylate)?;
+    }
+    if !names.iter().any(|name| QUICK_KERNELS.contains(&name.as_str())) {
+        return Ok(Quick::Skipped(format!(
+            "none of the kernels {} is cached or can be fetched",
+            QUICK_KERNELS.join(", ")
+        )));
+    }
+    if names.iter().any(|name| name == GUEST_TESTS_KERNEL) && !guest_tests(root)? {
+        return Ok(Quick::Ran { good: false, words: "the tests that boot guests: see above".to_owned() });
+    }
+    let summary = Summary::of(&lab(&whylate, &["--all".to_owned(), "--quick".to_owned()])?)?;
+    print!("{}", summary.tables());
+    for miss in summary.misses() {
+        println!("{miss}");
+    }
+    // Without a network these may be fewer than there should be.
+    let run: Vec<&str> =
+        QUICK_KERNELS.into_iter().filter(|kernel| names.iter().any(|name| name == kernel)).collect();
+    Ok(Quick::Ran { good: good(&summary), words: format!("{}; on {}", summary.words(), run.join(", ")) })
+}
+
+/// The names of the kernels in the cache.
+fn cached(whylate: &Path) -> Result<Vec<String>> {
+    let output = Command::new(whylate).args(["lab", "kernels", "--json"]).output();
+    let output = output.with_context(|| format!("cannot run {}", whylate.display()))?;
+    let list: Value = serde_json::from_slice(&output.stdout).context("`lab kernels --json` is not JSON")?;
+    let kernels = list["kernels"].as_array().context("`lab kernels --json` has no `kernels`")?;
+    let cached = kernels.iter().filter(|kernel| kernel["cached"] == true);
+    Ok(cached.filter_map(|kernel| kernel["name"].as_str()).map(str::to_owned).collect())
+}
+
+/// The tests that boot guests themselves, and are skipped elsewhere.
+fn guest_tests(root: &Path) -> Result<bool> {
+    let mut tests = root::cargo(root);
+    tests
+        .args(["test", "--locked", "-p", "whylate", "--test", "it", "lab_guest"])
+        .env("WHYLATE_TEST_LAB", "1");
+    Ok(tests.status().context("cargo could not be started")?.success())
+}
+
+fn good(summary: &Summary) -> bool {
+    let (runs, right, wrong) = summary.totals();
+    runs > 0.0 && right >= LEAST_RIGHT * runs && wrong <= MOST_WRONG * runs
+}
+
+fn matrix(root: &Path, arguments: &[String]) -> Result<Value> {
+    lab(&build(root)?, arguments)
+}
+
+/// `whylate lab run`: its lines go to standard error, its results come back.
+fn lab(whylate: &Path, arguments: &[String]) -> Result<Value> {
+    let output = Command::new(whylate)
+        .args(["lab", "run", "--json"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot run {}", whylate.display()))?;
+    if output.stdout.is_empty() {
+        bail!("the lab ended with {} and no results: see above", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("what `whylate lab run --json` wrote is not JSON")
+}
+
+/// Builds both programs and says where `whylate` is; the injector lies beside it.
+fn build(root: &Path) -> Result<PathBuf> {
+    let output = root::cargo(root)
+        .args(["build", "--release", "--locked", "-p", "whylate", "-p", "whylate-inject"])
+        .args(["--message-format", "json-render-diagnostics"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cargo could not be started")?;
+    if !output.status.success() {
+        bail!("the release binaries do not build");
+    }
+    let messages = String::from_utf8(output.stdout).context("cargo's messages are not UTF-8")?;
+    crate::bench::executable(&messages).context("cargo did not name the binary `whylate`")
+}
+
+/// The day, as of this machine's clock and UTC.
+fn today() -> Result<String> {
+    let output = Command::new("date").args(["-u", "+%Y-%m-%d"]).output().context("cannot run date(1)")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_subset_needs_no_other_kernels() {
+        let scenarios = root::find().expect("the tree").join("lab/scenarios");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(scenarios).expect("scenarios").flatten() {
+            let text = std::fs::read_to_string(entry.path()).expect("a scenario");
+            let Some(quick) = text.lines().find_map(|line| line.strip_prefix("quick = ")) else { continue };
+            for kernel in quick.trim_matches(['[', ']']).split(", ") {
+                assert!(
+                    QUICK_KERNELS.contains(&kernel.trim_matches('"')),
+                    "{}: {kernel}",
+                    entry.path().display()
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen >= 10, "{seen}");
+    }
+}

@@ -1,0 +1,78 @@
+//! `docs/accuracy.md`, written from the results of the whole matrix.
+
+use super::summary::{HEADS, Row, Summary};
+use std::fmt::Write;
+
+/// The page.
+pub(super) fn markdown(summary: &Summary, command: &str, day: &str) -> String {
+    let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
+    let mut text = format!(
+        "# How often it is right\n\n\
+         This page is written by `{command}`; do not edit it. {day}, kernels {}.\n\n\
+         Each run provokes one known fault in a real kernel (`lab/scenarios`), records it with `whylate record`, and\n\
+         holds `whylate explain` against the label of the injector, which knows who did what to whom and when. A seed\n\
+         varies thread names, phases and lengths.\n\n\
+         - *right*: every late job has the right cause and culprit, what must be found is found, nobody else is accused.\n\
+         - *cause right*, *culprit right*: every late job's verdict; *culprit right* includes the cause.\n\
+         - *wrong accusation*: at least one verdict or finding names a cause or a culprit that is false.\n\
+         - *unexplained*: nobody is accused falsely, but a late job has no cause or no culprit, or a finding is missing.\n\
+         - *late time unexplained*: of the late jobs' time beyond the usual, the share charged to `unexplained`.\n\
+         - *set aside*: late jobs that are not judged, because the label cannot know: the host took the CPU where the\n  \
+           guest ran on the host's time or on several CPUs, or the fault does more than one thing (`not-judged`).\n\
+         - *not provoked*: the fault made nothing late; *no run*: the guest failed. Neither counts as judged.\n\n\
+         `nothing` are runs in which nobody may be accused.\n",
+        releases.join(", ")
+    );
+    for (what, rows) in
+        [("cause", &summary.causes), ("kernel", &summary.kernels), ("scenario", &summary.scenarios)]
+    {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n## By {what}\n\n{}", table(what, rows, &summary.total));
+    }
+    text.push_str("\n## What is not right\n\n");
+    if summary.misses().is_empty() {
+        text.push_str("Nothing.\n");
+    }
+    for miss in summary.misses() {
+        let _ = writeln!(text, "- {}", miss.replace(['\n', '\r'], " ").replace('*', "\\*"));
+    }
+    text
+}
+
+fn table(what: &str, rows: &[Row], total: &Row) -> String {
+    let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(&[&[what][..], &HEADS].concat());
+    text.push_str(&line(&[&["---"][..], &["--:"; HEADS.len()]].concat()));
+    for row in rows.iter().chain([total]) {
+        let cells = row.cells();
+        let cells: Vec<&str> =
+            std::iter::once(row.name.as_str()).chain(cells.iter().map(String::as_str)).collect();
+        text.push_str(&line(&cells));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::tests::document;
+    use super::*;
+
+    #[test]
+    fn the_page_has_the_command_the_kernels_and_every_row() {
+        let summary = Summary::of(&document()).expect("results");
+        let page = markdown(&summary, "cargo xtask score --seeds 3", "2026-01-02");
+        for part in [
+            "`cargo xtask score --seeds 3`",
+            "2026-01-02, kernels 6.1.0-50.",
+            "| irq | 2 | 50.0 % | 100.0 % | 50.0 % | 50.0 % | 0.0 % | 2.50 % | 1 | 0 | 16 | 2 |",
+            "| irq-load |",
+            "| all |",
+            "- wrong: irq-load",
+        ] {
+            assert!(page.contains(part), "{part} in {page}");
+        }
+        let widths: Vec<usize> =
+            page.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
+        assert!(widths.iter().all(|width| *width == HEADS.len() + 2), "{widths:?}");
+    }
+}
