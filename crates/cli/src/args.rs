@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, Severity, parse_duration};
+use whylate_checks::Profile;
 use whylate_ledger::{Options, Select};
 
 /// Finds out why a real-time Linux task is late.
@@ -38,6 +39,16 @@ pub(crate) enum Verb {
     /// latencies, and explains the worst from a trace that runs along. Works without root too, and
     /// then says what is missing.
     Measure(MeasureArgs),
+    /// Say whether a machine is ready for real-time work, item by item
+    ///
+    /// Reads /proc, /sys, /boot and configuration files, changes nothing and starts no program. What could
+    /// not be read is "cannot tell", never fine; as root there is less of it.
+    Check(CheckArgs),
+    /// Take what `check` reads into a file, so that a machine can be checked elsewhere
+    ///
+    /// No command line or environment of a process is taken, no password, no serial number; --list
+    /// shows every path.
+    Snapshot(SnapshotArgs),
 }
 
 /// What to explain of a trace.
@@ -178,6 +189,59 @@ pub(crate) struct MeasureArgs {
     pub(crate) format: Format,
 }
 
+/// `whylate check`
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The sort of work: realtime, cpu-partitioning, realtime-virtual-host, realtime-virtual-guest,
+    /// audio, robotics
+    #[arg(long, value_name = "PROFILE", default_value = "realtime")]
+    pub(crate) profile: Profile,
+    /// The CPUs that real-time threads are to have, such as 2-3; default: all online
+    #[arg(short, long, value_name = "LIST", value_parser = some_cpus)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// The real-time priority of your threads, 1 to 99
+    #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub(crate) priority: Option<u32>,
+    /// Who is to run them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Another machine: a file of `whylate snapshot`, a directory with its root, an unpacked sosreport
+    #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+    /// Exit with 1 when something this grave is found, with 3 when it cannot be told
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    pub(crate) fail_on: FailOn,
+    /// Ask these rules alone, whatever the profile
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Do not ask these rules
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(crate) skip: Vec<String>,
+    /// Write JSON to standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the page of a rule, such as rt-throttling, and exit; `list` names them all
+    #[arg(long, value_name = "CODE")]
+    pub(crate) explain: Option<String>,
+}
+
+/// `whylate snapshot`
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArgs {
+    /// The file to write, a zstd-compressed tar
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_write(), required_unless_present = "list")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the host's name, hardware addresses, UUIDs and IPv4 addresses
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Print every path that is asked for, with its size or why it cannot be read
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Another machine than this one: a directory with its root, or a file of this verb
+    #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+}
+
 impl Cli {
     /// The command line of this process; what is wrong with it ends the process as clap does.
     pub(crate) fn read() -> Cli {
@@ -206,6 +270,14 @@ fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
         true => Err("it cannot be written to standard output; give the name of a file"),
         false => Ok(path),
     })
+}
+
+fn some_cpus(text: &str) -> Result<CpuSet, String> {
+    match text.parse::<CpuSet>() {
+        Ok(cpus) if cpus.is_empty() => Err("name one CPU at least".to_owned()),
+        Ok(cpus) => Ok(cpus),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn positive_duration(text: &str) -> Result<Ns, String> {

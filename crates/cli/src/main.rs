@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
+        Verb::Check(args) => verbs::check::run(args),
+        Verb::Snapshot(args) => verbs::snapshot::run(args),
     };
     match result {
         Ok(outcome) => outcome.into(),

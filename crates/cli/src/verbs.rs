@@ -1,5 +1,7 @@
 //! One module for each verb.
 
+pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod measure;
 pub(crate) mod record;
+pub(crate) mod snapshot;

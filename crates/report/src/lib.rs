@@ -5,6 +5,7 @@
 //! MeasureReport ──> json::explanation, json::measurement           schemas whylate.explain/1, .measure/1
 //!               ──> html::explanation, html::measurement           one self-contained file
 //!               ──> svg::explanation, svg::measurement             the same drawings, alone
+//! checks::Report──> terminal::checked, json::checked                 schema whylate.check/1
 //! ```
 //!
 //! A renderer computes nothing: it formats, groups rows and scales to columns or pixels.
