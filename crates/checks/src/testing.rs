@@ -11,9 +11,9 @@
 //! }
 //! ```
 
-use crate::{Ask, Profile, Rule, Status};
+use crate::{Ask, Profile, Rule, Status, Verdict};
 use whylate_base::Severity;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{Snapshot, Tree, Why};
 
 /// Files with their contents.
 pub(crate) type Files = [(&'static str, &'static str)];
@@ -47,6 +47,34 @@ pub(crate) const DEBUGFS: &Files = &[("/sys/kernel/debug/sched/verbose", "N\n")]
 pub(crate) const TWO_CPUS: &Files =
     &[("/sys/devices/system/cpu/online", "0-1\n"), ("/sys/devices/system/cpu/present", "0-1\n")];
 
+/// The files of a thread: `thread!(kernel 15 "migration/0", fifo 99, "0")`.
+macro_rules! thread {
+    (kernel $tid:literal $comm:literal, $($rest:tt)+) => { thread!(@ "2129984" $tid $comm, $($rest)+) };
+    (program $tid:literal $comm:literal, $($rest:tt)+) => { thread!(@ "4194560" $tid $comm, $($rest)+) };
+    (@ $flags:literal $tid:literal $comm:literal, other $priority:literal, $cpus:literal) => {
+        thread!(= $flags $tid $comm, 0 $priority, $cpus)
+    };
+    (@ $flags:literal $tid:literal $comm:literal, fifo $priority:literal, $cpus:literal) => {
+        thread!(= $flags $tid $comm, 1 $priority, $cpus)
+    };
+    (@ $flags:literal $tid:literal $comm:literal, rr $priority:literal, $cpus:literal) => {
+        thread!(= $flags $tid $comm, 2 $priority, $cpus)
+    };
+    (= $flags:literal $tid:literal $comm:literal, $policy:literal $priority:literal, $cpus:literal) => {
+        &[
+            (
+                concat!("/proc/", $tid, "/task/", $tid, "/stat"),
+                concat!(
+                    $tid, " (", $comm, ") S 1 1 1 0 -1 ", $flags, " 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 ",
+                    "0 0 0 17 0 ", $priority, " ", $policy
+                ),
+            ),
+            (concat!("/proc/", $tid, "/task/", $tid, "/status"), concat!("Cpus_allowed_list:\t", $cpus, "\n")),
+        ]
+    };
+}
+pub(crate) use thread;
+
 /// A machine, a question and what is expected.
 pub(crate) struct Case {
     name: &'static str,
@@ -78,6 +106,12 @@ impl Case {
     /// With a priority.
     pub(crate) fn priority(mut self, priority: u32) -> Case {
         self.ask.priority = Some(priority);
+        self
+    }
+
+    /// For a user.
+    pub(crate) fn user(mut self, name: &str) -> Case {
+        self.ask.user = Some(name.to_owned());
         self
     }
 
@@ -125,6 +159,7 @@ pub(crate) fn table(rule: &Rule, cases: &[Case]) {
     for Case { name, files, ask, expected } in cases {
         let verdict = (rule.check)(&Snapshot::read(&Tree::memory(files)), ask);
         let said = format!("{}, {name}: {verdict:#?}", rule.code);
+        never_better_for_seeing_less(rule, files, ask, &verdict, &said);
         match (&verdict, expected) {
             (Err(unknown), Expected::CannotTell(part)) => {
                 assert!(format!("{} {}", unknown.path, unknown.why).contains(part), "{part} in {said}");
@@ -145,6 +180,19 @@ pub(crate) fn table(rule: &Rule, cases: &[Case]) {
     }
 }
 
+/// A file that is refused never makes a pass of what was none.
+#[track_caller]
+fn never_better_for_seeing_less(rule: &Rule, files: &Files, ask: &Ask, verdict: &Verdict, said: &str) {
+    let passes = |verdict: &Verdict| matches!(verdict, Ok(answer) if answer.status == Status::Pass);
+    if passes(verdict) {
+        return;
+    }
+    for (path, _) in files {
+        let blind = (rule.check)(&Snapshot::read(&Tree::memory(files).refused(path, Why::Denied)), ask);
+        assert!(!passes(&blind), "without {path} {blind:#?} of {said}");
+    }
+}
+
 /// What holds for every answer.
 fn sound(answer: &crate::Answer, said: &str) {
     assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "one line says what was found: {said}");
@@ -156,5 +204,29 @@ fn sound(answer: &crate::Answer, said: &str) {
     }
     for fix in &answer.fixes {
         assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix says what to do: {said}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Answer;
+
+    const LIMIT: &Files = &[("/proc/sys/kernel/sched_rt_runtime_us", "950000\n")];
+
+    fn blind(host: &Snapshot, _ask: &Ask) -> Verdict {
+        Ok(match host.sched.rt_runtime_us.known() {
+            Some(_) => Answer::not_applicable("it was read"),
+            None => Answer::pass("it was not read").shows_as("/", "nothing"),
+        })
+    }
+
+    #[test]
+    #[should_panic(expected = "without /proc/sys/kernel/sched_rt_runtime_us")]
+    fn a_rule_that_passes_what_it_did_not_read_is_found() {
+        let profiles = Profile::ALL;
+        let (code, title, sources, page) = ("blind", "It is blind", &["sched(7)"], "");
+        let rule = Rule { code, title, severity: Severity::Info, profiles, sources, page, check: blind };
+        table(&rule, &[case("read", &[LIMIT]).does_not_apply("read")]);
     }
 }

@@ -4,7 +4,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use whylate_base::{CpuSet, Ns, Severity, parse_duration};
 use whylate_checks::Profile;
 use whylate_ledger::{Options, Select};
@@ -217,12 +217,57 @@ pub(crate) struct CheckArgs {
     /// Do not ask these rules
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(crate) skip: Vec<String>,
-    /// Write JSON to standard output
-    #[arg(long)]
+    /// How to write the answer to standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: CheckFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
+    /// Also write it to this file; its name says the format: .html, .sarif, .xml (JUnit), .md, .json, .txt
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_write())]
+    pub(crate) output: Option<PathBuf>,
     /// Print the page of a rule, such as rt-throttling, and exit; `list` names them all
     #[arg(long, value_name = "CODE")]
     pub(crate) explain: Option<String>,
+}
+
+impl CheckArgs {
+    /// How standard output is written.
+    pub(crate) fn format(&self) -> CheckFormat {
+        if self.json { CheckFormat::Json } else { self.format }
+    }
+}
+
+/// How the answers about a machine are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For a terminal, gravest first
+    Text,
+    /// A document of schema whylate.check/1
+    Json,
+    /// SARIF 2.1.0, which code hosts and editors show
+    Sarif,
+    /// JUnit XML for CI servers: red is what --fail-on makes red
+    Junit,
+    /// Markdown, for an issue or a pull request
+    Markdown,
+    /// One self-contained page
+    Html,
+}
+
+impl CheckFormat {
+    /// The format that a file's name asks for; `None` where it names none.
+    pub(crate) fn of_file(path: &Path) -> Option<CheckFormat> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "txt" => Some(CheckFormat::Text),
+            "json" => Some(CheckFormat::Json),
+            "sarif" => Some(CheckFormat::Sarif),
+            "xml" => Some(CheckFormat::Junit),
+            "md" => Some(CheckFormat::Markdown),
+            "html" | "htm" => Some(CheckFormat::Html),
+            _ => None,
+        }
+    }
 }
 
 /// `whylate snapshot`

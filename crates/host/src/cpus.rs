@@ -1,7 +1,8 @@
 //! The CPUs: which there are, how they are wired, how they idle and how fast they run.
 
 use crate::table::readings;
-use crate::{Reading, Tree, Words};
+use crate::{FromText, Reading, Tree, Words};
+use std::fmt;
 use whylate_base::{Cpu, CpuSet};
 
 const DIR: &str = "/sys/devices/system/cpu";
@@ -39,6 +40,8 @@ pub struct Cpus {
     pub vulnerabilities: Reading<Vec<(String, Reading<String>)>>,
     /// The seconds between polls for machine checks (`machinecheck0/check_interval`, hexadecimal); 0: none.
     pub check_interval: Reading<String>,
+    /// Whether corrected machine checks are neither polled for nor reported (`machinecheck0/ignore_ce`).
+    pub ignore_ce: Reading<bool>,
     /// NUMA nodes.
     pub nodes: Reading<Vec<Node>>,
     /// Each CPU that is present, ascending.
@@ -62,6 +65,8 @@ pub struct CpuState {
     pub caches: Reading<Vec<Cache>>,
     /// Microseconds until it must be out of an idle state: `n/a`, or 0 for no constraint.
     pub resume_latency_us: Reading<String>,
+    /// How often its firmware slowed it down; `Missing` where the hardware does not count.
+    pub throttling: Throttling,
 }
 
 readings! {
@@ -111,6 +116,17 @@ readings! {
 }
 
 readings! {
+    /// How often a CPU was slowed down because it was hot, since boot, in `cpuN/thermal_throttle`
+    /// (arch/x86: drivers/thermal/intel/therm_throt.c).
+    pub struct Throttling {
+        /// On account of its core.
+        pub core: u64 = "core_throttle_count",
+        /// On account of its socket.
+        pub package: u64 = "package_throttle_count",
+    }
+}
+
+readings! {
     /// A cache, in `cpuN/cache/indexN`.
     pub struct Cache {
         /// 1 to 4.
@@ -131,6 +147,35 @@ readings! {
         pub cpus: CpuSet = "cpulist",
         /// How far it is to each node; 10 to itself.
         pub distances: Words = "distance",
+        /// Its memory, KiB.
+        pub memory: NodeMemory = "meminfo",
+    }
+}
+
+/// The memory of a node, KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeMemory(pub u64);
+
+impl FromText for NodeMemory {
+    const EXPECTED: &'static str = "a line such as `Node 0 MemTotal: 65536 kB`";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let total = text.lines().find_map(|line| line.split_once("MemTotal:"))?.1;
+        Some(NodeMemory(total.split_ascii_whitespace().next()?.parse().ok()?))
+    }
+}
+
+impl fmt::Display for NodeMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} KiB", self.0)
+    }
+}
+
+impl Node {
+    /// Its number, as its directory has it.
+    pub fn number(&self) -> Option<u32> {
+        let dir = self.cpus.path.strip_suffix("/cpulist")?;
+        dir.rsplit("/node").next()?.parse().ok()
     }
 }
 
@@ -154,12 +199,24 @@ impl Cpus {
             dma_latency_us: dma_latency(tree),
             vulnerabilities: vulnerabilities(tree),
             check_interval: tree.value("/sys/devices/system/machinecheck/machinecheck0/check_interval"),
+            ignore_ce: tree.value("/sys/devices/system/machinecheck/machinecheck0/ignore_ce"),
             nodes: numbered(tree, "/sys/devices/system/node", "node", Node::read),
             each,
             // More than the first CPU would interrupt every other one, before 5.18.
             info: tree.beginning("/proc/cpuinfo", 4096),
             present,
         }
+    }
+
+    /// What the first CPU can do: the flags of /proc/cpuinfo, which only x86 has.
+    pub fn flags(&self) -> Reading<Words> {
+        self.info.and_then(|info| {
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':'));
+            let words = flags.map(|(_, flags)| flags.split_ascii_whitespace().map(str::to_owned).collect());
+            words
+                .map(Words)
+                .ok_or_else(|| crate::Why::Malformed { expected: "flags, which only x86 has".to_owned() })
+        })
     }
 
     /// One CPU's state, if it is present and was read.
@@ -178,6 +235,7 @@ impl CpuState {
             idle_states: numbered(tree, &format!("{dir}/cpuidle"), "state", IdleState::read),
             caches: numbered(tree, &format!("{dir}/cache"), "index", Cache::read),
             resume_latency_us: tree.value(&format!("{dir}/power/pm_qos_resume_latency_us")),
+            throttling: Throttling::read(tree, &format!("{dir}/thermal_throttle")),
         }
     }
 }
@@ -205,4 +263,35 @@ fn vulnerabilities(tree: &Tree) -> Reading<Vec<(String, Reading<String>)>> {
     tree.list(&dir).and_then(|names| {
         Ok(names.iter().map(|name| (name.clone(), tree.value(&format!("{dir}/{name}")))).collect())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_have_numbers_and_memory() {
+        let tree = Tree::memory(&[
+            ("/sys/devices/system/node/node10/cpulist", "4-7\n"),
+            (
+                "/sys/devices/system/node/node10/meminfo",
+                "Node 10 MemTotal:       65536 kB\nNode 10 MemFree: 1 kB\n",
+            ),
+            ("/sys/devices/system/node/node2/cpulist", "0-3\n"),
+            ("/sys/devices/system/node/online", "2,10\n"),
+        ]);
+        let cpus = Cpus::read(&tree);
+        let nodes = cpus.nodes.need().expect("nodes");
+        assert_eq!(nodes.iter().map(Node::number).collect::<Vec<_>>(), [Some(2), Some(10)]);
+        assert_eq!(nodes[1].memory.value, Ok(NodeMemory(65536)));
+        assert!(nodes[0].memory.value.is_err());
+        assert_eq!(NodeMemory::from_text("Node 0 MemFree: 5 kB"), None);
+    }
+
+    #[test]
+    fn flags_are_of_x86() {
+        let of = |text: &str| Cpus::read(&Tree::memory(&[("/proc/cpuinfo", text)])).flags();
+        assert!(of("processor : 0\nflags\t\t: fpu tsc\nbugs : x\n").need().expect("flags").has("tsc"));
+        assert!(of("processor : 0\nFeatures : fp asimd\n").need().is_err());
+    }
 }

@@ -12,6 +12,26 @@ pub struct Irqs {
     pub each: Reading<Vec<Irq>>,
     /// Where a new interrupt may go.
     pub default_affinity: Reading<Mask>,
+    /// What irqbalance is told, in each place where distributions put it.
+    pub balancer: Vec<Reading<Balancer>>,
+}
+
+/// The variables that irqbalance(1) reads, from the file its service is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Balancer(Vec<(String, String)>);
+
+impl Balancer {
+    /// The last value of a variable, without quotes; one that is empty is as good as none.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().rev().find(|(own, _)| own == name);
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    fn parse(text: &str) -> Balancer {
+        let lines = text.lines().filter_map(|line| line.trim().split_once('='));
+        let bare = |value: &str| value.trim().trim_matches(['"', '\'']).trim().to_owned();
+        Balancer(lines.map(|(name, value)| (name.trim().to_owned(), bare(value))).collect())
+    }
 }
 
 /// A row of /proc/interrupts.
@@ -49,15 +69,35 @@ impl Irqs {
             rows: tree.text("/proc/interrupts").and_then(|text| rows(text)),
             each,
             default_affinity: tree.value("/proc/irq/default_smp_affinity"),
+            balancer: ["/etc/default/irqbalance", "/etc/sysconfig/irqbalance"]
+                .map(|path| tree.filtered(path, own_variables).and_then(|text| Ok(Balancer::parse(text))))
+                .into(),
         }
+    }
+
+    /// The row of an interrupt.
+    pub fn row(&self, number: u32) -> Option<&IrqRow> {
+        let name = number.to_string();
+        self.rows.known()?.iter().find(|row| row.name == name)
     }
 
     /// How often a numbered interrupt came, on all CPUs together.
     pub fn count(&self, number: u32) -> Option<u64> {
-        let name = number.to_string();
-        let row = self.rows.known()?.iter().find(|row| row.name == name)?;
-        Some(row.counts.iter().fold(0, |sum, count| sum.saturating_add(*count)))
+        Some(self.row(number)?.total())
     }
+}
+
+impl IrqRow {
+    /// How often it came, on all CPUs together.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+}
+
+/// Nothing else in such a file is anybody's business.
+fn own_variables(text: &str) -> String {
+    let own = text.lines().filter(|line| line.trim_start().starts_with("IRQBALANCE_"));
+    own.map(|line| format!("{line}\n")).collect()
 }
 
 impl Irq {
@@ -128,6 +168,17 @@ mod tests {
         let each = irqs.each.need().expect("settings");
         assert_eq!(each[0].actions, ["timer"]);
         assert!(each[0].effective.value.is_err());
+    }
+
+    #[test]
+    fn what_the_balancer_is_told() {
+        let file =
+            "# IRQBALANCE_BANNED_CPULIST=9\nIRQBALANCE_BANNED_CPULIST=\"2-3\"\nIRQBALANCE_ARGS=\nSECRET=1\n";
+        let irqs = Irqs::read(&Tree::memory(&[("/etc/default/irqbalance", file)]));
+        let told = irqs.balancer[0].need().expect("variables");
+        assert_eq!(told.get("IRQBALANCE_BANNED_CPULIST"), Some("2-3"));
+        assert_eq!((told.get("IRQBALANCE_ARGS"), told.get("SECRET")), (None, None));
+        assert_eq!(irqs.balancer[1].if_present(), Ok(None));
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Resource limits: what users and groups may ask for, and what this process was given.
 
-use crate::{Reading, Tree};
+use crate::{FromText, Reading, Tree, Why};
 
 /// Limits, and who they are for.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +10,9 @@ pub struct Limits {
     /// What limits.d holds; that it cannot be listed means that limits may be missing above.
     pub drop_ins: Reading<Vec<String>>,
     /// /proc/self/limits: those of whoever runs this.
-    pub own: Reading<String>,
+    pub own: Reading<OwnLimits>,
+    /// The effective capabilities of whoever runs this, a mask (capabilities(7)).
+    pub own_capabilities: Reading<u64>,
     /// Users with their first group. Nothing else of /etc/passwd is kept.
     pub users: Reading<Vec<User>>,
     /// Groups with their members.
@@ -39,6 +41,50 @@ pub struct LimitLine {
     pub value: String,
 }
 
+/// A limit of a process; `None`: unlimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// What counts now.
+    pub soft: Option<u64>,
+    /// Up to where the process may raise it.
+    pub hard: Option<u64>,
+}
+
+/// Limits of a process (proc_pid_limits(5)) that real-time threads meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnLimits {
+    /// RLIMIT_RTPRIO.
+    pub rtprio: Limit,
+    /// RLIMIT_MEMLOCK, bytes.
+    pub memlock: Limit,
+    /// RLIMIT_NICE, as 20 less the lowest nice value.
+    pub nice: Limit,
+    /// RLIMIT_RTTIME, microseconds.
+    pub rttime: Limit,
+}
+
+impl FromText for OwnLimits {
+    const EXPECTED: &'static str = "the lines of proc_pid_limits(5)";
+
+    fn from_text(text: &str) -> Option<Self> {
+        let amount = |word: &str| match word {
+            "unlimited" => Some(None),
+            number => number.parse().ok().map(Some),
+        };
+        let limit = |name: &str| {
+            let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+            let mut words = rest.split_ascii_whitespace();
+            Some(Limit { soft: amount(words.next()?)?, hard: amount(words.next()?)? })
+        };
+        Some(OwnLimits {
+            rtprio: limit("Max realtime priority")?,
+            memlock: limit("Max locked memory")?,
+            nice: limit("Max nice priority")?,
+            rttime: limit("Max realtime timeout")?,
+        })
+    }
+}
+
 /// A user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
@@ -65,7 +111,8 @@ impl Limits {
         Limits {
             files,
             drop_ins,
-            own: tree.text("/proc/self/limits"),
+            own: tree.value("/proc/self/limits"),
+            own_capabilities: capabilities(tree),
             users: users(tree, &group),
             groups: group.and_then(|text| {
                 Ok(text.lines().filter_map(group_line).map(|(name, _, members)| (name, members)).collect())
@@ -73,6 +120,18 @@ impl Limits {
             pam: pam(tree),
         }
     }
+}
+
+/// Of the whole status nothing else is kept.
+fn capabilities(tree: &Tree) -> Reading<u64> {
+    let only = |text: &str| -> String {
+        text.lines().filter(|line| line.starts_with("CapEff:")).map(|line| format!("{line}\n")).collect()
+    };
+    tree.filtered("/proc/self/status", only).and_then(|text| {
+        let mask = text.lines().find_map(|line| line.strip_prefix("CapEff:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .ok_or_else(|| Why::Malformed { expected: "CapEff".to_owned() })
+    })
 }
 
 fn lines(text: &str) -> Vec<LimitLine> {
@@ -135,6 +194,25 @@ fn pam(tree: &Tree) -> Reading<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_of_a_process() {
+        const TEXT: &str = "Limit                     Soft Limit           Hard Limit           Units     \n\
+            Max locked memory         8388608              unlimited            bytes     \n\
+            Max nice priority         0                    30                   \n\
+            Max realtime priority     0                    95                   \n\
+            Max realtime timeout      200000               unlimited            us        \n";
+        let own = OwnLimits::from_text(TEXT).expect("limits");
+        assert_eq!(own.memlock, Limit { soft: Some(8_388_608), hard: None });
+        assert_eq!((own.rtprio.hard, own.nice.hard, own.rttime.soft), (Some(95), Some(30), Some(200_000)));
+        assert_eq!(OwnLimits::from_text(&TEXT.replace("95", "x")), None);
+        assert_eq!(OwnLimits::from_text(""), None);
+        let status = "Name:\tsecret\nCapEff:\t000001ffffffffff\n";
+        let tree = Tree::memory(&[("/proc/self/status", status)]).noting();
+        assert_eq!(capabilities(&tree).known(), Some(&0x1ff_ffff_ffff));
+        let notes = format!("{:?}", Tree::captured(tree.into_notes()).text("/proc/self/status"));
+        assert!(notes.contains("CapEff") && !notes.contains("secret"), "{notes}");
+    }
 
     #[test]
     fn limits_and_who_they_are_for() {

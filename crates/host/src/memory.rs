@@ -20,6 +20,17 @@ pub struct Memory {
     pub swaps: Reading<Vec<Swap>>,
     /// Whether MGLRU is on, a mask.
     pub lru_gen: Reading<String>,
+    /// The sizes of huge pages there are, and what is reserved of each.
+    pub huge_pages: Reading<Vec<HugePages>>,
+}
+
+/// Huge pages of one size (`/sys/kernel/mm/hugepages`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct HugePages {
+    /// Their size, KiB.
+    pub size_kib: u64,
+    /// How many are reserved.
+    pub reserved: Reading<u64>,
 }
 
 /// A swap area (/proc/swaps).
@@ -44,8 +55,12 @@ readings! {
         pub stat_interval: u64 = "stat_interval",
         /// Per cent of memory that may be dirty before a writer must write.
         pub dirty_ratio: u64 = "dirty_ratio",
+        /// The same in bytes; 0: per cent count.
+        pub dirty_bytes: u64 = "dirty_bytes",
         /// Per cent of memory from which flushing begins in the background.
         pub dirty_background_ratio: u64 = "dirty_background_ratio",
+        /// The same in bytes; 0: per cent count.
+        pub dirty_background_bytes: u64 = "dirty_background_bytes",
         /// Hundredths of a second between flushes.
         pub dirty_writeback_centisecs: u64 = "dirty_writeback_centisecs",
         /// Whether a node's memory is reclaimed before another node's is used.
@@ -73,8 +88,21 @@ impl Memory {
             ksm_run: tree.value("/sys/kernel/mm/ksm/run"),
             swaps: tree.text("/proc/swaps").and_then(|text| Ok(swaps(text))),
             lru_gen: tree.value("/sys/kernel/mm/lru_gen/enabled"),
+            huge_pages: huge_pages(tree),
         }
     }
+}
+
+/// A directory for each size: `hugepages-2048kB`.
+fn huge_pages(tree: &Tree) -> Reading<Vec<HugePages>> {
+    let dir = "/sys/kernel/mm/hugepages";
+    tree.list(dir).and_then(|names| {
+        let sizes = names.iter().filter_map(|name| {
+            let size = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
+            Some(HugePages { size_kib: size, reserved: tree.value(&format!("{dir}/{name}/nr_hugepages")) })
+        });
+        Ok(sizes.collect())
+    })
 }
 
 fn swaps(text: &str) -> Vec<Swap> {

@@ -1,7 +1,7 @@
 //! What the kernel runs on: firmware, hypervisor, container, PCI devices.
 
 use crate::table::readings;
-use crate::{Choice, Reading, Tree};
+use crate::{Choice, Mask, Reading, Tree};
 
 /// The platform.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,12 @@ pub struct Platform {
     pub pci: Reading<Vec<PciDevice>>,
     /// The firmware's kind: the directory exists where it is EFI.
     pub efi: Reading<Vec<String>>,
+    /// The CPUs on which EFI's runtime services are called, where the workqueue for them has its place in sysfs.
+    pub efi_cpus: Reading<Mask>,
+    /// Why the firmware of a Raspberry Pi slowed it down, as hexadecimal bits; only the vendor's kernel has it.
+    pub pi_throttled: Reading<String>,
+    /// Where `fwupd.service` in /etc leads; `null`: it is masked.
+    pub fwupd_unit: Reading<String>,
 }
 
 readings! {
@@ -85,6 +91,8 @@ pub struct PciDevice {
     pub node: Reading<i64>,
     /// Whether it may sleep when idle: `on` or `auto`.
     pub power_control: Reading<String>,
+    /// What its link may do to save power: `l0s_aspm`, `l1_aspm`, ... (5.5); `Missing` where it can do nothing.
+    pub link_states: Reading<Vec<(String, Reading<bool>)>>,
 }
 
 impl Platform {
@@ -99,6 +107,9 @@ impl Platform {
                 .list("/sys/bus/pci/devices")
                 .and_then(|names| Ok(names.iter().map(|name| PciDevice::read(tree, name)).collect())),
             efi: tree.list("/sys/firmware/efi"),
+            efi_cpus: tree.value("/sys/devices/virtual/workqueue/efi_runtime/cpumask"),
+            pi_throttled: tree.value("/sys/devices/platform/soc/soc:firmware/get_throttled"),
+            fwupd_unit: tree.link_name("/etc/systemd/system/fwupd.service"),
         }
     }
 }
@@ -147,6 +158,10 @@ impl PciDevice {
             msi_irqs: tree.list(&at("msi_irqs")),
             node: tree.value(&at("numa_node")),
             power_control: tree.value(&at("power/control")),
+            link_states: tree.list(&at("link")).and_then(|names| {
+                let states = names.iter().filter(|name| name.ends_with("_aspm"));
+                Ok(states.map(|name| (name.clone(), tree.value(&at(&format!("link/{name}"))))).collect())
+            }),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The scheduler's settings, and those of the watchdogs that watch it.
 
 use crate::table::readings;
-use crate::{Reading, Tree, Words};
+use crate::{Reading, Tree, Why, Words};
 use whylate_base::{Cpu, CpuSet};
 
 /// What the scheduler is told.
@@ -21,6 +21,9 @@ pub struct Sched {
     pub schedstats: Reading<bool>,
     /// `kernel.sched_energy_aware`.
     pub energy_aware: Reading<bool>,
+    /// `kernel.sched_util_clamp_min_rt_default` (5.9): the least utilisation, of 1024, that real-time threads are
+    /// taken to have when the frequency is chosen.
+    pub uclamp_rt_min: Reading<u64>,
     /// `/sys/kernel/debug/sched/features`; a feature that is off has `NO_` before it.
     pub features: Reading<Words>,
     /// The fair server of each CPU (6.12).
@@ -61,6 +64,10 @@ readings! {
         pub watchdog_thresh: u64 = "watchdog_thresh",
         /// Seconds until a blocked task is reported; 0: never.
         pub hung_task_timeout_secs: u64 = "hung_task_timeout_secs",
+        /// Whether the machine panics at a hung task; in new kernels, at how many.
+        pub hung_task_panic: u64 = "hung_task_panic",
+        /// Whether the machine panics when a CPU holds RCU up.
+        pub panic_on_rcu_stall: u64 = "panic_on_rcu_stall",
         /// The most of the CPU, per cent, that perf's interrupts may take.
         pub perf_cpu_time_max_percent: u64 = "perf_cpu_time_max_percent",
         /// What printk writes to the console: the first number is the level.
@@ -80,13 +87,23 @@ impl Sched {
             timer_migration: tree.value("/proc/sys/kernel/timer_migration"),
             schedstats: tree.value("/proc/sys/kernel/sched_schedstats"),
             energy_aware: tree.value("/proc/sys/kernel/sched_energy_aware"),
-            features: tree.value("/sys/kernel/debug/sched/features"),
+            uclamp_rt_min: tree.value("/proc/sys/kernel/sched_util_clamp_min_rt_default"),
+            features: features(tree),
             fair_servers: servers(tree, "/sys/kernel/debug/sched/fair_server"),
             ext_servers: servers(tree, "/sys/kernel/debug/sched/ext_server"),
             workqueue_cpus: tree.value("/sys/devices/virtual/workqueue/cpumask"),
             ext_state: tree.value("/sys/kernel/sched_ext/state"),
             watchdogs: Watchdogs::read(tree, "/proc/sys/kernel"),
         }
+    }
+}
+
+/// Before 5.13 the file was elsewhere.
+fn features(tree: &Tree) -> Reading<Words> {
+    let features = tree.value("/sys/kernel/debug/sched/features");
+    match features.value {
+        Err(Why::Missing) => tree.value("/sys/kernel/debug/sched_features"),
+        _ => features,
     }
 }
 

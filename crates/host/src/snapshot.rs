@@ -1,7 +1,7 @@
 //! Everything the checks ask about, read at once.
 
 use crate::{
-    Cgroups, Clocks, Cpus, Dmesg, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads, Tree,
+    Cgroups, Clocks, Cpus, Dmesg, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads, Tracing, Tree,
 };
 
 /// The state of a machine: plain data, one field for each subject.
@@ -27,6 +27,8 @@ pub struct Snapshot {
     pub limits: Limits,
     /// What systemd is told.
     pub systemd: Systemd,
+    /// What the kernel is told to trace.
+    pub tracing: Tracing,
     /// The kernel's messages.
     pub dmesg: Dmesg,
     /// Firmware, hypervisor, container, devices.
@@ -47,6 +49,7 @@ impl Snapshot {
             cgroups: Cgroups::read(tree),
             limits: Limits::read(tree),
             systemd: Systemd::read(tree),
+            tracing: Tracing::read(tree),
             dmesg: Dmesg::read(tree),
             platform: Platform::read(tree),
             kernel,

@@ -16,6 +16,8 @@ pub struct Systemd {
     pub enabled: Reading<Vec<String>>,
     /// The names of all units that the distribution ships.
     pub shipped: Reading<Vec<String>>,
+    /// The profile that TuneD applies, where it is installed (`/etc/tuned/active_profile`).
+    pub tuned_profile: Reading<String>,
     /// The settings of enabled services, and every drop-in for a service, slice or scope in /etc.
     pub units: Vec<Unit>,
 }
@@ -70,7 +72,8 @@ impl Systemd {
                 units.push(Unit::read(tree, unit, &format!("{ETC}/{dir}/{file}")));
             }
         }
-        Systemd { manager, enabled, shipped, units }
+        let tuned_profile = tree.value("/etc/tuned/active_profile");
+        Systemd { manager, enabled, shipped, tuned_profile, units }
     }
 
     /// Whether a unit is enabled.

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,13 +20,19 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if host.kernel.is_realtime()? {
         return Ok(Answer::pass("A realtime kernel runs").shows(&host.kernel.version));
     }
-    let others: Vec<_> = host.kernel.installed.need()?.iter().filter(|kernel| !kernel.running).collect();
+    let installed = host.kernel.installed.need()?;
+    // Where not even the running kernel is, others are elsewhere as well: a partition that is not mounted, the host.
+    let told = match installed.iter().any(|kernel| kernel.running) {
+        true => Ok(()),
+        false => Err(CannotTell::because(&host.kernel.installed.path, "it does not hold the running kernel")),
+    };
+    let others: Vec<_> = installed.iter().filter(|kernel| !kernel.running).collect();
     if others.is_empty() {
-        return Ok(Answer::not_applicable("No other kernel is installed in /boot"));
+        return told.map(|()| Answer::not_applicable("No other kernel is installed in /boot"));
     }
     let survey = survey("/boot", others.iter().map(|kernel| &kernel.realtime), |&realtime| !realtime)?;
     if survey.wrong.is_empty() {
-        return Ok(Answer::not_applicable("No realtime kernel is installed in /boot"));
+        return told.map(|()| Answer::not_applicable("No realtime kernel is installed in /boot"));
     }
     let waiting: Vec<_> =
         others.iter().filter(|kernel| kernel.realtime.known() == Some(&true)).map(|kernel| &kernel.release).collect();
@@ -59,12 +65,16 @@ mod tests {
             &[("/boot/vmlinuz-6.1.0-28-rt-amd64", ""), ("/boot/config-6.1.0-28-rt-amd64", "CONFIG_PREEMPT_RT=y\n")];
         const OTHER: &Files =
             &[("/boot/vmlinuz-6.1.0-27-amd64", ""), ("/boot/config-6.1.0-27-amd64", "CONFIG_SMP=y\n")];
+        const RUNNING: &Files = &[("/boot/vmlinuz-6.1.0-28-amd64", "")];
         table(
             &RULE,
             &[
                 case("it waits", &[KERNEL_6_1, OTHER, RT]).fails("6.1.0-28-rt-amd64"),
                 case("it runs", &[KERNEL_6_1_RT, RT]).passes("runs"),
-                case("there is none", &[KERNEL_6_1, OTHER]).does_not_apply("No realtime kernel"),
+                case("it alone", &[KERNEL_6_1, RUNNING]).does_not_apply("No other kernel"),
+                case("kernels elsewhere", &[KERNEL_6_1, &[("/boot/efi", "")]]).cannot_tell("running kernel"),
+                case("some elsewhere", &[KERNEL_6_1, OTHER]).cannot_tell("running kernel"),
+                case("there is none", &[KERNEL_6_1, RUNNING, OTHER]).does_not_apply("No realtime kernel"),
                 case("one of unknown sort", &[KERNEL_6_1, OTHER, &[("/boot/vmlinuz-9.9", "")]])
                     .cannot_tell("/boot/config-9.9"),
                 case("a container", &[KERNEL_6_1]).cannot_tell("/boot"),

@@ -1,5 +1,10 @@
 //! What several rules ask.
 
+pub(super) mod cpus;
+pub(super) mod hardware;
+pub(super) mod limits;
+pub(super) mod threads;
+
 use crate::CannotTell;
 use whylate_base::CpuSet;
 use whylate_host::{KernelVersion, Snapshot};

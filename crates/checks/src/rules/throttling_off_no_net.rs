@@ -1,5 +1,6 @@
 //! With throttling off: is there anything left that catches a looping real-time thread?
 
+use super::shared::threads::with_those_of_kernel;
 use super::shared::{Throttle, has_servers, throttle};
 use crate::rule::page;
 use crate::survey::survey;
@@ -30,9 +31,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let stalld = host.threads.each.need()?.iter().find(|thread| thread.comm == "stalld");
     if let Some(stalld) = stalld {
-        return Ok(Answer::pass("stalld boosts threads that starve").shows_as(format!("/proc/{}", stalld.pid), "stalld"));
+        return Ok(Answer::pass("stalld boosts threads that starve")
+            .shows_as(format!("/proc/{}", stalld.pid), "stalld"));
     }
     servers?;
+    with_those_of_kernel(host)?;
     Ok(Answer::fail(
         "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
         "A SCHED_FIFO thread that loops keeps its CPU for ever: kernel threads bound to it never run, and sooner or \
@@ -71,12 +74,12 @@ mod tests {
 
     const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
     const OFF: &Files = &[(RUNTIME, "-1\n")];
-    const INIT: &Files = &[
-        ("/proc/1/task/1/stat", "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0"),
-        ("/proc/1/task/1/status", "Cpus_allowed_list:\t0-1\n"),
-    ];
+    const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
     const STALLD: &Files = &[
-        ("/proc/9/task/9/stat", "9 (stalld) S 1 9 9 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0"),
+        (
+            "/proc/9/task/9/stat",
+            "9 (stalld) S 1 9 9 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
+        ),
         ("/proc/9/task/9/status", "Cpus_allowed_list:\t0-1\n"),
     ];
     const NEW: &Files = &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n")];
@@ -94,12 +97,18 @@ mod tests {
                 case("throttled", &[KERNEL_6_1, &[(RUNTIME, "950000")]]).passes("throttling"),
                 case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("neither"),
                 case("off, stalld", &[KERNEL_6_1, OFF, INIT, STALLD]).passes("stalld"),
+                case("off, a container", &[KERNEL_6_1, OFF, thread!(program 1 "app", other 0, "0")])
+                    .cannot_tell("container"),
                 case("off, threads hidden", &[KERNEL_6_1, OFF]).cannot_tell("/proc"),
                 case("6.12, servers", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS]).passes("fair server"),
-                case("6.12, a server off", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF, INIT]).fails("neither"),
-                case("6.12, the CPU with one", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF]).cpus("0").passes("fair"),
+                case("6.12, a server off", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF, INIT])
+                    .fails("neither"),
+                case("6.12, the CPU with one", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF])
+                    .cpus("0")
+                    .passes("fair"),
                 case("6.12, no debugfs", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, INIT]).cannot_tell("debugfs"),
-                case("6.12, no debugfs, stalld", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, INIT, STALLD]).passes("stalld"),
+                case("6.12, no debugfs, stalld", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, INIT, STALLD])
+                    .passes("stalld"),
             ],
         );
     }

@@ -1,8 +1,9 @@
 //! `whylate check` and `whylate snapshot`: of captured machines, whose answers are known, and of this one.
 
-use crate::support::run::{fixture, whylate};
+use crate::support::run::whylate;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The status of each rule.
 fn statuses(arguments: &[&str]) -> (BTreeMap<String, String>, Option<i32>) {
@@ -15,36 +16,68 @@ fn statuses(arguments: &[&str]) -> (BTreeMap<String, String>, Option<i32>) {
     (answers.iter().map(|answer| (text(&answer["code"]), text(&answer["status"]))).collect(), run.code)
 }
 
+/// A captured machine; the tests of `whylate-checks` know all that is to be said of it.
+fn snapshot(kernel: &str) -> PathBuf {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checks/tests/fixtures");
+    fixtures.join(format!("{kernel}.snapshot"))
+}
+
 #[test]
-fn captured_machines_are_judged_elsewhere() {
-    // Of the second, nobody installed the kernel's configuration.
-    for (name, build_known) in [("6.12-rt.snapshot", true), ("7.2-rt.snapshot", false)] {
-        let file = fixture(name);
-        let (found, code) = statuses(&["--root", file.to_str().expect("UTF-8")]);
-        let by_build = if build_known { "pass" } else { "cannot-tell" };
-        let expected = [
-            ("clocksource", "pass"),
-            ("fair-server", "fail"),
-            ("governor", "not-applicable"),
-            ("irq-affinity", "not-applicable"),
-            ("preempt-rt", "pass"),
-            ("rogue-rt-threads", "pass"),
-            ("rt-group-sched", by_build),
-            ("rt-kernel-not-booted", "pass"),
-            ("rt-throttling", by_build),
-            ("smt", "pass"),
-            ("throttling-off-no-net", by_build),
-        ];
-        for (rule, status) in expected {
-            assert_eq!(found.get(rule).map(String::as_str), Some(status), "{name}: {rule}");
-        }
-        assert_eq!(code, Some(0), "{name}: there are warnings only");
+fn every_format_is_of_the_same_answers() {
+    let file = snapshot("7.2-rt");
+    let root = file.to_str().expect("UTF-8");
+    let run = |format: &str| whylate(["check", "--root", root, "--format", format]);
+    let first = run("json");
+    let json: Value = serde_json::from_str(&first.stdout).expect("JSON");
+    assert_eq!(whylate(["check", "--root", root, "--json"]).stdout, run("json").stdout);
+    let codes: Vec<&str> = json["answers"]
+        .as_array()
+        .expect("answers")
+        .iter()
+        .filter_map(|answer| answer["code"].as_str())
+        .collect();
+    assert!(codes.len() > 5, "{codes:?}");
+    let sarif: Value = serde_json::from_str(&run("sarif").stdout).expect("JSON");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert!(results.iter().map(|result| result["ruleId"].as_str()).eq(codes.iter().map(|&code| Some(code))));
+    for format in ["text", "junit", "markdown", "html"] {
+        let run = run(format);
+        assert!(codes.iter().all(|code| run.stdout.contains(code)), "{format}: {run:#?}");
+        assert_eq!(run.code, first.code, "{format}");
     }
 }
 
 #[test]
+fn a_file_s_name_says_its_format() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = snapshot("7.2-rt");
+    let run = |name: &str| {
+        let path = dir.path().join(name);
+        let run =
+            whylate(["check".as_ref(), "--root".as_ref(), file.as_os_str(), "-o".as_ref(), path.as_os_str()]);
+        (run.code, std::fs::read_to_string(path).ok())
+    };
+    for (name, start) in [
+        ("a.html", "<!DOCTYPE html>"),
+        ("a.sarif", "{"),
+        ("a.xml", "<?xml"),
+        ("a.md", "# whylate check: "),
+        ("a.json", "{"),
+    ] {
+        let (code, text) = run(name);
+        assert!(
+            code != Some(2) && text.as_ref().is_some_and(|text| text.starts_with(start)),
+            "{name}: {text:?}"
+        );
+    }
+    assert_eq!(run("a.doc"), (Some(2), None), "before anything is asked");
+    let both = whylate(["check", "--json", "--format", "html"]);
+    assert_eq!(both.code, Some(2), "{both:#?}");
+}
+
+#[test]
 fn exit_codes_tell_found_from_cannot_tell() {
-    let file = fixture("7.2-rt.snapshot");
+    let file = snapshot("7.2-rt");
     let code = |arguments: &[&str]| {
         let root = ["check", "--root", file.to_str().expect("UTF-8")];
         whylate(root.iter().chain(arguments)).code

@@ -6,7 +6,6 @@
 use super::{Source, sos, why};
 use crate::{HostError, Why};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -15,8 +14,8 @@ use std::path::Path;
 /// A captured root.
 pub(super) struct Directory {
     root: OwnedFd,
-    /// Files that a sosreport holds as the output of a command.
-    overlay: HashMap<String, String>,
+    /// What a sosreport holds as the output of a command.
+    overlay: sos::Overlay,
 }
 
 impl Directory {
@@ -24,7 +23,7 @@ impl Directory {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let root = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|error| HostError::Open { path: path.to_owned(), error: error.into() })?;
-        let mut directory = Directory { root, overlay: HashMap::new() };
+        let mut directory = Directory { root, overlay: sos::Overlay::default() };
         directory.overlay = sos::overlay(&directory);
         Ok(directory)
     }
@@ -51,7 +50,8 @@ impl Directory {
         Ok(bytes)
     }
 
-    fn names(&self, path: &str) -> io::Result<Vec<String>> {
+    /// The names in a directory, sorted.
+    pub(super) fn names(&self, path: &str) -> io::Result<Vec<String>> {
         let directory = self.at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&directory)? {
@@ -84,14 +84,17 @@ fn uncertain(error: &io::Error) -> Why {
 
 impl Source for Directory {
     fn read(&self, path: &str, limit: usize) -> Result<Vec<u8>, Why> {
-        self.file(path, limit).or_else(|error| match self.overlay.get(path) {
+        self.file(path, limit).or_else(|error| match self.overlay.files.get(path) {
             Some(text) => Ok(text.as_bytes().iter().copied().take(limit).collect()),
             None => Err(uncertain(&error)),
         })
     }
 
     fn list(&self, path: &str) -> Result<Vec<String>, Why> {
-        self.names(path).map_err(|error| uncertain(&error))
+        match self.overlay.directories.get(path) {
+            Some(names) => names.clone().ok_or(Why::NotCollected),
+            None => self.names(path).map_err(|error| uncertain(&error)),
+        }
     }
 
     fn link(&self, path: &str) -> Result<String, Why> {

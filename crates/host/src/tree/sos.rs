@@ -1,12 +1,26 @@
-//! A sosreport keeps some files only as the output of a command, below `sos_commands/`.
+//! A sosreport keeps some files only as the output of a command, below `sos_commands/`, and of some directories
+//! it takes single files.
 
 use super::directory::Directory;
 use std::collections::HashMap;
 
 const MOST_BYTES: usize = 16 << 20;
 
-/// The files that the outputs stand for; none where it is no sosreport.
-pub(super) fn overlay(directory: &Directory) -> HashMap<String, String> {
+/// What the outputs of commands say of the machine's files.
+#[derive(Default)]
+pub(super) struct Overlay {
+    /// Files by path.
+    pub(super) files: HashMap<String, String>,
+    /// Directories of which a report takes single files, with all their names where a listing tells them; where
+    /// none does, what the report has of them says nothing about what else was there.
+    pub(super) directories: HashMap<String, Option<Vec<String>>>,
+}
+
+/// Nothing where it is no sosreport.
+pub(super) fn overlay(directory: &Directory) -> Overlay {
+    if directory.names("/sos_commands").is_err() {
+        return Overlay::default();
+    }
     let text = |path: &str| {
         let bytes = directory.file(path, MOST_BYTES).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -24,7 +38,26 @@ pub(super) fn overlay(directory: &Directory) -> HashMap<String, String> {
     {
         files.insert("/var/log/dmesg".to_owned(), messages);
     }
-    files
+    let boot = text("/sos_commands/boot/ls_-lanR_.boot").and_then(|listing| from_listing(&listing, "/boot"));
+    Overlay { files, directories: HashMap::from([("/boot".to_owned(), boot)]) }
+}
+
+/// The names that `ls -lanR` lists in one directory: its part begins with the directory's name and a colon, and
+/// ends with an empty line. A link's target is left out.
+fn from_listing(listing: &str, directory: &str) -> Option<Vec<String>> {
+    let heading = format!("{directory}:");
+    let mut lines = listing.lines().skip_while(|line| line.trim_end() != heading);
+    lines.next()?;
+    let name = |line: &str| {
+        // Mode, links, owner, group, size, month, day, time or year: the rest is the name.
+        let mut rest = line;
+        for _ in 0..8 {
+            rest = rest.trim_start().split_once(' ')?.1;
+        }
+        let name = rest.split(" -> ").next().unwrap_or(rest);
+        (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
+    };
+    Some(lines.take_while(|line| !line.trim().is_empty()).filter_map(name).collect())
 }
 
 /// `Linux HOST RELEASE VERSION... MACHINE...`: the version begins with `#` and ends with a year.
@@ -56,6 +89,16 @@ fn from_sysctl(line: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_listing_has_the_names_of_its_directory_alone() {
+        let listing = "/boot:\ntotal 8\ndrwxr-xr-x. 5 0 0 4096 Nov  1 10:00 .\n-rw-------  1 0 0  7 Nov  1  2024 a b\n\
+                       lrwxrwxrwx 1 0 0 9 Nov 1 10:00 vmlinuz -> vmlinuz-6.1\n\n/boot/efi:\n-rw- 1 0 0 1 Nov 1 10:00 c\n";
+        assert_eq!(from_listing(listing, "/boot"), Some(vec!["a b".to_owned(), "vmlinuz".to_owned()]));
+        assert_eq!(from_listing(listing, "/boot/efi"), Some(vec!["c".to_owned()]));
+        assert_eq!(from_listing(listing, "/none"), None);
+        assert_eq!(from_listing("/boot:\n\u{e9} x\n", "/boot"), Some(vec![]));
+    }
 
     #[test]
     fn outputs_become_files() {

@@ -2,53 +2,42 @@
 
 use super::layout::Page;
 use super::paint::Ink;
+use crate::answers::{self, Groups};
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{Answer, Answered, CannotTell, Fix, Report, Status};
+use whylate_checks::{Answer, Answered, Fix, Report};
 
 /// How much evidence is shown of one answer; JSON has all of it.
 const PROOFS: usize = 6;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
-    for severity in [Severity::Error, Severity::Warning, Severity::Info] {
-        let failed = report.answers.iter().filter(|answer| answer.failed() && answer.severity() == severity);
-        for answered in failed {
-            if let Ok(answer) = &answered.verdict {
-                failure(page, answered, answer);
-            }
-        }
+    let groups = Groups::of(report);
+    for (answered, answer) in &groups.failed {
+        failure(page, answered, answer);
     }
-    let unknown =
-        report.answers.iter().filter_map(|answered| Some((answered, answered.verdict.as_ref().err()?)));
-    section(page, ("Cannot tell", Ink::Yellow), unknown, |page, (answered, unknown)| {
-        cannot_tell(page, answered, unknown);
+    section(page, ("Cannot tell", Ink::Yellow), &groups.unknown, |unknown| {
+        format!("{}: {}", unknown.path, unknown.why)
     });
-    for (title, ink, status) in
-        [("As it should be", Ink::Green, Status::Pass), ("Does not apply", Ink::Faint, Status::NotApplicable)]
-    {
-        let of = |answered: &&Answered| answered.verdict.as_ref().is_ok_and(|answer| answer.status == status);
-        section(page, (title, ink), report.answers.iter().filter(of), |page, answered| {
-            if let Ok(answer) = &answered.verdict {
-                labelled(page, answered, &answer.what);
-            }
-        });
-    }
-    footer(page, report);
+    section(page, ("As it should be", Ink::Green), &groups.passed, |answer| answer.what.clone());
+    section(page, ("Does not apply", Ink::Faint), &groups.beside, |answer| answer.what.clone());
+    footer(page, report, &groups);
 }
 
-/// A heading and its entries; nothing where there is no entry.
+/// A heading and a line for each entry; nothing where there is no entry.
 fn section<T>(
     page: &mut Page,
     heading: (&str, Ink),
-    entries: impl Iterator<Item = T>,
-    write: impl Fn(&mut Page, T),
+    entries: &[(&Answered, &T)],
+    say: impl Fn(&T) -> String,
 ) {
-    for (i, entry) in entries.enumerate() {
-        if i == 0 {
-            page.gap();
-            page.line(&[heading]);
-        }
-        write(page, entry);
+    if entries.is_empty() {
+        return;
+    }
+    page.gap();
+    page.line(&[heading]);
+    for (answered, entry) in entries {
+        let label = format!("{}: ", answered.rule.code);
+        page.led(2, (&label, Ink::Faint), &words::clean(&say(entry)), Ink::Plain);
     }
 }
 
@@ -80,49 +69,22 @@ fn failure(page: &mut Page, answered: &Answered, answer: &Answer) {
 }
 
 fn way_out(page: &mut Page, label: &str, fix: &Fix) {
-    let reboot = if fix.reboot { " (needs a reboot)" } else { "" };
-    let lines = [
-        ("", fix.runtime.as_ref().map(|command| words::clean(command))),
-        ("lasting: ", fix.boot.as_ref().map(|setting| format!("{}{reboot}", words::clean(setting)))),
-        ("risk: ", fix.risk.as_ref().map(|risk| words::clean(risk))),
-    ];
-    let mut first = true;
-    for (name, text) in lines {
-        let Some(text) = text else { continue };
-        let name = if first { "" } else { name };
-        let label = if first { (label, Ink::Green) } else { ("      ", Ink::Plain) };
-        page.labelled(2, label, &format!("{name}{text}"), if first { Ink::Plain } else { Ink::Faint });
-        first = false;
+    for (i, (name, text)) in answers::way_out(fix).enumerate() {
+        let label = if i == 0 { (label, Ink::Green) } else { ("      ", Ink::Plain) };
+        let ink = if i == 0 { Ink::Plain } else { Ink::Faint };
+        page.labelled(2, label, &format!("{name}{text}"), ink);
     }
 }
 
-fn cannot_tell(page: &mut Page, answered: &Answered, unknown: &CannotTell) {
-    labelled(page, answered, &format!("{}: {}", unknown.path, unknown.why));
-}
-
-fn labelled(page: &mut Page, answered: &Answered, text: &str) {
-    let label = format!("{}: ", answered.rule.code);
-    page.led(2, (&label, Ink::Faint), &words::clean(text), Ink::Plain);
-}
-
 /// The totals, and what was asked of which machine.
-fn footer(page: &mut Page, report: &Report) {
-    let count = |status| {
-        let of = |answered: &&Answered| answered.verdict.as_ref().is_ok_and(|answer| answer.status == status);
-        report.answers.iter().filter(of).count()
-    };
-    let unknown = report.answers.iter().filter(|answered| answered.verdict.is_err()).count();
+fn footer(page: &mut Page, report: &Report, groups: &Groups<'_>) {
     let mut facts = vec![
-        format!("profile {}", report.ask.profile),
-        format!("{} failed", count(Status::Fail)),
-        format!("{unknown} cannot tell"),
-        format!("{} passed", count(Status::Pass)),
-        format!("{} do not apply", count(Status::NotApplicable)),
+        format!("{} failed", groups.failed.len()),
+        format!("{} cannot tell", groups.unknown.len()),
+        format!("{} passed", groups.passed.len()),
+        format!("{} do not apply", groups.beside.len()),
     ];
-    let machine = &report.machine;
-    facts.extend(machine.release.as_ref().map(|release| format!("Linux {}", words::clean(release))));
-    facts.extend(machine.cpus.as_ref().map(|cpus| format!("CPUs {cpus}")));
-    facts.extend(machine.model.as_ref().map(|model| words::clean(model)));
+    facts.extend(answers::facts(report));
     page.gap();
     page.facts(&facts);
     page.paragraph(0, "whylate check --explain CODE says more of each", Ink::Faint);
