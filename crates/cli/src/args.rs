@@ -8,8 +8,9 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use whylate_base::{CpuSet, Ns, Severity, parse_duration};
+use whylate_checks::Profile;
 use whylate_ledger::{Options, Select};
 
 /// Finds out why a real-time Linux task is late.
@@ -48,6 +49,16 @@ pub(crate) enum Verb {
     /// guest's time is the emulator's own (virtual): the host's noise does not show in it.
     #[command(subcommand)]
     Lab(LabVerb),
+    /// Say whether a machine is ready for real-time work, item by item
+    ///
+    /// Reads /proc, /sys, /boot and configuration files, changes nothing and starts no program. What could
+    /// not be read is "cannot tell", never fine; as root there is less of it.
+    Check(CheckArgs),
+    /// Take what `check` reads into a file, so that a machine can be checked elsewhere
+    ///
+    /// No command line or environment of a process is taken, no password, no serial number; --list
+    /// shows every path.
+    Snapshot(SnapshotArgs),
 }
 
 /// What to explain of a trace.
@@ -191,6 +202,104 @@ pub(crate) struct MeasureArgs {
     pub(crate) format: Format,
 }
 
+/// `whylate check`
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The sort of work: realtime, cpu-partitioning, realtime-virtual-host, realtime-virtual-guest,
+    /// audio, robotics
+    #[arg(long, value_name = "PROFILE", default_value = "realtime")]
+    pub(crate) profile: Profile,
+    /// The CPUs that real-time threads are to have, such as 2-3; default: all online
+    #[arg(short, long, value_name = "LIST", value_parser = some_cpus)]
+    pub(crate) cpus: Option<CpuSet>,
+    /// The real-time priority of your threads, 1 to 99
+    #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub(crate) priority: Option<u32>,
+    /// Who is to run them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Another machine: a file of `whylate snapshot`, a directory with its root, an unpacked sosreport
+    #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+    /// Exit with 1 when something this grave is found, with 3 when it cannot be told
+    #[arg(long, value_name = "SEVERITY", default_value = "error")]
+    pub(crate) fail_on: FailOn,
+    /// Ask these rules alone, whatever the profile
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Do not ask these rules
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub(crate) skip: Vec<String>,
+    /// How to write the answer to standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: CheckFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Also write it to this file; its name says the format: .html, .sarif, .xml (JUnit), .md, .json, .txt
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_write())]
+    pub(crate) output: Option<PathBuf>,
+    /// Print the page of a rule, such as rt-throttling, and exit; `list` names them all
+    #[arg(long, value_name = "CODE")]
+    pub(crate) explain: Option<String>,
+}
+
+impl CheckArgs {
+    /// How standard output is written.
+    pub(crate) fn format(&self) -> CheckFormat {
+        if self.json { CheckFormat::Json } else { self.format }
+    }
+}
+
+/// How the answers about a machine are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For a terminal, gravest first
+    Text,
+    /// A document of schema whylate.check/1
+    Json,
+    /// SARIF 2.1.0, which code hosts and editors show
+    Sarif,
+    /// JUnit XML for CI servers: red is what --fail-on makes red
+    Junit,
+    /// Markdown, for an issue or a pull request
+    Markdown,
+    /// One self-contained page
+    Html,
+}
+
+impl CheckFormat {
+    /// The format that a file's name asks for; `None` where it names none.
+    pub(crate) fn of_file(path: &Path) -> Option<CheckFormat> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "txt" => Some(CheckFormat::Text),
+            "json" => Some(CheckFormat::Json),
+            "sarif" => Some(CheckFormat::Sarif),
+            "xml" => Some(CheckFormat::Junit),
+            "md" => Some(CheckFormat::Markdown),
+            "html" | "htm" => Some(CheckFormat::Html),
+            _ => None,
+        }
+    }
+}
+
+/// `whylate snapshot`
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArgs {
+    /// The file to write, a zstd-compressed tar
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_write(), required_unless_present = "list")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the host's name, hardware addresses, UUIDs and IPv4 addresses
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Print every path that is asked for, with its size or why it cannot be read
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Another machine than this one: a directory with its root, or a file of this verb
+    #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
+    pub(crate) root: PathBuf,
+}
+
 impl Cli {
     /// The command line of this process; what is wrong with it ends the process as clap does.
     pub(crate) fn read() -> Cli {
@@ -219,6 +328,14 @@ fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
         true => Err("it cannot be written to standard output; give the name of a file"),
         false => Ok(path),
     })
+}
+
+fn some_cpus(text: &str) -> Result<CpuSet, String> {
+    match text.parse::<CpuSet>() {
+        Ok(cpus) if cpus.is_empty() => Err("name one CPU at least".to_owned()),
+        Ok(cpus) => Ok(cpus),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn positive_duration(text: &str) -> Result<Ns, String> {

@@ -21,6 +21,8 @@ fn main() -> ExitCode {
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Lab(verb) => verbs::lab::run(verb),
+        Verb::Check(args) => verbs::check::run(args),
+        Verb::Snapshot(args) => verbs::snapshot::run(args),
     };
     match result {
         Ok(outcome) => outcome.into(),

@@ -1,6 +1,8 @@
 //! One module for each verb.
 
+pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod lab;
 pub(crate) mod measure;
 pub(crate) mod record;
+pub(crate) mod snapshot;

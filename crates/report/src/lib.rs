@@ -5,15 +5,21 @@
 //! MeasureReport ──> json::explanation, json::measurement           schemas whylate.explain/1, .measure/1
 //!               ──> html::explanation, html::measurement           one self-contained file
 //!               ──> svg::explanation, svg::measurement             the same drawings, alone
+//! checks::Report──> terminal::checked, html::checked, json::checked  schema whylate.check/1
+//!               ──> sarif::checked, junit::checked, markdown::checked
 //! ```
 //!
 //! A renderer computes nothing: it formats, groups rows and scales to columns or pixels.
 //! It knows no terminal and writes no file; the caller says whether colours are wanted.
 
+mod answers;
 mod bins;
 pub mod html;
 pub mod json;
+pub mod junit;
+pub mod markdown;
 mod rows;
+pub mod sarif;
 pub mod svg;
 pub mod terminal;
 mod words;

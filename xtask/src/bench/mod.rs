@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measures whylate beside its peers, on this machine. Nothing here passes or fails.
 
+mod check;
 mod process;
 mod read;
 mod storm;
@@ -13,14 +14,22 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Bench {
     /// Explain a large recording of context switches, beside `trace-cmd report` of the same file
     Read(read::Read),
+    /// Check this machine and a large one that is made up, beside rtcqs and TuneD
+    Check(check::Check),
 }
 
 impl Bench {
     pub(crate) fn run(&self, root: &Path) -> Result<()> {
         match self {
             Bench::Read(read) => read.run(root),
+            Bench::Check(check) => check.run(root),
         }
     }
+}
+
+/// Where cargo builds, which no clone contains.
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// Builds the release binary and says where it is.

@@ -21,6 +21,14 @@ pub(super) struct Usage {
 /// # Errors
 /// If it cannot be started, or exits with another code than 0 or 1 (findings are no failure here).
 pub(super) fn run(command: &mut Command) -> Result<Usage> {
+    run_ending(command, &[0, 1])
+}
+
+/// Runs `command` to its end with its output discarded.
+///
+/// # Errors
+/// If it cannot be started, or exits with none of these codes.
+pub(super) fn run_ending(command: &mut Command, codes: &[i32]) -> Result<Usage> {
     let name = command.get_program().to_string_lossy().into_owned();
     let start = Instant::now();
     let mut child = command
@@ -48,7 +56,7 @@ pub(super) fn run(command: &mut Command) -> Result<Usage> {
         (status, time, watcher.join().unwrap_or(0))
     });
     let status = status.with_context(|| format!("{name} could not be waited for"))?;
-    if !matches!(status.code(), Some(0 | 1)) {
+    if !status.code().is_some_and(|code| codes.contains(&code)) {
         bail!("{command:?} failed: {status}");
     }
     Ok(Usage { time, peak_kib })

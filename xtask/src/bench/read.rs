@@ -68,7 +68,7 @@ impl Read {
 
     /// Records a storm for as long as one second's worth says that the wanted number takes.
     fn record(&self, whylate: &Path, root: &Path) -> Result<(PathBuf, Recording)> {
-        let directory = target(root).join("bench");
+        let directory = super::target(root).join("bench");
         fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
         let file = directory.join("storm.dat");
         let second = record_storm(whylate, &file, Duration::from_secs(1))?;
@@ -76,11 +76,6 @@ impl Read {
         let recording = record_storm(whylate, &file, duration)?;
         Ok((file, recording))
     }
-}
-
-/// Where cargo builds, which no clone contains.
-fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 fn duration_for(wanted: u64, per_second: u64) -> Result<Duration> {

@@ -11,11 +11,13 @@
 //! and the template's escaping, and the page forbids itself every connection.
 
 mod activation;
+mod check;
 mod measure;
 mod summary;
 
 use crate::{svg, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::{Activation, Explanation, TaskSummary};
 
@@ -41,6 +43,11 @@ pub fn explanation(explanation: &Explanation) -> String {
 /// A measurement as one HTML file.
 pub fn measurement(report: &MeasureReport) -> String {
     measure::write(report)
+}
+
+/// The answers about a machine as one HTML file.
+pub fn checked(report: &Report) -> String {
+    check::write(report)
 }
 
 fn page(title: &str, header: &Markup, main: &Markup, footer: &Markup) -> String {

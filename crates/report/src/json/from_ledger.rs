@@ -165,11 +165,7 @@ fn evidence(evidence: &whylate_base::Evidence) -> Evidence {
 pub(super) fn finding(finding: &whylate_base::Finding) -> Finding {
     Finding {
         code: finding.code.to_owned(),
-        severity: match finding.severity {
-            whylate_base::Severity::Info => Severity::Info,
-            whylate_base::Severity::Warning => Severity::Warning,
-            whylate_base::Severity::Error => Severity::Error,
-        },
+        severity: finding.severity.into(),
         title: finding.title.clone(),
         why: finding.why.clone(),
         evidence: finding.evidence.iter().map(evidence).collect(),
@@ -182,5 +178,15 @@ fn missing(missing: &ledger::Missing) -> Missing {
         kind: words::kind(missing.kind).to_owned(),
         tracepoints: missing.kind.tracepoints().iter().map(|&name| name.to_owned()).collect(),
         cannot_tell: missing.cannot_tell.to_owned(),
+    }
+}
+
+impl From<whylate_base::Severity> for Severity {
+    fn from(severity: whylate_base::Severity) -> Self {
+        match severity {
+            whylate_base::Severity::Info => Severity::Info,
+            whylate_base::Severity::Warning => Severity::Warning,
+            whylate_base::Severity::Error => Severity::Error,
+        }
     }
 }

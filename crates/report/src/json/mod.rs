@@ -3,7 +3,9 @@
 //! Within a version fields are only ever added, and a reader ignores those it does not
 //! know; taking one away or changing its meaning makes a new version.
 
+pub mod check;
 pub mod explain;
+mod from_checks;
 mod from_ledger;
 mod from_measure;
 pub mod measure;
@@ -11,6 +13,7 @@ pub mod measure;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
 
@@ -31,6 +34,16 @@ pub fn explanation(explanation: &Explanation) -> Value {
 /// A measurement as a document of schema [`measure::SCHEMA`].
 pub fn measurement(report: &MeasureReport) -> Value {
     value(&measure::Document::from(report))
+}
+
+/// The answers about a machine as a document of schema [`check::SCHEMA`].
+pub fn checked(report: &Report) -> Value {
+    value(&check::Document::from(report))
+}
+
+/// The JSON Schema of [`checked`]'s documents.
+pub fn checked_schema() -> Value {
+    schema::<check::Document>()
 }
 
 /// The JSON Schema of [`explanation`]'s documents.

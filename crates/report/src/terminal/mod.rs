@@ -1,6 +1,7 @@
 //! For a terminal: the answer first, then what shows it, then what to do.
 
 mod activation;
+mod check;
 mod layout;
 mod measure;
 mod paint;
@@ -8,6 +9,7 @@ mod tasks;
 mod trace;
 
 use layout::Page;
+use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
 
@@ -44,5 +46,13 @@ pub fn explanation(explanation: &Explanation, style: &Style) -> String {
 pub fn measurement(report: &MeasureReport, style: &Style) -> String {
     let mut page = Page::new(style);
     measure::write(&mut page, report);
+    page.finish()
+}
+
+/// The answers about a machine as text: what failed by severity, what nobody can tell, and what is as it
+/// should be in one line each. Ends with a line break.
+pub fn checked(report: &Report, style: &Style) -> String {
+    let mut page = Page::new(style);
+    check::write(&mut page, report);
     page.finish()
 }

@@ -1,9 +1,10 @@
 //! The HTML file: whole, self-contained, and safe whatever a thread calls itself.
 
+use crate::check::{mixed, unread};
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_ledger::{Lane, Occupant, Slice};
-use whylate_report::html::{explanation, measurement};
+use whylate_report::html::{checked, explanation, measurement};
 
 #[test]
 fn page_is_as_before() {
@@ -59,11 +60,14 @@ fn pages_are_well_formed() {
     for sample in [sample::measurement(), sample::poor_measurement()] {
         assert_well_formed(&measurement(&sample));
     }
+    for report in [mixed(), unread()] {
+        assert_well_formed(&checked(&report));
+    }
 }
 
 #[test]
 fn nothing_is_loaded_from_anywhere() {
-    let page = explanation(&sample::story()) + &measurement(&sample::measurement());
+    let page = explanation(&sample::story()) + &measurement(&sample::measurement()) + &checked(&mixed());
     let page = page.replace("http://www.w3.org/2000/svg", "");
     for outside in ["http:", "https:", "src=", "url(", "@import", "<link", "fetch(", "XMLHttp", "import("] {
         assert!(!page.contains(outside), "{outside}");

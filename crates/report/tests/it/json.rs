@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use whylate_base::Ns;
 use whylate_report::json::{
-    explain::Document, explanation, explanation_schema, measure, measurement, measurement_schema,
+    checked_schema, explain::Document, explanation, explanation_schema, measure, measurement,
+    measurement_schema,
 };
 
 fn pretty(value: &Value) -> String {
@@ -18,6 +19,7 @@ fn schemas_are_current() {
     let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
     assert_current(&schemas.join("whylate.explain-1.json"), &pretty(&explanation_schema()));
     assert_current(&schemas.join("whylate.measure-1.json"), &pretty(&measurement_schema()));
+    assert_current(&schemas.join("whylate.check-1.json"), &pretty(&checked_schema()));
 }
 
 #[test]

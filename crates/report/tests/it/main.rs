@@ -2,6 +2,7 @@
 //!
 //! `WHYLATE_BLESS=1 cargo test -p whylate-report` writes the fixtures anew.
 
+mod check;
 mod html;
 mod json;
 mod sample;

@@ -1,0 +1,56 @@
+//! Do nice values count across sessions?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "autogroup",
+    title: "Nice values count across sessions",
+    severity: Severity::Info,
+    profiles: &[Profile::Audio, Profile::Robotics],
+    sources: &["sched(7)", "Documentation/admin-guide/kernel-parameters.rst"],
+    page: page!("autogroup"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let autogroup = &host.sched.autogroup;
+    match autogroup.if_present()? {
+        None => Ok(Answer::not_applicable("This kernel has no autogroups").shows(autogroup)),
+        Some(false) => Ok(Answer::pass("Autogroups are off").shows(autogroup)),
+        Some(true) => Ok(Answer::fail(
+            "Each session shares the CPU as one, whatever the nice values in it",
+            "Real-time threads are not concerned. A SCHED_OTHER helper at nice -20 competes as one session among \
+             others: with a build in the next terminal it gets half of the CPU, not nearly all. Services of systemd \
+             have groups of their own, which come first.",
+        )
+        .shows(autogroup)
+        .fix(
+            Fix::runtime("sysctl -w kernel.sched_autogroup_enabled=0")
+                .boot("noautogroup on the kernel command line")
+                .risk("a build with many threads then crowds out a desktop"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn cases() {
+        const PATH: &str = "/proc/sys/kernel/sched_autogroup_enabled";
+        table(
+            &RULE,
+            &[
+                case("on", &[&[(PATH, "1\n")]]).fails("session"),
+                case("off", &[&[(PATH, "0\n")]]).passes("off"),
+                case("not built in", &[&[("/proc/stat", "")]]).does_not_apply("no autogroups"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

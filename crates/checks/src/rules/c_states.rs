@@ -1,0 +1,167 @@
+//! How long do real-time CPUs take to wake from idle?
+
+use super::shared::hardware::states;
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{CpuState, IdleState, Snapshot};
+
+pub(super) const RULE: Rule = Rule {
+    code: "c-states",
+    title: "Real-time CPUs wake from idle soon enough",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &[
+        "Documentation/admin-guide/pm/cpuidle.rst",
+        "Documentation/power/pm_qos_interface.rst",
+        "Documentation/core-api/real-time/kernel-configuration.rst",
+        "drivers/idle/intel_idle.c",
+    ],
+    page: page!("c-states"),
+    check,
+};
+
+/// What nobody's request looks like (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`, include/linux/pm_qos.h).
+const NO_REQUEST: u64 = 2_000_000_000;
+
+/// Microseconds that waking up may take. An audio buffer of 64 frames lasts 1333 us at 48 kHz; others have
+/// cycles down to 100 us, of which C1E (10 us) takes a tenth.
+fn bearable(profile: Profile) -> u64 {
+    match profile {
+        Profile::Audio => 150,
+        _ => 10,
+    }
+}
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let cpus = ask.cpus(host)?;
+    let most = bearable(ask.profile);
+    let states = states(host, &cpus)?;
+    let mut deep = Vec::new();
+    let mut known = 0;
+    for own in &states {
+        for idle in own.idle_states.if_present()?.into_iter().flatten() {
+            known += 1;
+            if *idle.exit_latency_us.need()? > most && !*idle.disabled.need()? && may_enter(own, idle)? {
+                deep.push((own.cpu, idle));
+            }
+        }
+    }
+    if known == 0 {
+        if host.kernel.cmdline.need()?.get("idle") == Some("poll") {
+            return Ok(Answer::pass("CPUs poll when idle").shows_as(&host.kernel.cmdline.path, "idle=poll"));
+        }
+        return Ok(Answer::not_applicable(
+            "No driver manages idle states: a CPU that idles halts, and no more",
+        ));
+    }
+    let Some((_, deepest)) = deep.iter().max_by_key(|(_, idle)| idle.exit_latency_us.known()) else {
+        return Ok(Answer::pass(format!("No idle state of CPUs {cpus} takes more than {most} us to leave"))
+            .shows(&host.cpus.idle_driver));
+    };
+    let (latency, name) = (*deepest.exit_latency_us.need()?, deepest.name.need()?);
+    let asked = &host.cpus.dma_latency_us;
+    if let Some(&asked_us) = asked.if_present()?
+        && deep.iter().all(|(_, idle)| idle.exit_latency_us.known().is_some_and(|&us| us > asked_us))
+    {
+        return Ok(Answer::pass(format!(
+            "Somebody asks for {asked_us} us at most, as long as they keep the file open"
+        ))
+        .shows(asked)
+        .shows(&deepest.exit_latency_us));
+    }
+    let mut concerned: Vec<_> = deep.iter().map(|(cpu, _)| *cpu).collect();
+    concerned.dedup();
+    let answer = Answer::fail(
+        format!("Leaving {name} takes {latency} us, and {} of {} CPUs may enter it or another", concerned.len(), cpus.len()),
+        format!(
+            "A task that wakes up waits for its CPU to leave the idle state first: up to {latency} us, where {most} us \
+             are bearable for `{}`; and caches and TLBs may have to be filled again.",
+            ask.profile
+        ),
+    )
+    .shows(&host.cpus.idle_driver)
+    .shows(&deepest.name)
+    .shows(&deepest.exit_latency_us)
+    .shows(&deepest.disabled);
+    let answer = match asked.known() {
+        Some(&NO_REQUEST) | None => answer.shows_as(&asked.path, "nobody asks for less"),
+        Some(_) => answer.shows(asked),
+    };
+    Ok(answer
+        .fix(
+            Fix::runtime(format!("echo {most} > /sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us, for real-time CPUs"))
+                .boot("intel_idle.max_cstate=1 processor.max_cstate=1 on the kernel command line, or TuneD's force_latency")
+                .risk("more power and heat, and less turbo for the other cores"),
+        )
+        .fix(
+            Fix::runtime("hold /dev/cpu_dma_latency open with a small number in it, from the application")
+                .risk("it counts for every CPU, and only while the file is open"),
+        ))
+}
+
+/// Whether the latency that is asked of this one CPU lets it enter the state: `n/a` asks for none at all.
+fn may_enter(own: &CpuState, idle: &IdleState) -> Result<bool, CannotTell> {
+    let limit = &own.resume_latency_us;
+    let latency = *idle.exit_latency_us.need()?;
+    match limit.if_present()?.map(String::as_str) {
+        None | Some("0") => Ok(true),
+        Some("n/a") => Ok(latency == 0),
+        Some(text) => match text.parse::<u64>() {
+            Ok(most) => Ok(latency <= most),
+            Err(_) => Err(CannotTell::because(&limit.path, format!("`{text}` is no number of microseconds"))),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const C6: &Files = &[
+        ("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state0/disable", "0\n"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
+        ("/sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "0\n"),
+        ("/dev/cpu_dma_latency", "\0\u{14}\0\0"),
+    ];
+    const OFF: (&str, &str) = ("/sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "1\n");
+    const RESUME: &str = "/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us";
+    const TEN: (&str, &str) = ("/dev/cpu_dma_latency", "\u{a}\0\0\0");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("deep", &[TWO_CPUS, C6]).cpus("0").fails("133 us"),
+                case("deep, for audio", &[TWO_CPUS, C6]).cpus("0").profile(Profile::Audio).passes("150 us"),
+                case("another CPU", &[TWO_CPUS, C6]).cpus("1").cannot_tell("/proc"),
+                case("switched off", &[TWO_CPUS, C6, &[OFF]]).cpus("0").passes("10 us"),
+                case("not for this CPU", &[TWO_CPUS, C6, &[(RESUME, "20\n")]]).cpus("0").passes("10 us"),
+                case("no limit", &[TWO_CPUS, C6, &[(RESUME, "0\n")]]).cpus("0").fails("C6"),
+                case("no latency at all", &[TWO_CPUS, C6, &[(RESUME, "n/a\n")]]).cpus("0").passes("10 us"),
+                case("a limit that is none", &[TWO_CPUS, C6, &[(RESUME, "x\n")]])
+                    .cpus("0")
+                    .cannot_tell("`x`"),
+                case("asked for", &[TWO_CPUS, C6, &[TEN]]).cpus("0").passes("at most"),
+                case("idle=poll", &[TWO_CPUS, &[("/proc/cmdline", "idle=poll")]]).passes("poll"),
+                case("no driver", &[TWO_CPUS, &[("/proc/cmdline", "quiet")]]).does_not_apply("halts"),
+                case("no CPUs", &[C6]).cannot_tell("online"),
+            ],
+        );
+    }
+
+    #[test]
+    fn who_may_not_read_what_was_asked_for_cannot_tell() {
+        let files = [TWO_CPUS, C6].concat();
+        let tree =
+            whylate_host::Tree::memory(&files).refused("/dev/cpu_dma_latency", whylate_host::Why::Denied);
+        let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
+        assert!(check(&Snapshot::read(&tree), &ask).is_err());
+    }
+}

@@ -1,0 +1,104 @@
+//! Is time read from a counter of the CPU?
+
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "clocksource",
+    title: "Time is read from a counter of the CPU",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["vdso(7)", "Documentation/timers/timekeeping.rst", "arch/x86/kernel/tsc.c"],
+    page: page!("clocksource"),
+    check,
+};
+
+/// Read without a system call.
+const QUICK: [&str; 8] = [
+    "tsc",
+    "arch_sys_counter",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "timebase",
+    "riscv_clocksource",
+    "tod",
+    "stimer",
+];
+/// Those of a device, with what a reading costs.
+const SLOW: [(&str, &str); 5] = [
+    ("hpet", "some 1.2 us a reading, against 60 ns of the TSC (10 million readings: 12.3 s against 0.6 s)"),
+    ("acpi_pm", "some 2.5 us a reading, against 60 ns of the TSC (10 million readings: 24.5 s against 0.6 s)"),
+    ("pit", "several us a reading, with a lock that all CPUs share"),
+    ("jiffies", "time stands still between two ticks, for 1 to 10 ms"),
+    ("refined-jiffies", "time stands still between two ticks, for 1 to 10 ms"),
+];
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let clocks = &host.clocks.source;
+    let current = clocks.current.need()?;
+    if QUICK.contains(&current.as_str()) {
+        return Ok(Answer::pass(format!("Time is read from `{current}`")).shows(&clocks.current));
+    }
+    let Some((_, cost)) = SLOW.iter().find(|(name, _)| name == current) else {
+        return Err(CannotTell::because(
+            &clocks.current.path,
+            format!("what reading `{current}` costs is not known here: try clock_gettime in a loop"),
+        ));
+    };
+    let reason = ["Marking TSC unstable", "Marking clocksource 'tsc' as unstable", "TSC halts in idle"]
+        .into_iter()
+        .find_map(|message| host.dmesg.find(message));
+    let said = match reason {
+        Some(reason) => format!(" The kernel gave the TSC up: \"{reason}\"."),
+        None => String::new(),
+    };
+    let mut answer = Answer::fail(
+        format!("Time is read from the device `{current}`"),
+        format!("{cost}; each reading is a system call as well, and timers are set by it.{said}"),
+    )
+    .shows(&clocks.current)
+    .shows(&clocks.available);
+    if let Some(reason) = reason {
+        answer = answer.shows_as(&host.dmesg.lines.path, reason);
+    }
+    let there = clocks.available.known().is_some_and(|available| available.has("tsc"));
+    if there {
+        let path = &clocks.current.path;
+        answer = answer.fix(
+            Fix::runtime(format!("echo tsc > {path}"))
+                .boot("clocksource=tsc on the kernel command line")
+                .risk("if the TSC really drifts between CPUs, time jumps when a thread moves"),
+        );
+    }
+    Ok(answer.fix(
+        Fix::reboot("tsc=reliable on the kernel command line, after the firmware was updated")
+            .risk("the kernel then no longer checks the TSC: if it drifts, so does time"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+
+    #[test]
+    fn cases() {
+        let dmesg = ("/dev/kmsg", "4,9,1,-;tsc: Marking TSC unstable due to clocksource watchdog\n");
+        table(
+            &RULE,
+            &[
+                case("tsc", &[&[(CURRENT, "tsc\n")]]).passes("`tsc`"),
+                case("arm", &[&[(CURRENT, "arch_sys_counter\n")]]).passes("arch_sys_counter"),
+                case("hpet", &[&[(CURRENT, "hpet\n"), (AVAILABLE, "tsc hpet\n")]]).fails("1.2 us"),
+                case("acpi_pm, with the reason", &[&[(CURRENT, "acpi_pm\n"), dmesg]]).fails("clocksource watchdog"),
+                case("something else", &[&[(CURRENT, "mct-frc\n")]]).cannot_tell("mct-frc"),
+                case("hidden", &[&[]]).cannot_tell("/sys"),
+            ],
+        );
+    }
+}

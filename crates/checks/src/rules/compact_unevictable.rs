@@ -1,0 +1,66 @@
+//! May locked pages be moved?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "compact-unevictable",
+    title: "Locked memory stays where it is",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &[
+        "Documentation/admin-guide/sysctl/vm.rst",
+        "https://git.kernel.org/linus/5bbe3547aa3b (mm: allow compaction of unevictable pages)",
+    ],
+    page: page!("compact-unevictable"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let setting = &host.memory.vm.compact_unevictable_allowed;
+    match setting.if_present()? {
+        None => Ok(Answer::pass("The kernel does not compact memory").shows(setting)),
+        Some(0) => Ok(Answer::pass("Locked memory is not moved by compaction").shows(setting)),
+        Some(_) => {
+            let answer = Answer::fail(
+                "Locked memory may be moved by compaction",
+                "mlock(2) keeps a page in memory, not in its place: while it is moved the program that touches it faults \
+                 and waits. PREEMPT_RT kernels do not allow it by default.",
+            )
+            .shows(setting)
+            .fix(
+                Fix::runtime("sysctl vm.compact_unevictable_allowed=0")
+                    .boot("vm.compact_unevictable_allowed = 0 in /etc/sysctl.d")
+                    .risk("with much locked memory, large pieces of free memory become rare"),
+            );
+            Ok(if Profile::HARD.contains(&ask.profile) { answer } else { answer.graded(Severity::Info) })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const SETTING: &str = "/proc/sys/vm/compact_unevictable_allowed";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("allowed", &[&[(SETTING, "1\n")]]).fails("may be moved"),
+                case("for audio", &[&[(SETTING, "1\n")]])
+                    .profile(Profile::Audio)
+                    .fails_as(Severity::Info, "moved"),
+                case("as PREEMPT_RT has it", &[&[(SETTING, "0\n")]]).passes("not moved"),
+                case("not built in", &[&[("/proc/version", "")]]).passes("does not compact"),
+                case("malformed", &[&[(SETTING, "x\n")]]).cannot_tell("a number"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

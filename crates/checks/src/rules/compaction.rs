@@ -1,0 +1,57 @@
+//! Does the kernel move pages in the background?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "compaction",
+    title: "Pages are not moved in the background to make room for huge ones",
+    severity: Severity::Info,
+    profiles: Profile::ALL,
+    sources: &["Documentation/admin-guide/sysctl/vm.rst", "mm/compaction.c"],
+    page: page!("compaction"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let setting = &host.memory.vm.compaction_proactiveness;
+    match setting.if_present()? {
+        None => Ok(Answer::pass("The kernel does not compact memory ahead of need").shows(setting)),
+        Some(0) => Ok(Answer::pass("Memory is not compacted ahead of need").shows(setting)),
+        Some(level) => Ok(Answer::fail(
+            format!("Memory is compacted ahead of need, with a proactiveness of {level}"),
+            "Twice a second kcompactd looks whether memory is fragmented, and if so moves pages of any program elsewhere; \
+             who touches such a page waits until it has arrived. The kernel's documentation warns of latency spikes.",
+        )
+        .shows(setting)
+        .fix(
+            Fix::runtime("sysctl vm.compaction_proactiveness=0")
+                .boot("vm.compaction_proactiveness = 0 in /etc/sysctl.d")
+                .risk("huge pages are found less often later on: reserve them at boot"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const SETTING: &str = "/proc/sys/vm/compaction_proactiveness";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("usual", &[&[(SETTING, "20\n")]]).fails("of 20"),
+                case("off", &[&[(SETTING, "0\n")]]).passes("not compacted"),
+                case("before 5.9", &[&[("/proc/version", "")]]).passes("does not compact"),
+                case("malformed", &[&[(SETTING, "x\n")]]).cannot_tell("a number"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! Do the cpusets that are to isolate CPUs do it?
+
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "cpuset-partition",
+    title: "Every cpuset that is to isolate CPUs does it",
+    severity: Severity::Warning,
+    profiles: Profile::ISOLATING,
+    sources: &["Documentation/admin-guide/cgroup-v2.rst", "Documentation/admin-guide/cgroup-v1/cpusets.rst"],
+    page: page!("cpuset-partition"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let groups = host.cgroups.groups.need()?;
+    let mut balanced = Vec::new();
+    let mut meant = 0;
+    let mut broken: Vec<(String, String)> = Vec::new();
+    for group in groups {
+        if let Some(true) = group.sched_load_balance.if_present()? {
+            balanced.extend(group.cpus.need()?.iter());
+        }
+    }
+    for group in groups {
+        match group.partition.if_present()?.map(String::as_str) {
+            Some(kind) if kind.contains("invalid") => {
+                meant += 1;
+                broken.push((group.partition.path.clone(), kind.to_owned()));
+            }
+            Some("isolated" | "root") => meant += 1,
+            _ => {}
+        }
+        if let Some(false) = group.sched_load_balance.if_present()? {
+            meant += 1;
+            if group.cpus.need()?.iter().any(|cpu| balanced.contains(&cpu)) {
+                let path = group.sched_load_balance.path.clone();
+                broken.push((path, "0, but another cpuset with 1 has the same CPUs".to_owned()));
+            }
+        }
+    }
+    let Some((path, state)) = broken.first() else {
+        if host.cgroups.truncated {
+            return Err(CannotTell::because("/sys/fs/cgroup", "there are more groups than are looked at"));
+        }
+        return Ok(match meant {
+            0 => Answer::not_applicable("No cpuset is to isolate CPUs"),
+            _ => Answer::pass("Every cpuset that is to isolate CPUs does it")
+                .shows_as("/sys/fs/cgroup", format!("{meant} partitions")),
+        });
+    };
+    let answer = Answer::fail(
+        format!("A cpuset does not isolate its CPUs: {path} = {state}"),
+        "The setting stands there and has no effect: the scheduler goes on balancing other tasks onto these CPUs.",
+    );
+    let answer = broken.iter().take(8).fold(answer, |answer, (path, state)| answer.shows_as(path, state));
+    Ok(answer.fix(
+        Fix::runtime(
+            "v2: its parent must be a partition, or cpuset.cpus.exclusive set (6.7), and no sibling have its CPUs; \
+             v1: echo 0 > cpuset.sched_load_balance in the root and in each cpuset with these CPUs",
+        )
+        .boot("AllowedCPUs= of systemd's slices, or isolcpus=domain,LIST")
+        .risk("v1: without balancing in the root, tasks outside any balanced cpuset stay where they are"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const V2: &Files = &[("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")];
+    const PARTITION: &str = "/sys/fs/cgroup/rt.slice/cpuset.cpus.partition";
+    const V1: &Files = &[
+        ("/proc/self/mounts", "cgroup /cg cgroup rw,cpuset 0 0\n"),
+        ("/cg/cpuset.cpus", "0-3\n"),
+        ("/cg/rt/cpuset.cpus", "2-3\n"),
+        ("/cg/rt/cpuset.sched_load_balance", "0\n"),
+    ];
+    const BALANCE: &str = "/cg/cpuset.sched_load_balance";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("valid", &[V2, &[(PARTITION, "isolated\n")]]).passes("does it"),
+                case("invalid", &[V2, &[(PARTITION, "isolated invalid (Parent is not a partition root)\n")]])
+                    .fails("Parent is not"),
+                case("none", &[V2, &[(PARTITION, "member\n")]]).does_not_apply("No cpuset"),
+                case("v1, the root balances", &[V1, &[(BALANCE, "1\n")]]).fails("another cpuset"),
+                case("v1, the root does not", &[V1, &[(BALANCE, "0\n")]]).passes("does it"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

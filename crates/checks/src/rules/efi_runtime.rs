@@ -1,0 +1,115 @@
+//! May the firmware be called while the system runs?
+
+use super::shared::common;
+use super::shared::cpus::real_time;
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{KernelVersion, Snapshot};
+
+pub(super) const RULE: Rule = Rule {
+    code: "efi-runtime",
+    title: "EFI runtime services do not stop real-time CPUs",
+    severity: Severity::Warning,
+    profiles: Profile::HARD,
+    sources: &[
+        "Documentation/core-api/real-time/hardware.rst",
+        "Documentation/admin-guide/kernel-parameters.rst (efi=)",
+        "drivers/firmware/efi/efi.c",
+    ],
+    page: page!("efi-runtime"),
+    check,
+};
+
+/// Since then it is an option of its own; before, PREEMPT_RT kernels did without by themselves.
+const OPTION: KernelVersion = KernelVersion::new(5, 19);
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    if host.platform.efi.if_present()?.is_none() {
+        return Ok(Answer::not_applicable("The machine was not booted by EFI"));
+    }
+    let cmdline = &host.kernel.cmdline;
+    let given: Vec<&str> = cmdline.need()?.all("efi").flat_map(|value| value.split(',')).collect();
+    let off = cmdline.need()?.has("noefi") || given.contains(&"noruntime");
+    let on = given.contains(&"runtime");
+    if off && !on {
+        return Ok(Answer::pass("EFI runtime services are off").shows_as(&cmdline.path, "noruntime"));
+    }
+    let config = &host.kernel.config;
+    if !on {
+        if host.kernel.numbers()? < OPTION {
+            if host.kernel.is_realtime()? {
+                return Ok(Answer::pass("This PREEMPT_RT kernel does without EFI runtime services")
+                    .shows(&host.kernel.version));
+            }
+        } else if config.need()?.has("EFI_DISABLE_RUNTIME") {
+            return Ok(Answer::pass("The kernel was built to do without EFI runtime services")
+                .shows_as(&config.path, config.need()?.line("EFI_DISABLE_RUNTIME")));
+        }
+    }
+    // Where the workqueue that calls them is kept elsewhere, most firmware stops that CPU alone.
+    if let (Some(allowed), Some(cpus)) = (host.platform.efi_cpus.known(), real_time(host, ask)?)
+        && common(&allowed.0, &cpus).is_empty()
+    {
+        return Ok(Answer::pass(format!("EFI runtime services are called on other CPUs than {cpus}"))
+            .shows(&host.platform.efi_cpus));
+    }
+    Ok(Answer::fail(
+        "EFI runtime services are in use",
+        "While the kernel calls the firmware, to set a variable or the clock, that CPU handles no interrupts; some \
+         firmware stops all others as well, and writing to flash takes long.",
+    )
+    .shows_as(&cmdline.path, cmdline.need()?.show("efi"))
+    .fix(
+        Fix::reboot("efi=noruntime on the kernel command line")
+            .risk("efibootmgr and firmware updates then need another boot without it"),
+    )
+    .fix(
+        Fix::runtime(format!("echo MASK > {}, a mask of housekeeping CPUs, where the file is", host.platform.efi_cpus.path))
+            .boot("the same from a unit at boot")
+            .risk("of no use where the firmware stops all CPUs"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const EFI: &Files = &[("/sys/firmware/efi/fw_vendor", "x"), ("/proc/cmdline", "quiet\n")];
+    const PLAIN: (&str, &str) = ("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n");
+    const BUILT_OUT: (&str, &str) = ("/boot/config-6.12.38+deb13-amd64", "CONFIG_EFI_DISABLE_RUNTIME=y\n");
+    const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/efi_runtime/cpumask";
+    const OLD_RT: &Files = &[
+        ("/proc/sys/kernel/osrelease", "5.10.0-30-rt-amd64\n"),
+        ("/proc/sys/kernel/version", "#1 SMP PREEMPT_RT Debian 5.10.218-1 (2024-06-01)\n"),
+    ];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("in use", &[TWO_CPUS, KERNEL_6_12, EFI, &[PLAIN]]).cpus("1").fails("in use"),
+                case("built to do without", &[KERNEL_6_12, EFI, &[BUILT_OUT]]).passes("built"),
+                case(
+                    "asked for",
+                    &[TWO_CPUS, KERNEL_6_12, EFI, &[BUILT_OUT, ("/proc/cmdline", "efi=runtime")]],
+                )
+                .cpus("1")
+                .fails("in use"),
+                case("told to do without", &[EFI, &[("/proc/cmdline", "efi=debug,noruntime")]]).passes("off"),
+                case("an older realtime kernel", &[OLD_RT, EFI]).passes("does without"),
+                case("elsewhere", &[TWO_CPUS, KERNEL_6_12, EFI, &[PLAIN, (WORKQUEUE, "1\n")]])
+                    .cpus("1")
+                    .passes("other"),
+                case("here", &[TWO_CPUS, KERNEL_6_12, EFI, &[PLAIN, (WORKQUEUE, "3\n")]])
+                    .cpus("1")
+                    .fails("in use"),
+                case("unknown build", &[KERNEL_6_12, EFI]).cannot_tell("config"),
+                case("no EFI", &[TWO_CPUS]).does_not_apply("not booted by EFI"),
+                case("hidden", &[&[]]).cannot_tell("/sys"),
+            ],
+        );
+    }
+}

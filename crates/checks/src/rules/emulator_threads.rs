@@ -1,0 +1,108 @@
+//! Do helpers of virtual machines run beside their vCPUs?
+
+use super::shared::cpus::{NOBODY_CHOSE, real_time};
+use super::shared::threads::{cpus_of, may_run_on, place, with_those_of_kernel};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use std::collections::BTreeSet;
+use whylate_base::Severity;
+use whylate_host::{Snapshot, Thread};
+
+pub(super) const RULE: Rule = Rule {
+    code: "emulator-threads",
+    title: "Threads of a virtual machine that are no vCPUs stay off real-time CPUs",
+    severity: Severity::Warning,
+    profiles: &[Profile::RealtimeVirtualHost],
+    sources: &["https://libvirt.org/formatdomain.html (emulatorpin)", "sched_setaffinity(2)"],
+    page: page!("emulator-threads"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let threads = with_those_of_kernel(host)?;
+    let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
+    let machines: BTreeSet<i32> =
+        threads.iter().filter(|thread| is_vcpu(thread)).map(|thread| thread.pid).collect();
+    if machines.is_empty() {
+        return Ok(Answer::not_applicable("No thread is called like a vCPU of QEMU (CPU N/KVM)"));
+    }
+    let helpers: Vec<&Thread> =
+        threads.iter().filter(|thread| machines.contains(&thread.pid) && !is_vcpu(thread)).collect();
+    let here: Vec<&Thread> = helpers.iter().copied().filter(|thread| may_run_on(thread, &cpus)).collect();
+    let Some(first) = here.first() else {
+        let pass = Answer::pass(format!(
+            "None of {} helpers of {} guests may run on CPUs {cpus}",
+            helpers.len(),
+            machines.len()
+        ));
+        return Ok(match helpers.first() {
+            Some(helper) => pass.shows_as(place(helper), format!("{}, {}", helper.comm, cpus_of(helper))),
+            None => pass.shows_as("/proc", "no helper"),
+        });
+    };
+    let answer = Answer::fail(
+        format!(
+            "{} helper threads of virtual machines may run on CPUs {cpus}, such as {}",
+            here.len(),
+            first.comm
+        ),
+        "They emulate devices and move blocks: on a CPU of a vCPU they either take its time or, where it is real-time \
+         and busy, never run, and the guest's devices hang.",
+    );
+    let answer = here.iter().take(8).fold(answer, |answer, thread| {
+        answer.shows_as(place(thread), format!("{}, {}", thread.comm, cpus_of(thread)))
+    });
+    Ok(answer.fix(
+        Fix::runtime("virsh emulatorpin DOMAIN HOUSEKEEPING-CPUS; virsh iothreadpin for I/O threads")
+            .boot("<emulatorpin cpuset='...'/> and <iothreadpin .../> in <cputune>")
+            .risk("too few housekeeping CPUs make devices of the guest slow"),
+    ))
+}
+
+/// `CPU 0/KVM`, as QEMU names them with debug-threads=on, which libvirt gives.
+fn is_vcpu(thread: &Thread) -> bool {
+    let number = thread.comm.strip_prefix("CPU ").and_then(|rest| rest.strip_suffix("/KVM"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const KTHREADD: &Files = &[
+        (
+            "/proc/2/task/2/stat",
+            "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
+        ),
+        ("/proc/2/task/2/status", "Cpus_allowed_list:\t0-1\n"),
+        ("/sys/devices/system/cpu/isolated", "1\n"),
+    ];
+    const VCPU: &Files = &[
+        (
+            "/proc/71/task/72/stat",
+            "72 (CPU 0/KVM) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 -2 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 1 1",
+        ),
+        ("/proc/71/task/72/status", "Cpus_allowed_list:\t1\n"),
+        (
+            "/proc/71/task/71/stat",
+            "71 (qemu-kvm) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
+        ),
+        ("/proc/71/task/71/status", "Cpus_allowed_list:\t0\n"),
+    ];
+    const ANYWHERE: (&str, &str) = ("/proc/71/task/71/status", "Cpus_allowed_list:\t0-1\n");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("apart", &[TWO_CPUS, KTHREADD, VCPU]).passes("None of 1"),
+                case("beside it", &[TWO_CPUS, KTHREADD, VCPU, &[ANYWHERE]]).fails("qemu-kvm"),
+                case("none runs", &[TWO_CPUS, KTHREADD]).does_not_apply("No thread"),
+                case("a container", &[TWO_CPUS, VCPU]).cpus("1").cannot_tell("/proc"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

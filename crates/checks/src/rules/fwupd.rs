@@ -1,0 +1,86 @@
+//! Is the firmware asked for updates in the background?
+
+use super::shared::threads::{place, with_those_of_kernel};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "fwupd",
+    title: "No service asks the firmware for updates",
+    severity: Severity::Warning,
+    profiles: Profile::ISOLATING,
+    sources: &["https://github.com/openshift/cluster-node-tuning-operator/pull/1591", "https://fwupd.org"],
+    page: page!("fwupd"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let systemd = &host.systemd;
+    let running = with_those_of_kernel(host)?.iter().find(|thread| thread.comm == "fwupd");
+    let why = "fwupd talks to the firmware, which may raise system management interrupts: all CPUs stop meanwhile, \
+               isolated ones too, and the kernel does not even see it. OpenShift's node tuning stops its timer therefore.";
+    let fix = Fix::runtime("systemctl mask --now fwupd.service fwupd-refresh.timer")
+        .boot("the same: masked it stays so")
+        .risk("firmware updates are to be made by hand, when nothing runs");
+    if let Some(thread) = running {
+        return Ok(Answer::fail("fwupd runs", why).shows_as(place(thread), "fwupd").fix(fix));
+    }
+    let Some(shipped) = systemd.shipped.if_present()? else {
+        return Ok(Answer::not_applicable("There is no systemd that would start fwupd"));
+    };
+    if !shipped.iter().any(|unit| unit == "fwupd.service") {
+        return Ok(Answer::pass("fwupd is not installed").shows_as(&systemd.shipped.path, "no fwupd.service"));
+    }
+    if host.platform.fwupd_unit.known().is_some_and(|target| target == "null") {
+        return Ok(Answer::pass("fwupd is masked").shows(&host.platform.fwupd_unit));
+    }
+    let timer = "fwupd-refresh.timer";
+    if !systemd.is_enabled(timer)? {
+        return Ok(Answer::pass("fwupd does not run, and no timer starts it")
+            .shows_as(&systemd.enabled.path, format!("no {timer}")));
+    }
+    Ok(Answer::fail("A timer starts fwupd", why).shows_as(&systemd.enabled.path, timer).fix(fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const KTHREADD: &Files = &[
+        (
+            "/proc/2/task/2/stat",
+            "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
+        ),
+        ("/proc/2/task/2/status", "Cpus_allowed_list:\t0-1\n"),
+    ];
+    const RUNS: &Files = &[
+        (
+            "/proc/71/task/71/stat",
+            "71 (fwupd) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0",
+        ),
+        ("/proc/71/task/71/status", "Cpus_allowed_list:\t0-1\n"),
+    ];
+    const UNIT: (&str, &str) = ("/usr/lib/systemd/system/fwupd.service", "[Service]\n");
+    const OTHER: (&str, &str) = ("/usr/lib/systemd/system/cron.service", "[Service]\n");
+    const TIMER: (&str, &str) = ("/etc/systemd/system/timers.target.wants/fwupd-refresh.timer", "");
+    const WANTS: (&str, &str) = ("/etc/systemd/system/multi-user.target.wants/cron.service", "");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("runs", &[KTHREADD, RUNS]).fails("fwupd runs"),
+                case("a timer", &[KTHREADD, &[UNIT, TIMER]]).fails("timer"),
+                case("no timer", &[KTHREADD, &[UNIT, WANTS]]).passes("no timer"),
+                case("not installed", &[KTHREADD, &[OTHER]]).passes("not installed"),
+                case("no systemd", &[KTHREADD]).does_not_apply("no systemd"),
+                case("what is enabled is hidden", &[KTHREADD, &[UNIT]]).cannot_tell("/etc"),
+                case("a container", &[RUNS.get(..0).unwrap_or_default()]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! Is there a graphics processor that shares the memory?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "graphics",
+    title: "No graphics driver competes with real-time work",
+    severity: Severity::Info,
+    profiles: Profile::HARD,
+    sources: &[
+        "Documentation/core-api/real-time/kernel-configuration.rst (CONFIG_DRM)",
+        "Documentation/filesystems/resctrl.rst",
+    ],
+    page: page!("graphics"),
+    check,
+};
+
+/// Drivers of graphics processors that compute; those of management controllers and of guests only show pictures.
+const DRIVERS: [&str; 10] =
+    ["i915", "xe", "amdgpu", "radeon", "nouveau", "nvidia", "nova", "gma500", "etnaviv", "loongson"];
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let Some(devices) = host.platform.pci.if_present()? else {
+        return Ok(Answer::not_applicable("There is no PCI bus to look for graphics on"));
+    };
+    let mut drivers = Vec::new();
+    let mut displays = 0;
+    for device in devices {
+        if !device.class.need()?.starts_with("0x03") {
+            continue;
+        }
+        displays += 1;
+        if let Some(driver) = device.driver.if_present()?
+            && DRIVERS.contains(&driver.as_str())
+        {
+            drivers.push((device, driver));
+        }
+    }
+    let Some((_, first)) = drivers.first() else {
+        return Ok(Answer::pass("No driver of a graphics processor is in use").shows_as(
+            &host.platform.pci.path,
+            format!("{displays} displays among {} devices", devices.len()),
+        ));
+    };
+    let answer = Answer::fail(
+        format!("A graphics processor is in use, with the driver {first}"),
+        "An integrated one shares the last-level cache, the memory and the power budget with the CPUs, and is made to be \
+         quick rather than steady; drivers of any hold locks and raise interrupts that others wait for.",
+    );
+    let answer = drivers.iter().fold(answer, |answer, (device, driver)| {
+        let sleeps = match device.power_control.known().map(String::as_str) {
+            Some("auto") => ", may sleep when idle",
+            _ => "",
+        };
+        answer.shows_as(format!("/sys/bus/pci/devices/{}", device.address), format!("{driver}{sleeps}"))
+    });
+    Ok(answer.fix(
+        Fix::runtime("measure under graphics load (whylate measure, with glmark2 beside it) before it is relied upon")
+            .boot("run without a desktop, and blacklist the driver; where the CPU can, give real-time tasks a part of the cache (resctrl)")
+            .risk("without the driver there is a plain console at best"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use whylate_host::Tree;
+
+    const CLASS: &str = "/sys/bus/pci/devices/0000:00:02.0/class";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("no driver", &[&[(CLASS, "0x030000\n")]]).passes("No driver"),
+                case("no display", &[&[(CLASS, "0x020000\n")]]).passes("No driver"),
+                case("no bus", &[TWO_CPUS]).does_not_apply("no PCI"),
+                case("hidden", &[&[]]).cannot_tell("/sys"),
+            ],
+        );
+    }
+
+    /// A link that leads to a driver is nothing that a tree of files can have.
+    #[test]
+    fn drivers() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let device = directory.path().join("sys/bus/pci/devices/0000:00:02.0");
+        std::fs::create_dir_all(&device).expect("directories");
+        std::fs::write(device.join("class"), "0x030000\n").expect("a file");
+        let ask = Ask::of(Profile::Realtime);
+        for (driver, fails) in [("i915", true), ("ast", false)] {
+            let link = device.join("driver");
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(format!("../../../bus/pci/drivers/{driver}"), &link).expect("a link");
+            let host = Snapshot::read(&Tree::open(directory.path()).expect("a tree"));
+            let answer = check(&host, &ask).expect("an answer");
+            assert_eq!(answer.status == crate::Status::Fail, fails, "{answer:?}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Does an idle guest give its CPU back to the host?
+
+use super::shared::hardware::{Ground, ground};
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{Reading, Snapshot};
+
+pub(super) const RULE: Rule = Rule {
+    code: "guest-idle",
+    title: "An idle guest keeps its CPU for a while",
+    severity: Severity::Info,
+    profiles: &[Profile::RealtimeVirtualGuest],
+    sources: &[
+        "Documentation/virt/guest-halt-polling.rst",
+        "Documentation/virt/kvm/halt-polling.rst",
+        "Documentation/core-api/real-time/hardware.rst",
+    ],
+    page: page!("guest-idle"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    if let Ground::Metal(_) = ground(host)? {
+        return Ok(Answer::not_applicable("The machine is no guest"));
+    }
+    let cmdline = &host.kernel.cmdline;
+    if cmdline.need()?.get("idle") == Some("poll") {
+        return Ok(Answer::pass("Idle CPUs poll").shows_as(&cmdline.path, "idle=poll"));
+    }
+    let (driver, governor) = (&host.cpus.idle_driver, &host.cpus.idle_governor);
+    let polls = |reading: &Reading<String>| {
+        Ok::<_, CannotTell>(reading.if_present()?.is_some_and(|name| name == "haltpoll"))
+    };
+    if polls(driver)? || polls(governor)? {
+        let for_ns = host.kernel.parameters.get("haltpoll/guest_halt_poll_ns");
+        return Ok(match for_ns.map(Reading::if_present).transpose()?.flatten().map(String::as_str) {
+            Some("0") => failed(cmdline.need()?.show("idle"), &cmdline.path)
+                .shows(driver)
+                .shows_as("/sys/module/haltpoll/parameters/guest_halt_poll_ns", "0"),
+            _ => Answer::pass("Idle CPUs poll for a while before they halt").shows(driver).shows(governor),
+        });
+    }
+    Ok(failed(cmdline.need()?.show("idle"), &cmdline.path).shows(driver))
+}
+
+fn failed(idle: String, path: &str) -> Answer {
+    Answer::fail(
+        "An idle CPU halts at once, and the host takes it",
+        "To wake it, the host must be entered, schedule the vCPU's thread and enter the guest again. With polling in the \
+         guest a wake-up that comes soon needs none of that.",
+    )
+    .shows_as(path, idle)
+    .fix(
+        Fix::runtime("modprobe cpuidle_haltpoll force=1; echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns")
+            .boot("the module in /etc/modules-load.d with force=1 in /etc/modprobe.d; haltpoll.guest_halt_poll_ns=200000")
+            .risk("the host's CPU is busy meanwhile: each vCPU needs one of its own"),
+    )
+    .fix(Fix::reboot("idle=poll on the guest's kernel command line").risk("its vCPUs never let the host's CPUs sleep"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const GUEST: &Files = &[("/proc/cpuinfo", "flags : fpu hypervisor\n"), ("/proc/cmdline", "quiet\n")];
+    const DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
+    const FOR: (&str, &str) = ("/sys/module/haltpoll/parameters/guest_halt_poll_ns", "0\n");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("halts", &[GUEST, &[(DRIVER, "none\n")]]).fails("halts at once"),
+                case("haltpoll", &[GUEST, &[(DRIVER, "haltpoll\n")]]).passes("for a while"),
+                case("for no time", &[GUEST, &[(DRIVER, "haltpoll\n"), FOR]]).fails("halts at once"),
+                case("idle=poll", &[GUEST, &[("/proc/cmdline", "idle=poll")]]).passes("poll"),
+                case("no guest", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).does_not_apply("no guest"),
+                case("idle is hidden", &[GUEST]).cannot_tell("/sys"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Is a CPU left for everything that is not real-time?
+
+use super::shared::cpus::{NOBODY_CHOSE, housekeeping, real_time};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::{Cpu, Severity};
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "housekeeping",
+    title: "A CPU is left for everything else, CPU 0 among them",
+    severity: Severity::Warning,
+    profiles: Profile::ISOLATING,
+    sources: &["Documentation/timers/no_hz.rst", "Documentation/admin-guide/kernel-per-CPU-kthreads.rst"],
+    page: page!("housekeeping"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let online = &host.cpus.online;
+    let Some(cpus) = real_time(host, ask)? else {
+        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    };
+    let rest = housekeeping(host, &cpus)?;
+    if rest.is_empty() {
+        if online.need()?.len() == 1 {
+            return Ok(Answer::not_applicable("There is one CPU: it does everything").shows(online));
+        }
+        return Ok(Answer::fail(
+            "Every CPU is real-time: none is left for interrupts, timers, RCU and other programs",
+            "What the kernel has to do anyway then happens on the real-time CPUs, or starves behind real-time threads.",
+        )
+        .shows(online)
+        .shows_as("real-time CPUs", cpus.to_string())
+        .fix(Fix::runtime("leave CPU 0 out of the real-time CPUs").risk("one CPU less for them")));
+    }
+    if cpus.contains(Cpu(0)) {
+        return Ok(Answer::fail(
+            "CPU 0 is among the real-time CPUs",
+            "It is the one that boots: many devices, timers and firmware interfaces are bound to it, and on many \
+             machines it alone takes legacy interrupts. It cannot be nohz_full on most.",
+        )
+        .graded(Severity::Info)
+        .shows(online)
+        .shows_as("real-time CPUs", cpus.to_string())
+        .fix(Fix::runtime("choose others, and keep CPU 0 for the rest").risk("none known")));
+    }
+    Ok(Answer::pass(format!("CPUs {rest} are left for everything else"))
+        .shows(online)
+        .shows_as("real-time CPUs", cpus.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ONE: &Files = &[("/sys/devices/system/cpu/online", "0\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("the second", &[TWO_CPUS]).cpus("1").passes("CPUs 0 are left"),
+                case("the first", &[TWO_CPUS]).cpus("0").fails_as(Severity::Info, "CPU 0"),
+                case("all", &[TWO_CPUS]).cpus("0-1").fails("Every CPU"),
+                case("one", &[ONE]).cpus("0").does_not_apply("one CPU"),
+                case("by isolcpus", &[TWO_CPUS, &[("/sys/devices/system/cpu/isolated", "1\n")]])
+                    .passes("CPUs 0"),
+                case("hidden", &[&[]]).cpus("1").cannot_tell("online"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! Do polling CPUs slow their siblings down?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "idle-poll",
+    title: "CPUs that poll when idle do not slow their siblings down",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["Documentation/admin-guide/kernel-parameters.rst", "Documentation/admin-guide/pm/cpuidle.rst"],
+    page: page!("idle-poll"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let cmdline = host.kernel.cmdline.need()?;
+    if cmdline.get("idle") != Some("poll") {
+        return Ok(Answer::not_applicable("CPUs do not poll when idle"));
+    }
+    let active = &host.cpus.smt_active;
+    if !*active.need()? {
+        return Ok(Answer::pass("CPUs poll when idle, and no two share a core")
+            .shows_as(&host.kernel.cmdline.path, "idle=poll")
+            .shows(active));
+    }
+    Ok(Answer::fail(
+        "CPUs poll when idle, and share cores",
+        "A CPU that polls keeps the execution units of its core busy: its sibling runs slower although nobody does \
+         anything.",
+    )
+    .shows_as(&host.kernel.cmdline.path, "idle=poll")
+    .shows(active)
+    .fix(Fix::reboot("nosmt beside idle=poll").risk("half of the CPUs are gone"))
+    .fix(
+        Fix::reboot("without idle=poll: intel_idle.max_cstate=1 processor.max_cstate=1")
+            .risk("leaving C1 takes some 2 us"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const POLL: (&str, &str) = ("/proc/cmdline", "quiet idle=poll");
+    const ACTIVE: &str = "/sys/devices/system/cpu/smt/active";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("alone", &[&[POLL, (ACTIVE, "0\n")]]).passes("no two"),
+                case("siblings", &[&[POLL, (ACTIVE, "1\n")]]).fails("share cores"),
+                case("halting", &[&[("/proc/cmdline", "idle=nomwait"), (ACTIVE, "1\n")]])
+                    .does_not_apply("not poll"),
+                case("siblings or not", &[&[POLL]]).cannot_tell("/sys"),
+                case("no command line", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! Can devices interrupt the real-time CPUs?
+
+use super::shared::common;
+use crate::rule::page;
+use crate::survey::survey;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::{CpuSet, Severity};
+use whylate_host::{Irq, Reading, Snapshot};
+
+pub(super) const RULE: Rule = Rule {
+    code: "irq-affinity",
+    title: "No device interrupts the real-time CPUs",
+    severity: Severity::Warning,
+    profiles: Profile::ISOLATING,
+    sources: &["Documentation/core-api/irq/irq-affinity.rst", "kernel/irq/proc.c"],
+    page: page!("irq-affinity"),
+    check,
+};
+
+/// So many interrupts are named.
+const NAMED: usize = 12;
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let cpus = match &ask.cpus {
+        Some(cpus) => cpus.clone(),
+        // Those that somebody took the trouble to isolate are meant.
+        None => host.cpus.isolated.need()?.clone(),
+    };
+    if cpus.is_empty() {
+        return Ok(Answer::not_applicable("No CPU is isolated: choose the real-time ones with --cpus"));
+    }
+    let online = host.cpus.online.need()?;
+    if online.iter().all(|cpu| cpus.contains(cpu)) {
+        return Ok(Answer::not_applicable("Every CPU is real-time: interrupts have no other to go to"));
+    }
+    // One that no driver has cannot come.
+    let used: Vec<&Irq> = host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty()).collect();
+    let mut targets: Vec<(&Irq, &Reading<CpuSet>)> = Vec::new();
+    for irq in &used {
+        let target = match irq.effective.if_present()? {
+            Some(effective) if !effective.is_empty() => &irq.effective,
+            _ => &irq.affinity,
+        };
+        targets.push((irq, target));
+    }
+    let apart = |own: &CpuSet| common(own, &cpus).is_empty();
+    let survey = survey("/proc/irq", targets.iter().map(|(_, target)| *target), apart)?;
+    let default = host.irqs.default_affinity.need()?;
+    let default_here = common(&default.0, &cpus);
+    if survey.wrong.is_empty() && default_here.is_empty() {
+        return Ok(Answer::pass(format!("None of {} interrupts goes to CPUs {cpus}", used.len()))
+            .shows(&host.irqs.default_affinity));
+    }
+    let housekeeping: CpuSet = online.iter().filter(|&cpu| !cpus.contains(cpu)).collect();
+    let fix = Fix::runtime(format!("for i in /proc/irq/[0-9]*; do echo {housekeeping} > $i/smp_affinity_list; done"))
+        .boot(format!("irqaffinity={housekeeping} on the kernel command line, and IRQBALANCE_BANNED_CPULIST={cpus}"))
+        .risk("managed interrupts (NVMe, some network cards) refuse: boot with isolcpus=managed_irq,... for those");
+    if survey.wrong.is_empty() {
+        return Ok(Answer::fail(
+            format!("No interrupt goes to CPUs {cpus} now, but new ones may: the default allows {default_here}"),
+            "A device that is plugged in, or a driver that is loaded, later interrupts them: 2 to 10 us each time.",
+        )
+        .graded(Severity::Info)
+        .shows(&host.irqs.default_affinity)
+        .fix(fix));
+    }
+    let mut answer = Answer::fail(
+        format!("{} of {} interrupts may come to CPUs {cpus}", survey.wrong.len(), used.len()),
+        "Each one takes 2 to 10 us from whatever runs there, and its softirqs up to ms; on PREEMPT_RT its thread, at \
+         priority 50, competes as well.",
+    );
+    let wrong = targets.iter().filter(|(_, target)| survey.wrong.iter().any(|wrong| wrong.path == target.path));
+    for (irq, target) in wrong.take(NAMED) {
+        let count = host.irqs.count(irq.number).map_or(String::new(), |count| format!(", came {count} times"));
+        answer = answer.shows_as(&target.path, format!("{}: {}{count}", target.need()?, irq.actions.join(" ")));
+    }
+    Ok(answer.shows(&host.irqs.default_affinity).fix(fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const DISK: &Files = &[
+        ("/proc/irq/24/disk0/x", ""),
+        ("/proc/irq/24/smp_affinity_list", "0-1\n"),
+        ("/proc/irq/24/effective_affinity_list", "0\n"),
+        ("/proc/irq/25/smp_affinity_list", "0-1\n"),
+        ("/proc/irq/default_smp_affinity", "1\n"),
+    ];
+    const ALL: (&str, &str) = ("/proc/irq/default_smp_affinity", "3\n");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("apart", &[TWO_CPUS, DISK]).cpus("1").passes("None of 1"),
+                case("here", &[TWO_CPUS, DISK]).cpus("0").fails("1 of 1 interrupts"),
+                case("later ones", &[TWO_CPUS, DISK, &[ALL]]).cpus("1").fails_as(Severity::Info, "new ones"),
+                case("before 4.15", &[TWO_CPUS, &[("/proc/irq/7/x/y", ""), ("/proc/irq/7/smp_affinity_list", "1\n"), ALL]])
+                    .cpus("1")
+                    .fails("1 of 1"),
+                case("isolated ones are meant", &[TWO_CPUS, DISK, &[("/sys/devices/system/cpu/isolated", "1\n")]])
+                    .passes("CPUs 1"),
+                case("none isolated", &[TWO_CPUS, DISK, &[("/sys/devices/system/cpu/isolated", "\n")]])
+                    .does_not_apply("--cpus"),
+                case("all", &[TWO_CPUS, DISK]).cpus("0-1").does_not_apply("Every CPU"),
+                case("hidden", &[TWO_CPUS]).cpus("1").cannot_tell("/proc"),
+                case("malformed", &[TWO_CPUS, DISK, &[("/proc/irq/24/effective_affinity_list", "x")]])
+                    .cpus("1")
+                    .cannot_tell("CPU list"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! Do threads of interrupts run in front of the user's?
+
+use super::shared::threads::{
+    cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
+};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{Snapshot, Thread};
+
+pub(super) const RULE: Rule = Rule {
+    code: "irq-threads",
+    title: "No interrupt's thread has the user's priority or a higher one",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["Documentation/core-api/real-time/theory.rst", "kernel/irq/manage.c", "chrt(1)"],
+    page: page!("irq-threads"),
+    check,
+};
+
+/// So many threads are named.
+const NAMED: usize = 12;
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let cpus = ask.cpus(host)?;
+    let (priority, said) = priority(ask);
+    let threads = with_those_of_kernel(host)?.iter();
+    let irqs: Vec<&Thread> =
+        threads.filter(|thread| thread.kernel && thread.comm.starts_with("irq/")).collect();
+    if irqs.is_empty() {
+        return Ok(Answer::not_applicable(match host.kernel.is_realtime() {
+            Ok(true) => "No interrupt has a thread here",
+            _ => "No interrupt has a thread: handlers run at once, above every priority",
+        }));
+    }
+    let above: Vec<&&Thread> =
+        irqs.iter().filter(|thread| is_at_or_above(thread, priority) && may_run_on(thread, &cpus)).collect();
+    let highest = irqs.iter().map(|thread| thread.priority).max().unwrap_or(0);
+    let Some(first) = above.first() else {
+        return Ok(Answer::pass(format!("No interrupt's thread runs at or above {said} on CPUs {cpus}"))
+            .shows_as("/proc/PID/stat", format!("{} threads of interrupts, at most {highest}", irqs.len())));
+    };
+    let answer = Answer::fail(
+        match above.len() {
+            1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
+            more => {
+                format!("{more} interrupts' threads run at or above {said}, such as {}", described(first))
+            }
+        },
+        "Whatever that device does comes before the user's thread. It is right so only for the device that the \
+         user's thread waits for.",
+    );
+    let named = above.iter().take(NAMED).fold(answer, |answer, thread| {
+        answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
+    });
+    Ok(named
+        .fix(
+            Fix::runtime(format!("chrt -f -p {} {}", priority.saturating_sub(1).max(1), first.tid))
+                .boot("the same from a unit or udev rule: a driver that starts anew has 50 again")
+                .risk("a device that the user's thread needs must stay above it"),
+        )
+        .fix(
+            Fix::runtime("echo OTHER-CPUS > /proc/irq/N/smp_affinity_list")
+                .boot("irqaffinity=OTHER-CPUS on the kernel command line")
+                .risk("managed interrupts refuse"),
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ETHERNET: &Files = thread!(kernel 17 "irq/24-eth0", fifo 50, "1");
+    const SOUND: &Files = thread!(kernel 18 "irq/25-snd", fifo 85, "0-1");
+    const OTHER: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("below", &[TWO_CPUS, ETHERNET]).priority(80).passes("priority 80"),
+                case("the same", &[TWO_CPUS, ETHERNET]).priority(50).fails("irq/24-eth0 (fifo 50)"),
+                case("elsewhere", &[TWO_CPUS, ETHERNET]).priority(50).cpus("0").passes("CPUs 0"),
+                case("two", &[TWO_CPUS, ETHERNET, SOUND]).priority(40).fails("2 interrupts"),
+                case("not threaded", &[KERNEL_6_1, TWO_CPUS, OTHER]).does_not_apply("above every"),
+                case("none there", &[KERNEL_6_1_RT, TWO_CPUS, OTHER])
+                    .does_not_apply("No interrupt has a thread here"),
+                case("a container hides them", &[TWO_CPUS, thread!(program 1 "init", other 0, "0-1")])
+                    .cannot_tell("container"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Does irqbalance move interrupts to real-time CPUs?
+
+use super::shared::cpus::{NOBODY_CHOSE, real_time, without};
+use super::shared::threads::with_those_of_kernel;
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::{Cpu, CpuSet, Severity};
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "irqbalance",
+    title: "irqbalance keeps away from real-time CPUs",
+    severity: Severity::Warning,
+    profiles: Profile::ISOLATING,
+    sources: &["irqbalance(1)", "https://github.com/Irqbalance/irqbalance (cputree.c)"],
+    page: page!("irqbalance"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let threads = with_those_of_kernel(host)?;
+    let Some(balancer) = threads.iter().find(|thread| thread.comm == "irqbalance") else {
+        return Ok(Answer::pass("irqbalance does not run").shows_as("/proc/PID/comm", "no irqbalance"));
+    };
+    let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
+    let mut told = None;
+    for file in &host.irqs.balancer {
+        if let Some(variables) = file.if_present()? {
+            told = told.or(Some((file, variables)));
+        }
+    }
+    let list = told.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPULIST")?)));
+    let mask = told.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPUS")?)));
+    // A mask counts before a list; with neither it leaves out what the kernel isolates.
+    let (banned, path, shown) = match (mask, list) {
+        (Some((file, mask)), _) => {
+            let banned = of_mask(mask).ok_or_else(|| {
+                CannotTell::because(&file.path, format!("IRQBALANCE_BANNED_CPUS={mask} is no mask of CPUs"))
+            })?;
+            (banned, file.path.clone(), format!("IRQBALANCE_BANNED_CPUS={mask}"))
+        }
+        (None, Some((file, list))) => {
+            let banned: Result<CpuSet, _> = list.parse();
+            let banned = banned.map_err(|error| CannotTell::because(&file.path, error.to_string()))?;
+            (banned, file.path.clone(), format!("IRQBALANCE_BANNED_CPULIST={list}"))
+        }
+        (None, None) => {
+            let nohz_full = host.cpus.nohz_full.if_present()?.cloned().unwrap_or_default();
+            let banned = host.cpus.isolated.need()?.iter().chain(nohz_full.iter()).collect();
+            let path = told.map_or(host.irqs.balancer.first(), |(file, _)| Some(file));
+            let path = path.map_or("/etc/default/irqbalance", |file| &file.path).to_owned();
+            (banned, path, "no IRQBALANCE_BANNED_CPULIST".to_owned())
+        }
+    };
+    let open = without(&cpus, &banned);
+    let place = format!("/proc/{}/comm", balancer.pid);
+    if open.is_empty() {
+        return Ok(Answer::pass(format!("irqbalance runs, and keeps away from CPUs {cpus}"))
+            .shows_as(place, "irqbalance")
+            .shows_as(path, shown)
+            .shows(&host.cpus.isolated));
+    }
+    Ok(Answer::fail(
+        format!("irqbalance runs, and may move interrupts to CPUs {open}"),
+        "Every 10 s it looks at the load and moves interrupts: also those that somebody has put elsewhere by hand.",
+    )
+    .shows_as(place, "irqbalance")
+    .shows_as(path, shown)
+    .shows(&host.cpus.isolated)
+    .fix(
+        Fix::runtime("systemctl stop irqbalance")
+            .boot(format!("IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance or /etc/sysconfig/irqbalance"))
+            .risk("without it all interrupts of a device may stay on one CPU"),
+    ))
+}
+
+/// A hexadecimal mask, with or without commas.
+fn of_mask(mask: &str) -> Option<CpuSet> {
+    let digits: String = mask.trim_start_matches("0x").chars().filter(|&c| c != ',').collect();
+    if digits.is_empty() || digits.len() > 2048 {
+        return None;
+    }
+    let mut cpus = CpuSet::new();
+    for (at, digit) in digits.chars().rev().enumerate() {
+        let bits = digit.to_digit(16)?;
+        (0..4).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| cpus.insert(Cpu(at as u32 * 4 + bit)));
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const KTHREADD: &Files = &[
+        (
+            "/proc/2/task/2/stat",
+            "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
+        ),
+        ("/proc/2/task/2/status", "Cpus_allowed_list:\t0-1\n"),
+        ("/sys/devices/system/cpu/isolated", "\n"),
+    ];
+    const RUNS: &Files = &[
+        (
+            "/proc/71/task/71/stat",
+            "71 (irqbalance) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0",
+        ),
+        ("/proc/71/task/71/status", "Cpus_allowed_list:\t0-1\n"),
+        ("/etc/hostname", "h"),
+    ];
+    const FILE: &str = "/etc/default/irqbalance";
+    const ISOLATED: (&str, &str) = ("/sys/devices/system/cpu/isolated", "1\n");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("not running", &[TWO_CPUS, KTHREADD]).cpus("1").passes("does not run"),
+                case("running", &[TWO_CPUS, KTHREADD, RUNS]).cpus("1").fails("to CPUs 1"),
+                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, RUNS, &[ISOLATED]]).passes("away"),
+                case("told a list", &[TWO_CPUS, KTHREADD, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\n")]])
+                    .cpus("1")
+                    .passes("away"),
+                case(
+                    "told a mask",
+                    &[TWO_CPUS, KTHREADD, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=00000000,00000002\n")]],
+                )
+                .cpus("1")
+                .passes("away"),
+                case(
+                    "told another",
+                    &[TWO_CPUS, KTHREADD, RUNS, &[ISOLATED, (FILE, "IRQBALANCE_BANNED_CPULIST=0\n")]],
+                )
+                .fails("to CPUs 1"),
+                case(
+                    "told both",
+                    &[
+                        TWO_CPUS,
+                        KTHREADD,
+                        RUNS,
+                        &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\nIRQBALANCE_BANNED_CPUS=1\n")],
+                    ],
+                )
+                .cpus("1")
+                .fails("to CPUs 1"),
+                case("nonsense", &[TWO_CPUS, KTHREADD, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=all\n")]])
+                    .cpus("1")
+                    .cannot_tell("no mask"),
+                case("no CPU chosen", &[TWO_CPUS, KTHREADD, RUNS]).cannot_tell("mounts"),
+                case("a container", &[TWO_CPUS, &RUNS[..2]]).cpus("1").cannot_tell("/proc"),
+                case("hidden", &[&[]]).cpus("1").cannot_tell("/proc"),
+            ],
+        );
+    }
+
+    #[test]
+    fn masks() {
+        let list = |mask| of_mask(mask).map(|cpus| cpus.to_string());
+        assert_eq!(list("fc").as_deref(), Some("2-7"));
+        assert_eq!(list("1,00000000").as_deref(), Some("32"));
+        assert_eq!((list(""), list("x")), (None, None));
+    }
+}

@@ -1,0 +1,138 @@
+//! Is the kernel built as its own guide for real-time builds advises? Options that rules of their own look at in
+//! operation (governor, tick, lockup detectors, locks, firmware) are left to those.
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{Config, Snapshot};
+
+pub(super) const RULE: Rule = Rule {
+    code: "kernel-options",
+    title: "The kernel is built as its own real-time guide advises",
+    severity: Severity::Info,
+    profiles: Profile::HARD,
+    sources: &["Documentation/core-api/real-time/kernel-configuration.rst", "kernel/trace/Kconfig"],
+    page: page!("kernel-options"),
+    check,
+};
+
+/// An option, whether the guide expects it, how much it matters to it, and why.
+struct Advice {
+    option: &'static str,
+    expected: bool,
+    severity: &'static str,
+    why: &'static str,
+}
+
+const ADVICE: [Advice; 7] = [
+    Advice {
+        option: "CPU_FREQ",
+        expected: true,
+        severity: "high",
+        why: "without it the boot loader's frequency stays",
+    },
+    Advice {
+        option: "CPU_FREQ_GOV_ONDEMAND",
+        expected: false,
+        severity: "medium",
+        why: "any program with the right to may switch to it, and the frequency then follows the load",
+    },
+    Advice {
+        option: "CPU_FREQ_GOV_CONSERVATIVE",
+        expected: false,
+        severity: "medium",
+        why: "any program with the right to may switch to it, and the frequency then follows the load",
+    },
+    Advice {
+        option: "CPU_FREQ_GOV_SCHEDUTIL",
+        expected: false,
+        severity: "medium",
+        why: "any program with the right to may switch to it, and the frequency then follows the load",
+    },
+    Advice {
+        option: "CPU_IDLE",
+        expected: true,
+        severity: "info",
+        why: "without it a CPU never cools; limit the depth instead",
+    },
+    Advice {
+        option: "DRM",
+        expected: false,
+        severity: "info",
+        why: "graphics share memory bandwidth and cache with the CPUs",
+    },
+    Advice {
+        option: "TRACING",
+        expected: true,
+        severity: "info",
+        why: "without it nobody can find out why a task was late",
+    },
+];
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let config = host.kernel.config.need()?;
+    let path = &host.kernel.config.path;
+    let off: Vec<&Advice> =
+        ADVICE.iter().filter(|advice| is_set(config, advice.option) != advice.expected).collect();
+    let Some(first) = off.iter().find(|advice| advice.severity == "high").or(off.first()) else {
+        return Ok(Answer::pass("The kernel is built as its own guide advises")
+            .shows_as(path, config.line("CPU_FREQ")));
+    };
+    let what = match off.len() {
+        1 => format!("The kernel's guide advises otherwise: {}", config.line(first.option)),
+        more => format!(
+            "The kernel's guide advises otherwise on {more} options, such as {}",
+            config.line(first.option)
+        ),
+    };
+    let answer = Answer::fail(
+        what,
+        "A kernel for every purpose has options that a real-time machine is better without. What is in use now other \
+         rules tell; this one tells what could be.",
+    );
+    let answer = off.iter().fold(answer, |answer, advice| {
+        answer.shows_as(
+            path,
+            format!("{} (severity {}): {}", config.line(advice.option), advice.severity, advice.why),
+        )
+    });
+    Ok(answer.fix(
+        Fix::reboot("where the kernel is one's own: build it as its kernel-configuration.rst says")
+            .risk("a kernel of one's own must be kept up to date; much can be set at runtime as well"),
+    ))
+}
+
+/// Built in, or as a module.
+fn is_set(config: &Config, option: &str) -> bool {
+    matches!(config.get(option), Some("y" | "m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const GOOD: &str = "CONFIG_CPU_FREQ=y\nCONFIG_CPU_IDLE=y\nCONFIG_TRACING=y\n";
+    const CONFIG: &str = "/boot/config-6.1.0-28-amd64";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("as advised", &[KERNEL_6_1, &[(CONFIG, GOOD)]]).passes("advises"),
+                case("no frequencies", &[KERNEL_6_1, &[(CONFIG, "CONFIG_TRACING=y\nCONFIG_DRM=m\n")]])
+                    .fails("3 options, such as CONFIG_CPU_FREQ is not set"),
+                case(
+                    "graphics",
+                    &[
+                        KERNEL_6_1,
+                        &[(CONFIG, "CONFIG_CPU_FREQ=y\nCONFIG_CPU_IDLE=y\nCONFIG_TRACING=y\nCONFIG_DRM=m\n")],
+                    ],
+                )
+                .fails("CONFIG_DRM=m"),
+                case("unknown build", &[KERNEL_6_1]).cannot_tell("config"),
+            ],
+        );
+    }
+}

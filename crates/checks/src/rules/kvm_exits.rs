@@ -1,0 +1,80 @@
+//! Does KVM stop vCPUs for its own purposes?
+
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "kvm-exits",
+    title: "KVM does not stop vCPUs for its own purposes",
+    severity: Severity::Info,
+    profiles: &[Profile::RealtimeVirtualHost],
+    sources: &[
+        "arch/x86/kvm/x86.c (kvmclock_periodic_sync)",
+        "arch/x86/kvm/vmx/vmx.c (ple_gap)",
+        "Documentation/virt/kvm/halt-polling.rst",
+    ],
+    page: page!("kvm-exits"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let unread = |name: &str| CannotTell::because(format!("/sys/module/{name}"), "it was not read");
+    let parameter = |name: &str| host.kernel.parameters.get(name).ok_or_else(|| unread(name));
+    let (sync, gap) = (parameter("kvm/kvmclock_periodic_sync")?, parameter("kvm_intel/ple_gap")?);
+    let (synced, exits) = (sync.if_present()?, gap.if_present()?);
+    if synced.is_none() && exits.is_none() {
+        return Ok(Answer::not_applicable("The module kvm is not loaded, or is not that of x86"));
+    }
+    let synced = synced.is_some_and(|value| value == "Y");
+    let exits = exits.is_some_and(|value| value != "0");
+    let halt_poll = parameter("kvm/halt_poll_ns")?;
+    if !synced && !exits {
+        return Ok(Answer::pass("KVM stops vCPUs neither to set clocks nor for loops that wait")
+            .shows(sync)
+            .shows(gap));
+    }
+    let what = match (synced, exits) {
+        (true, true) => "KVM stops vCPUs to set their clocks, and for loops that wait",
+        (true, false) => "KVM stops vCPUs to set their clocks",
+        _ => "KVM stops vCPUs for loops that wait",
+    };
+    Ok(Answer::fail(
+        what,
+        "Every 5 minutes all vCPUs of a guest leave it to have their kvm-clock set. With pause-loop exits a vCPU that \
+         waits for a spinlock leaves the guest to let others run, which is of no use where each has its own CPU.",
+    )
+    .shows(sync)
+    .shows(gap)
+    .shows(halt_poll)
+    .fix(
+        Fix::reboot("options kvm kvmclock_periodic_sync=0 and options kvm_intel ple_gap=0 in /etc/modprobe.d")
+            .risk("vCPUs that share a CPU wait for each other's spinlocks for longer"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const SYNC: &str = "/sys/module/kvm/parameters/kvmclock_periodic_sync";
+    const GAP: &str = "/sys/module/kvm_intel/parameters/ple_gap";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("as it comes", &[&[(SYNC, "Y\n"), (GAP, "128\n")]]).fails("and for loops"),
+                case("clocks", &[&[(SYNC, "Y\n"), (GAP, "0\n")]]).fails("set their clocks"),
+                case("loops", &[&[(SYNC, "N\n"), (GAP, "128\n")]]).fails("for loops"),
+                case("neither", &[&[(SYNC, "N\n"), (GAP, "0\n")]]).passes("neither"),
+                case("AMD", &[&[(SYNC, "N\n")]]).passes("neither"),
+                case("no KVM", &[TWO_CPUS]).does_not_apply("not loaded"),
+                case("hidden", &[&[]]).cannot_tell("/sys"),
+            ],
+        );
+    }
+}

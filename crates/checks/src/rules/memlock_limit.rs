@@ -1,0 +1,115 @@
+//! May the user lock the memory?
+
+use super::shared::limits::{Granted, Item, granted};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "memlock-limit",
+    title: "The user may lock all memory",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["mlock(2)", "setrlimit(2)", "limits.conf(5)", "include/uapi/linux/resource.h"],
+    page: page!("memlock-limit"),
+    check,
+};
+
+const ITEM: Item = Item {
+    name: "memlock",
+    rlimit: "RLIMIT_MEMLOCK",
+    capability: (14, "CAP_IPC_LOCK"),
+    own: |own| own.memlock,
+    // KiB in limits.conf, bytes in the kernel.
+    scale: |value| u64::try_from(value).unwrap_or(0).saturating_mul(1024),
+};
+/// So much is enough for any but large programs.
+const PLENTY: u64 = 1 << 30;
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let (whose, most, amount, path, line) = match granted(host, ask, &ITEM)? {
+        Granted::Anything { by } => {
+            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: say for whom with --user")));
+        }
+        Granted::UpTo { most, whose, path, line } => (whose, most, size(most.unwrap_or(0)), path, line),
+        // Of the kernel 64 KiB before 5.16, 8 MiB since; systemd has a default of its own.
+        Granted::Default { whose, because } => {
+            (whose, Some(0), "the default, 64 KiB to 8 MiB,".to_owned(), "/etc/security".to_owned(), because)
+        }
+    };
+    let Some(most) = most else {
+        return Ok(Answer::pass(format!("{whose} may lock all memory")).shows_as(path, line));
+    };
+    let name = ask.user.as_deref().unwrap_or("USER");
+    let mut answer = Answer::fail(
+        format!("{whose} may lock {amount} of memory, at most"),
+        "mlockall(2) fails with ENOMEM where the program is larger, and with MCL_FUTURE a later malloc or thread \
+         does. What is not locked faults when it is first touched, or after it was reclaimed: some us each time, ms \
+         from a disk.",
+    )
+    .shows_as(path, line);
+    if most >= PLENTY {
+        answer = answer.graded(Severity::Info);
+    }
+    Ok(answer
+        .fix(
+            Fix::runtime(format!(
+                "echo '{name} - memlock unlimited' > /etc/security/limits.d/99-{name}-memlock.conf, and log in anew"
+            ))
+            .risk("the user's programs may then use all memory, which no swap relieves"),
+        )
+        .fix(
+            Fix::runtime("as a service: LimitMEMLOCK=infinity in its unit; in a container: --ulimit memlock=-1")
+                .risk("the same"),
+        ))
+}
+
+fn size(bytes: u64) -> String {
+    match bytes >> 10 {
+        0 => format!("{bytes} bytes"),
+        kib if kib < 1024 => format!("{kib} KiB"),
+        kib => format!("{} MiB", kib >> 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const REST: &str = "Max nice priority 0 0\nMax realtime priority 0 20\nMax realtime timeout unlimited unlimited us\n\
+         Max locked memory 8388608 8388608 bytes\n";
+    const LITTLE: &Files = &[("/proc/self/limits", REST)];
+    const ALL: &Files = &[(
+        "/proc/self/limits",
+        "Max nice priority 0 0\nMax realtime priority 0 20\nMax realtime timeout unlimited unlimited us\n\
+         Max locked memory unlimited unlimited bytes\n",
+    )];
+    const USER: &Files = &[("/proc/self/status", "CapEff:\t0000000000000000\n")];
+    const ANN: &Files = &[
+        ("/etc/passwd", "ann:x:1000:1000:::\n"),
+        ("/etc/group", "ann:x:1000:\n"),
+        ("/etc/pam.d/login", "session required pam_limits.so\n"),
+    ];
+    const SOME: &Files = &[("/etc/security/limits.conf", "ann - memlock 2097152\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("own", &[LITTLE, USER]).fails("8 MiB"),
+                case("own, all", &[ALL, USER]).passes("all memory"),
+                case("root", &[LITTLE, &[("/proc/self/status", "CapEff:\t0000000000004000\n")]])
+                    .does_not_apply("CAP_IPC_LOCK"),
+                case("2 GiB", &[ANN, SOME]).user("ann").fails_as(Severity::Info, "2048 MiB"),
+                case("unlimited", &[ANN, &[("/etc/security/limits.conf", "* - memlock -1\n")]])
+                    .user("ann")
+                    .passes("all"),
+                case("nothing said", &[ANN]).user("ann").fails("8 MiB"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

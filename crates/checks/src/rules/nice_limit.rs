@@ -1,0 +1,81 @@
+//! May the user raise the weight of SCHED_OTHER threads?
+
+use super::shared::limits::{Granted, Item, granted};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "nice-limit",
+    title: "The user may give threads a negative nice value",
+    severity: Severity::Info,
+    profiles: &[Profile::Audio],
+    sources: &["setpriority(2)", "setrlimit(2)", "limits.conf(5)"],
+    page: page!("nice-limit"),
+    check,
+};
+
+const ITEM: Item = Item {
+    name: "nice",
+    rlimit: "RLIMIT_NICE",
+    capability: (23, "CAP_SYS_NICE"),
+    own: |own| own.nice,
+    // -20 to 19 in limits.conf, 40 to 1 in the kernel.
+    scale: |value| u64::try_from(20i64.saturating_sub(value)).unwrap_or(0),
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let (whose, most, path, line) = match granted(host, ask, &ITEM)? {
+        Granted::Anything { by } => {
+            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: say for whom with --user")));
+        }
+        Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(40).min(40), path, line),
+        Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
+    };
+    if most > 20 {
+        return Ok(
+            Answer::pass(format!("{whose} may have nice values down to -{}", most - 20)).shows_as(path, line)
+        );
+    }
+    let name = ask.user.as_deref().unwrap_or("USER");
+    Ok(Answer::fail(
+        format!("{whose} may not have negative nice values"),
+        "Real-time threads need none. The SCHED_OTHER threads that feed them share the CPU with every other program \
+         at the same weight; each step of the nice value is worth 1.25 times the weight.",
+    )
+    .shows_as(path, line)
+    .fix(
+        Fix::runtime(format!("echo '{name} - nice -11' > /etc/security/limits.d/99-{name}-nice.conf, and log in anew"))
+            .risk("the user's programs may then crowd out others"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ANN: &Files = &[
+        ("/etc/passwd", "ann:x:1000:1000:::\n"),
+        ("/etc/group", "ann:x:1000:\n"),
+        ("/etc/pam.d/login", "session required pam_limits.so\n"),
+    ];
+
+    #[test]
+    fn cases() {
+        const FILE: &str = "/etc/security/limits.conf";
+        table(
+            &RULE,
+            &[
+                case("down to -19", &[ANN, &[(FILE, "ann - nice -19\n")]]).user("ann").passes("-19"),
+                case("no less than 1", &[ANN, &[(FILE, "ann - nice 1\n")]]).user("ann").fails("negative"),
+                case("-1 is no wildcard", &[ANN, &[(FILE, "ann - nice -1\n")]])
+                    .user("ann")
+                    .passes("down to -1"),
+                case("nothing said", &[ANN]).user("ann").fails("negative"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

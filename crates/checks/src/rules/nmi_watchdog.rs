@@ -1,0 +1,77 @@
+//! Do non-maskable interrupts come to the real-time CPUs to look for lockups?
+
+use super::shared::common;
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "nmi-watchdog",
+    title: "The hard lockup detector keeps off the real-time CPUs",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &[
+        "Documentation/admin-guide/lockup-watchdogs.rst",
+        "Documentation/admin-guide/sysctl/kernel.rst",
+        "Documentation/core-api/real-time/kernel-configuration.rst",
+    ],
+    page: page!("nmi-watchdog"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let watchdogs = &host.sched.watchdogs;
+    let own = &watchdogs.nmi_watchdog;
+    match own.if_present()? {
+        None => return Ok(Answer::not_applicable("This kernel has no hard lockup detector").shows(own)),
+        Some(false) => return Ok(Answer::pass("The hard lockup detector is off").shows(own)),
+        Some(true) => {}
+    }
+    let watched = &watchdogs.watchdog_cpumask;
+    let cpus = ask.cpus(host)?;
+    let shared = common(watched.need()?, &cpus);
+    if shared.is_empty() {
+        return Ok(
+            Answer::pass(format!("The hard lockup detector watches other CPUs than {cpus}")).shows(watched)
+        );
+    }
+    Ok(Answer::fail(
+        format!("The hard lockup detector interrupts CPUs {shared}"),
+        "A performance counter raises a non-maskable interrupt after each kernel.watchdog_thresh seconds of CPU time; \
+         nothing is above it. The counter is lost to perf as well.",
+    )
+    .shows(own)
+    .shows(watched)
+    .fix(
+        Fix::runtime("sysctl -w kernel.nmi_watchdog=0")
+            .boot("nmi_watchdog=0 on the kernel command line")
+            .risk("a CPU that hangs with interrupts disabled is no longer reported: use a hardware watchdog"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ON: &Files =
+        &[("/proc/sys/kernel/nmi_watchdog", "1\n"), ("/proc/sys/kernel/watchdog_cpumask", "0-1\n")];
+    const FIRST: &Files = &[("/proc/sys/kernel/watchdog_cpumask", "0\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("on", &[TWO_CPUS, ON]).fails("CPUs 0-1"),
+                case("elsewhere", &[TWO_CPUS, ON, FIRST]).cpus("1").passes("other CPUs"),
+                case("off", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "0\n")]]).passes("off"),
+                case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no hard"),
+                case("on, CPUs not known", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "1\n")]])
+                    .cannot_tell("cpumask"),
+                case("hidden", &[TWO_CPUS]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! Is memory promised that is not there?
+
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "overcommit",
+    title: "Memory is not promised without limit",
+    severity: Severity::Info,
+    profiles: Profile::ALL,
+    sources: &["proc_sys_vm(5)", "Documentation/mm/overcommit-accounting.rst"],
+    page: page!("overcommit"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let mode = &host.memory.vm.overcommit_memory;
+    match *mode.need()? {
+        0 => Ok(Answer::pass("Obvious overcommits of memory are refused").shows(mode)),
+        2 => Ok(Answer::pass("No more memory is promised than there is").shows(mode)),
+        1 => Ok(Answer::fail(
+            "Any amount of memory is promised",
+            "An allocation never fails; where the memory is then used and is not there, all CPUs look for pages to \
+             reclaim, and a process is killed, perhaps the real-time one.",
+        )
+        .shows(mode)
+        .fix(
+            Fix::runtime("sysctl vm.overcommit_memory=0")
+                .boot("vm.overcommit_memory = 0 in /etc/sysctl.d")
+                .risk("programs that reserve much more than they use (some databases) may fail to start"),
+        )),
+        other => Err(CannotTell::because(&mode.path, format!("no kernel documents {other}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const MODE: &str = "/proc/sys/vm/overcommit_memory";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("usual", &[&[(MODE, "0\n")]]).passes("Obvious"),
+                case("strict", &[&[(MODE, "2\n")]]).passes("No more"),
+                case("always", &[&[(MODE, "1\n")]]).fails("Any amount"),
+                case("unheard of", &[&[(MODE, "3\n")]]).cannot_tell("documents 3"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Does a Raspberry Pi have enough power?
+
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "raspberry-pi-throttled",
+    title: "A Raspberry Pi has enough power and is not too hot",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &[
+        "https://www.raspberrypi.com/documentation/computers/os.html (vcgencmd get_throttled)",
+        "drivers/hwmon/raspberrypi-hwmon.c",
+    ],
+    page: page!("raspberry-pi-throttled"),
+    check,
+};
+
+/// What the bits mean; sixteen bits higher: since boot.
+const BITS: [&str; 4] = ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let model = &host.platform.model;
+    match model.if_present()? {
+        Some(model) if model.starts_with("Raspberry Pi") => {}
+        _ => return Ok(Answer::not_applicable("This is no Raspberry Pi")),
+    }
+    let told = &host.platform.pi_throttled;
+    let bits =
+        match told.known() {
+            Some(text) => {
+                let digits = text.trim().trim_start_matches("0x");
+                Some(u32::from_str_radix(digits, 16).map_err(|_| {
+                    CannotTell::because(&told.path, format!("`{text}` is no hexadecimal number"))
+                })?)
+            }
+            None => None,
+        };
+    if bits == Some(0) {
+        return Ok(Answer::pass("Neither power nor temperature was a problem since boot")
+            .shows(told)
+            .shows(model));
+    }
+    let message =
+        ["ndervoltage detected", "nder-voltage detected"].into_iter().find_map(|part| host.dmesg.find(part));
+    let (what, path, value) = match (bits, message) {
+        (Some(bits), _) => {
+            let set = |shift: usize| {
+                let on = BITS.iter().enumerate().filter(move |(bit, _)| bits >> (bit + shift) & 1 == 1);
+                on.map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+            };
+            let what = match (set(0), set(16)) {
+                (now, _) if !now.is_empty() => format!("The firmware slows this machine down now: {now}"),
+                (_, then) => format!("The firmware slowed this machine down since boot: {then}"),
+            };
+            (what, told.path.clone(), format!("{bits:#x}"))
+        }
+        (None, Some(line)) => {
+            ("The supply voltage was too low".to_owned(), host.dmesg.lines.path.clone(), line.to_owned())
+        }
+        (None, None) => {
+            let why = "only the vendor's kernel tells it in a file: ask `vcgencmd get_throttled`";
+            return Err(CannotTell::because(&told.path, why));
+        }
+    };
+    Ok(Answer::fail(
+        what,
+        "The firmware lowers the ARM frequency by itself while the voltage is below 4.63 V or the chip is too hot, \
+         whatever the governor says.",
+    )
+    .shows_as(path, value)
+    .shows(model)
+    .fix(
+        Fix::reboot("a supply and a cable that hold 5 V under load; a heat sink or fan")
+            .risk("force_turbo=1 in config.txt fixes the frequency, but not against under-voltage and heat"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const PI: (&str, &str) = ("/proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0");
+    const TOLD: &str = "/sys/devices/platform/soc/soc:firmware/get_throttled";
+
+    #[test]
+    fn cases() {
+        let message = ("/dev/kmsg", "4,9,1,-;hwmon hwmon1: Undervoltage detected!\n");
+        table(
+            &RULE,
+            &[
+                case("fine", &[&[PI, (TOLD, "0\n")]]).passes("Neither"),
+                case("since boot", &[&[PI, (TOLD, "50000\n")]]).fails("since boot: under-voltage, throttled"),
+                case("now", &[&[PI, (TOLD, "0x50005\n")]]).fails("now: under-voltage, throttled"),
+                case("by a message", &[&[PI, message]]).fails("too low"),
+                case("silence", &[&[PI]]).cannot_tell("vcgencmd"),
+                case("malformed", &[&[PI, (TOLD, "x\n")]]).cannot_tell("hexadecimal"),
+                case("another machine", &[&[("/proc/device-tree/model", "Toradex\0")]])
+                    .does_not_apply("no Raspberry"),
+                case("x86", &[&[("/proc/version", "")]]).does_not_apply("no Raspberry"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Do RCU callbacks run on the real-time CPUs?
+
+use super::shared::cpus::{NOBODY_CHOSE, real_time};
+use super::shared::threads::with_those_of_kernel;
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::{Cpu, CpuSet, Severity};
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "rcu-offload",
+    title: "RCU callbacks run on other CPUs",
+    severity: Severity::Info,
+    profiles: Profile::ISOLATING,
+    sources: &[
+        "Documentation/admin-guide/kernel-parameters.rst",
+        "kernel/rcu/tree_nocb.h",
+        "kernel/rcu/Kconfig",
+    ],
+    page: page!("rcu-offload"),
+    check,
+};
+
+/// The threads that run a CPU's callbacks: `rcuop/3`, and `rcuos/3` where RCU readers are not preempted; `rcuob/3`
+/// before 4.20.
+const THREADS: [&str; 3] = ["rcuop/", "rcuos/", "rcuob/"];
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let Some(cpus) = real_time(host, ask)? else {
+        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    };
+    let threads = with_those_of_kernel(host)?;
+    let number = |comm: &str| THREADS.iter().find_map(|name| comm.strip_prefix(name)?.parse().ok().map(Cpu));
+    let offloaded: CpuSet =
+        threads.iter().filter(|thread| thread.kernel).filter_map(|thread| number(&thread.comm)).collect();
+    let here: CpuSet = cpus.iter().filter(|&cpu| !offloaded.contains(cpu)).collect();
+    let cmdline = &host.kernel.cmdline;
+    let shown = match cmdline.known() {
+        Some(words) => words.show("rcu_nocbs"),
+        None => "not known".to_owned(),
+    };
+    if here.is_empty() {
+        return Ok(Answer::pass(format!("The callbacks of CPUs {cpus} are offloaded"))
+            .shows_as("/proc/PID/comm", format!("rcuop/N for CPUs {offloaded}"))
+            .shows_as(&cmdline.path, shown));
+    }
+    let answer = Answer::fail(
+        format!("RCU callbacks run on CPUs {here}"),
+        "Memory that the kernel gives back is given back by the CPU that asked for it: in softirqs, which no priority \
+         is above without PREEMPT_RT, many callbacks in a row under load.",
+    )
+    .shows_as("/proc/PID/comm", "no rcuop/N for them")
+    .shows_as(&cmdline.path, shown);
+    let answer = match ask.profile {
+        Profile::Realtime | Profile::Robotics => answer,
+        _ => answer.graded(Severity::Warning),
+    };
+    Ok(answer.fix(
+        Fix::reboot(format!("rcu_nocbs={cpus} on the kernel command line; nohz_full= does it as well"))
+            .risk("the kernel needs CONFIG_RCU_NOCB_CPU; the threads rcuop/N must be kept on other CPUs"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const OFFLOADED: &Files = thread!(kernel 20 "rcuop/1", other 0, "0");
+    const KTHREADD: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("offloaded", &[TWO_CPUS, KTHREADD, OFFLOADED]).cpus("1").passes("CPUs 1"),
+                case("not this one", &[TWO_CPUS, KTHREADD, OFFLOADED]).cpus("0-1").fails("CPUs 0"),
+                case("for polling threads", &[TWO_CPUS, KTHREADD])
+                    .cpus("1")
+                    .profile(Profile::CpuPartitioning)
+                    .fails_as(Severity::Warning, "CPUs 1"),
+                case("a container hides them", &[TWO_CPUS, thread!(program 1 "init", other 0, "0-1")])
+                    .cpus("1")
+                    .cannot_tell("container"),
+                case(
+                    "nobody chose",
+                    &[
+                        TWO_CPUS,
+                        KTHREADD,
+                        &[("/sys/devices/system/cpu/isolated", "\n"), ("/proc/self/mounts", "")],
+                    ],
+                )
+                .does_not_apply("--cpus"),
+            ],
+        );
+    }
+}

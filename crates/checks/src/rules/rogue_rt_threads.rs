@@ -1,0 +1,102 @@
+//! Which other threads run in front of the user's?
+
+use super::shared::threads::{
+    cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
+};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{Snapshot, Thread};
+
+pub(super) const RULE: Rule = Rule {
+    code: "rogue-rt-threads",
+    title: "No other real-time thread has the user's priority or a higher one",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["sched(7)", "proc_pid_stat(5)"],
+    page: page!("rogue-rt-threads"),
+    check,
+};
+
+/// So many are named.
+const NAMED: usize = 12;
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let cpus = ask.cpus(host)?;
+    let (priority, said) = priority(ask);
+    let threads = host.threads.each.need()?;
+    let is_rogue =
+        |thread: &&Thread| !thread.kernel && is_at_or_above(thread, priority) && may_run_on(thread, &cpus);
+    let mut rogues: Vec<&Thread> = threads.iter().filter(is_rogue).collect();
+    let Some(first) = rogues.first() else {
+        with_those_of_kernel(host)?;
+        let realtime = threads.iter().filter(|thread| thread.is_realtime() && !thread.kernel).count();
+        return Ok(Answer::pass(format!(
+            "No program has a real-time thread at or above {said} on CPUs {cpus}"
+        ))
+        .shows_as(
+            "/proc/PID/task/TID/stat",
+            format!("{} threads, {realtime} of programs real-time", threads.len()),
+        ));
+    };
+    let what = match rogues.len() {
+        1 => format!("A thread of {} runs at or above {said}: {}", described(first), cpus_of(first)),
+        more => format!("{more} threads of programs run at or above {said}, such as {}", described(first)),
+    };
+    let fix = Fix::runtime(format!(
+        "chrt -p -o 0 {0}, or taskset -pc OTHER-CPUS {0}; or stop its service",
+        first.tid
+    ))
+    .boot("CPUSchedulingPolicy=other, or CPUAffinity=, in a drop-in of its service")
+    .risk("a watchdog or a storage path may need its priority: look what it is for");
+    rogues.truncate(NAMED);
+    let answer = Answer::fail(
+        what,
+        "While it runs, the user's thread waits, for as long as it pleases: multipathd at SCHED_RR 99 once made a \
+         priority 80 task late by 331 us once a second.",
+    );
+    let named = rogues.iter().fold(answer, |answer, thread| {
+        answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
+    });
+    Ok(named.fix(fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const MULTIPATHD: &Files = &[
+        (
+            "/proc/71/task/73/stat",
+            "73 (multipathd) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 -100 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 99 2",
+        ),
+        ("/proc/71/task/73/status", "Cpus_allowed_list:\t1\n"),
+    ];
+    const MIGRATION: &Files = &[
+        (
+            "/proc/15/task/15/stat",
+            "15 (migration/0) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 -100 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 99 1",
+        ),
+        ("/proc/15/task/15/status", "Cpus_allowed_list:\t0\n"),
+    ];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("multipathd", &[TWO_CPUS, MULTIPATHD, MIGRATION])
+                    .priority(80)
+                    .fails("multipathd (rr 99)"),
+                case("on another CPU", &[TWO_CPUS, MULTIPATHD, MIGRATION]).cpus("0").passes("CPUs 0"),
+                case("the kernel's own", &[TWO_CPUS, MIGRATION]).priority(1).passes("priority 1"),
+                case("no priority said", &[TWO_CPUS, MULTIPATHD]).fails("assumed"),
+                case("a container hides others", &[TWO_CPUS, thread!(program 1 "app", fifo 10, "0-1")])
+                    .cannot_tell("container"),
+                case("no threads", &[TWO_CPUS, &[("/proc/version", "")]]).cannot_tell("/proc"),
+                case("no CPUs", &[MULTIPATHD]).cannot_tell("online"),
+            ],
+        );
+    }
+}

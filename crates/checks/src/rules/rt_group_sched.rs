@@ -1,0 +1,98 @@
+//! Do control groups refuse real-time policies?
+
+use super::shared::rt_groups;
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{CgroupVersion, Snapshot};
+
+pub(super) const RULE: Rule = Rule {
+    code: "rt-group-sched",
+    title: "Control groups do not refuse real-time policies",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["Documentation/scheduler/sched-rt-group.rst", "Documentation/admin-guide/cgroup-v2.rst"],
+    page: page!("rt-group-sched"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let config = &host.kernel.config;
+    let line = config.need()?.line("RT_GROUP_SCHED");
+    if !rt_groups(host)? {
+        return Ok(Answer::pass("Real-time threads are not scheduled by control groups").shows_as(&config.path, line));
+    }
+    let fix = Fix::reboot("boot a kernel without CONFIG_RT_GROUP_SCHED, or, from 6.15, with rt_group_sched=0")
+        .risk("containers that rely on a share of real-time lose the limit");
+    if *host.cgroups.version.need()? == CgroupVersion::V2 {
+        return Ok(Answer::fail(
+            "RT_GROUP_SCHED is on, with cgroup v2",
+            "The controller `cpu` can only be enabled while every real-time thread is in the root group: services get \
+             EPERM for SCHED_FIFO, or quotas cannot be set, depending on who comes first.",
+        )
+        .shows_as(&config.path, line)
+        .fix(fix));
+    }
+    let groups = host.cgroups.groups.need()?;
+    let mut empty = Vec::new();
+    for group in groups {
+        // A group of another controller has no such file.
+        if let Some(0) = group.rt_runtime_us.if_present()? {
+            empty.push(group);
+        }
+    }
+    if empty.is_empty() && host.cgroups.truncated {
+        return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than are looked at"));
+    }
+    let Some(first) = empty.first() else {
+        return Ok(Answer::pass("Every control group has real-time runtime").shows_as(&config.path, line));
+    };
+    let answer = Answer::fail(
+        format!("{} control groups have no real-time runtime, such as {}", empty.len(), first.path()),
+        "In such a group sched_setscheduler(2) fails with EPERM for SCHED_FIFO and SCHED_RR, even for root. Many \
+         programs do not say so and run as SCHED_OTHER.",
+    )
+    .shows_as(&config.path, line);
+    let answer = empty.iter().take(8).fold(answer, |answer, group| answer.shows(&group.rt_runtime_us));
+    Ok(answer
+        .fix(
+            Fix::runtime(format!("echo 400000 > {}, of its parents first", first.rt_runtime_us.path))
+                .boot("the same from a unit at boot")
+                .risk("the runtimes of all groups of a parent together may not exceed the parent's"),
+        )
+        .fix(fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ON: &Files = &[("/boot/config-6.1.0-28-amd64", "CONFIG_RT_GROUP_SCHED=y\n"), ("/proc/cmdline", "quiet\n")];
+    const LATER: &Files = &[(
+        "/boot/config-6.1.0-28-amd64",
+        "CONFIG_RT_GROUP_SCHED=y\nCONFIG_RT_GROUP_SCHED_DEFAULT_DISABLED=y\n",
+    )];
+    const V1: &Files = &[("/proc/self/mounts", "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n")];
+    const V2: &Files =
+        &[("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"), ("/sys/fs/cgroup/cgroup.procs", "")];
+    const RUNTIME: &str = "/sys/fs/cgroup/cpu/user/cpu.rt_runtime_us";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("not built in", &[KERNEL_6_1, &[("/boot/config-6.1.0-28-amd64", "CONFIG_SMP=y\n")]]).passes("not"),
+                case("v1, nothing given", &[KERNEL_6_1, ON, V1, &[(RUNTIME, "0\n")]]).fails("/sys/fs/cgroup/cpu/user"),
+                case("v1, something given", &[KERNEL_6_1, ON, V1, &[(RUNTIME, "950000\n")]]).passes("Every"),
+                case("v2", &[KERNEL_6_1, ON, V2]).fails("root group"),
+                case("switched off", &[KERNEL_6_1, ON, V2, &[("/proc/cmdline", "rt_group_sched=0")]]).passes("not"),
+                case("off unless asked for", &[KERNEL_6_1, ON, V2, LATER]).passes("not"),
+                case("on as asked for", &[KERNEL_6_1, LATER, V2, &[("/proc/cmdline", "rt_group_sched=1")]]).fails("v2"),
+                case("no groups to see", &[KERNEL_6_1, ON]).cannot_tell("mounts"),
+                case("unknown build", &[KERNEL_6_1]).cannot_tell("config"),
+            ],
+        );
+    }
+}

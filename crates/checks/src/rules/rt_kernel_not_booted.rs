@@ -1,0 +1,84 @@
+//! Is a realtime kernel installed that does not run?
+
+use crate::rule::page;
+use crate::survey::survey;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "rt-kernel-not-booted",
+    title: "No realtime kernel is installed and left unused",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["uname(1)", "kernel/Kconfig.preempt"],
+    page: page!("rt-kernel-not-booted"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    if host.kernel.is_realtime()? {
+        return Ok(Answer::pass("A realtime kernel runs").shows(&host.kernel.version));
+    }
+    let installed = host.kernel.installed.need()?;
+    // Where not even the running kernel is, others are elsewhere as well: a partition that is not mounted, the host.
+    let told = match installed.iter().any(|kernel| kernel.running) {
+        true => Ok(()),
+        false => Err(CannotTell::because(&host.kernel.installed.path, "it does not hold the running kernel")),
+    };
+    let others: Vec<_> = installed.iter().filter(|kernel| !kernel.running).collect();
+    if others.is_empty() {
+        return told.map(|()| Answer::not_applicable("No other kernel is installed in /boot"));
+    }
+    let survey = survey("/boot", others.iter().map(|kernel| &kernel.realtime), |&realtime| !realtime)?;
+    if survey.wrong.is_empty() {
+        return told.map(|()| Answer::not_applicable("No realtime kernel is installed in /boot"));
+    }
+    let waiting: Vec<_> =
+        others.iter().filter(|kernel| kernel.realtime.known() == Some(&true)).map(|kernel| &kernel.release).collect();
+    let mut answer = Answer::fail(
+        format!("A realtime kernel is installed, and another one runs: {}", waiting[0]),
+        "An update of the other kernel, or of the boot loader, may have changed the default; until it is booted, \
+         latency has no bound.",
+    )
+    .shows(&host.kernel.release);
+    for kernel in survey.wrong {
+        answer = answer.shows_as(&kernel.path, "CONFIG_PREEMPT_RT=y");
+    }
+    Ok(answer.fix(
+        Fix::reboot(format!(
+            "make it the default and reboot: grub-set-default or grubby --set-default /boot/vmlinuz-{}",
+            waiting[0]
+        ))
+        .risk("a driver that is missing for it may leave the machine without network or display"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn cases() {
+        const RT: &Files =
+            &[("/boot/vmlinuz-6.1.0-28-rt-amd64", ""), ("/boot/config-6.1.0-28-rt-amd64", "CONFIG_PREEMPT_RT=y\n")];
+        const OTHER: &Files =
+            &[("/boot/vmlinuz-6.1.0-27-amd64", ""), ("/boot/config-6.1.0-27-amd64", "CONFIG_SMP=y\n")];
+        const RUNNING: &Files = &[("/boot/vmlinuz-6.1.0-28-amd64", "")];
+        table(
+            &RULE,
+            &[
+                case("it waits", &[KERNEL_6_1, OTHER, RT]).fails("6.1.0-28-rt-amd64"),
+                case("it runs", &[KERNEL_6_1_RT, RT]).passes("runs"),
+                case("it alone", &[KERNEL_6_1, RUNNING]).does_not_apply("No other kernel"),
+                case("kernels elsewhere", &[KERNEL_6_1, &[("/boot/efi", "")]]).cannot_tell("running kernel"),
+                case("some elsewhere", &[KERNEL_6_1, OTHER]).cannot_tell("running kernel"),
+                case("there is none", &[KERNEL_6_1, RUNNING, OTHER]).does_not_apply("No realtime kernel"),
+                case("one of unknown sort", &[KERNEL_6_1, OTHER, &[("/boot/vmlinuz-9.9", "")]])
+                    .cannot_tell("/boot/config-9.9"),
+                case("a container", &[KERNEL_6_1]).cannot_tell("/boot"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! Can RT bandwidth control stop real-time threads?
+
+use super::shared::{Throttle, throttle};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "rt-throttling",
+    title: "RT bandwidth control does not stop real-time threads",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["sched(7)", "Documentation/scheduler/sched-rt-group.rst", "kernel/sched/rt.c"],
+    page: page!("rt-throttling"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let (runtime, period) = (&host.sched.rt_runtime_us, &host.sched.rt_period_us);
+    let throttle = throttle(host)?;
+    if throttle == Throttle::None {
+        return Ok(Answer::pass(
+            "This kernel has no RT throttling: sched_rt_runtime_us only limits what SCHED_DEADLINE may reserve",
+        )
+        .shows(&host.kernel.release)
+        .shows_as(&host.kernel.config.path, "CONFIG_RT_GROUP_SCHED is not set"));
+    }
+    let limit = *runtime.need()?;
+    if limit < 0 {
+        return Ok(Answer::pass("RT throttling is off").shows(runtime));
+    }
+    let length = *period.need()?;
+    if limit >= length {
+        return Ok(Answer::pass("RT throttling leaves real-time threads the whole period").shows(runtime).shows(period));
+    }
+    let stop = length - limit;
+    let answer = match throttle {
+        Throttle::Borrowing => Answer::fail(
+            format!("RT throttling allows {limit} us of each {length} us, and a CPU may borrow from others"),
+            format!(
+                "Before 5.10 a CPU takes over what others leave (RT_RUNTIME_SHARE), so that a single looping thread \
+                 is not stopped; with real-time load on all CPUs every one of them stops for up to {stop} us."
+            ),
+        )
+        .graded(Severity::Info),
+        _ => Answer::fail(
+            format!("RT throttling stops all real-time threads of a CPU for {stop} us once they used {limit} us"),
+            format!(
+                "Together the SCHED_FIFO and SCHED_RR threads of a CPU may use {limit} us of each {length} us; then \
+                 all stop, however short of time they are, even if nothing else wants the CPU. A priority 50 task \
+                 beside a looping one of priority 1 is late by {stop} us once each period."
+            ),
+        ),
+    };
+    Ok(answer.shows(runtime).shows(period).shows(&host.kernel.release).fix(
+        Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=-1")
+            .boot("kernel.sched_rt_runtime_us = -1 in /etc/sysctl.d/")
+            .risk("a real-time thread that loops then hangs its CPU, kernel threads included: run stalld"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+    const ON: &Files = &[(RUNTIME, "950000\n"), ("/proc/sys/kernel/sched_rt_period_us", "1000000\n")];
+    const OFF: &Files = &[(RUNTIME, "-1\n")];
+    const NO_GROUPS: &Files = &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n")];
+    const GROUPS: &Files =
+        &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_RT_GROUP_SCHED=y\n"), ("/proc/cmdline", "quiet\n")];
+    const OLD: &Files = &[("/proc/sys/kernel/osrelease", "4.19.0\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("6.1", &[KERNEL_6_1, ON]).fails("50000 us"),
+                case("6.1, off", &[KERNEL_6_1, OFF]).passes("off"),
+                case("before 5.10", &[OLD, ON]).fails_as(Severity::Info, "borrow"),
+                case("6.12", &[KERNEL_6_12, ON, NO_GROUPS]).passes("no RT throttling"),
+                case("6.12 with groups", &[KERNEL_6_12, ON, GROUPS]).fails("50000 us"),
+                case("6.12 with groups switched off", &[KERNEL_6_12, ON, GROUPS, &[("/proc/cmdline", "rt_group_sched=0")]])
+                    .cannot_tell("switched off"),
+                case("6.12 of unknown build", &[KERNEL_6_12, ON]).cannot_tell("config"),
+                case("the whole period", &[KERNEL_6_1, ON, &[(RUNTIME, "1000000")]]).passes("whole"),
+                case("no sysctl", &[KERNEL_6_1]).cannot_tell(RUNTIME),
+                case("nonsense", &[KERNEL_6_1, &[(RUNTIME, "many")]]).cannot_tell("a whole number"),
+            ],
+        );
+    }
+}

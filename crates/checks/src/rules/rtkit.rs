@@ -1,0 +1,83 @@
+//! Does a program that is given its priority by rtkit know what else comes with it?
+
+use super::shared::threads::with_those_of_kernel;
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "rtkit",
+    title: "Nobody needs more from rtkit than it gives",
+    severity: Severity::Info,
+    profiles: &[Profile::Audio, Profile::Robotics],
+    sources: &["rtkit-daemon(8)", "setrlimit(2)"],
+    page: page!("rtkit"),
+    check,
+};
+
+/// The most that it gives unless its command line says otherwise (`--max-realtime-priority`).
+const MOST: u32 = 20;
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let threads = with_those_of_kernel(host)?;
+    let Some(daemon) = threads.iter().find(|thread| thread.comm == "rtkit-daemon") else {
+        return Ok(Answer::not_applicable("rtkit does not run"));
+    };
+    let place = format!("/proc/{}", daemon.pid);
+    // Its command line is nobody's business; a drop-in is there to change it.
+    host.systemd.enabled.if_present()?;
+    let mut units = host.systemd.units.iter().filter(|unit| unit.name == "rtkit-daemon.service");
+    if let Some(unit) = units.find(|unit| unit.settings.path.starts_with("/etc/")) {
+        return Err(CannotTell::because(&unit.settings.path, "it may allow more, or less: see what it sets"));
+    }
+    let Some(priority) = ask.priority else {
+        return Ok(Answer::not_applicable("rtkit runs: whether it gives enough depends on --priority"));
+    };
+    if priority <= MOST {
+        return Ok(
+            Answer::pass(format!("rtkit gives priorities up to {MOST}")).shows_as(place, "rtkit-daemon")
+        );
+    }
+    Ok(Answer::fail(
+        format!("rtkit gives priorities up to {MOST}, not {priority}"),
+        "A desktop program that asks rtkit (PipeWire, PulseAudio, browsers) gets at most that, must limit itself to \
+         200 ms without sleeping (RLIMIT_RTTIME, or it is killed), and loses it again when rtkit finds the machine \
+         starving.",
+    )
+    .shows_as(place, "rtkit-daemon")
+    .fix(
+        Fix::runtime("let the program set its own priority: see `rtprio-limit`")
+            .boot("the same; or --max-realtime-priority= in a drop-in for rtkit-daemon.service")
+            .risk("a program that loops then keeps its CPU"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+    const RTKIT: &Files = thread!(program 9 "rtkit-daemon", other 0, "0-1");
+
+    const ETC: &Files = &[("/etc/hostname", "x")];
+    const DROP_IN: &Files =
+        &[("/etc/systemd/system/rtkit-daemon.service.d/more.conf", "[Service]\nNice=1\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("none", &[INIT]).does_not_apply("does not run"),
+                case("enough", &[INIT, RTKIT, ETC]).priority(20).passes("up to 20"),
+                case("too little", &[INIT, RTKIT, ETC]).priority(70).fails("not 70"),
+                case("told otherwise", &[INIT, RTKIT, DROP_IN]).priority(70).cannot_tell("more.conf"),
+                case("no units to see", &[INIT, RTKIT]).priority(70).cannot_tell("/etc"),
+                case("nobody said", &[INIT, RTKIT, ETC]).does_not_apply("--priority"),
+                case("a container", &[thread!(program 5 "app", other 0, "0")]).cannot_tell("container"),
+            ],
+        );
+    }
+}

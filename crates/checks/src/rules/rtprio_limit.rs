@@ -1,0 +1,112 @@
+//! May the user ask for a real-time priority?
+
+use super::shared::limits::{Granted, Item, granted};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "rtprio-limit",
+    title: "The user may have the real-time priority asked for",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["sched(7)", "setrlimit(2)", "limits.conf(5)", "pam_limits(8)"],
+    page: page!("rtprio-limit"),
+    check,
+};
+
+const ITEM: Item = Item {
+    name: "rtprio",
+    rlimit: "RLIMIT_RTPRIO",
+    capability: (23, "CAP_SYS_NICE"),
+    own: |own| own.rtprio,
+    scale: |value| u64::try_from(value).unwrap_or(0),
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let wanted = u64::from(ask.priority.unwrap_or(1));
+    let (whose, most, path, line) = match granted(host, ask, &ITEM)? {
+        Granted::Anything { by } => {
+            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: say for whom with --user")));
+        }
+        Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(99).min(99), path, line),
+        Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
+    };
+    if most >= wanted {
+        return Ok(Answer::pass(format!("{whose} may have priorities up to {most}")).shows_as(path, line));
+    }
+    let what = match most {
+        0 => format!("{whose} may not have any real-time priority"),
+        most => format!("{whose} may have priorities up to {most}, and {wanted} is wanted"),
+    };
+    let name = ask.user.as_deref().unwrap_or("USER");
+    let priority = wanted.max(80);
+    Ok(Answer::fail(
+        what,
+        "Without CAP_SYS_NICE sched_setscheduler(2) fails with EPERM. Many programs do not say so and run as \
+         SCHED_OTHER.",
+    )
+    .shows_as(path, line)
+    .fix(
+        Fix::runtime(format!(
+            "echo '{name} - rtprio {priority}' > /etc/security/limits.d/99-{name}-rtprio.conf, and log in \
+             anew"
+        ))
+        .risk("the user's programs may then keep a CPU for themselves"),
+    )
+    .fix(
+        Fix::runtime(
+            "as a service: CPUSchedulingPolicy=fifo and CPUSchedulingPriority= in its unit, for any user",
+        )
+        .risk("the limits of PAM do not count there; LimitRTPRIO= does"),
+    )
+    .fix(
+        Fix::runtime("in a container: --ulimit rtprio=99, or --cap-add SYS_NICE")
+            .risk("CAP_SYS_NICE also lets it move other users' threads"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const OWN: &Files = &[(
+        "/proc/self/limits",
+        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
+         Max realtime timeout unlimited unlimited us\n",
+    )];
+    const USER: &Files = &[("/proc/self/status", "CapEff:\t0000000000000000\n")];
+    const ROOT: &Files = &[("/proc/self/status", "CapEff:\t000001ffffffffff\n")];
+    const ANN: &Files = &[
+        ("/etc/passwd", "root:x:0:0:::\nann:x:1000:1000:::\n"),
+        ("/etc/group", "root:x:0:\nann:x:1000:\naudio:x:29:ann\n"),
+        ("/etc/pam.d/login", "session required pam_limits.so\n"),
+    ];
+    const AUDIO: &Files = &[("/etc/security/limits.d/audio.conf", "@audio - rtprio 95\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("own", &[OWN, USER]).passes("up to 20"),
+                case("own, not enough", &[OWN, USER]).priority(80).fails("80 is wanted"),
+                case("root", &[OWN, ROOT]).priority(80).does_not_apply("CAP_SYS_NICE"),
+                case("own, capabilities not known", &[OWN]).cannot_tell("/proc/self/status"),
+                case("by group", &[ANN, AUDIO]).user("ann").priority(90).passes("up to 95"),
+                case("by group, too little", &[ANN, AUDIO]).user("ann").priority(98).fails("98 is wanted"),
+                case("nothing said", &[ANN]).user("ann").fails("not have any"),
+                case("PAM does not ask", &[ANN, AUDIO, &[("/etc/pam.d/login", "# nothing\n")]])
+                    .user("ann")
+                    .fails("not have any"),
+                case("root by name", &[ANN]).user("root").does_not_apply("every capability"),
+                case("nobody knows bob", &[ANN]).user("bob").cannot_tell("no user bob"),
+                case("nonsense", &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio lots\n")]])
+                    .user("ann")
+                    .cannot_tell("lots"),
+            ],
+        );
+    }
+}

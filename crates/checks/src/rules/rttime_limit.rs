@@ -1,0 +1,117 @@
+//! Are real-time threads killed that do not sleep for a while?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "rttime-limit",
+    title: "No limit kills real-time threads that run long",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["setrlimit(2)", "limits.conf(5)", "systemd.exec(5)", "kernel/time/posix-cpu-timers.c"],
+    page: page!("rttime-limit"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let own = &host.limits.own;
+    let limit = own.need()?.rttime;
+    let mut found: Vec<(String, String)> = Vec::new();
+    if limit.soft.is_some() || limit.hard.is_some() {
+        let word = |value: Option<u64>| value.map_or("unlimited".to_owned(), |us| format!("{us} us"));
+        found.push((
+            own.path.clone(),
+            format!("Max realtime timeout {} {}", word(limit.soft), word(limit.hard)),
+        ));
+    }
+    host.limits.drop_ins.if_present()?;
+    for file in &host.limits.files {
+        let lines = file.lines.if_present()?.into_iter().flatten();
+        for line in lines.filter(|line| line.item == "rttime" && !is_unlimited(&line.value)) {
+            let said = format!("{} {} {} {}", line.domain, line.kind, line.item, line.value);
+            found.push((file.lines.path.clone(), said));
+        }
+    }
+    host.systemd.enabled.if_present()?;
+    let units = host.systemd.manager.iter().map(|unit| (unit, "DefaultLimitRTTIME"));
+    for (unit, key) in units.chain(host.systemd.units.iter().map(|unit| (unit, "LimitRTTIME"))) {
+        // A link to a unit that was removed says nothing.
+        let Some(settings) = unit.settings.if_present()? else { continue };
+        for (_, value) in settings.iter().filter(|(own, value)| own == key && !is_unlimited(value)) {
+            found.push((unit.settings.path.clone(), format!("{key}={value}")));
+        }
+    }
+    let Some((path, line)) = found.first() else {
+        return Ok(
+            Answer::pass("RLIMIT_RTTIME is not set").shows_as(&own.path, "Max realtime timeout unlimited")
+        );
+    };
+    let answer = Answer::fail(
+        format!("RLIMIT_RTTIME is set: {line} in {path}"),
+        "A real-time thread that runs for so long without a system call that blocks gets SIGXCPU, at the hard limit \
+         SIGKILL. Being preempted or yielding does not start it anew. Nothing is logged.",
+    );
+    let answer = found.iter().take(12).fold(answer, |answer, (path, line)| answer.shows_as(path, line));
+    Ok(answer.fix(
+        Fix::runtime("prlimit --rttime=unlimited --pid PID")
+            .boot("take the line away; in a unit LimitRTTIME=infinity")
+            .risk("nothing then stops a real-time thread that loops"),
+    ))
+}
+
+fn is_unlimited(value: &str) -> bool {
+    matches!(value, "unlimited" | "infinity" | "-1" | "infinity:infinity" | "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const OWN: &Files = &[(
+        "/proc/self/limits",
+        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
+         Max realtime timeout unlimited unlimited us\n",
+    )];
+    const SHORT: &Files = &[(
+        "/proc/self/limits",
+        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
+         Max realtime timeout 200000 200000 us\n",
+    )];
+    const ETC: &Files = &[("/etc/hostname", "x")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("none", &[OWN, ETC]).passes("not set"),
+                case("own", &[SHORT, ETC]).fails("200000 us"),
+                case("by PAM", &[OWN, &[("/etc/security/limits.conf", "@audio hard rttime 500000\n")]])
+                    .fails("rttime 500000"),
+                case(
+                    "by systemd",
+                    &[OWN, &[("/etc/systemd/system.conf", "[Manager]\nDefaultLimitRTTIME=200000\n")]],
+                )
+                .fails("DefaultLimitRTTIME=200000"),
+                case(
+                    "infinity",
+                    &[
+                        OWN,
+                        &[("/etc/systemd/system/a.service.d/x.conf", "[Service]\nLimitRTTIME=infinity\n")],
+                    ],
+                )
+                .passes("not set"),
+                case(
+                    "a unit",
+                    &[OWN, &[("/etc/systemd/system/a.service.d/x.conf", "[Service]\nLimitRTTIME=1s\n")]],
+                )
+                .fails("LimitRTTIME=1s"),
+                case("no files to see", &[OWN]).cannot_tell("/etc"),
+                case("hidden", &[ETC]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

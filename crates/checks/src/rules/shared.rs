@@ -1,0 +1,67 @@
+//! What several rules ask.
+
+pub(super) mod cpus;
+pub(super) mod hardware;
+pub(super) mod limits;
+pub(super) mod threads;
+
+use crate::CannotTell;
+use whylate_base::CpuSet;
+use whylate_host::{KernelVersion, Snapshot};
+
+/// Whether RT bandwidth control can stop real-time threads on this kernel, whatever its settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Throttle {
+    /// Before 5.10: a CPU may borrow what others leave (RT_RUNTIME_SHARE).
+    Borrowing,
+    /// 5.10 to 6.11, and later with RT_GROUP_SCHED: at the limit real-time threads stop.
+    Hard,
+    /// From 6.12 without RT_GROUP_SCHED: there is none.
+    None,
+}
+
+/// The throttle of this kernel.
+pub(super) fn throttle(host: &Snapshot) -> Result<Throttle, CannotTell> {
+    let version = host.kernel.numbers()?;
+    if version < KernelVersion::new(5, 10) {
+        return Ok(Throttle::Borrowing);
+    }
+    if version < KernelVersion::new(6, 12) {
+        return Ok(Throttle::Hard);
+    }
+    let config = host.kernel.config.need()?;
+    match (config.has("RT_GROUP_SCHED"), rt_groups(host)?) {
+        (false, _) => Ok(Throttle::None),
+        (true, true) => Ok(Throttle::Hard),
+        (true, false) => Err(CannotTell::because(
+            &host.kernel.config.path,
+            "RT_GROUP_SCHED is built in and switched off at boot: whether the throttle is left differs by version",
+        )),
+    }
+}
+
+/// Whether real-time threads are scheduled by control groups: built in, and not switched off at boot (6.15).
+pub(super) fn rt_groups(host: &Snapshot) -> Result<bool, CannotTell> {
+    let config = host.kernel.config.need()?;
+    if !config.has("RT_GROUP_SCHED") {
+        return Ok(false);
+    }
+    let default = !config.has("RT_GROUP_SCHED_DEFAULT_DISABLED");
+    Ok(match host.kernel.cmdline.need()?.get("rt_group_sched") {
+        Some("0" | "n" | "N" | "no" | "off") => false,
+        Some("1" | "y" | "Y" | "yes" | "on") => true,
+        _ => default,
+    })
+}
+
+/// Whether the kernel has deadline servers for starving threads.
+pub(super) fn has_servers(host: &Snapshot) -> Result<bool, CannotTell> {
+    // A distribution may have taken them into an older kernel.
+    let seen = host.sched.fair_servers.known().is_some_and(|servers| !servers.is_empty());
+    Ok(seen || host.kernel.numbers()? >= KernelVersion::new(6, 12))
+}
+
+/// The CPUs that both sets have.
+pub(super) fn common(a: &CpuSet, b: &CpuSet) -> CpuSet {
+    a.iter().filter(|&cpu| b.contains(cpu)).collect()
+}

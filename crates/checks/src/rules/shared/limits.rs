@@ -1,0 +1,184 @@
+//! What a user may ask for: limits of whoever runs this, or of a user by the files of PAM.
+
+use crate::{Ask, CannotTell};
+use whylate_host::{Limit, LimitLine, OwnLimits, Snapshot, User};
+
+/// A limit that real-time programs meet.
+pub(in crate::rules) struct Item {
+    /// As limits.conf(5) calls it.
+    pub(in crate::rules) name: &'static str,
+    /// As setrlimit(2) calls it.
+    pub(in crate::rules) rlimit: &'static str,
+    /// The capability that makes up for it, by its bit (capabilities(7)).
+    pub(in crate::rules) capability: (u32, &'static str),
+    /// Where proc_pid_limits(5) has it.
+    pub(in crate::rules) own: fn(&OwnLimits) -> Limit,
+    /// From the unit of limits.conf to that of setrlimit.
+    pub(in crate::rules) scale: fn(i64) -> u64,
+}
+
+/// What somebody may ask for.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::rules) enum Granted {
+    /// Whatever they like, thanks to a capability; whose, and where it stands.
+    Anything {
+        /// Whose it is, and by which capability.
+        by: String,
+    },
+    /// Up to so much, in the units of setrlimit(2); `None`: without limit.
+    UpTo {
+        /// So much.
+        most: Option<u64>,
+        /// Of whom: `user ann`, `this process`.
+        whose: String,
+        /// The file that says it.
+        path: String,
+        /// What it says.
+        line: String,
+    },
+    /// What the kernel gives everybody: no file says anything.
+    Default {
+        /// Of whom.
+        whose: String,
+        /// Why the files do not count.
+        because: String,
+    },
+}
+
+/// What the user of `--user` may ask for; where nobody was named, whoever runs this.
+pub(in crate::rules) fn granted(host: &Snapshot, ask: &Ask, item: &Item) -> Result<Granted, CannotTell> {
+    match &ask.user {
+        None => own(host, item),
+        Some(name) => of_user(host, name, item),
+    }
+}
+
+fn own(host: &Snapshot, item: &Item) -> Result<Granted, CannotTell> {
+    let limits = &host.limits.own;
+    let limit = (item.own)(limits.need()?);
+    let (bit, capability) = item.capability;
+    if *host.limits.own_capabilities.need()? >> bit & 1 == 1 {
+        return Ok(Granted::Anything { by: format!("Whoever asks has {capability}") });
+    }
+    let line =
+        format!("{} {}", item.rlimit, limit.hard.map_or("unlimited".to_owned(), |most| most.to_string()));
+    Ok(Granted::UpTo { most: limit.hard, whose: "this process".to_owned(), path: limits.path.clone(), line })
+}
+
+/// By pam_limits(8): a line for the user comes before one for a group, that before `*`; of the same sort the
+/// last one counts.
+fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTell> {
+    let limits = &host.limits;
+    let user = limits.users.need()?.iter().find(|user| user.name == name).ok_or_else(|| {
+        CannotTell::because(&limits.users.path, format!("it has no user {name}: another directory may have"))
+    })?;
+    if user.uid == 0 {
+        return Ok(Granted::Anything { by: format!("{name} has every capability") });
+    }
+    let whose = format!("user {name}");
+    if limits.pam.if_present()?.is_none_or(Vec::is_empty) {
+        let because = "no service in /etc/pam.d uses pam_limits".to_owned();
+        return Ok(Granted::Default { whose, because });
+    }
+    limits.drop_ins.if_present()?;
+    let groups: Vec<&str> = limits
+        .groups
+        .need()?
+        .iter()
+        .filter(|(_, members)| members.iter().any(|member| member == name))
+        .map(|(group, _)| group.as_str())
+        .chain(user.group.as_deref())
+        .collect();
+    let mut best: Option<(u8, &str, &LimitLine)> = None;
+    for file in &limits.files {
+        for line in file.lines.if_present()?.into_iter().flatten() {
+            let counts = line.item == item.name && matches!(line.kind.as_str(), "hard" | "-");
+            let Some(rank) = rank(&line.domain, user, &groups).filter(|_| counts) else { continue };
+            if best.is_none_or(|(other, ..)| rank >= other) {
+                best = Some((rank, &file.lines.path, line));
+            }
+        }
+    }
+    let Some((_, path, line)) = best else {
+        let because = format!("no line for {} in /etc/security", item.name);
+        return Ok(Granted::Default { whose, because });
+    };
+    let said = format!("{} {} {} {}", line.domain, line.kind, line.item, line.value);
+    let most = match line.value.as_str() {
+        "unlimited" | "infinity" => None,
+        "-1" if item.name != "nice" => None,
+        number => {
+            let number: i64 = number
+                .parse()
+                .map_err(|_| CannotTell::because(path, format!("`{said}`: a number was expected")))?;
+            Some((item.scale)(number))
+        }
+    };
+    Ok(Granted::UpTo { most, whose, path: path.to_owned(), line: said })
+}
+
+/// How closely a domain of limits.conf(5) names the user; `None`: not at all.
+fn rank(domain: &str, user: &User, groups: &[&str]) -> Option<u8> {
+    let within = |range: &str, id: u32| {
+        let (low, high) = range.split_once(':')?;
+        let bound = |text: &str| text.parse::<u32>().ok();
+        match (low, high) {
+            ("", high) => Some(bound(high)? == id),
+            (low, "") => Some(id >= bound(low)?),
+            (low, high) => Some((bound(low)?..=bound(high)?).contains(&id)),
+        }
+    };
+    match domain.strip_prefix('@') {
+        Some(group) if groups.contains(&group) => Some(1),
+        Some(range) => within(range, user.gid)?.then_some(1),
+        None if domain == "*" => Some(0),
+        None if domain == user.name => Some(2),
+        None => within(domain, user.uid)?.then_some(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+    use whylate_host::Tree;
+
+    const RTPRIO: Item = Item {
+        name: "rtprio",
+        rlimit: "RLIMIT_RTPRIO",
+        capability: (23, "CAP_SYS_NICE"),
+        own: |own| own.rtprio,
+        scale: |value| value.max(0) as u64,
+    };
+
+    fn most(conf: &str) -> Option<u64> {
+        let host = Snapshot::read(&Tree::memory(&[
+            ("/etc/passwd", "ann:x:1000:1000:::\n"),
+            ("/etc/group", "ann:x:1000:\naudio:x:29:ann\n"),
+            ("/etc/pam.d/login", "session required pam_limits.so\n"),
+            ("/etc/security/limits.conf", conf),
+        ]));
+        let ask = Ask { user: Some("ann".to_owned()), ..Ask::of(Profile::Audio) };
+        match granted(&host, &ask, &RTPRIO).expect("an answer") {
+            Granted::UpTo { most, .. } => most,
+            other => panic!("{conf}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_closest_line_counts_and_of_those_the_last() {
+        for (conf, expected) in [
+            ("* - rtprio 1\n", 1),
+            ("ann hard rtprio 5\n@audio - rtprio 95\n* - rtprio 1\n", 5),
+            ("@audio - rtprio 95\n* - rtprio 1\n", 95),
+            ("@audio - rtprio 95\n@ann - rtprio 20\n", 20),
+            ("1000:1999 - rtprio 7\n@audio - rtprio 95\n", 7),
+            (":1000 - rtprio 8\n1001: - rtprio 9\n", 8),
+            ("@999:1000 - rtprio 6\nbob - rtprio 9\n", 6),
+            ("* - rtprio 3\n* soft rtprio 9\n* - memlock 4\n", 3),
+        ] {
+            assert_eq!(most(conf), Some(expected), "{conf}");
+        }
+        assert_eq!(most("ann - rtprio unlimited\n"), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Do the ticks of all CPUs come at the same instant?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "skew-tick",
+    title: "The ticks of many CPUs do not come at the same instant",
+    severity: Severity::Info,
+    profiles: Profile::ISOLATING,
+    sources: &[
+        "Documentation/admin-guide/kernel-parameters.rst",
+        "kernel/time/tick-sched.c",
+        "tuned-profiles(7)",
+    ],
+    page: page!("skew-tick"),
+    check,
+};
+
+/// The kernel's documentation speaks of larger machines, and gives no number.
+const MANY: usize = 16;
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let online = host.cpus.online.need()?;
+    let cmdline = &host.kernel.cmdline;
+    let shown = cmdline.need()?.show("skew_tick");
+    if cmdline.need()?.get("skew_tick") == Some("1") {
+        return Ok(Answer::pass("The ticks are spread").shows_as(&cmdline.path, shown));
+    }
+    if online.len() < MANY {
+        return Ok(
+            Answer::not_applicable(format!("{} CPUs are not many", online.len())).shows(&host.cpus.online)
+        );
+    }
+    Ok(Answer::fail(
+        format!("The ticks of {} CPUs come at the same instant", online.len()),
+        "All of them then want the same locks, of timekeeping and of RCU, and wait for each other with interrupts \
+         disabled.",
+    )
+    .shows(&host.cpus.online)
+    .shows_as(&cmdline.path, shown)
+    .fix(Fix::reboot("skew_tick=1 on the kernel command line").risk("idle CPUs wake up at different times: more power")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const MANY: &Files = &[("/sys/devices/system/cpu/online", "0-63\n")];
+    const QUIET: &Files = &[("/proc/cmdline", "quiet")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("at once", &[MANY, QUIET]).fails("64 CPUs"),
+                case("spread", &[MANY, &[("/proc/cmdline", "skew_tick=1")]]).passes("spread"),
+                case("switched off", &[MANY, &[("/proc/cmdline", "skew_tick=0")]]).fails("64 CPUs"),
+                case("a small machine", &[TWO_CPUS, QUIET]).does_not_apply("2 CPUs"),
+                case("no command line", &[MANY]).cannot_tell("/proc"),
+                case("no CPUs", &[QUIET]).cannot_tell("online"),
+            ],
+        );
+    }
+}

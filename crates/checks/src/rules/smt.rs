@@ -1,0 +1,88 @@
+//! Do real-time CPUs share their cores?
+
+use crate::rule::page;
+use crate::survey::survey;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "smt",
+    title: "Real-time CPUs do not share a core",
+    severity: Severity::Warning,
+    profiles: Profile::ISOLATING,
+    sources: &["Documentation/ABI/testing/sysfs-devices-system-cpu", "Documentation/admin-guide/cputopology.rst"],
+    page: page!("smt"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let online = host.cpus.online.need()?;
+    let cpus = ask.cpus(host)?;
+    if let Ok(Some(false)) = host.cpus.smt_active.if_present() {
+        return Ok(Answer::pass("No two CPUs share a core").shows(&host.cpus.smt_active));
+    }
+    let mut siblings = Vec::new();
+    for cpu in cpus.iter() {
+        let state = host.cpus.get(cpu).ok_or_else(|| {
+            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} is not among those that were read"))
+        })?;
+        siblings.push(&state.topology.siblings);
+    }
+    let alone = |own: &whylate_base::CpuSet| own.iter().filter(|&cpu| online.contains(cpu)).count() <= 1;
+    let survey = survey("the CPUs", siblings, alone)?;
+    if survey.wrong.is_empty() {
+        let pass = Answer::pass(format!("CPUs {cpus} have their cores to themselves"));
+        return Ok(survey.fine.iter().take(4).fold(pass, |answer, own| answer.shows(own)));
+    }
+    let answer = Answer::fail(
+        format!("{} of {} CPUs share their core with another", survey.wrong.len(), cpus.len()),
+        "Two threads on one core share its execution units, caches and buffers: whatever the sibling does makes this \
+         one slower, often to half its speed, and no priority is of any help.",
+    )
+    .shows(&host.cpus.smt_control);
+    let answer = survey.wrong.iter().take(8).fold(answer, |answer, shared| answer.shows(shared));
+    Ok(answer
+        .fix(
+            Fix::runtime("echo off > /sys/devices/system/cpu/smt/control")
+                .boot("nosmt on the kernel command line, or in the firmware")
+                .risk("half of the CPUs are gone: thread counts and affinities must fit the rest"),
+        )
+        .fix(
+            Fix::runtime("echo 0 > /sys/devices/system/cpu/cpuN/online, for the siblings of real-time CPUs alone")
+                .risk("the same for those CPUs"),
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ACTIVE: &str = "/sys/devices/system/cpu/smt/active";
+    const SHARED: &Files = &[
+        ("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0-1\n"),
+        ("/sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "0-1\n"),
+    ];
+    const APART: &Files = &[
+        ("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0\n"),
+        ("/sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "1\n"),
+    ];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("off", &[TWO_CPUS, &[(ACTIVE, "0\n")]]).passes("No two"),
+                case("on", &[TWO_CPUS, SHARED, &[(ACTIVE, "1\n")]]).fails("2 of 2 CPUs"),
+                case("one CPU", &[TWO_CPUS, SHARED, &[(ACTIVE, "1\n")]]).cpus("1").fails("1 of 1 CPUs"),
+                case("before 4.19", &[TWO_CPUS, APART]).passes("to themselves"),
+                case("its sibling is offline", &[TWO_CPUS, SHARED, &[("/sys/devices/system/cpu/online", "0\n")]])
+                    .passes("to themselves"),
+                case("topology hidden", &[TWO_CPUS, &[(ACTIVE, "1\n")]]).cannot_tell("thread_siblings_list"),
+                case("no such CPU", &[TWO_CPUS, SHARED]).cpus("9").cannot_tell("CPU 9"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! Does the soft lockup detector preempt real-time threads?
+
+use super::shared::common;
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "soft-watchdog",
+    title: "The soft lockup detector keeps off the real-time CPUs",
+    severity: Severity::Warning,
+    profiles: Profile::HARD,
+    sources: &[
+        "Documentation/admin-guide/lockup-watchdogs.rst",
+        "kernel/watchdog.c",
+        "Documentation/core-api/real-time/kernel-configuration.rst",
+    ],
+    page: page!("soft-watchdog"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let watchdogs = &host.sched.watchdogs;
+    let own = &watchdogs.soft_watchdog;
+    match own.if_present()? {
+        None => return Ok(Answer::not_applicable("This kernel has no soft lockup detector").shows(own)),
+        Some(false) => return Ok(Answer::pass("The soft lockup detector is off").shows(own)),
+        Some(true) => {}
+    }
+    let watched = &watchdogs.watchdog_cpumask;
+    let cpus = ask.cpus(host)?;
+    let shared = common(watched.need()?, &cpus);
+    if shared.is_empty() {
+        return Ok(
+            Answer::pass(format!("The soft lockup detector watches other CPUs than {cpus}")).shows(watched)
+        );
+    }
+    // Two fifths of the threshold; 0 switches both detectors off.
+    let threshold = watchdogs.watchdog_thresh.need()?;
+    if *threshold == 0 {
+        return Ok(Answer::pass("The lockup detectors have no threshold, and are off")
+            .shows(&watchdogs.watchdog_thresh));
+    }
+    Ok(Answer::fail(
+        format!("The soft lockup detector interrupts CPUs {shared} every {} s", seconds(*threshold * 2)),
+        "A timer interrupt on each CPU, even on PREEMPT_RT; since 4.19 it wakes the CPU's stopper thread, which \
+         preempts even FIFO 99, for some us.",
+    )
+    .shows(own)
+    .shows(watched)
+    .shows(&watchdogs.watchdog_thresh)
+    .fix(
+        Fix::runtime("sysctl -w kernel.soft_watchdog=0")
+            .boot("nosoftlockup on the kernel command line")
+            .risk("a thread that hangs in the kernel is no longer reported: use a hardware watchdog"),
+    )
+    .fix(
+        Fix::runtime("sysctl -w kernel.watchdog_cpumask=OTHER-CPUS")
+            .boot("kernel.watchdog_cpumask in /etc/sysctl.d/; CPUs of nohz_full= are left out anyway")
+            .risk("the same, for the real-time CPUs alone"),
+    ))
+}
+
+/// Fifths of a second.
+fn seconds(fifths: u64) -> String {
+    format!("{}.{}", fifths / 5, fifths % 5 * 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ON: &Files = &[
+        ("/proc/sys/kernel/soft_watchdog", "1\n"),
+        ("/proc/sys/kernel/watchdog_cpumask", "0-1\n"),
+        ("/proc/sys/kernel/watchdog_thresh", "10\n"),
+    ];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("on", &[TWO_CPUS, ON]).fails("every 4.0 s"),
+                case("a shorter threshold", &[TWO_CPUS, ON, &[("/proc/sys/kernel/watchdog_thresh", "9\n")]])
+                    .fails("every 3.6 s"),
+                case("no threshold", &[TWO_CPUS, ON, &[("/proc/sys/kernel/watchdog_thresh", "0\n")]])
+                    .passes("off"),
+                case("elsewhere", &[TWO_CPUS, ON, &[("/proc/sys/kernel/watchdog_cpumask", "0\n")]])
+                    .cpus("1")
+                    .passes("other"),
+                case("off", &[TWO_CPUS, &[("/proc/sys/kernel/soft_watchdog", "0\n")]]).passes("off"),
+                case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no soft"),
+                case("hidden", &[TWO_CPUS]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

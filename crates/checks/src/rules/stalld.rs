@@ -1,0 +1,100 @@
+//! Does stalld keep off the real-time CPUs, and is there one net only?
+
+use super::shared::cpus::{NOBODY_CHOSE, housekeeping, real_time};
+use super::shared::has_servers;
+use super::shared::threads::{cpus_of, described, may_run_on, place, with_those_of_kernel};
+use crate::rule::page;
+use crate::survey::survey;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::{Snapshot, Thread};
+
+pub(super) const RULE: Rule = Rule {
+    code: "stalld",
+    title: "stalld, if it runs, runs elsewhere and does not double the fair server",
+    severity: Severity::Info,
+    profiles: Profile::ISOLATING,
+    sources: &["stalld(8)", "kernel/sched/deadline.c"],
+    page: page!("stalld"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let threads = with_those_of_kernel(host)?;
+    let all: Vec<&Thread> =
+        threads.iter().filter(|thread| thread.comm.starts_with("stalld") && !thread.kernel).collect();
+    let Some(first) = all.first() else {
+        return Ok(Answer::not_applicable("stalld does not run"));
+    };
+    if has_servers(host)? && any_server(host)? {
+        return Ok(Answer::fail(
+            "Both stalld and the fair server help threads that starve",
+            "Each interrupts real-time threads for it. From 6.12 the fair server comes first: it acts within a second, \
+             stalld after 60 s unless told otherwise.",
+        )
+        .shows_as(place(first), described(first))
+        .shows_as(&host.sched.fair_servers.path, "on")
+        .fix(
+            Fix::runtime("systemctl stop stalld, or echo 0 to the runtimes of the fair server: see `fair-server`")
+                .boot("systemctl disable stalld")
+                .risk("with both off nothing catches a real-time thread that loops"),
+        ));
+    }
+    let Some(cpus) = real_time(host, ask)? else {
+        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    };
+    let rest = housekeeping(host, &cpus)?;
+    let here: Vec<&&Thread> = all.iter().filter(|thread| may_run_on(thread, &cpus)).collect();
+    if here.is_empty() || rest.is_empty() {
+        return Ok(Answer::pass("stalld runs elsewhere").shows_as(place(first), cpus_of(first)));
+    }
+    let answer = Answer::fail(
+        format!("stalld may run on CPUs {cpus}"),
+        "It looks through every runqueue again and again, usually at a real-time priority of its own.",
+    );
+    let answer = here.iter().fold(answer, |answer, thread| {
+        answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
+    });
+    Ok(answer.fix(
+        Fix::runtime(format!("taskset -apc {rest} {}", first.pid))
+            .boot(format!("stalld -a {rest}, in its service"))
+            .risk("if these CPUs are busy at a higher priority it starves itself"),
+    ))
+}
+
+/// Whether the fair server is on somewhere.
+fn any_server(host: &Snapshot) -> Result<bool, CannotTell> {
+    let servers = host.sched.fair_servers.need()?.iter();
+    Ok(!survey("the fair servers", servers.map(|server| &server.runtime_ns), |&ns| ns == 0)?.wrong.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+    const WIDE: &Files = thread!(program 9 "stalld", fifo 10, "0-1");
+    const APART: &Files = thread!(program 9 "stalld", fifo 10, "0");
+    const SERVER: &Files = &[("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n")];
+    const OFF: &Files = &[("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "0\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("none", &[KERNEL_6_1, TWO_CPUS, INIT]).does_not_apply("does not run"),
+                case("here", &[KERNEL_6_1, TWO_CPUS, INIT, WIDE]).cpus("1").fails("CPUs 1"),
+                case("elsewhere", &[KERNEL_6_1, TWO_CPUS, INIT, APART]).cpus("1").passes("elsewhere"),
+                case("two nets", &[KERNEL_6_12, TWO_CPUS, INIT, APART, SERVER]).fails("Both"),
+                case("the server is off", &[KERNEL_6_12, TWO_CPUS, INIT, APART, OFF])
+                    .cpus("1")
+                    .passes("elsewhere"),
+                case("debugfs is not mounted", &[KERNEL_6_12, TWO_CPUS, INIT, APART]).cannot_tell("debugfs"),
+                case("a container", &[KERNEL_6_1, TWO_CPUS, thread!(program 5 "app", other 0, "0")])
+                    .cannot_tell("container"),
+            ],
+        );
+    }
+}

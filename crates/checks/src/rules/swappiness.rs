@@ -1,0 +1,65 @@
+//! How readily is memory swapped out?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "swappiness",
+    title: "Memory of programs is swapped out only in need",
+    severity: Severity::Info,
+    profiles: Profile::ALL,
+    sources: &["Documentation/admin-guide/sysctl/vm.rst"],
+    page: page!("swappiness"),
+    check,
+};
+
+/// What TuneD's latency profiles set.
+const MOST: u64 = 10;
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    if host.memory.swaps.if_present()?.is_none_or(|areas| areas.is_empty()) {
+        return Ok(Answer::not_applicable("No swap area is in use"));
+    }
+    let swappiness = &host.memory.vm.swappiness;
+    let value = *swappiness.need()?;
+    if value <= MOST {
+        return Ok(Answer::pass("Memory of programs is swapped out only in need").shows(swappiness));
+    }
+    Ok(Answer::fail(
+        format!("Memory of programs is swapped out readily: swappiness is {value}"),
+        "Pages of programs that slept for a while make room for files that are read, long before memory runs out.",
+    )
+    .shows(swappiness)
+    .fix(
+        Fix::runtime(format!("sysctl vm.swappiness={MOST}"))
+            .boot(format!("vm.swappiness = {MOST} in /etc/sysctl.d"))
+            .risk("files are read again more often"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const SWAP: (&str, &str) =
+        ("/proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 8388604 12 -2\n");
+    const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("usual", &[&[SWAP, (SWAPPINESS, "60\n")]]).fails("60"),
+                case("low", &[&[SWAP, (SWAPPINESS, "10\n")]]).passes("only in need"),
+                case("no area", &[&[("/proc/swaps", "Filename\n"), (SWAPPINESS, "60\n")]])
+                    .does_not_apply("No swap"),
+                case("unknown", &[&[SWAP]]).cannot_tell("swappiness"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! With throttling off: is there anything left that catches a looping real-time thread?
+
+use super::shared::threads::with_those_of_kernel;
+use super::shared::{Throttle, has_servers, throttle};
+use crate::rule::page;
+use crate::survey::survey;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "throttling-off-no-net",
+    title: "A looping real-time thread is caught by something",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &["sched(7)", "stalld(8)", "kernel/sched/deadline.c"],
+    page: page!("throttling-off-no-net"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let runtime = &host.sched.rt_runtime_us;
+    let throttle = throttle(host)?;
+    if throttle != Throttle::None && *runtime.need()? >= 0 {
+        return Ok(Answer::pass("RT throttling leaves SCHED_OTHER threads some time").shows(runtime));
+    }
+    // Each of the others would do; that one is not known matters only where none does.
+    let servers = servers_on(host, ask);
+    if let Ok(Some(answer)) = servers {
+        return Ok(answer);
+    }
+    let stalld = host.threads.each.need()?.iter().find(|thread| thread.comm == "stalld");
+    if let Some(stalld) = stalld {
+        return Ok(Answer::pass("stalld boosts threads that starve")
+            .shows_as(format!("/proc/{}", stalld.pid), "stalld"));
+    }
+    servers?;
+    with_those_of_kernel(host)?;
+    Ok(Answer::fail(
+        "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
+        "A SCHED_FIFO thread that loops keeps its CPU for ever: kernel threads bound to it never run, and sooner or \
+         later everything that waits for them hangs, up to the whole machine.",
+    )
+    .shows(runtime)
+    .shows(&host.kernel.release)
+    .shows_as("/proc", "no thread is called stalld")
+    .fix(Fix::runtime("systemctl start stalld").boot("systemctl enable stalld").risk("it runs a thread now and then"))
+    .fix(
+        Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=950000")
+            .boot("kernel.sched_rt_runtime_us = 950000 in /etc/sysctl.d/")
+            .risk("all real-time threads of a CPU stop for 50 ms once they used 950 ms; no use from 6.12 on"),
+    ))
+}
+
+/// A pass if the fair server is on everywhere; `None` if it is off somewhere, or does not exist.
+fn servers_on(host: &Snapshot, ask: &Ask) -> Result<Option<Answer>, crate::CannotTell> {
+    if !has_servers(host)? {
+        return Ok(None);
+    }
+    let cpus = ask.cpus(host)?;
+    let servers = host.sched.fair_servers.need()?.iter().filter(|server| cpus.contains(server.cpu));
+    let survey = survey("the fair servers", servers.map(|server| &server.runtime_ns), |&ns| ns > 0)?;
+    let all = survey.wrong.is_empty() && survey.fine.len() == cpus.len();
+    Ok(all.then(|| {
+        let pass = Answer::pass("The fair server leaves SCHED_OTHER threads some time");
+        survey.fine.iter().take(4).fold(pass, |answer, on| answer.shows(on))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+    const OFF: &Files = &[(RUNTIME, "-1\n")];
+    const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+    const STALLD: &Files = &[
+        (
+            "/proc/9/task/9/stat",
+            "9 (stalld) S 1 9 9 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
+        ),
+        ("/proc/9/task/9/status", "Cpus_allowed_list:\t0-1\n"),
+    ];
+    const NEW: &Files = &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n")];
+    const SERVERS: &Files = &[
+        ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n"),
+        ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000\n"),
+    ];
+    const ONE_OFF: &Files = &[("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("throttled", &[KERNEL_6_1, &[(RUNTIME, "950000")]]).passes("throttling"),
+                case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("neither"),
+                case("off, stalld", &[KERNEL_6_1, OFF, INIT, STALLD]).passes("stalld"),
+                case("off, a container", &[KERNEL_6_1, OFF, thread!(program 1 "app", other 0, "0")])
+                    .cannot_tell("container"),
+                case("off, threads hidden", &[KERNEL_6_1, OFF]).cannot_tell("/proc"),
+                case("6.12, servers", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS]).passes("fair server"),
+                case("6.12, a server off", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF, INIT])
+                    .fails("neither"),
+                case("6.12, the CPU with one", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF])
+                    .cpus("0")
+                    .passes("fair"),
+                case("6.12, no debugfs", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, INIT]).cannot_tell("debugfs"),
+                case("6.12, no debugfs, stalld", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, INIT, STALLD])
+                    .passes("stalld"),
+            ],
+        );
+    }
+}

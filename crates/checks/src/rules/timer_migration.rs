@@ -1,0 +1,82 @@
+//! Do timers of idle CPUs come to the real-time ones?
+
+use super::shared::cpus::{NOBODY_CHOSE, isolated, real_time, without};
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "timer-migration",
+    title: "Timers of other CPUs do not come to the real-time ones",
+    severity: Severity::Info,
+    profiles: Profile::ISOLATING,
+    sources: &[
+        "Documentation/admin-guide/sysctl/kernel.rst",
+        "kernel/sched/core.c",
+        "kernel/time/timer_migration.c",
+    ],
+    page: page!("timer-migration"),
+    check,
+};
+
+fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+    let migration = &host.sched.timer_migration;
+    let Some(cpus) = real_time(host, ask)? else {
+        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    };
+    match migration.if_present()? {
+        None => {
+            return Ok(
+                Answer::not_applicable("This kernel leaves every timer where it was set").shows(migration)
+            );
+        }
+        Some(false) => return Ok(Answer::pass("Timers stay where they were set").shows(migration)),
+        Some(true) => {}
+    }
+    // Isolated CPUs are in no scheduling domain, where a busy CPU is looked for.
+    let open = without(&cpus, &isolated(host)?);
+    if open.is_empty() {
+        return Ok(Answer::pass(format!("Timers are moved, but not to CPUs {cpus}, which are isolated"))
+            .shows(migration)
+            .shows(&host.cpus.isolated));
+    }
+    Ok(Answer::fail(
+        format!("Timers that idle CPUs set may come to CPUs {open}"),
+        "A timer that is set on an idle CPU is moved to a busy one, to let the first sleep on: a few us of timer \
+         interrupt and softirq for somebody else's sake.",
+    )
+    .shows(migration)
+    .shows(&host.cpus.isolated)
+    .fix(
+        Fix::runtime("sysctl -w kernel.timer_migration=0")
+            .boot("kernel.timer_migration = 0 in /etc/sysctl.d/")
+            .risk("idle CPUs wake up for their timers; do not measure with another setting than you run with"),
+    )
+    .fix(Fix::reboot(format!("isolcpus=domain,{open} on the kernel command line")).risk("nothing balances load there")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ON: &Files = &[("/proc/sys/kernel/timer_migration", "1\n")];
+    const OFF: &Files = &[("/proc/sys/kernel/timer_migration", "0\n")];
+    const NONE: &Files = &[("/sys/devices/system/cpu/isolated", "\n"), ("/proc/self/mounts", "")];
+    const SECOND: &Files = &[("/sys/devices/system/cpu/isolated", "1\n"), ("/proc/self/mounts", "")];
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("off", &[TWO_CPUS, NONE, OFF]).cpus("1").passes("stay"),
+                case("isolated", &[TWO_CPUS, SECOND, ON]).passes("not to CPUs 1"),
+                case("not isolated", &[TWO_CPUS, NONE, ON]).cpus("1").fails("CPUs 1"),
+                case("not built in", &[TWO_CPUS, NONE]).cpus("1").does_not_apply("every timer"),
+                case("isolation not known", &[TWO_CPUS, ON]).cpus("1").cannot_tell("isolated"),
+            ],
+        );
+    }
+}

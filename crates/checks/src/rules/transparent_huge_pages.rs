@@ -1,0 +1,77 @@
+//! Are huge pages made behind the programs' backs?
+
+use crate::rule::page;
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "transparent-huge-pages",
+    title: "Huge pages are not made unless a program asks",
+    severity: Severity::Warning,
+    profiles: Profile::ALL,
+    sources: &[
+        "Documentation/admin-guide/mm/transhuge.rst",
+        "mm/Kconfig (TRANSPARENT_HUGEPAGE depends on !PREEMPT_RT)",
+    ],
+    page: page!("transparent-huge-pages"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let memory = &host.memory;
+    let Some(enabled) = memory.thp_enabled.if_present()? else {
+        return Ok(Answer::pass("The kernel makes no huge pages by itself").shows(&memory.thp_enabled));
+    };
+    match enabled.chosen.as_str() {
+        "never" => return Ok(Answer::pass("Huge pages are never made").shows(&memory.thp_enabled)),
+        "madvise" => {
+            return Ok(
+                Answer::pass("Huge pages are made where a program asks for them").shows(&memory.thp_enabled)
+            );
+        }
+        "always" => {}
+        other => {
+            let why = format!("no kernel documents `{other}`");
+            return Err(CannotTell::because(&memory.thp_enabled.path, why));
+        }
+    }
+    Ok(Answer::fail(
+        "Huge pages are made for every program",
+        "khugepaged copies 512 pages of a running program into one and takes its mapping away meanwhile: whoever touches \
+         that memory waits, also where it is locked. A page fault clears 2 MiB at once, and with defrag moves other pages \
+         out of the way first.",
+    )
+    .shows(&memory.thp_enabled)
+    .shows(&memory.thp_defrag)
+    .shows(&memory.khugepaged_defrag)
+    .fix(
+        Fix::runtime(format!("echo madvise > {}", memory.thp_enabled.path))
+            .boot("transparent_hugepage=madvise (or never) on the kernel command line")
+            .risk("programs with much memory may miss the TLB more often; reserve huge pages for these"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    const ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("always", &[&[(ENABLED, "[always] madvise never\n")]]).fails("every program"),
+                case("madvise", &[&[(ENABLED, "always [madvise] never\n")]]).passes("asks"),
+                case("never", &[&[(ENABLED, "always madvise [never]\n")]]).passes("never"),
+                case("PREEMPT_RT has none", &[TWO_CPUS]).passes("no huge pages"),
+                case("unheard of", &[&[(ENABLED, "[inherit] x\n")]]).cannot_tell("inherit"),
+                case("malformed", &[&[(ENABLED, "always\n")]]).cannot_tell("brackets"),
+                case("hidden", &[&[]]).cannot_tell("/sys"),
+            ],
+        );
+    }
+}

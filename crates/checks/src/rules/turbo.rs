@@ -1,0 +1,74 @@
+//! Does the speed depend on what other cores do?
+
+use crate::rule::page;
+use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use whylate_base::Severity;
+use whylate_host::Snapshot;
+
+pub(super) const RULE: Rule = Rule {
+    code: "turbo",
+    title: "Turbo frequencies are off",
+    severity: Severity::Info,
+    profiles: Profile::ISOLATING,
+    sources: &["Documentation/admin-guide/pm/intel_pstate.rst", "Documentation/admin-guide/pm/cpufreq.rst"],
+    page: page!("turbo"),
+    check,
+};
+
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+    let (no_turbo, boost) = (&host.cpus.no_turbo, &host.cpus.boost);
+    let (reading, on, value) = match (no_turbo.if_present()?, boost.if_present()?) {
+        (Some(&off), _) => (no_turbo, !off, "1"),
+        (None, Some(&on)) => (boost, on, "0"),
+        (None, None) => {
+            return Ok(Answer::not_applicable("No frequency driver here knows of turbo frequencies"));
+        }
+    };
+    if !on {
+        return Ok(Answer::pass("Turbo frequencies are off").shows(reading));
+    }
+    let answer = Answer::fail(
+        "Turbo frequencies are on",
+        "How fast a core may run above its nominal frequency depends on how many others are busy, on their \
+         instructions and on the temperature. So the time that the same work takes depends on its neighbours.",
+    );
+    Ok(answer.shows(reading).fix(
+        Fix::runtime(format!("echo {value} > {}", reading.path))
+            .boot("the same from a unit at boot, or in the firmware")
+            .risk(
+                "the usual speed falls: worth it only where the time must be the same each time, not short",
+            ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use whylate_host::Why;
+
+    const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+    const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
+
+    #[test]
+    fn cases() {
+        table(
+            &RULE,
+            &[
+                case("off", &[&[(NO_TURBO, "1\n")]]).passes("off"),
+                case("on", &[&[(NO_TURBO, "0\n")]]).fails("on"),
+                case("AMD, off", &[&[(BOOST, "0\n")]]).passes("off"),
+                case("AMD, on", &[&[(BOOST, "1\n")]]).fails("on"),
+                case("no driver", &[TWO_CPUS]).does_not_apply("No frequency driver"),
+                case("malformed", &[&[(BOOST, "?")]]).cannot_tell("boost"),
+                case("hidden", &[&[]]).cannot_tell("/sys"),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_denied_is_no_answer() {
+        let tree = whylate_host::Tree::memory(&[(BOOST, "1\n")]).refused(NO_TURBO, Why::Denied);
+        assert!(check(&Snapshot::read(&tree), &Ask::of(Profile::Realtime)).is_err());
+    }
+}

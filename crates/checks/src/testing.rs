@@ -1,0 +1,232 @@
+//! Tables of cases for rules: a machine made of files, and what the rule says of it.
+//!
+//! ```ignore
+//! #[test]
+//! fn cases() {
+//!     table(&RULE, &[
+//!         case("a realtime kernel", &[&KERNEL_6_12_RT]).passes(),
+//!         case("throttling", &[&KERNEL_6_1, &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]]).fails("950"),
+//!         case("no version", &[&[]]).cannot_tell("/proc"),
+//!     ]);
+//! }
+//! ```
+
+use crate::{Ask, Profile, Rule, Status, Verdict};
+use whylate_base::Severity;
+use whylate_host::{Snapshot, Tree, Why};
+
+/// Files with their contents.
+pub(crate) type Files = [(&'static str, &'static str)];
+
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
+const VERSION: &str = "/proc/sys/kernel/version";
+
+/// Debian 12, without its configuration.
+pub(crate) const KERNEL_6_1: &Files =
+    &[(RELEASE, "6.1.0-28-amd64\n"), (VERSION, "#1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1 (2024-11-22)\n")];
+/// Debian 12's realtime kernel.
+pub(crate) const KERNEL_6_1_RT: &Files = &[
+    (RELEASE, "6.1.0-28-rt-amd64\n"),
+    (VERSION, "#1 SMP PREEMPT_RT Debian 6.1.119-1 (2024-11-22)\n"),
+    ("/sys/kernel/realtime", "1\n"),
+];
+/// Debian 13.
+pub(crate) const KERNEL_6_12: &Files = &[
+    (RELEASE, "6.12.38+deb13-amd64\n"),
+    (VERSION, "#1 SMP PREEMPT_DYNAMIC Debian 6.12.38-1 (2025-07-16)\n"),
+];
+/// A realtime kernel of the mainline: it has no /sys/kernel/realtime.
+pub(crate) const KERNEL_7_2_RT: &Files = &[
+    (RELEASE, "7.2.0-1-rt-amd64\n"),
+    (VERSION, "#1 SMP PREEMPT_RT Debian 7.2.1-1\n"),
+    ("/sys/kernel/uevent_seqnum", "1\n"),
+];
+/// debugfs is mounted, and has nothing that rules ask for.
+pub(crate) const DEBUGFS: &Files = &[("/sys/kernel/debug/sched/verbose", "N\n")];
+/// Two CPUs.
+pub(crate) const TWO_CPUS: &Files =
+    &[("/sys/devices/system/cpu/online", "0-1\n"), ("/sys/devices/system/cpu/present", "0-1\n")];
+
+/// The files of a thread: `thread!(kernel 15 "migration/0", fifo 99, "0")`.
+macro_rules! thread {
+    (kernel $tid:literal $comm:literal, $($rest:tt)+) => { thread!(@ "2129984" $tid $comm, $($rest)+) };
+    (program $tid:literal $comm:literal, $($rest:tt)+) => { thread!(@ "4194560" $tid $comm, $($rest)+) };
+    (@ $flags:literal $tid:literal $comm:literal, other $priority:literal, $cpus:literal) => {
+        thread!(= $flags $tid $comm, 0 $priority, $cpus)
+    };
+    (@ $flags:literal $tid:literal $comm:literal, fifo $priority:literal, $cpus:literal) => {
+        thread!(= $flags $tid $comm, 1 $priority, $cpus)
+    };
+    (@ $flags:literal $tid:literal $comm:literal, rr $priority:literal, $cpus:literal) => {
+        thread!(= $flags $tid $comm, 2 $priority, $cpus)
+    };
+    (= $flags:literal $tid:literal $comm:literal, $policy:literal $priority:literal, $cpus:literal) => {
+        &[
+            (
+                concat!("/proc/", $tid, "/task/", $tid, "/stat"),
+                concat!(
+                    $tid, " (", $comm, ") S 1 1 1 0 -1 ", $flags, " 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 ",
+                    "0 0 0 17 0 ", $priority, " ", $policy
+                ),
+            ),
+            (concat!("/proc/", $tid, "/task/", $tid, "/status"), concat!("Cpus_allowed_list:\t", $cpus, "\n")),
+        ]
+    };
+}
+pub(crate) use thread;
+
+/// A machine, a question and what is expected.
+pub(crate) struct Case {
+    name: &'static str,
+    files: Vec<(&'static str, &'static str)>,
+    ask: Ask,
+    expected: Expected,
+}
+
+enum Expected {
+    Nothing,
+    Status(Status, &'static str),
+    CannotTell(&'static str),
+    Graded(Severity, &'static str),
+}
+
+/// A machine made of these files; later ones replace earlier ones.
+pub(crate) fn case(name: &'static str, files: &[&Files]) -> Case {
+    let ask = Ask::of(Profile::Realtime);
+    Case { name, files: files.concat(), ask, expected: Expected::Nothing }
+}
+
+impl Case {
+    /// With CPUs chosen.
+    pub(crate) fn cpus(mut self, list: &str) -> Case {
+        self.ask.cpus = Some(list.parse().expect("a CPU list"));
+        self
+    }
+
+    /// With a priority.
+    pub(crate) fn priority(mut self, priority: u32) -> Case {
+        self.ask.priority = Some(priority);
+        self
+    }
+
+    /// For a user.
+    pub(crate) fn user(mut self, name: &str) -> Case {
+        self.ask.user = Some(name.to_owned());
+        self
+    }
+
+    /// For a profile.
+    pub(crate) fn profile(mut self, profile: Profile) -> Case {
+        self.ask.profile = profile;
+        self
+    }
+
+    /// It passes, saying `part`.
+    pub(crate) fn passes(self, part: &'static str) -> Case {
+        self.expecting(Expected::Status(Status::Pass, part))
+    }
+
+    /// It fails with the rule's own severity, saying `part` in what or why.
+    pub(crate) fn fails(self, part: &'static str) -> Case {
+        self.expecting(Expected::Status(Status::Fail, part))
+    }
+
+    /// It fails with this severity, saying `part` in what or why.
+    pub(crate) fn fails_as(self, severity: Severity, part: &'static str) -> Case {
+        self.expecting(Expected::Graded(severity, part))
+    }
+
+    /// The question does not arise, because of `part`.
+    pub(crate) fn does_not_apply(self, part: &'static str) -> Case {
+        self.expecting(Expected::Status(Status::NotApplicable, part))
+    }
+
+    /// Nobody can tell, because of what `part` names: of the path or the reason.
+    pub(crate) fn cannot_tell(self, part: &'static str) -> Case {
+        self.expecting(Expected::CannotTell(part))
+    }
+
+    fn expecting(mut self, expected: Expected) -> Case {
+        self.expected = expected;
+        self
+    }
+}
+
+/// Puts a rule to every case.
+#[track_caller]
+pub(crate) fn table(rule: &Rule, cases: &[Case]) {
+    assert!(!cases.is_empty());
+    for Case { name, files, ask, expected } in cases {
+        let verdict = (rule.check)(&Snapshot::read(&Tree::memory(files)), ask);
+        let said = format!("{}, {name}: {verdict:#?}", rule.code);
+        never_better_for_seeing_less(rule, files, ask, &verdict, &said);
+        match (&verdict, expected) {
+            (Err(unknown), Expected::CannotTell(part)) => {
+                assert!(format!("{} {}", unknown.path, unknown.why).contains(part), "{part} in {said}");
+            }
+            (Ok(answer), Expected::Status(status, part)) => {
+                assert_eq!(answer.status, *status, "{said}");
+                assert!(answer.severity.is_none_or(|severity| severity == rule.severity), "{said}");
+                assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
+                sound(answer, &said);
+            }
+            (Ok(answer), Expected::Graded(severity, part)) => {
+                assert_eq!((answer.status, answer.severity), (Status::Fail, Some(*severity)), "{said}");
+                assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
+                sound(answer, &said);
+            }
+            _ => panic!("something else was expected of {said}"),
+        }
+    }
+}
+
+/// A file that is refused never makes a pass of what was none.
+#[track_caller]
+fn never_better_for_seeing_less(rule: &Rule, files: &Files, ask: &Ask, verdict: &Verdict, said: &str) {
+    let passes = |verdict: &Verdict| matches!(verdict, Ok(answer) if answer.status == Status::Pass);
+    if passes(verdict) {
+        return;
+    }
+    for (path, _) in files {
+        let blind = (rule.check)(&Snapshot::read(&Tree::memory(files).refused(path, Why::Denied)), ask);
+        assert!(!passes(&blind), "without {path} {blind:#?} of {said}");
+    }
+}
+
+/// What holds for every answer.
+fn sound(answer: &crate::Answer, said: &str) {
+    assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "one line says what was found: {said}");
+    if answer.status != Status::NotApplicable {
+        assert!(!answer.evidence.is_empty(), "evidence: {said}");
+    }
+    if answer.status == Status::Fail {
+        assert!(!answer.why.is_empty() && !answer.fixes.is_empty(), "a reason and a way out: {said}");
+    }
+    for fix in &answer.fixes {
+        assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix says what to do: {said}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Answer;
+
+    const LIMIT: &Files = &[("/proc/sys/kernel/sched_rt_runtime_us", "950000\n")];
+
+    fn blind(host: &Snapshot, _ask: &Ask) -> Verdict {
+        Ok(match host.sched.rt_runtime_us.known() {
+            Some(_) => Answer::not_applicable("it was read"),
+            None => Answer::pass("it was not read").shows_as("/", "nothing"),
+        })
+    }
+
+    #[test]
+    #[should_panic(expected = "without /proc/sys/kernel/sched_rt_runtime_us")]
+    fn a_rule_that_passes_what_it_did_not_read_is_found() {
+        let profiles = Profile::ALL;
+        let (code, title, sources, page) = ("blind", "It is blind", &["sched(7)"], "");
+        let rule = Rule { code, title, severity: Severity::Info, profiles, sources, page, check: blind };
+        table(&rule, &[case("read", &[LIMIT]).does_not_apply("read")]);
+    }
+}

@@ -1,0 +1,26 @@
+//! Machines captured in virtual machines (`fixtures/README.md`): Debian's kernels, two CPUs each.
+
+use crate::{fixture, judged};
+use whylate_checks::{Ask, Profile};
+use whylate_host::Tree;
+
+#[track_caller]
+fn captured(kernel: &str, known: &[&str]) {
+    let tree = Tree::open(&fixture(&format!("{kernel}.snapshot"))).expect("a snapshot");
+    judged(kernel, &tree, &Ask::of(Profile::Realtime), known);
+}
+
+#[test]
+fn without_preempt_rt() {
+    captured("6.1", &["preempt-rt: error", "fair-server: beside", "rt-throttling: warning"]);
+    captured("6.12", &["preempt-rt: error", "fair-server: warning", "rt-throttling: pass"]);
+    captured("7.2", &["preempt-rt: error", "fair-server: warning", "rt-throttling: unknown"]);
+}
+
+/// 6.1-rt has /sys/kernel/realtime, 7.2-rt has it not; without the configuration of 7.2 nobody knows of RT_GROUP_SCHED.
+#[test]
+fn with_preempt_rt() {
+    captured("6.1-rt", &["preempt-rt: pass", "fair-server: beside", "rt-throttling: warning"]);
+    captured("6.12-rt", &["preempt-rt: pass", "fair-server: warning", "rt-throttling: pass"]);
+    captured("7.2-rt", &["preempt-rt: pass", "fair-server: warning", "rt-throttling: unknown"]);
+}

@@ -1,0 +1,85 @@
+//! `whylate check`
+
+use crate::args::{CheckArgs, CheckFormat};
+use crate::outcome::Outcome;
+use crate::output::{self, say};
+use anyhow::{Context, Result, bail};
+use whylate_base::Severity;
+use whylate_checks::{Ask, RULES, Report, Selection};
+use whylate_host::{Snapshot, Tree};
+use whylate_report::terminal::Style;
+use whylate_report::{html, json, junit, markdown, sarif, terminal};
+
+pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
+    if let Some(code) = &args.explain {
+        return print_page(code);
+    }
+    let selection = Selection { only: args.only.clone(), skip: args.skip.clone() };
+    if let Some(code) = selection.unknown().next() {
+        bail!(no_rule(code));
+    }
+    let file = args.output.as_deref().map(|path| match CheckFormat::of_file(path) {
+        Some(format) => Ok((path, format)),
+        None => bail!(
+            "{}: its name does not say the format: end it in .html, .sarif, .xml, .md, .json or .txt",
+            path.display()
+        ),
+    });
+    let file = file.transpose()?;
+    let host = Snapshot::read(&Tree::open(&args.root)?);
+    let ask = Ask {
+        profile: args.profile,
+        cpus: args.cpus.clone(),
+        priority: args.priority,
+        user: args.user.clone(),
+    };
+    let report = whylate_checks::check(&host, &ask, &selection);
+    let fail_on = args.fail_on.into();
+    output::print(&rendered(&report, args.format(), fail_on, &output::style())?)?;
+    if let Some((path, format)) = file {
+        let text = rendered(&report, format, fail_on, &Style::default())?;
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        say!("report: {}", path.display());
+    }
+    Ok(outcome(&report, fail_on))
+}
+
+fn rendered(report: &Report, format: CheckFormat, fail_on: Severity, style: &Style) -> Result<String> {
+    let pretty = |document| serde_json::to_string_pretty(&document).map(|text| text + "\n");
+    Ok(match format {
+        CheckFormat::Text => terminal::checked(report, style),
+        CheckFormat::Json => pretty(json::checked(report))?,
+        CheckFormat::Sarif => pretty(sarif::checked(report))?,
+        CheckFormat::Junit => junit::checked(report, fail_on),
+        CheckFormat::Markdown => markdown::checked(report),
+        CheckFormat::Html => html::checked(report),
+    })
+}
+
+/// What failed counts for more than what nobody can tell; neither counts below the threshold.
+fn outcome(report: &Report, fail_on: Severity) -> Outcome {
+    let grave = || report.answers.iter().filter(|answered| answered.severity() >= fail_on);
+    if grave().any(|answered| answered.failed()) {
+        Outcome::Found
+    } else if grave().any(|answered| answered.verdict.is_err()) {
+        Outcome::CannotTell
+    } else {
+        Outcome::Done
+    }
+}
+
+fn print_page(code: &str) -> Result<Outcome> {
+    if code == "list" {
+        let list: String = RULES.iter().map(|rule| format!("{}\n", rule.code)).collect();
+        output::print(&list)?;
+    } else if let Some(rule) = whylate_checks::explain(code) {
+        output::print(rule.page)?;
+    } else {
+        bail!(no_rule(code));
+    }
+    Ok(Outcome::Done)
+}
+
+fn no_rule(code: &str) -> String {
+    format!("`{code}` is not a rule; `whylate check --explain list` names them all")
+}

@@ -1,0 +1,37 @@
+//! `whylate snapshot`
+
+use crate::args::SnapshotArgs;
+use crate::outcome::Outcome;
+use crate::output;
+use crate::output::say;
+use anyhow::Result;
+use whylate_host::{Capture, Redaction, Snapshot, Tree};
+
+pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
+    let tree = Tree::open(&args.root)?.noting();
+    // What it reads is what is taken: nothing more, and nothing less.
+    Snapshot::read(&tree);
+    let redaction = args.redact.then(|| Redaction::of(&tree));
+    let mut capture = tree.into_notes();
+    if let Some(redaction) = redaction {
+        capture = redaction.apply(capture);
+    }
+    if args.list {
+        output::print(&list(&capture))?;
+    }
+    if let Some(path) = &args.output {
+        capture.write(path)?;
+        let (taken, all) =
+            (capture.paths().filter(|(_, value)| value.is_ok()).count(), capture.paths().count());
+        say!("snapshot: {}: {taken} of {all} paths could be read", path.display());
+    }
+    Ok(Outcome::Done)
+}
+
+fn list(capture: &Capture) -> String {
+    let line = |(path, value): (&str, Result<usize, _>)| match value {
+        Ok(bytes) => format!("{bytes:>8} {path}\n"),
+        Err(why) => format!("       - {path}: {why}\n"),
+    };
+    capture.paths().map(line).collect()
+}

@@ -1,0 +1,154 @@
+//! The running kernel: release, configuration, command line, modules; and the kernels that could run instead.
+
+mod cmdline;
+mod config;
+mod installed;
+mod version;
+
+use crate::text::Words;
+use crate::{Choice, Reading, Tree, Unread, Why};
+pub use cmdline::Cmdline;
+pub use config::Config;
+pub use installed::Installed;
+use std::collections::BTreeMap;
+pub use version::{KernelVersion, Preempt};
+
+/// Module parameters that matter to latency, as `module/parameter`.
+const PARAMETERS: [&str; 20] = [
+    "cpuidle_haltpoll/force",
+    "haltpoll/guest_halt_poll_ns",
+    "intel_idle/max_cstate",
+    "kernel/crash_kexec_post_notifiers",
+    "kvm/halt_poll_ns",
+    "kvm/kvmclock_periodic_sync",
+    "kvm/nx_huge_pages",
+    "kvm/nx_huge_pages_recovery_ratio",
+    "kvm_intel/ple_gap",
+    "kvm_intel/preemption_timer",
+    "pcie_aspm/policy",
+    "processor/max_cstate",
+    "rcupdate/rcu_expedited",
+    "rcupdate/rcu_normal_after_boot",
+    "rcutree/kthread_prio",
+    "rcutree/use_softirq",
+    "snd_hda_intel/power_save",
+    "usbcore/autosuspend",
+    "workqueue/cpu_intensive_thresh_us",
+    "workqueue/power_efficient",
+];
+
+/// The running kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// `uname -r`, such as `6.12.0-1-rt-amd64`.
+    pub release: Reading<String>,
+    /// `uname -v`, such as `#1 SMP PREEMPT_RT Debian 6.12.0-1`.
+    pub version: Reading<String>,
+    /// The configuration it was built with.
+    pub config: Reading<Config>,
+    /// The command line it was booted with.
+    pub cmdline: Reading<Cmdline>,
+    /// Bits of Documentation/admin-guide/tainted-kernels.rst.
+    pub tainted: Reading<u64>,
+    /// Lockdown: `none`, `integrity` or `confidentiality` (kernel_lockdown(7)).
+    pub lockdown: Reading<Choice>,
+    /// The modules that are loaded.
+    pub modules: Reading<Words>,
+    /// Parameters of modules by `module/parameter`; those that no module here has are `Missing`.
+    pub parameters: BTreeMap<&'static str, Reading<String>>,
+    /// `/sys/kernel/realtime`: only trees with the RT patches have it, so its absence says nothing.
+    pub realtime_flag: Reading<bool>,
+    /// The preemption model of a PREEMPT_DYNAMIC kernel, from debugfs (since 5.12).
+    pub preempt: Reading<Choice>,
+    /// The kernels in /boot.
+    pub installed: Reading<Vec<Installed>>,
+    /// Whether a kernel for crash dumps is loaded.
+    pub crash_loaded: Reading<bool>,
+    /// `/sys/kernel/rcu_normal`.
+    pub rcu_normal: Reading<bool>,
+    /// `/sys/kernel/rcu_expedited`.
+    pub rcu_expedited: Reading<bool>,
+}
+
+impl Kernel {
+    pub(crate) fn read(tree: &Tree) -> Kernel {
+        let (release, version) = names(tree);
+        let parameters = PARAMETERS.map(|name| {
+            let (module, parameter) = name.split_once('/').expect("module/parameter");
+            (name, tree.text(&format!("/sys/module/{module}/parameters/{parameter}")).parsed())
+        });
+        let config = config::read(tree, &release);
+        Kernel {
+            installed: installed::read(tree, &release, &config),
+            cmdline: tree.value("/proc/cmdline"),
+            tainted: tree.value("/proc/sys/kernel/tainted"),
+            lockdown: tree.value("/sys/kernel/security/lockdown"),
+            modules: modules(tree),
+            parameters: parameters.into_iter().collect(),
+            realtime_flag: tree.value("/sys/kernel/realtime"),
+            preempt: tree.value("/sys/kernel/debug/sched/preempt"),
+            crash_loaded: tree.value("/sys/kernel/kexec_crash_loaded"),
+            rcu_normal: tree.value("/sys/kernel/rcu_normal"),
+            rcu_expedited: tree.value("/sys/kernel/rcu_expedited"),
+            config,
+            release,
+            version,
+        }
+    }
+
+    /// The version's numbers.
+    ///
+    /// # Errors
+    /// If the release could not be read.
+    pub fn numbers(&self) -> Result<KernelVersion, Unread> {
+        self.release.need().and_then(|release| {
+            let expected = || Why::Malformed { expected: "a release such as 6.12.0".to_owned() };
+            let unread = || Unread { path: self.release.path.clone(), why: expected() };
+            release.parse().map_err(|()| unread())
+        })
+    }
+
+    /// How the kernel may be preempted.
+    ///
+    /// # Errors
+    /// If what tells it could not be read.
+    pub fn preemption(&self) -> Result<Preempt, Unread> {
+        version::preemption(self)
+    }
+
+    /// Whether it is PREEMPT_RT: by the token in `uname -v`, never by `/sys/kernel/realtime` alone.
+    ///
+    /// # Errors
+    /// If `uname -v` could not be read, and neither the configuration of the running kernel.
+    pub fn is_realtime(&self) -> Result<bool, Unread> {
+        version::is_realtime(self)
+    }
+}
+
+/// `uname -r` and `uname -v`; captured trees often have only /proc/version, which holds both.
+fn names(tree: &Tree) -> (Reading<String>, Reading<String>) {
+    let release = tree.value::<String>("/proc/sys/kernel/osrelease");
+    let version = tree.value::<String>("/proc/sys/kernel/version");
+    if release.known().is_some() && version.known().is_some() {
+        return (release, version);
+    }
+    let both = tree.value::<String>("/proc/version");
+    let malformed = || Why::Malformed { expected: "Linux version RELEASE (...) #VERSION".to_owned() };
+    let from_both = |part: fn(&str) -> Option<&str>| {
+        both.and_then(|text| part(text).map(str::to_owned).ok_or_else(malformed))
+    };
+    let or = |own: Reading<String>, other: Reading<String>| match other.known() {
+        Some(_) if own.known().is_none() => other,
+        _ => own,
+    };
+    let first = from_both(|text| text.split_ascii_whitespace().nth(2));
+    let last = from_both(|text| text.rfind(" #").and_then(|at| text.get(at + 1..)));
+    (or(release, first), or(version, last))
+}
+
+fn modules(tree: &Tree) -> Reading<Words> {
+    tree.text("/proc/modules").and_then(|text| {
+        let names = text.lines().filter_map(|line| line.split_ascii_whitespace().next());
+        Ok(Words(names.map(str::to_owned).collect()))
+    })
+}

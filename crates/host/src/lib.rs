@@ -1,0 +1,53 @@
+//! The state of a machine, as the kernel and the distribution show it in files.
+//!
+//! ```text
+//! Tree      where the files come from: this machine, a captured root, an archive, memory
+//!  └> Snapshot   everything the checks ask about, read once, as plain data
+//!      └> Reading<T>   a value with its path, or why there is none
+//! ```
+//!
+//! Kernels differ in what they have, machines in what they let one see. Therefore every value is a
+//! [`Reading`], and "absent", "denied", "hidden" and "not collected" stay apart down to the answer.
+//! No process is started, nothing is written, and neither the environment nor the command line of any process
+//! is read.
+
+mod cgroups;
+mod clocks;
+mod cpus;
+mod dmesg;
+mod error;
+mod irqs;
+mod kernel;
+mod limits;
+mod memory;
+mod platform;
+mod reading;
+mod redact;
+mod sched;
+mod snapshot;
+mod systemd;
+mod table;
+mod text;
+mod threads;
+mod tracing;
+mod tree;
+
+pub use cgroups::{Cgroup, CgroupVersion, Cgroups};
+pub use clocks::{Clocks, Clocksource};
+pub use cpus::{Cache, CpuState, Cpufreq, Cpus, IdleState, Node, NodeMemory, Throttling, Topology};
+pub use dmesg::Dmesg;
+pub use error::HostError;
+pub use irqs::{Balancer, Irq, IrqRow, Irqs};
+pub use kernel::{Cmdline, Config, Installed, Kernel, KernelVersion, Preempt};
+pub use limits::{Limit, LimitLine, Limits, LimitsFile, OwnLimits, User};
+pub use memory::{HugePages, Memory, Swap, Vm};
+pub use platform::{Container, Dmi, Hypervisor, PciDevice, Platform};
+pub use reading::{Reading, Unread, Why};
+pub use redact::Redaction;
+pub use sched::{Sched, Server, Watchdogs};
+pub use snapshot::Snapshot;
+pub use systemd::{Systemd, Unit};
+pub use text::{Choice, FromText, Mask, Words};
+pub use threads::{Thread, Threads};
+pub use tracing::{TraceInstance, Tracing};
+pub use tree::{Capture, Tree};

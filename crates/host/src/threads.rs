@@ -1,0 +1,169 @@
+//! Every thread: its policy, its priority, where it may run. Of its command line and environment: nothing.
+
+use crate::{Reading, Tree, Why};
+use std::collections::BTreeMap;
+use whylate_base::{Cpu, CpuSet, Policy, Tid};
+
+/// The flag of a kernel thread in /proc/PID/stat (`PF_KTHREAD`, include/linux/sched.h).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// The threads of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Threads {
+    /// Each that was there, by process and thread id. One that ended meanwhile is left out.
+    pub each: Reading<Vec<Thread>>,
+    /// The control groups of processes with a real-time thread, by process id.
+    pub cgroups: BTreeMap<i32, Reading<String>>,
+    /// This process' own control groups, those of whoever asks.
+    pub own_cgroup: Reading<String>,
+}
+
+/// One thread (proc_pid_stat(5), proc_pid_status(5)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thread {
+    /// Its process.
+    pub pid: i32,
+    /// Its id.
+    pub tid: Tid,
+    /// Its name.
+    pub comm: String,
+    /// Its scheduling policy; `None`: one that this program does not know.
+    pub policy: Option<Policy>,
+    /// Its real-time priority, 1 to 99; 0 for other policies.
+    pub priority: u32,
+    /// Its nice value.
+    pub nice: i32,
+    /// Whether it is the kernel's own.
+    pub kernel: bool,
+    /// The CPU it was on last.
+    pub cpu: Option<Cpu>,
+    /// The CPUs it may use.
+    pub affinity: Reading<CpuSet>,
+}
+
+impl Thread {
+    /// True for SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+    pub fn is_realtime(&self) -> bool {
+        matches!(self.policy, Some(Policy::Fifo | Policy::Rr | Policy::Deadline))
+    }
+}
+
+impl Threads {
+    pub(crate) fn read(tree: &Tree) -> Threads {
+        let each = tree.list("/proc").and_then(|names| {
+            let mut pids: Vec<i32> = names.iter().filter_map(|name| name.parse().ok()).collect();
+            pids.sort_unstable();
+            let threads: Vec<Thread> =
+                pids.into_iter().map(|pid| of_process(tree, pid)).collect::<Result<Vec<_>, _>>()?.concat();
+            // A machine has one thread at least; where none is seen they are hidden, or were not collected.
+            match threads.is_empty() {
+                true => Err(Why::NotCollected),
+                false => Ok(threads),
+            }
+        });
+        let mut cgroups = BTreeMap::new();
+        for thread in
+            each.known().into_iter().flatten().filter(|thread| thread.is_realtime() && !thread.kernel)
+        {
+            cgroups.entry(thread.pid).or_insert_with(|| tree.text(&format!("/proc/{}/cgroup", thread.pid)));
+        }
+        Threads { each, cgroups, own_cgroup: tree.text("/proc/self/cgroup") }
+    }
+}
+
+fn of_process(tree: &Tree, pid: i32) -> Result<Vec<Thread>, Why> {
+    let tids = match tree.list(&format!("/proc/{pid}/task")).value {
+        Ok(tids) => tids,
+        Err(why) => return gone(why).map(|()| Vec::new()),
+    };
+    let mut threads = Vec::new();
+    for tid in tids.iter().filter_map(|tid| tid.parse().ok()) {
+        let dir = format!("/proc/{pid}/task/{tid}");
+        let thread = match tree.text(&format!("{dir}/stat")).value {
+            Ok(stat) => stat,
+            Err(why) => {
+                gone(why)?;
+                continue;
+            }
+        };
+        let malformed = || Why::Malformed { expected: "the fields of proc_pid_stat(5)".to_owned() };
+        let affinity = tree.text(&format!("{dir}/status")).and_then(|status| {
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+            list.and_then(|list| list.trim().parse().ok())
+                .ok_or_else(|| Why::Malformed { expected: "Cpus_allowed_list".to_owned() })
+        });
+        threads.push(parse(pid, Tid(tid), &thread, affinity).ok_or_else(malformed)?);
+    }
+    Ok(threads)
+}
+
+/// A thread may end while it is looked at: ESRCH, or the file is gone. That is no failure.
+fn gone(why: Why) -> Result<(), Why> {
+    match why {
+        Why::Missing => Ok(()),
+        Why::Io { error } if error.contains("os error 3)") => Ok(()),
+        why => Err(why),
+    }
+}
+
+/// Fields are counted as in the man page, from 1; the name in field 2 may hold anything.
+fn parse(pid: i32, tid: Tid, stat: &str, affinity: Reading<CpuSet>) -> Option<Thread> {
+    let (before, after) = stat.rsplit_once(") ")?;
+    let comm = before.split_once('(')?.1;
+    let fields: Vec<&str> = after.split_ascii_whitespace().collect();
+    let field = |number: usize| fields.get(number.checked_sub(3)?).copied();
+    let flags: u64 = field(9)?.parse().ok()?;
+    Some(Thread {
+        pid,
+        tid,
+        comm: comm.to_owned(),
+        policy: Policy::from_raw(field(41)?.parse().ok()?),
+        priority: field(40)?.parse().ok()?,
+        nice: field(19)?.parse().ok()?,
+        kernel: flags & KERNEL_THREAD != 0,
+        cpu: field(39)?.parse().ok().map(Cpu),
+        affinity,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STAT: &str = "412 (a) b (x) S 1 412 412 0 -1 4194560 1 0 0 0 0 0 0 0 -51 0 1 0 37 1 1 1 0 0 0 0 0 0 0 0 0 0 0 \
+                        0 17 3 50 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+
+    #[test]
+    fn threads_are_read_by_the_fields_of_the_man_page() {
+        let tree = Tree::memory(&[
+            ("/proc/412/task/412/stat", STAT),
+            ("/proc/412/task/412/status", "Name:\tx\nCpus_allowed_list:\t2-3\n"),
+            ("/proc/412/cgroup", "0::/rt\n"),
+        ]);
+        let threads = Threads::read(&tree);
+        let each = threads.each.need().expect("threads");
+        let thread = &each[0];
+        assert_eq!(
+            (thread.comm.as_str(), thread.policy, thread.priority),
+            ("a) b (x", Some(Policy::Fifo), 50)
+        );
+        assert_eq!((thread.cpu, thread.kernel), (Some(Cpu(3)), false));
+        assert_eq!(thread.affinity.need().expect("list").to_string(), "2-3");
+        assert_eq!(threads.cgroups[&412].known().map(String::as_str), Some("0::/rt\n"));
+    }
+
+    #[test]
+    fn no_thread_at_all_is_no_answer() {
+        assert!(Threads::read(&Tree::memory(&[("/proc/version", "")])).each.need().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in "\\PC{0,60}", cut in 0usize..200) {
+            let affinity = || Reading::new("/x", Ok(CpuSet::new()));
+            let _ = parse(1, Tid(1), &text, affinity());
+            let _ = parse(1, Tid(1), &STAT[..cut.min(STAT.len())], affinity());
+        }
+    }
+}

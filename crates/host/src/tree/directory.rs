@@ -1,0 +1,103 @@
+//! A directory that holds another machine's root.
+//!
+//! Links in it lead within it: an absolute one must not end up on the machine that looks. The kernel sees to
+//! that (`openat2(2)`, RESOLVE_IN_ROOT, Linux 5.6).
+
+use super::{Source, sos, why};
+use crate::{HostError, Why};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// A captured root.
+pub(super) struct Directory {
+    root: OwnedFd,
+    /// What a sosreport holds as the output of a command.
+    overlay: sos::Overlay,
+}
+
+impl Directory {
+    pub(super) fn open(path: &Path) -> Result<Directory, HostError> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        let root = rustix::fs::open(path, flags, Mode::empty())
+            .map_err(|error| HostError::Open { path: path.to_owned(), error: error.into() })?;
+        let mut directory = Directory { root, overlay: sos::Overlay::default() };
+        directory.overlay = sos::overlay(&directory);
+        Ok(directory)
+    }
+
+    /// Opens a path within the root.
+    fn at(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+        // Anything that could block or act when it is opened is refused by its type afterwards.
+        let opened = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = if flags.contains(OFlags::PATH) { flags } else { flags | opened } | OFlags::CLOEXEC;
+        let path = path.trim_start_matches('/');
+        let path = if path.is_empty() { "." } else { path };
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        Ok(rustix::fs::openat2(&self.root, path, flags, Mode::empty(), resolve)?)
+    }
+
+    /// The first `limit` bytes of a regular file.
+    pub(super) fn file(&self, path: &str, limit: usize) -> io::Result<Vec<u8>> {
+        let file = self.at(path, OFlags::RDONLY)?;
+        if FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        File::from(file).take(limit as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The names in a directory, sorted.
+    pub(super) fn names(&self, path: &str) -> io::Result<Vec<String>> {
+        let directory = self.at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&directory)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn target(&self, path: &str) -> io::Result<String> {
+        let link = self.at(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+        let stat = rustix::fs::statat(&link, "", AtFlags::EMPTY_PATH)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
+            return Err(io::Error::other("not a symbolic link"));
+        }
+        Ok(rustix::fs::readlinkat(&link, "", Vec::new())?.to_string_lossy().into_owned())
+    }
+}
+
+/// What is not there was perhaps not collected.
+fn uncertain(error: &io::Error) -> Why {
+    match why(error) {
+        Why::Missing => Why::NotCollected,
+        why => why,
+    }
+}
+
+impl Source for Directory {
+    fn read(&self, path: &str, limit: usize) -> Result<Vec<u8>, Why> {
+        self.file(path, limit).or_else(|error| match self.overlay.files.get(path) {
+            Some(text) => Ok(text.as_bytes().iter().copied().take(limit).collect()),
+            None => Err(uncertain(&error)),
+        })
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, Why> {
+        match self.overlay.directories.get(path) {
+            Some(names) => names.clone().ok_or(Why::NotCollected),
+            None => self.names(path).map_err(|error| uncertain(&error)),
+        }
+    }
+
+    fn link(&self, path: &str) -> Result<String, Why> {
+        self.target(path).map_err(|error| uncertain(&error))
+    }
+}

@@ -1,0 +1,93 @@
+//! What all renderers of a check share: which answers come first, and how a way out is worded.
+
+use crate::words;
+use whylate_base::Severity;
+use whylate_checks::{Answer, Answered, CannotTell, Fix, Report, Status};
+
+/// The answers in the order of reading: gravest first, then what nobody can tell, then what is well.
+pub(crate) struct Groups<'a> {
+    /// Not as it should be, gravest first; of one severity in the registry's order.
+    pub(crate) failed: Vec<(&'a Answered, &'a Answer)>,
+    /// What had to be known is not.
+    pub(crate) unknown: Vec<(&'a Answered, &'a CannotTell)>,
+    /// As it should be.
+    pub(crate) passed: Vec<(&'a Answered, &'a Answer)>,
+    /// The question does not arise.
+    pub(crate) beside: Vec<(&'a Answered, &'a Answer)>,
+}
+
+impl<'a> Groups<'a> {
+    pub(crate) fn of(report: &'a Report) -> Groups<'a> {
+        let mut groups =
+            Groups { failed: Vec::new(), unknown: Vec::new(), passed: Vec::new(), beside: Vec::new() };
+        for answered in &report.answers {
+            match &answered.verdict {
+                Err(unknown) => groups.unknown.push((answered, unknown)),
+                Ok(answer) => match answer.status {
+                    Status::Fail => groups.failed.push((answered, answer)),
+                    Status::Pass => groups.passed.push((answered, answer)),
+                    Status::NotApplicable => groups.beside.push((answered, answer)),
+                },
+            }
+        }
+        groups.failed.sort_by_key(|(answered, _)| std::cmp::Reverse(answered.severity()));
+        groups
+    }
+
+    /// How many failures are of one severity.
+    pub(crate) fn failures(&self, severity: Severity) -> usize {
+        self.failed.iter().filter(|(answered, _)| answered.severity() == severity).count()
+    }
+
+    /// `2 errors, 1 warning, 3 cannot be told`: the answer in one line.
+    pub(crate) fn title(&self) -> String {
+        let counts = [
+            (self.failures(Severity::Error), "error"),
+            (self.failures(Severity::Warning), "warning"),
+            (self.failures(Severity::Info), "remark"),
+        ];
+        let mut parts: Vec<String> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, name)| words::plural(count as u64, name))
+            .collect();
+        if parts.is_empty() {
+            parts.push("Nothing found".to_owned());
+        }
+        if !self.unknown.is_empty() {
+            parts.push(format!("{} cannot be told", self.unknown.len()));
+        }
+        parts.join(", ")
+    }
+}
+
+/// The parts of a way out, each with what it is; the first needs no label.
+pub(crate) fn way_out(fix: &Fix) -> impl Iterator<Item = (&'static str, String)> {
+    let reboot = if fix.reboot { " (needs a reboot)" } else { "" };
+    let parts = [
+        ("", fix.runtime.as_ref().map(|command| words::clean(command))),
+        ("lasting: ", fix.boot.as_ref().map(|setting| format!("{}{reboot}", words::clean(setting)))),
+        ("risk: ", fix.risk.as_ref().map(|risk| words::clean(risk))),
+    ];
+    let parts = parts.into_iter().filter_map(|(label, text)| Some((label, text?)));
+    parts.enumerate().map(|(i, (label, text))| (if i == 0 { "" } else { label }, text))
+}
+
+/// A way out as one line.
+pub(crate) fn way_out_line(fix: &Fix) -> String {
+    let parts: Vec<String> = way_out(fix).map(|(label, text)| format!("{label}{text}")).collect();
+    parts.join("; ")
+}
+
+/// What was asked of which machine.
+pub(crate) fn facts(report: &Report) -> Vec<String> {
+    let (ask, machine) = (&report.ask, &report.machine);
+    let mut facts = vec![format!("profile {}", ask.profile)];
+    facts.extend(ask.cpus.as_ref().map(|cpus| format!("for CPUs {cpus}")));
+    facts.extend(ask.priority.map(|priority| format!("for priority {priority}")));
+    facts.extend(ask.user.as_ref().map(|user| format!("for {}", words::clean(user))));
+    facts.extend(machine.release.as_ref().map(|release| format!("Linux {}", words::clean(release))));
+    facts.extend(machine.cpus.as_ref().map(|cpus| format!("CPUs {cpus}")));
+    facts.extend(machine.model.as_ref().map(|model| words::clean(model)));
+    facts
+}
