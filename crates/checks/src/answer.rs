@@ -115,7 +115,12 @@ impl Answer {
     #[must_use]
     pub fn shows<T: fmt::Display>(self, reading: &Reading<T>) -> Answer {
         let value = match &reading.value {
-            Ok(value) => value.to_string(),
+            // As the kernel writes them.
+            Ok(value) => match value.to_string().as_str() {
+                "true" => "1".to_owned(),
+                "false" => "0".to_owned(),
+                other => other.to_owned(),
+            },
             Err(why) => format!("({why})"),
         };
         self.shows_as(&reading.path, value)

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub use version::{KernelVersion, Preempt};
 
 /// Module parameters that matter to latency, as `module/parameter`.
-const PARAMETERS: [&str; 20] = [
+const PARAMETERS: [&str; 21] = [
     "cpuidle_haltpoll/force",
     "haltpoll/guest_halt_poll_ns",
     "intel_idle/max_cstate",
@@ -23,6 +23,7 @@ const PARAMETERS: [&str; 20] = [
     "kvm/kvmclock_periodic_sync",
     "kvm/nx_huge_pages",
     "kvm/nx_huge_pages_recovery_ratio",
+    "kvm_amd/pause_filter_count",
     "kvm_intel/ple_gap",
     "kvm_intel/preemption_timer",
     "pcie_aspm/policy",

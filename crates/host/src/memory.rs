@@ -1,7 +1,7 @@
 //! Memory management: what may fault, stall or move pages under a running task.
 
 use crate::table::readings;
-use crate::{Choice, Reading, Tree};
+use crate::{Choice, Reading, Tree, Why};
 
 /// The settings and the swap areas.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ impl Memory {
             thp_defrag: tree.value("/sys/kernel/mm/transparent_hugepage/defrag"),
             khugepaged_defrag: tree.value("/sys/kernel/mm/transparent_hugepage/khugepaged/defrag"),
             ksm_run: tree.value("/sys/kernel/mm/ksm/run"),
-            swaps: tree.text("/proc/swaps").and_then(|text| Ok(swaps(text))),
+            swaps: tree.text("/proc/swaps").and_then(|text| swaps(text)),
             lru_gen: tree.value("/sys/kernel/mm/lru_gen/enabled"),
             huge_pages: huge_pages(tree),
         }
@@ -105,14 +105,18 @@ fn huge_pages(tree: &Tree) -> Reading<Vec<HugePages>> {
     })
 }
 
-fn swaps(text: &str) -> Vec<Swap> {
+fn swaps(text: &str) -> Result<Vec<Swap>, Why> {
+    // The heading is there without any area as well.
+    if !text.starts_with("Filename") {
+        return Err(Why::Malformed { expected: "the heading of /proc/swaps".to_owned() });
+    }
     let areas = text.lines().skip(1).filter_map(|line| {
         let mut words = line.split_ascii_whitespace();
         let name = words.next()?.to_owned();
         let mut numbers = words.skip(1).map(str::parse);
         Some(Swap { name, size_kib: numbers.next()?.ok()?, used_kib: numbers.next()?.ok()? })
     });
-    areas.collect()
+    Ok(areas.collect())
 }
 
 #[cfg(test)]
@@ -123,7 +127,11 @@ mod tests {
     fn swap_areas() {
         let text =
             "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n/dev/zram0   partition\t8388604\t12\t100\n";
-        assert_eq!(swaps(text), [Swap { name: "/dev/zram0".into(), size_kib: 8_388_604, used_kib: 12 }]);
-        assert_eq!(swaps("Filename\n"), []);
+        assert_eq!(
+            swaps(text),
+            Ok(vec![Swap { name: "/dev/zram0".into(), size_kib: 8_388_604, used_kib: 12 }])
+        );
+        assert_eq!(swaps("Filename\n"), Ok(vec![]));
+        assert!(swaps("").is_err());
     }
 }

@@ -1,7 +1,8 @@
 //! Everything the checks ask about, read at once.
 
 use crate::{
-    Cgroups, Clocks, Cpus, Dmesg, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads, Tracing, Tree,
+    Cgroups, Clocks, Cpus, Dmesg, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads, Tracing,
+    Tree,
 };
 
 /// The state of a machine: plain data, one field for each subject.

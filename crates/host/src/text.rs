@@ -15,8 +15,9 @@ pub trait FromText: Sized {
 impl FromText for String {
     const EXPECTED: &'static str = "text";
 
+    /// A file of no bytes is none that a kernel shows; of an empty line nobody knows.
     fn from_text(text: &str) -> Option<Self> {
-        Some(text.trim_matches(['\0', '\n', ' ', '\t']).to_owned())
+        (!text.is_empty()).then(|| text.trim_matches(['\0', '\n', ' ', '\t']).to_owned())
     }
 }
 
@@ -54,6 +55,8 @@ impl FromText for CpuSet {
 
     fn from_text(text: &str) -> Option<Self> {
         match text.trim() {
+            // No CPU is an empty line.
+            _ if text.is_empty() => None,
             "(null)" => Some(CpuSet::new()),
             list => list.parse().ok(),
         }

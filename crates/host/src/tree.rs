@@ -84,6 +84,10 @@ impl Tree {
         let directory = directory::Directory::open(path)?;
         match archive::unpacked(path, &directory)? {
             Some(capture) => Ok(Tree::of(capture)),
+            None if !directory.is_root() => Err(HostError::Foreign {
+                path: path.to_owned(),
+                reason: "it has neither proc nor sys nor etc".to_owned(),
+            }),
             None => Ok(Tree::of(directory)),
         }
     }

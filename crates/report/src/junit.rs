@@ -97,7 +97,10 @@ fn outcome(answered: &Answered, fail_on: Severity) -> Option<Outcome> {
     if severity >= fail_on {
         return Some(Outcome { element: red, kind, message, text });
     }
-    let message = format!("{kind}: {message}");
+    let message = match answered.failed() {
+        true => format!("{kind}: {message}"),
+        false => message,
+    };
     Some(Outcome { element: "skipped", kind, message, text })
 }
 

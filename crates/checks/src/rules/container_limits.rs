@@ -1,6 +1,7 @@
 //! In a container: does it leave real-time threads what they need?
 
 use super::shared::common;
+use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
 use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
@@ -103,6 +104,8 @@ fn is_container(host: &Snapshot) -> Result<bool, CannotTell> {
     signs.docker.if_present()?;
     signs.podman.if_present()?;
     signs.systemd.if_present()?;
+    // One that gives no sign still hides the threads of the kernel.
+    with_those_of_kernel(host)?;
     Ok(false)
 }
 
@@ -115,12 +118,15 @@ mod tests {
     const V2: &Files = &[("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 ro 0 0\n")];
     const MAX: &str = "/sys/fs/cgroup/cpu.max";
 
+    const HOST: &Files = &[("/proc/1/cgroup", "0::/init.scope\n")];
+
     #[test]
     fn cases() {
         table(
             &RULE,
             &[
-                case("none", &[&[("/proc/1/cgroup", "0::/init.scope\n")]]).does_not_apply("no container"),
+                case("none", &[HOST, thread!(kernel 2 "kthreadd", other 0, "0-1")]).does_not_apply("no container"),
+                case("one without a sign", &[HOST, thread!(program 1 "app", other 0, "0-1")]).cannot_tell("hidden"),
                 case("free", &[DOCKER, V2, &[(MAX, "max 100000\n")]]).passes("no quota"),
                 case("quota", &[DOCKER, V2, &[(MAX, "50000 100000\n")]]).fails("50000 100000"),
                 case(

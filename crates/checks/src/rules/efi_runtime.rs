@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::real_time;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -24,6 +24,9 @@ pub(super) const RULE: Rule = Rule {
 /// Since then it is an option of its own; before, PREEMPT_RT kernels did without by themselves.
 const OPTION: KernelVersion = KernelVersion::new(5, 19);
 
+/// The first long-term kernel whose RT patches have it.
+const WITHOUT: KernelVersion = KernelVersion::new(4, 19);
+
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if host.platform.efi.if_present()?.is_none() {
         return Ok(Answer::not_applicable("The machine was not booted by EFI"));
@@ -38,6 +41,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let config = &host.kernel.config;
     if !on {
         if host.kernel.numbers()? < OPTION {
+            if host.kernel.is_realtime()? && host.kernel.numbers()? < WITHOUT {
+                let why = "whether PREEMPT_RT kernels before 4.19 do without EFI runtime services is not known here";
+                return Err(CannotTell::because(&host.kernel.release.path, why));
+            }
             if host.kernel.is_realtime()? {
                 return Ok(Answer::pass("This PREEMPT_RT kernel does without EFI runtime services")
                     .shows(&host.kernel.version));

@@ -43,6 +43,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
              some time never meets it."
         ),
     );
+    // It is also what catches a thread that loops: only one that means to keep its CPU is better without.
+    let answer = match ask.profile {
+        Profile::Realtime | Profile::Robotics => answer.graded(Severity::Info),
+        _ => answer,
+    };
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, on| answer.shows(on));
     Ok(answer.fix(
         Fix::runtime(format!("echo 0 > {}, for each of these CPUs", first.path))
@@ -68,12 +73,15 @@ mod tests {
         table(
             &RULE,
             &[
-                case("6.12", &[KERNEL_6_12, TWO_CPUS, ON]).fails("50 ms of each 1000 ms on 1 of 2 CPUs"),
+                case("6.12", &[KERNEL_6_12, TWO_CPUS, ON]).fails_as(Severity::Info, "50 ms of each 1000 ms on 1 of 2 CPUs"),
+                case("6.12, threads that poll", &[KERNEL_6_12, TWO_CPUS, ON])
+                    .profile(Profile::CpuPartitioning)
+                    .fails("50 ms"),
                 case("off where it matters", &[KERNEL_6_12, TWO_CPUS, ON]).cpus("1").passes("off"),
                 case("no such CPU", &[KERNEL_6_12, TWO_CPUS, ON]).cpus("1,7").cannot_tell("every chosen CPU"),
                 case("6.1", &[KERNEL_6_1, TWO_CPUS, DEBUGFS]).does_not_apply("before 6.12"),
                 case("debugfs is not mounted", &[KERNEL_6_12, TWO_CPUS]).cannot_tell("mount -t debugfs"),
-                case("taken into an older kernel", &[KERNEL_6_1, TWO_CPUS, ON]).fails("50 ms"),
+                case("taken into an older kernel", &[KERNEL_6_1, TWO_CPUS, ON]).fails_as(Severity::Info, "50 ms"),
             ],
         );
     }

@@ -40,8 +40,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let answer = Answer::fail(
         format!("The governor is `{}` on {} of {} CPUs", first.need()?, survey.wrong.len(), cpus.len()),
-        "A CPU that idled runs slowly when a task wakes up: the same work takes two to four times as long until the \
-         governor reacts, after some ms, and each change of frequency costs some 10 to 100 us.",
+        "A CPU that idled runs slowly when a task wakes up: the same work takes longer until the governor reacts, by the \
+         ratio of the frequencies, and the time is another one each time.",
     );
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(

@@ -1,7 +1,7 @@
 //! Is there a graphics processor that shares the memory?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -24,7 +24,7 @@ const DRIVERS: [&str; 10] =
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let Some(devices) = host.platform.pci.if_present()? else {
-        return Ok(Answer::not_applicable("There is no PCI bus to look for graphics on"));
+        return Ok(Answer::not_applicable("There is no PCI bus to look for graphics on; others are not looked for"));
     };
     let mut drivers = Vec::new();
     let mut displays = 0;
@@ -40,6 +40,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
     }
     let Some((_, first)) = drivers.first() else {
+        // A board that is described by a device tree has its graphics elsewhere.
+        if host.platform.model.if_present()?.is_some() {
+            return Err(CannotTell::because("/sys/class/drm", "graphics of this board are not on PCI: look there"));
+        }
         return Ok(Answer::pass("No driver of a graphics processor is in use").shows_as(
             &host.platform.pci.path,
             format!("{displays} displays among {} devices", devices.len()),
@@ -70,6 +74,8 @@ mod tests {
     use crate::testing::*;
     use whylate_host::Tree;
 
+    /// /proc is there, and has no device tree.
+    const NO_BOARD: &Files = &[("/proc/stat", "")];
     const CLASS: &str = "/sys/bus/pci/devices/0000:00:02.0/class";
 
     #[test]
@@ -77,8 +83,10 @@ mod tests {
         table(
             &RULE,
             &[
-                case("no driver", &[&[(CLASS, "0x030000\n")]]).passes("No driver"),
-                case("no display", &[&[(CLASS, "0x020000\n")]]).passes("No driver"),
+                case("no driver", &[NO_BOARD, &[(CLASS, "0x030000\n")]]).passes("No driver"),
+                case("no display", &[NO_BOARD, &[(CLASS, "0x020000\n")]]).passes("No driver"),
+                case("a board", &[&[(CLASS, "0x0c0330\n"), ("/proc/device-tree/model", "Raspberry Pi 4\0")]])
+                    .cannot_tell("not on PCI"),
                 case("no bus", &[TWO_CPUS]).does_not_apply("no PCI"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],
@@ -93,13 +101,14 @@ mod tests {
         std::fs::create_dir_all(&device).expect("directories");
         std::fs::write(device.join("class"), "0x030000\n").expect("a file");
         let ask = Ask::of(Profile::Realtime);
-        for (driver, fails) in [("i915", true), ("ast", false)] {
+        for (driver, expected) in [("i915", Some(crate::Status::Fail)), ("ast", None)] {
             let link = device.join("driver");
             let _ = std::fs::remove_file(&link);
             std::os::unix::fs::symlink(format!("../../../bus/pci/drivers/{driver}"), &link).expect("a link");
             let host = Snapshot::read(&Tree::open(directory.path()).expect("a tree"));
-            let answer = check(&host, &ask).expect("an answer");
-            assert_eq!(answer.status == crate::Status::Fail, fails, "{answer:?}");
+            // That there is no device tree a directory does not say.
+            let answer = check(&host, &ask);
+            assert_eq!(answer.as_ref().ok().map(|answer| answer.status), expected, "{answer:?}");
         }
     }
 }

@@ -23,7 +23,11 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let config = host.kernel.config.need()?;
     let cmdline = host.kernel.cmdline.need()?;
     let built = config.has("HIGH_RES_TIMERS");
-    let off = matches!(cmdline.get("highres"), Some("off" | "0"));
+    // As kstrtobool has it, which looks at two characters at most.
+    let off = cmdline.get("highres").is_some_and(|value| {
+        let word = value.to_ascii_lowercase();
+        word.starts_with(['0', 'n', 'f']) || word.starts_with("of")
+    });
     let (config_path, cmdline_path) = (&host.kernel.config.path, &host.kernel.cmdline.path);
     let with = |answer: Answer| {
         answer
@@ -67,6 +71,7 @@ mod tests {
             &[
                 case("on", &[KERNEL_6_1, ON, QUIET]).passes("are on"),
                 case("off", &[KERNEL_6_1, ON, &[("/proc/cmdline", "highres=off")]]).fails("4 ms"),
+                case("off in another word", &[KERNEL_6_1, ON, &[("/proc/cmdline", "highres=n")]]).fails("4 ms"),
                 case("not built in", &[KERNEL_6_1, NONE, QUIET]).fails("10 ms"),
                 case("no command line", &[KERNEL_6_1, ON]).cannot_tell("/proc"),
                 case("unknown build", &[KERNEL_6_1, QUIET]).cannot_tell("config"),

@@ -20,6 +20,13 @@ pub(super) const RULE: Rule = Rule {
 /// So many interrupts are named.
 const NAMED: usize = 12;
 
+/// Interrupts that each CPU has for itself, and nobody can move: the timers of arm64 and riscv.
+const OF_EACH_CPU: [&str; 4] = ["arch_timer", "kvm guest vtimer", "kvm guest ptimer", "riscv-timer"];
+
+fn is_of_each_cpu(irq: &Irq) -> bool {
+    irq.actions.iter().all(|action| OF_EACH_CPU.contains(&action.as_str()))
+}
+
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let cpus = match &ask.cpus {
         Some(cpus) => cpus.clone(),
@@ -34,7 +41,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         return Ok(Answer::not_applicable("Every CPU is real-time: interrupts have no other to go to"));
     }
     // One that no driver has cannot come.
-    let used: Vec<&Irq> = host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty()).collect();
+    let used: Vec<&Irq> = host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty() && !is_of_each_cpu(irq)).collect();
     let mut targets: Vec<(&Irq, &Reading<CpuSet>)> = Vec::new();
     for irq in &used {
         let target = match irq.effective.if_present()? {
@@ -58,7 +65,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if survey.wrong.is_empty() {
         return Ok(Answer::fail(
             format!("No interrupt goes to CPUs {cpus} now, but new ones may: the default allows {default_here}"),
-            "A device that is plugged in, or a driver that is loaded, later interrupts them: 2 to 10 us each time.",
+            "A device that is plugged in, or a driver that is loaded, later interrupts them.",
         )
         .graded(Severity::Info)
         .shows(&host.irqs.default_affinity)
@@ -66,8 +73,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let mut answer = Answer::fail(
         format!("{} of {} interrupts may come to CPUs {cpus}", survey.wrong.len(), used.len()),
-        "Each one takes 2 to 10 us from whatever runs there, and its softirqs up to ms; on PREEMPT_RT its thread, at \
-         priority 50, competes as well.",
+        "Each one takes time from whatever runs there, and its softirqs more; on PREEMPT_RT its thread, at priority 50, \
+         competes as well.",
     );
     let wrong = targets.iter().filter(|(_, target)| survey.wrong.iter().any(|wrong| wrong.path == target.path));
     for (irq, target) in wrong.take(NAMED) {
@@ -89,6 +96,7 @@ mod tests {
         ("/proc/irq/25/smp_affinity_list", "0-1\n"),
         ("/proc/irq/default_smp_affinity", "1\n"),
     ];
+    const ARM: &Files = &[("/proc/irq/11/arch_timer/x", ""), ("/proc/irq/11/smp_affinity_list", "0-1\n")];
     const ALL: (&str, &str) = ("/proc/irq/default_smp_affinity", "3\n");
 
     #[test]
@@ -98,6 +106,7 @@ mod tests {
             &[
                 case("apart", &[TWO_CPUS, DISK]).cpus("1").passes("None of 1"),
                 case("here", &[TWO_CPUS, DISK]).cpus("0").fails("1 of 1 interrupts"),
+                case("a timer of each CPU", &[TWO_CPUS, DISK, ARM]).cpus("1").passes("None of 1"),
                 case("later ones", &[TWO_CPUS, DISK, &[ALL]]).cpus("1").fails_as(Severity::Info, "new ones"),
                 case("before 4.15", &[TWO_CPUS, &[("/proc/irq/7/x/y", ""), ("/proc/irq/7/smp_affinity_list", "1\n"), ALL]])
                     .cpus("1")

@@ -29,8 +29,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         threads.filter(|thread| thread.kernel && thread.comm.starts_with("irq/")).collect();
     if irqs.is_empty() {
         return Ok(Answer::not_applicable(match host.kernel.is_realtime() {
-            Ok(true) => "No interrupt has a thread here",
-            _ => "No interrupt has a thread: handlers run at once, above every priority",
+            Ok(false) => "No interrupt has a thread: handlers run at once, above every priority",
+            _ => "No interrupt has a thread here",
         }));
     }
     let above: Vec<&&Thread> =

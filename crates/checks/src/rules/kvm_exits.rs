@@ -23,6 +23,11 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let unread = |name: &str| CannotTell::because(format!("/sys/module/{name}"), "it was not read");
     let parameter = |name: &str| host.kernel.parameters.get(name).ok_or_else(|| unread(name));
     let (sync, gap) = (parameter("kvm/kvmclock_periodic_sync")?, parameter("kvm_intel/ple_gap")?);
+    let gap = match gap.if_present()? {
+        Some(_) => gap,
+        // AMD's.
+        None => parameter("kvm_amd/pause_filter_count")?,
+    };
     let (synced, exits) = (sync.if_present()?, gap.if_present()?);
     if synced.is_none() && exits.is_none() {
         return Ok(Answer::not_applicable("The module kvm is not loaded, or is not that of x86"));
@@ -49,7 +54,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     .shows(gap)
     .shows(halt_poll)
     .fix(
-        Fix::reboot("options kvm kvmclock_periodic_sync=0 and options kvm_intel ple_gap=0 in /etc/modprobe.d")
+        Fix::reboot("options kvm kvmclock_periodic_sync=0 and options kvm_intel ple_gap=0 (AMD: options kvm_amd pause_filter_count=0) in /etc/modprobe.d")
             .risk("vCPUs that share a CPU wait for each other's spinlocks for longer"),
     ))
 }
@@ -60,6 +65,7 @@ mod tests {
     use crate::testing::*;
 
     const SYNC: &str = "/sys/module/kvm/parameters/kvmclock_periodic_sync";
+    const FILTER: &str = "/sys/module/kvm_amd/parameters/pause_filter_count";
     const GAP: &str = "/sys/module/kvm_intel/parameters/ple_gap";
 
     #[test]
@@ -71,7 +77,8 @@ mod tests {
                 case("clocks", &[&[(SYNC, "Y\n"), (GAP, "0\n")]]).fails("set their clocks"),
                 case("loops", &[&[(SYNC, "N\n"), (GAP, "128\n")]]).fails("for loops"),
                 case("neither", &[&[(SYNC, "N\n"), (GAP, "0\n")]]).passes("neither"),
-                case("AMD", &[&[(SYNC, "N\n")]]).passes("neither"),
+                case("AMD", &[&[(SYNC, "N\n"), (FILTER, "3000\n")]]).fails("for loops"),
+                case("AMD, off", &[&[(SYNC, "N\n"), (FILTER, "0\n")]]).passes("neither"),
                 case("no KVM", &[TWO_CPUS]).does_not_apply("not loaded"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

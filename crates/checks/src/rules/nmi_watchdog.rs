@@ -28,6 +28,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         Some(false) => return Ok(Answer::pass("The hard lockup detector is off").shows(own)),
         Some(true) => {}
     }
+    // Since 6.5 each CPU can watch its neighbour instead, from the timer that `soft-watchdog` tells of.
+    if host.kernel.config.known().is_some_and(|config| config.has("HARDLOCKUP_DETECTOR_BUDDY")) {
+        return Ok(Answer::pass("The hard lockup detector needs no non-maskable interrupt")
+            .shows_as(&host.kernel.config.path, "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y"));
+    }
     let watched = &watchdogs.watchdog_cpumask;
     let cpus = ask.cpus(host)?;
     let shared = common(watched.need()?, &cpus);
@@ -57,6 +62,8 @@ mod tests {
 
     const ON: &Files =
         &[("/proc/sys/kernel/nmi_watchdog", "1\n"), ("/proc/sys/kernel/watchdog_cpumask", "0-1\n")];
+    const BUDDY: &Files =
+        &[("/boot/config-6.1.0-28-amd64", "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y\n")];
     const FIRST: &Files = &[("/proc/sys/kernel/watchdog_cpumask", "0\n")];
 
     #[test]
@@ -67,6 +74,7 @@ mod tests {
                 case("on", &[TWO_CPUS, ON]).fails("CPUs 0-1"),
                 case("elsewhere", &[TWO_CPUS, ON, FIRST]).cpus("1").passes("other CPUs"),
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "0\n")]]).passes("off"),
+                case("by the neighbour", &[KERNEL_6_1, TWO_CPUS, ON, BUDDY]).passes("no non-maskable"),
                 case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no hard"),
                 case("on, CPUs not known", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "1\n")]])
                     .cannot_tell("cpumask"),

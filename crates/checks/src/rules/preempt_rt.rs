@@ -41,18 +41,16 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let why = match preemptible {
         true => {
             "With `preempt=full` or `lazy` a thread waits while another holds any spinlock or handles softirqs: \
-             some 100 us to several ms under load, against some 10 to 100 us with PREEMPT_RT. `threadirqs` threads \
-             the handlers, but spinlocks still disable preemption."
+             how long has no bound. `threadirqs` threads the handlers, but spinlocks still disable preemption."
         }
         false => {
-            "A system call runs on to its end or to a point where it asks: several ms under load, where PREEMPT_RT \
-             stays at some 10 to 100 us."
+            "A system call runs on to its end or to a point where it asks: how long that takes under load has no bound."
         }
     };
     let answer = Answer::fail(what, why)
         .shows(&kernel.version)
         .fix(Fix::reboot("install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)")
-            .risk("throughput falls by some per cent; out-of-tree drivers must be built for it"))
+            .risk("throughput falls; out-of-tree drivers must be built for it"))
         .fix(Fix::reboot("without one: preempt=full threadirqs on the kernel command line")
             .risk("no bound: only the usual case gets better"));
     Ok(match ask.profile {

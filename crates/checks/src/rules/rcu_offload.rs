@@ -1,9 +1,9 @@
 //! Do RCU callbacks run on the real-time CPUs?
 
-use super::shared::cpus::{NOBODY_CHOSE, real_time};
+use super::shared::cpus::{NOBODY_CHOSE, of_parameter, real_time, without};
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::{Cpu, CpuSet, Severity};
 use whylate_host::Snapshot;
 
@@ -44,6 +44,18 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             .shows_as("/proc/PID/comm", format!("rcuop/N for CPUs {offloaded}"))
             .shows_as(&cmdline.path, shown));
     }
+    // What was asked for and not done has a reason; where the kernel can do it, the threads were not all seen.
+    let asked = match (cmdline.known().and_then(|words| words.get("rcu_nocbs")), host.cpus.possible.known()) {
+        (Some(list), Some(possible)) => of_parameter(list, possible).unwrap_or_default(),
+        _ => CpuSet::new(),
+    };
+    let config = &host.kernel.config;
+    if without(&here, &asked).is_empty() && config.need()?.has("RCU_NOCB_CPU") {
+        return Err(CannotTell::because(
+            &host.threads.each.path,
+            format!("{shown} is given, and no thread rcuop/N is there for CPUs {here}"),
+        ));
+    }
     let answer = Answer::fail(
         format!("RCU callbacks run on CPUs {here}"),
         "Memory that the kernel gives back is given back by the CPU that asked for it: in softirqs, which no priority \
@@ -69,6 +81,11 @@ mod tests {
     const OFFLOADED: &Files = thread!(kernel 20 "rcuop/1", other 0, "0");
     const KTHREADD: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
 
+    const ASKED: &Files =
+        &[("/proc/cmdline", "rcu_nocbs=1\n"), ("/sys/devices/system/cpu/possible", "0-1\n")];
+    const CAN: &Files = &[("/boot/config-6.1.0-28-amd64", "CONFIG_RCU_NOCB_CPU=y\n")];
+    const CANNOT: &Files = &[("/boot/config-6.1.0-28-amd64", "CONFIG_SMP=y\n")];
+
     #[test]
     fn cases() {
         table(
@@ -80,6 +97,10 @@ mod tests {
                     .cpus("1")
                     .profile(Profile::CpuPartitioning)
                     .fails_as(Severity::Warning, "CPUs 1"),
+                case("asked for, and not done", &[KERNEL_6_1, TWO_CPUS, KTHREADD, ASKED, CANNOT]).cpus("1").fails("CPUs 1"),
+                case("asked for, and not seen", &[KERNEL_6_1, TWO_CPUS, KTHREADD, ASKED, CAN])
+                    .cpus("1")
+                    .cannot_tell("rcuop/N"),
                 case("a container hides them", &[TWO_CPUS, thread!(program 1 "init", other 0, "0-1")])
                     .cpus("1")
                     .cannot_tell("container"),

@@ -22,7 +22,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if !rt_groups(host)? {
         return Ok(Answer::pass("Real-time threads are not scheduled by control groups").shows_as(&config.path, line));
     }
-    let fix = Fix::reboot("boot a kernel without CONFIG_RT_GROUP_SCHED, or, from 6.15, with rt_group_sched=0")
+    let fix = Fix::reboot("boot a kernel without CONFIG_RT_GROUP_SCHED, or, from 6.16, with rt_group_sched=0")
         .risk("containers that rely on a share of real-time lose the limit");
     if *host.cgroups.version.need()? == CgroupVersion::V2 {
         return Ok(Answer::fail(
@@ -69,6 +69,7 @@ mod tests {
     use crate::testing::*;
 
     const ON: &Files = &[("/boot/config-6.1.0-28-amd64", "CONFIG_RT_GROUP_SCHED=y\n"), ("/proc/cmdline", "quiet\n")];
+    const NEW: &Files = &[("/boot/config-7.2.0-1-rt-amd64", "CONFIG_RT_GROUP_SCHED=y\n")];
     const LATER: &Files = &[(
         "/boot/config-6.1.0-28-amd64",
         "CONFIG_RT_GROUP_SCHED=y\nCONFIG_RT_GROUP_SCHED_DEFAULT_DISABLED=y\n",
@@ -87,7 +88,9 @@ mod tests {
                 case("v1, nothing given", &[KERNEL_6_1, ON, V1, &[(RUNTIME, "0\n")]]).fails("/sys/fs/cgroup/cpu/user"),
                 case("v1, something given", &[KERNEL_6_1, ON, V1, &[(RUNTIME, "950000\n")]]).passes("Every"),
                 case("v2", &[KERNEL_6_1, ON, V2]).fails("root group"),
-                case("switched off", &[KERNEL_6_1, ON, V2, &[("/proc/cmdline", "rt_group_sched=0")]]).passes("not"),
+                case("switched off", &[KERNEL_7_2_RT, NEW, V2, &[("/proc/cmdline", "rt_group_sched=0")]]).passes("not"),
+                case("no number", &[KERNEL_7_2_RT, NEW, V2, &[("/proc/cmdline", "rt_group_sched=off")]]).fails("v2"),
+                case("before 6.16", &[KERNEL_6_1, ON, V2, &[("/proc/cmdline", "rt_group_sched=0")]]).fails("v2"),
                 case("off unless asked for", &[KERNEL_6_1, ON, V2, LATER]).passes("not"),
                 case("on as asked for", &[KERNEL_6_1, LATER, V2, &[("/proc/cmdline", "rt_group_sched=1")]]).fails("v2"),
                 case("no groups to see", &[KERNEL_6_1, ON]).cannot_tell("mounts"),

@@ -84,7 +84,7 @@ mod tests {
                 case("6.12", &[KERNEL_6_12, ON, NO_GROUPS]).passes("no RT throttling"),
                 case("6.12 with groups", &[KERNEL_6_12, ON, GROUPS]).fails("50000 us"),
                 case("6.12 with groups switched off", &[KERNEL_6_12, ON, GROUPS, &[("/proc/cmdline", "rt_group_sched=0")]])
-                    .cannot_tell("switched off"),
+                    .fails("50000 us"),
                 case("6.12 of unknown build", &[KERNEL_6_12, ON]).cannot_tell("config"),
                 case("the whole period", &[KERNEL_6_1, ON, &[(RUNTIME, "1000000")]]).passes("whole"),
                 case("no sysctl", &[KERNEL_6_1]).cannot_tell(RUNTIME),

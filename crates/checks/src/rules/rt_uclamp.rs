@@ -22,7 +22,7 @@ const ALL: u64 = 1024;
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let clamp = &host.sched.uclamp_rt_min;
     let Some(&least) = clamp.if_present()? else {
-        return Ok(Answer::not_applicable("This kernel does not clamp utilisation").shows(clamp));
+        return Ok(Answer::not_applicable("This kernel has no setting that lowers it").shows(clamp));
     };
     if least >= ALL {
         return Ok(Answer::pass("Real-time threads ask for the highest frequency").shows(clamp));
@@ -80,7 +80,7 @@ mod tests {
                 case("lowered", &[TWO_CPUS, LOW, SCHEDUTIL]).fails("128 of 1024"),
                 case("lowered, of no effect", &[TWO_CPUS, LOW, FIXED]).does_not_apply("does not ask"),
                 case("no driver", &[TWO_CPUS, LOW]).does_not_apply("No driver"),
-                case("not built in", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("does not clamp"),
+                case("not built in", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no setting"),
                 case("hidden", &[TWO_CPUS]).cannot_tell("/proc"),
             ],
         );

@@ -74,6 +74,11 @@ mod tests {
 
     const OWN: &Files = &[(
         "/proc/self/limits",
+        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 20 20\n\
+         Max realtime timeout unlimited unlimited us\n",
+    )];
+    const TO_BE_RAISED: &Files = &[(
+        "/proc/self/limits",
         "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
          Max realtime timeout unlimited unlimited us\n",
     )];
@@ -93,6 +98,10 @@ mod tests {
             &[
                 case("own", &[OWN, USER]).passes("up to 20"),
                 case("own, not enough", &[OWN, USER]).priority(80).fails("80 is wanted"),
+                case("own, to be raised first", &[TO_BE_RAISED, USER]).fails("not have any"),
+                case("the hard limit alone", &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio 95\n")]])
+                    .user("ann")
+                    .fails("not have any"),
                 case("root", &[OWN, ROOT]).priority(80).does_not_apply("CAP_SYS_NICE"),
                 case("own, capabilities not known", &[OWN]).cannot_tell("/proc/self/status"),
                 case("by group", &[ANN, AUDIO]).user("ann").priority(90).passes("up to 95"),

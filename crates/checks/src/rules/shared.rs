@@ -14,7 +14,7 @@ use whylate_host::{KernelVersion, Snapshot};
 pub(super) enum Throttle {
     /// Before 5.10: a CPU may borrow what others leave (RT_RUNTIME_SHARE).
     Borrowing,
-    /// 5.10 to 6.11, and later with RT_GROUP_SCHED: at the limit real-time threads stop.
+    /// 5.10 to 6.11, and later with RT_GROUP_SCHED built in: at the limit real-time threads stop.
     Hard,
     /// From 6.12 without RT_GROUP_SCHED: there is none.
     None,
@@ -29,27 +29,31 @@ pub(super) fn throttle(host: &Snapshot) -> Result<Throttle, CannotTell> {
     if version < KernelVersion::new(6, 12) {
         return Ok(Throttle::Hard);
     }
-    let config = host.kernel.config.need()?;
-    match (config.has("RT_GROUP_SCHED"), rt_groups(host)?) {
-        (false, _) => Ok(Throttle::None),
-        (true, true) => Ok(Throttle::Hard),
-        (true, false) => Err(CannotTell::because(
-            &host.kernel.config.path,
-            "RT_GROUP_SCHED is built in and switched off at boot: whether the throttle is left differs by version",
-        )),
+    // Where the groups are switched off at boot the runqueue of each CPU keeps the limit of the whole machine
+    // (commit a5a25b32c08a, which came with the switch).
+    match host.kernel.config.need()?.has("RT_GROUP_SCHED") {
+        true => Ok(Throttle::Hard),
+        false => Ok(Throttle::None),
     }
 }
 
-/// Whether real-time threads are scheduled by control groups: built in, and not switched off at boot (6.15).
+/// Since then RT_GROUP_SCHED can be switched off at boot; before, the kernel ignores `rt_group_sched=`.
+const SWITCHABLE: KernelVersion = KernelVersion::new(6, 16);
+
+/// Whether real-time threads are scheduled by control groups: built in, and not switched off at boot.
 pub(super) fn rt_groups(host: &Snapshot) -> Result<bool, CannotTell> {
     let config = host.kernel.config.need()?;
     if !config.has("RT_GROUP_SCHED") {
         return Ok(false);
     }
     let default = !config.has("RT_GROUP_SCHED_DEFAULT_DISABLED");
+    if default && host.kernel.numbers()? < SWITCHABLE {
+        return Ok(true);
+    }
+    // A number; anything else the kernel refuses.
     Ok(match host.kernel.cmdline.need()?.get("rt_group_sched") {
-        Some("0" | "n" | "N" | "no" | "off") => false,
-        Some("1" | "y" | "Y" | "yes" | "on") => true,
+        Some("0") => false,
+        Some("1") => true,
         _ => default,
     })
 }

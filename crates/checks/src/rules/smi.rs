@@ -22,6 +22,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let info = host.cpus.info.need()?;
+    if info.trim().is_empty() {
+        return Err(CannotTell::because(&host.cpus.info.path, "it is empty"));
+    }
     if !info.lines().any(|line| line.starts_with("flags")) {
         return Ok(Answer::not_applicable("System management interrupts are an affair of x86"));
     }

@@ -25,15 +25,18 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let own = &watchdogs.soft_watchdog;
     match own.if_present()? {
         None => return Ok(Answer::not_applicable("This kernel has no soft lockup detector").shows(own)),
-        Some(false) => return Ok(Answer::pass("The soft lockup detector is off").shows(own)),
-        Some(true) => {}
+        // The hard one needs the same timer, which wakes the stopper whoever it runs for (kernel/watchdog.c).
+        Some(false) if watchdogs.nmi_watchdog.if_present()? != Some(&true) => {
+            return Ok(Answer::pass("The lockup detectors are off").shows(own).shows(&watchdogs.nmi_watchdog));
+        }
+        Some(_) => {}
     }
     let watched = &watchdogs.watchdog_cpumask;
     let cpus = ask.cpus(host)?;
     let shared = common(watched.need()?, &cpus);
     if shared.is_empty() {
         return Ok(
-            Answer::pass(format!("The soft lockup detector watches other CPUs than {cpus}")).shows(watched)
+            Answer::pass(format!("The lockup detectors watch other CPUs than {cpus}")).shows(watched)
         );
     }
     // Two fifths of the threshold; 0 switches both detectors off.
@@ -43,16 +46,17 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             .shows(&watchdogs.watchdog_thresh));
     }
     Ok(Answer::fail(
-        format!("The soft lockup detector interrupts CPUs {shared} every {} s", seconds(*threshold * 2)),
+        format!("The lockup detectors' timer interrupts CPUs {shared} every {} s", seconds(*threshold * 2)),
         "A timer interrupt on each CPU, even on PREEMPT_RT; since 4.19 it wakes the CPU's stopper thread, which \
          preempts even FIFO 99, for some us.",
     )
     .shows(own)
+    .shows(&watchdogs.nmi_watchdog)
     .shows(watched)
     .shows(&watchdogs.watchdog_thresh)
     .fix(
-        Fix::runtime("sysctl -w kernel.soft_watchdog=0")
-            .boot("nosoftlockup on the kernel command line")
+        Fix::runtime("sysctl -w kernel.watchdog=0")
+            .boot("nowatchdog on the kernel command line: both detectors share the timer")
             .risk("a thread that hangs in the kernel is no longer reported: use a hardware watchdog"),
     )
     .fix(
@@ -92,6 +96,12 @@ mod tests {
                     .cpus("1")
                     .passes("other"),
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/soft_watchdog", "0\n")]]).passes("off"),
+                case("off, and the hard one on", &[
+                    TWO_CPUS,
+                    ON,
+                    &[("/proc/sys/kernel/soft_watchdog", "0\n"), ("/proc/sys/kernel/nmi_watchdog", "1\n")],
+                ])
+                .fails("every 4.0 s"),
                 case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no soft"),
                 case("hidden", &[TWO_CPUS]).cannot_tell("/proc"),
             ],

@@ -27,7 +27,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let medium = if compressed {
         "is decompressed again"
     } else {
-        "is read from the disk again, in some 100 us to 10 ms"
+        "is read from the disk again"
     };
     let answer = Answer::fail(
         format!("{} of {} MiB", first.name, first.size_kib >> 10) + " and what is beside it may take pages",

@@ -21,7 +21,8 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let runtime = &host.sched.rt_runtime_us;
     let throttle = throttle(host)?;
-    if throttle != Throttle::None && *runtime.need()? >= 0 {
+    let limited = throttle != Throttle::None && *runtime.need()? >= 0;
+    if limited && *runtime.need()? < *host.sched.rt_period_us.need()? && !may_borrow(host, throttle) {
         return Ok(Answer::pass("RT throttling leaves SCHED_OTHER threads some time").shows(runtime));
     }
     // Each of the others would do; that one is not known matters only where none does.
@@ -37,7 +38,13 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     servers?;
     with_those_of_kernel(host)?;
     Ok(Answer::fail(
-        "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
+        match limited {
+            false => "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
+            true => {
+                "RT throttling lets a thread have the whole period, and neither a fair server nor stalld catches one \
+                 that loops"
+            }
+        },
         "A SCHED_FIFO thread that loops keeps its CPU for ever: kernel threads bound to it never run, and sooner or \
          later everything that waits for them hangs, up to the whole machine.",
     )
@@ -46,10 +53,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .shows_as("/proc", "no thread is called stalld")
     .fix(Fix::runtime("systemctl start stalld").boot("systemctl enable stalld").risk("it runs a thread now and then"))
     .fix(
-        Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=950000")
+        Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=950000; before 5.10 NO_RT_RUNTIME_SHARE as well: see `rt-runtime-share`")
             .boot("kernel.sched_rt_runtime_us = 950000 in /etc/sysctl.d/")
             .risk("all real-time threads of a CPU stop for 50 ms once they used 950 ms; no use from 6.12 on"),
     ))
+}
+
+/// Whether a CPU may borrow from others what it lacks, up to the whole period: by default before 5.10.
+fn may_borrow(host: &Snapshot, throttle: Throttle) -> bool {
+    let alone = host.cpus.online.known().is_some_and(|online| online.len() == 1);
+    let borrows = match host.sched.features.known() {
+        Some(words) => words.has("RT_RUNTIME_SHARE"),
+        None => throttle == Throttle::Borrowing,
+    };
+    borrows && !alone
 }
 
 /// A pass if the fair server is on everywhere; `None` if it is off somewhere, or does not exist.
@@ -73,6 +90,9 @@ mod tests {
     use crate::testing::*;
 
     const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
+    const PERIOD: &Files = &[("/proc/sys/kernel/sched_rt_period_us", "1000000\n")];
+    const OLD: &Files = &[("/proc/sys/kernel/osrelease", "4.19.0\n")];
+    const ONE_CPU: &Files = &[("/sys/devices/system/cpu/online", "0\n")];
     const OFF: &Files = &[(RUNTIME, "-1\n")];
     const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
     const STALLD: &Files = &[
@@ -94,7 +114,11 @@ mod tests {
         table(
             &RULE,
             &[
-                case("throttled", &[KERNEL_6_1, &[(RUNTIME, "950000")]]).passes("throttling"),
+                case("throttled", &[KERNEL_6_1, PERIOD, &[(RUNTIME, "950000")]]).passes("throttling"),
+                case("the whole period", &[KERNEL_6_1, PERIOD, INIT, &[(RUNTIME, "1000000")]]).fails("whole period"),
+                case("before 5.10 a CPU borrows", &[OLD, PERIOD, TWO_CPUS, INIT, &[(RUNTIME, "950000")]])
+                    .fails("whole period"),
+                case("and not from itself", &[OLD, PERIOD, ONE_CPU, INIT, &[(RUNTIME, "950000")]]).passes("throttling"),
                 case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("neither"),
                 case("off, stalld", &[KERNEL_6_1, OFF, INIT, STALLD]).passes("stalld"),
                 case("off, a container", &[KERNEL_6_1, OFF, thread!(program 1 "app", other 0, "0")])

@@ -2,9 +2,9 @@
 
 use super::shared::cpus::{NOBODY_CHOSE, isolated, real_time, without};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
-use whylate_host::Snapshot;
+use whylate_host::{KernelVersion, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "timer-migration",
@@ -19,6 +19,13 @@ pub(super) const RULE: Rule = Rule {
     page: page!("timer-migration"),
     check,
 };
+
+/// Since then idle CPUs leave their timers to a CPU that is awake, found by a hierarchy of all CPUs; before, by the
+/// scheduling domains.
+const HIERARCHY: KernelVersion = KernelVersion::new(6, 9);
+
+/// Since then isolated CPUs are no part of the hierarchy.
+const LEFT_OUT: KernelVersion = KernelVersion::new(6, 19);
 
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let migration = &host.sched.timer_migration;
@@ -36,7 +43,15 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     // Isolated CPUs are in no scheduling domain, where a busy CPU is looked for.
     let open = without(&cpus, &isolated(host)?);
+    let version = host.kernel.numbers();
+    if open.is_empty() && version.as_ref().is_ok_and(|version| (HIERARCHY..LEFT_OUT).contains(version)) {
+        return Err(CannotTell::because(
+            &migration.path,
+            "it is 1, and from 6.9 to 6.18 an isolated CPU that is awake may be chosen to serve timers of idle ones",
+        ));
+    }
     if open.is_empty() {
+        version?;
         return Ok(Answer::pass(format!("Timers are moved, but not to CPUs {cpus}, which are isolated"))
             .shows(migration)
             .shows(&host.cpus.isolated));
@@ -72,7 +87,10 @@ mod tests {
             &RULE,
             &[
                 case("off", &[TWO_CPUS, NONE, OFF]).cpus("1").passes("stay"),
-                case("isolated", &[TWO_CPUS, SECOND, ON]).passes("not to CPUs 1"),
+                case("isolated", &[KERNEL_6_1, TWO_CPUS, SECOND, ON]).passes("not to CPUs 1"),
+                case("isolated, 6.12", &[KERNEL_6_12, TWO_CPUS, SECOND, ON]).cannot_tell("6.9"),
+                case("isolated, 7.2", &[KERNEL_7_2_RT, TWO_CPUS, SECOND, ON]).passes("not to CPUs 1"),
+                case("isolated, version not known", &[TWO_CPUS, SECOND, ON]).cannot_tell("osrelease"),
                 case("not isolated", &[TWO_CPUS, NONE, ON]).cpus("1").fails("CPUs 1"),
                 case("not built in", &[TWO_CPUS, NONE]).cpus("1").does_not_apply("every timer"),
                 case("isolation not known", &[TWO_CPUS, ON]).cpus("1").cannot_tell("isolated"),

@@ -27,6 +27,11 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     });
     let file = file.transpose()?;
     let host = Snapshot::read(&Tree::open(&args.root)?);
+    if let (Some(asked), Some(possible)) = (&args.cpus, host.cpus.possible.known())
+        && let Some(cpu) = asked.iter().find(|&cpu| !possible.contains(cpu))
+    {
+        bail!("--cpus names CPU {cpu}, and the machine has CPUs {possible}");
+    }
     let ask = Ask {
         profile: args.profile,
         cpus: args.cpus.clone(),

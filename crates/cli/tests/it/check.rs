@@ -79,7 +79,7 @@ fn a_file_s_name_says_its_format() {
 fn exit_codes_tell_found_from_cannot_tell() {
     let file = snapshot("7.2-rt");
     let code = |arguments: &[&str]| {
-        let root = ["check", "--root", file.to_str().expect("UTF-8")];
+        let root = ["check", "--profile", "cpu-partitioning", "--root", file.to_str().expect("UTF-8")];
         whylate(root.iter().chain(arguments)).code
     };
     assert_eq!(code(&["--only", "smt", "--fail-on", "info"]), Some(0));
@@ -89,7 +89,8 @@ fn exit_codes_tell_found_from_cannot_tell() {
     assert_eq!(code(&["--only", "fair-server,rt-throttling", "--fail-on", "warning"]), Some(1));
     assert_eq!(code(&["--only", "no-such-rule"]), Some(2));
     assert_eq!(code(&["--cpus", ""]), Some(2));
-    assert_eq!(code(&["--profile", "none"]), Some(2));
+    assert_eq!(whylate(["check", "--profile", "none"]).code, Some(2));
+    assert_eq!(code(&["--cpus", "4000"]), Some(2), "no such CPU");
 }
 
 #[test]

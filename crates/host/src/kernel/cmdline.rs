@@ -47,6 +47,10 @@ impl FromText for Cmdline {
 
     /// What follows `--` is for init.
     fn from_text(text: &str) -> Option<Self> {
+        // Without parameters the file has an empty line.
+        if text.is_empty() {
+            return None;
+        }
         let words = words(text).into_iter().take_while(|word| word != "--");
         Some(Cmdline(
             words

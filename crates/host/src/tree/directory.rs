@@ -28,6 +28,12 @@ impl Directory {
         Ok(directory)
     }
 
+    /// Whether it has anything that a root has, or a report.
+    pub(super) fn is_root(&self) -> bool {
+        let any = ["/proc", "/sys", "/etc", "/boot", "/lib", "/usr", "/sos_commands", "/dev", "/var"];
+        any.iter().any(|name| self.names(name).is_ok())
+    }
+
     /// Opens a path within the root.
     fn at(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
         // Anything that could block or act when it is opened is refused by its type afterwards.

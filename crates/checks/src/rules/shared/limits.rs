@@ -60,9 +60,13 @@ fn own(host: &Snapshot, item: &Item) -> Result<Granted, CannotTell> {
     if *host.limits.own_capabilities.need()? >> bit & 1 == 1 {
         return Ok(Granted::Anything { by: format!("Whoever asks has {capability}") });
     }
-    let line =
-        format!("{} {}", item.rlimit, limit.hard.map_or("unlimited".to_owned(), |most| most.to_string()));
-    Ok(Granted::UpTo { most: limit.hard, whose: "this process".to_owned(), path: limits.path.clone(), line })
+    let word = |most: Option<u64>| most.map_or("unlimited".to_owned(), |most| most.to_string());
+    let line = match limit.soft == limit.hard {
+        true => format!("{} {}", item.rlimit, word(limit.soft)),
+        false => format!("{} {}, may be raised to {}", item.rlimit, word(limit.soft), word(limit.hard)),
+    };
+    // The kernel asks the soft one.
+    Ok(Granted::UpTo { most: limit.soft, whose: "this process".to_owned(), path: limits.path.clone(), line })
 }
 
 /// By pam_limits(8): a line for the user comes before one for a group, that before `*`; of the same sort the
@@ -89,32 +93,56 @@ fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTe
         .map(|(group, _)| group.as_str())
         .chain(user.group.as_deref())
         .collect();
-    let mut best: Option<(u8, &str, &LimitLine)> = None;
-    for file in &limits.files {
-        for line in file.lines.if_present()?.into_iter().flatten() {
-            let counts = line.item == item.name && matches!(line.kind.as_str(), "hard" | "-");
-            let Some(rank) = rank(&line.domain, user, &groups).filter(|_| counts) else { continue };
-            if best.is_none_or(|(other, ..)| rank >= other) {
-                best = Some((rank, &file.lines.path, line));
+    let best = |kind: &str| -> Result<Option<(&str, &LimitLine)>, CannotTell> {
+        let mut best: Option<(u8, &str, &LimitLine)> = None;
+        for file in &limits.files {
+            for line in file.lines.if_present()?.into_iter().flatten() {
+                let counts = line.item == item.name && (line.kind == kind || line.kind == "-");
+                let Some(rank) = rank(&line.domain, user, &groups).filter(|_| counts) else { continue };
+                if best.is_none_or(|(other, ..)| rank >= other) {
+                    best = Some((rank, &file.lines.path, line));
+                }
             }
         }
-    }
-    let Some((_, path, line)) = best else {
-        let because = format!("no line for {} in /etc/security", item.name);
-        return Ok(Granted::Default { whose, because });
+        Ok(best.map(|(_, path, line)| (path, line)))
     };
-    let said = format!("{} {} {} {}", line.domain, line.kind, line.item, line.value);
-    let most = match line.value.as_str() {
-        "unlimited" | "infinity" => None,
-        "-1" if item.name != "nice" => None,
+    let (soft, hard) = match (best("soft")?, best("hard")?) {
+        (None, None) => {
+            let because = format!("no line for {} in /etc/security", item.name);
+            return Ok(Granted::Default { whose, because });
+        }
+        // One without the other: that stays what the kernel gives everybody.
+        (Some((path, line)), None) | (None, Some((path, line))) => {
+            value(item, path, line)?;
+            let because = format!("`{}` in {path} sets one of the soft and the hard limit alone", said(line));
+            return Ok(Granted::Default { whose, because });
+        }
+        (Some(soft), Some(hard)) => (soft, hard),
+    };
+    // The kernel asks the soft one, which is never above the hard one.
+    let (most, most_hard) = (value(item, soft.0, soft.1)?, value(item, hard.0, hard.1)?);
+    let by_soft = most.is_some_and(|most| most_hard.is_none_or(|hard| most <= hard));
+    let (most, (path, line)) = if by_soft { (most, soft) } else { (most_hard, hard) };
+    Ok(Granted::UpTo { most, whose, path: path.to_owned(), line: said(line) })
+}
+
+/// A line as it is written.
+fn said(line: &LimitLine) -> String {
+    format!("{} {} {} {}", line.domain, line.kind, line.item, line.value)
+}
+
+/// What a line allows, in the units of setrlimit(2); `None`: anything.
+fn value(item: &Item, path: &str, line: &LimitLine) -> Result<Option<u64>, CannotTell> {
+    match line.value.as_str() {
+        "unlimited" | "infinity" => Ok(None),
+        "-1" if item.name != "nice" => Ok(None),
         number => {
             let number: i64 = number
                 .parse()
-                .map_err(|_| CannotTell::because(path, format!("`{said}`: a number was expected")))?;
-            Some((item.scale)(number))
+                .map_err(|_| CannotTell::because(path, format!("`{}`: a number was expected", said(line))))?;
+            Ok(Some((item.scale)(number)))
         }
-    };
-    Ok(Granted::UpTo { most, whose, path: path.to_owned(), line: said })
+    }
 }
 
 /// How closely a domain of limits.conf(5) names the user; `None`: not at all.
@@ -176,6 +204,7 @@ mod tests {
             (":1000 - rtprio 8\n1001: - rtprio 9\n", 8),
             ("@999:1000 - rtprio 6\nbob - rtprio 9\n", 6),
             ("* - rtprio 3\n* soft rtprio 9\n* - memlock 4\n", 3),
+            ("ann soft rtprio 2\n@audio - rtprio 95\n", 2),
         ] {
             assert_eq!(most(conf), Some(expected), "{conf}");
         }
