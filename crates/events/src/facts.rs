@@ -2,7 +2,7 @@
 //!
 //! `whylate record` writes them as lines into its own trace instance's `trace_marker`
 //! when it starts, so they travel inside the file and every reader still opens it.
-//! A line is `whylate: key value...` and fits a [`Marker`](crate::Marker).
+//! A line is `whylate: key value...` and fits a [`Marker`].
 
 use crate::Marker;
 use std::fmt;
