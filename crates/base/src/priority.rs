@@ -127,6 +127,11 @@ impl Policy {
         }
     }
 
+    /// True for SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+    pub fn is_realtime(self) -> bool {
+        matches!(self, Policy::Fifo | Policy::Rr | Policy::Deadline)
+    }
+
     /// The short lower-case name used in reports and facts: `fifo`, `rr`, `other` ...
     pub fn name(self) -> &'static str {
         match self {

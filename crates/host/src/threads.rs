@@ -44,7 +44,7 @@ pub struct Thread {
 impl Thread {
     /// True for SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
     pub fn is_realtime(&self) -> bool {
-        matches!(self.policy, Some(Policy::Fifo | Policy::Rr | Policy::Deadline))
+        self.policy.is_some_and(Policy::is_realtime)
     }
 }
 

@@ -37,11 +37,6 @@ impl Allowed {
         }
     }
 
-    /// What a thread has that this one starts.
-    pub(crate) fn inherited(&self) -> Allowed {
-        self.clone()
-    }
-
     /// The CPUs it may use for certain, each with whether the recording says so itself.
     pub(crate) fn cpus(&self) -> impl Iterator<Item = (Cpu, bool)> {
         let told = self.told.iter().flat_map(CpuSet::iter).map(|cpu| (cpu, true));
@@ -64,7 +59,7 @@ mod tests {
         assert_eq!(known(&allowed), []);
         allowed.told("0-1".parse().expect("a list"));
         allowed.used(Cpu(1));
-        assert_eq!(known(&allowed.inherited()), [(0, true), (1, true)]);
+        assert_eq!(known(&allowed.clone()), [(0, true), (1, true)]);
         allowed.change();
         allowed.used(Cpu(3));
         allowed.used(Cpu(3));

@@ -1,7 +1,7 @@
 //! From an activation that ended to the record that is kept of it.
 
 use crate::activations::{Begin, Open, WakeCause};
-use crate::bandwidth::{self, Window};
+use crate::bandwidth::Window;
 use crate::cause::Cause;
 use crate::charge::{self, Remark};
 use crate::cpus::Who;
@@ -160,11 +160,8 @@ impl Engine<'_> {
             match overlapping {
                 Some(window) => window.hurt = true,
                 None => {
-                    let from =
-                        (segment.start - self.bandwidth.period).max(self.first.unwrap_or(segment.start));
-                    let before = self.cpus.get(segment.cpu).map(|cpu| cpu.between(from, segment.start));
-                    let used = before.map_or((0.0, Ns::ZERO), |before| {
-                        let (_, share, over) = bandwidth::usage(before);
+                    let used = self.cpus.get(segment.cpu).map_or((0.0, Ns::ZERO), |timeline| {
+                        let (_, share, over) = self.realtime_use(timeline, segment.start);
                         (share, over)
                     });
                     self.windows.push(Window {

@@ -6,6 +6,8 @@
 //! (`kernel/sched/deadline.c`). A deadline server never idles the CPU: idle settles it.
 
 use crate::Cause;
+use crate::cpus::CpuTimeline;
+use crate::engine::Engine;
 use std::collections::HashMap;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 
@@ -144,8 +146,20 @@ pub(crate) fn version(release: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
+impl Engine<'_> {
+    /// Real-time use of a CPU in the period before `until`, as far as it was seen: as of [`usage`].
+    pub(crate) fn realtime_use(
+        &self,
+        timeline: &CpuTimeline,
+        until: Ns,
+    ) -> (Option<(Tid, Priority)>, f64, Ns) {
+        let from = (until - self.bandwidth.period).max(self.first.unwrap_or(until));
+        usage(timeline.between(from, until))
+    }
+}
+
 /// Sums real-time use over stretches: the top user and the share of all.
-pub(crate) fn usage(
+fn usage(
     stretches: impl Iterator<Item = (Ns, Ns, crate::cpus::Stretch)>,
 ) -> (Option<(Tid, Priority)>, f64, Ns) {
     let mut by_thread: HashMap<Tid, (Priority, Ns)> = HashMap::new();

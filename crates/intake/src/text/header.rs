@@ -68,10 +68,9 @@ fn task_policy(text: &str) -> Option<Fact> {
     let (comm, tid) = who.trim().rsplit_once('-')?;
     let setting = |key: &str| leading_number(settings.split_once(key)?.1);
     let policy = Policy::from_raw(setting(" policy:")?)?;
-    let is_realtime = matches!(policy, Policy::Fifo | Policy::Rr | Policy::Deadline);
     let priority = setting(" rt_prio:")?;
     let fact = Fact::Policy { tid: fields::tid(tid)?, policy, priority, comm: Comm::from(comm) };
-    is_realtime.then_some(fact)
+    policy.is_realtime().then_some(fact)
 }
 
 /// A loss as the kernel and trace-cmd note it: `CPU:1 [LOST 123 EVENTS]`,

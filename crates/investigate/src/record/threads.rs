@@ -47,8 +47,7 @@ fn parse(stat: &[u8]) -> Option<RtThread> {
     // Counted from field 3, the state.
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     let policy = Policy::from_raw(number(41)?.try_into().ok()?)?;
-    let is_real_time = matches!(policy, Policy::Fifo | Policy::Rr | Policy::Deadline);
-    is_real_time.then_some(RtThread {
+    policy.is_realtime().then_some(RtThread {
         tid: Tid(tid),
         policy,
         priority: number(40)?.try_into().ok()?,

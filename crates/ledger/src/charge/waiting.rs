@@ -3,7 +3,7 @@
 use super::late::shows_irqs_off;
 use super::placement::spared_elsewhere;
 use super::{Charge, Charger};
-use crate::bandwidth::{self, Window};
+use crate::bandwidth::Window;
 use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, Who, Witness};
 use crate::model::Culprit;
@@ -226,10 +226,7 @@ impl Charger<'_> {
         if queue.prio.class() != SchedClass::Realtime {
             return Charge::unexplained();
         }
-        let engine = self.engine;
-        let first = engine.first.unwrap_or(at);
-        let from = (queue.from - engine.bandwidth.period).max(first);
-        let (user, share, over) = bandwidth::usage(queue.timeline.between(from, queue.from));
+        let (user, share, over) = self.engine.realtime_use(queue.timeline, queue.from);
         let saw_idle =
             queue.timeline.between(queue.from, queue.to).any(|(_, _, stretch)| stretch.who == Who::Idle);
         let window = Window {

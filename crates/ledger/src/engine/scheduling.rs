@@ -3,7 +3,7 @@
 
 use super::Engine;
 use crate::activations::{Begin, Open, WakeCause};
-use crate::bandwidth::{self, Window};
+use crate::bandwidth::Window;
 use crate::cpus::Who;
 use crate::options::is_housekeeping;
 use crate::sleeps::Wait;
@@ -321,8 +321,7 @@ impl Engine<'_> {
         let runnable = Some(switch.prev_tid).filter(|_| switch.prev_state.is_runnable());
         let Some(passed_over) = runnable.or_else(|| self.preempted_before(at, cpu)) else { return };
         let Some(timeline) = self.cpus.get(cpu) else { return };
-        let from = (at - self.bandwidth.period).max(self.first.unwrap_or(at));
-        let (user, share, over) = bandwidth::usage(timeline.between(from, at));
+        let (user, share, over) = self.realtime_use(timeline, at);
         self.open_windows.insert(cpu.0, self.windows.len());
         self.windows.push(Window {
             cpu,

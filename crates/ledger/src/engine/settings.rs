@@ -29,10 +29,6 @@ pub(crate) struct RtOverrun {
     pub(crate) whole: bool,
 }
 
-fn is_realtime(policy: Policy) -> bool {
-    matches!(policy, Policy::Fifo | Policy::Rr | Policy::Deadline)
-}
-
 impl Engine<'_> {
     /// `caller` begins a call that asks for a `setting` of `target`.
     pub(super) fn asks(&mut self, at: Ns, caller: Tid, setting: Setting, target: Tid) {
@@ -67,14 +63,14 @@ impl Engine<'_> {
             0 => {
                 // Its priority shows at its next switch only.
                 thread.policy = policy.or(thread.policy);
-                thread.ever_realtime |= policy.is_some_and(is_realtime);
+                thread.ever_realtime |= policy.is_some_and(Policy::is_realtime);
                 return;
             }
             _ => return,
         };
         // It has asked, and is where it was.
         thread.raised = None;
-        if policy.is_some_and(|policy| !is_realtime(policy)) {
+        if policy.is_some_and(|policy| !policy.is_realtime()) {
             return;
         }
         let times = thread.refused.map_or(0, |refusal| refusal.times) + 1;
@@ -95,7 +91,7 @@ impl Engine<'_> {
         let allocates =
             (thread.faulting.is_some() || thread.syscall.is_some()) && !event.context.flags.in_interrupt();
         let warned = self.rt_overruns.iter().any(|overrun| overrun.tid == signal.tid);
-        let realtime = thread.own_priority().is_realtime() || thread.policy.is_some_and(is_realtime);
+        let realtime = thread.own_priority().is_realtime() || thread.policy.is_some_and(Policy::is_realtime);
         let Some(since) = thread.awake_since().filter(|_| realtime) else { return };
         let awake = at - since;
         let killed = signal.sig == Signal::SIGKILL;
@@ -111,7 +107,7 @@ impl Engine<'_> {
 
     /// `sched_process_fork`: what a thread is given by the one that starts it.
     pub(super) fn fork(&mut self, parent: Tid, child: Tid, comm: whylate_base::Comm) {
-        let allowed = self.threads.get(parent).map(|parent| parent.allowed.inherited());
+        let allowed = self.threads.get(parent).map(|parent| parent.allowed.clone());
         let child = self.threads.get_mut(child);
         child.comm = comm;
         child.allowed = allowed.unwrap_or_default();
