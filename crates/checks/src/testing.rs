@@ -1,6 +1,6 @@
 //! Tables of cases for rules: a machine made of files, and what the rule says of it.
 //!
-//! ```ignore
+//! ```text
 //! #[test]
 //! fn cases() {
 //!     table(&RULE, &[

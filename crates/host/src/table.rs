@@ -2,7 +2,7 @@
 
 /// Declares a struct whose fields are `Reading`s, each of one file below a directory, and how it is read.
 ///
-/// ```ignore
+/// ```text
 /// readings! {
 ///     /// The memory manager.
 ///     pub struct Vm {
