@@ -178,6 +178,42 @@ pub enum EventKind {
         /// The function.
         name: Symbol,
     },
+    /// `funcgraph_entry`: the function-graph tracer's entry of a function.
+    FunctionEntry {
+        /// The function.
+        name: Symbol,
+        /// How deep in the call stack.
+        depth: u32,
+    },
+    /// `funcgraph_exit`: a function returned. Of a leaf in text, entry and exit are two events.
+    FunctionExit {
+        /// The function; empty where the text closes it with a bare brace.
+        name: Symbol,
+        /// As for entry.
+        depth: u32,
+        /// From its entry to here.
+        duration: Ns,
+    },
+    /// One frame of a stack trace (`kernel_stack`, `=> function`), innermost first; it belongs to the event
+    /// of the same CPU before it that is not a frame.
+    StackFrame {
+        /// The function.
+        name: Symbol,
+    },
+    /// `timerlat`: a sample of the timerlat tracer.
+    Timerlat(Timerlat),
+    /// `nmi_noise`, `irq_noise`, `softirq_noise`, `thread_noise` (group `osnoise`): an interference that has
+    /// ended, net of those that interrupted it.
+    Noise(Noise),
+    /// `osnoise`: a period's summary by the osnoise tracer.
+    OsnoiseSample(OsnoiseSample),
+    /// `hwlat`: a gap in the hwlat tracer's spinning with interrupts off.
+    Hwlat {
+        /// The longest gap between the two reads of one turn.
+        inner: Ns,
+        /// The longest gap between two turns.
+        outer: Ns,
+    },
     /// Events were lost on this CPU up to this instant.
     Lost {
         /// How many, where the kernel said.
@@ -190,6 +226,77 @@ pub enum EventKind {
     },
     /// An event this project has no type for. Its context still shows who ran.
     Other,
+}
+
+/// A sample of the timerlat tracer (`kernel/trace/trace_osnoise.c`): how late after the timer's expiry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timerlat {
+    /// The sample's number; the same for each context of one period.
+    pub seq: u32,
+    /// Where it was taken.
+    pub context: TimerlatContext,
+    /// From the timer's expiry to there.
+    pub latency: Ns,
+}
+
+/// Where a timerlat sample is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerlatContext {
+    /// In the timer's interrupt.
+    Irq,
+    /// In the thread it woke.
+    Thread,
+    /// On that thread's return to user space (`ret`, 6.5).
+    UserReturn,
+}
+
+/// An interference, as the osnoise tracer reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noise {
+    /// Of what kind.
+    pub source: NoiseSource,
+    /// The handler's, softirq's or thread's name; empty for an NMI.
+    pub name: Name,
+    /// The interrupt's vector, the softirq's number, or the thread's id; 0 for an NMI.
+    pub id: u32,
+    /// When it began, on the trace clock.
+    pub start: Ns,
+    /// How long it took, without what interrupted it.
+    pub duration: Ns,
+}
+
+/// What interfered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoiseSource {
+    /// `nmi_noise`
+    Nmi,
+    /// `irq_noise`
+    Irq,
+    /// `softirq_noise`
+    Softirq,
+    /// `thread_noise`
+    Thread,
+}
+
+/// A period's summary by the osnoise tracer (Documentation/trace/osnoise-tracer.rst).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OsnoiseSample {
+    /// How long its thread looked for noise.
+    pub runtime: Ns,
+    /// How much of that it did not have the CPU.
+    pub noise: Ns,
+    /// The longest single noise.
+    pub max_sample: Ns,
+    /// Noises without any interference the kernel saw: hardware.
+    pub hw_count: u32,
+    /// NMIs.
+    pub nmi_count: u32,
+    /// Hard interrupts.
+    pub irq_count: u32,
+    /// Softirqs.
+    pub softirq_count: u32,
+    /// Threads.
+    pub thread_count: u32,
 }
 
 /// `sched_switch`
@@ -366,6 +473,11 @@ impl EventKind {
             EventKind::Signal(_) => Kind::Signal,
             EventKind::Marker(_) => Kind::Marker,
             EventKind::Function { .. } => Kind::Function,
+            EventKind::FunctionEntry { .. } | EventKind::FunctionExit { .. } => Kind::FunctionGraph,
+            EventKind::StackFrame { .. } => Kind::Stack,
+            EventKind::Timerlat(_) => Kind::Timerlat,
+            EventKind::Noise(_) | EventKind::OsnoiseSample(_) => Kind::Osnoise,
+            EventKind::Hwlat { .. } => Kind::Hwlat,
             EventKind::Lost { .. } => Kind::Lost,
             EventKind::Other => Kind::Other,
         }

@@ -1,6 +1,6 @@
 //! What a recording says about itself, and what of it could not be read.
 
-use crate::KindSet;
+use crate::{Breakdown, KindSet, LatencyTrace};
 use std::fmt;
 use whylate_base::Ns;
 
@@ -29,6 +29,10 @@ pub struct TraceInfo {
     pub span: Option<(Ns, Ns)>,
     /// What could not be read.
     pub damage: Vec<Damage>,
+    /// The one latency a latency tracer kept this trace for.
+    pub latency: Option<LatencyTrace>,
+    /// Latencies that another tool has already taken apart; such a file may have no events.
+    pub breakdowns: Vec<Breakdown>,
 }
 
 /// A place in a file that could not be read, and what was done about it.

@@ -29,13 +29,18 @@ pub enum Kind {
     Signal,
     Marker,
     Function,
+    FunctionGraph,
+    Stack,
+    Timerlat,
+    Osnoise,
+    Hwlat,
     Lost,
     Other,
 }
 
 impl Kind {
     /// Every kind, in declaration order.
-    pub const ALL: [Kind; 24] = [
+    pub const ALL: [Kind; 29] = [
         Kind::Switch,
         Kind::Waking,
         Kind::Wakeup,
@@ -58,6 +63,11 @@ impl Kind {
         Kind::Signal,
         Kind::Marker,
         Kind::Function,
+        Kind::FunctionGraph,
+        Kind::Stack,
+        Kind::Timerlat,
+        Kind::Osnoise,
+        Kind::Hwlat,
         Kind::Lost,
         Kind::Other,
     ];
@@ -87,6 +97,11 @@ impl Kind {
             Kind::Signal => &["signal:signal_generate"],
             Kind::Marker => &["ftrace:print"],
             Kind::Function => &["ftrace:function"],
+            Kind::FunctionGraph => &["ftrace:funcgraph_entry", "ftrace:funcgraph_exit"],
+            Kind::Stack => &["ftrace:kernel_stack"],
+            Kind::Timerlat => &["ftrace:timerlat"],
+            Kind::Osnoise => &["osnoise", "ftrace:osnoise"],
+            Kind::Hwlat => &["ftrace:hwlat"],
             Kind::Lost | Kind::Other => &[],
         }
     }

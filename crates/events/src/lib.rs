@@ -15,16 +15,19 @@ mod event;
 mod facts;
 mod info;
 mod kinds;
+mod latency;
 mod merge;
 mod source;
 
 pub use context::{Context, ContextFlags};
 pub use event::{
-    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Signal, Switch,
-    Symbol, Syscall, SyscallReturn, TaskState, Wake,
+    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, Noise, NoiseSource,
+    OsnoiseSample, PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat,
+    TimerlatContext, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, TraceInfo};
 pub use kinds::{Kind, KindSet};
+pub use latency::{Breakdown, LatencyTask, LatencyTrace, LatencyTracer, Part, PartKind, Tool};
 pub use merge::Merge;
-pub use source::{EventSource, VecSource};
+pub use source::{EventSource, VecSource, drain};

@@ -8,8 +8,9 @@ use whylate_base::{Comm, Ns, Tid};
 /// Reading never fails half way: what cannot be read becomes [`Damage`] in the info, and
 /// the stream goes on with what can.
 pub trait EventSource {
-    /// The next event in time order, or `None` at the end.
-    fn next_event(&mut self) -> Option<Event>;
+    /// The next event in time order, or `None` at the end. It is lent, so that none is copied on its
+    /// way; [`drain`] copies them.
+    fn next_event(&mut self) -> Option<&Event>;
 
     /// What is known of the recording so far; complete after the last event.
     fn info(&self) -> &TraceInfo;
@@ -22,7 +23,7 @@ pub trait EventSource {
 }
 
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
-    fn next_event(&mut self) -> Option<Event> {
+    fn next_event(&mut self) -> Option<&Event> {
         (**self).next_event()
     }
 
@@ -35,9 +36,15 @@ impl<S: EventSource + ?Sized> EventSource for Box<S> {
     }
 }
 
+/// What is left of a stream, event by event.
+pub fn drain<S: EventSource + ?Sized>(source: &mut S) -> impl Iterator<Item = Event> {
+    std::iter::from_fn(|| source.next_event().copied())
+}
+
 /// Events that are in memory already, sorted by time.
 pub struct VecSource {
-    events: std::vec::IntoIter<Event>,
+    events: Vec<Event>,
+    next: usize,
     info: TraceInfo,
 }
 
@@ -57,7 +64,7 @@ impl VecSource {
         events.sort_by_key(|event| event.ts);
         info.events = events.len() as u64;
         info.span = span(&events);
-        VecSource { events: events.into_iter(), info }
+        VecSource { events, next: 0, info }
     }
 }
 
@@ -66,8 +73,10 @@ fn span(events: &[Event]) -> Option<(Ns, Ns)> {
 }
 
 impl EventSource for VecSource {
-    fn next_event(&mut self) -> Option<Event> {
-        self.events.next()
+    fn next_event(&mut self) -> Option<&Event> {
+        let event = self.events.get(self.next)?;
+        self.next += 1;
+        Some(event)
     }
 
     fn info(&self) -> &TraceInfo {

@@ -90,7 +90,7 @@ fn dat(machine: Machine) -> Dat {
 
 fn read(file: &TraceFile, wanted: KindSet) -> (Vec<Event>, TraceInfo) {
     let mut source = file.events(wanted);
-    let events = std::iter::from_fn(|| source.next_event()).collect();
+    let events = whylate_events::drain(&mut source).collect();
     (events, source.info().clone())
 }
 

@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 use std::process::Command;
-use whylate_events::{Event, EventKind, EventSource, KindSet, TaskState};
+use whylate_events::{Event, EventKind, EventSource, KindSet, TaskState, drain};
 use whylate_ftrace::dat::{RawEvent, TraceFile};
 use whylate_ftrace::symbols::Symbols;
 
@@ -211,7 +211,7 @@ fn typed_events_hold_what_was_recorded() {
         let mut events = file.events(KindSet::ALL);
         let mut count = 0;
         while let Some(raw) = raw_events.next() {
-            let event = std::iter::from_fn(|| events.next_event())
+            let event = drain(&mut events)
                 .find(|event| !matches!(event.kind, EventKind::Lost { .. }))
                 .unwrap_or_else(|| panic!("{}: ends at {count}", path.display()));
             let name = raw.format.map_or("", |format| format.name.as_str());

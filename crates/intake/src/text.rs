@@ -41,7 +41,7 @@ pub(crate) struct TextSource {
 }
 
 impl EventSource for TextSource {
-    fn next_event(&mut self) -> Option<Event> {
+    fn next_event(&mut self) -> Option<&Event> {
         self.events.next_event()
     }
 

@@ -11,7 +11,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn drain(mut source: Box<dyn EventSource>) -> (Vec<Event>, TraceInfo) {
-    let events = std::iter::from_fn(|| source.next_event()).collect();
+    let events = whylate_events::drain(&mut source).collect();
     (events, source.info().clone())
 }
 

@@ -36,7 +36,7 @@ fn report(path: &Path, options: &[&str]) -> Option<(Vec<Event>, TraceInfo)> {
 }
 
 fn drain(mut source: Box<dyn EventSource>) -> (Vec<Event>, TraceInfo) {
-    let events = std::iter::from_fn(|| source.next_event()).collect();
+    let events = whylate_events::drain(&mut source).collect();
     (events, source.info().clone())
 }
 

@@ -166,6 +166,13 @@ impl<'a> Engine<'a> {
             | EventKind::CpuIdle { .. }
             | EventKind::Nmi { .. }
             | EventKind::Function { .. }
+            | EventKind::FunctionEntry { .. }
+            | EventKind::FunctionExit { .. }
+            | EventKind::StackFrame { .. }
+            | EventKind::Timerlat(_)
+            | EventKind::Noise(_)
+            | EventKind::OsnoiseSample(_)
+            | EventKind::Hwlat { .. }
             | EventKind::Lost { .. }
             | EventKind::Other => {}
         }

@@ -18,7 +18,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         engine.threads.get_mut(tid).comm = comm;
     }
     while let Some(event) = source.next_event() {
-        engine.apply(&event);
+        engine.apply(event);
     }
     engine.end_all();
     let trace = source.info().clone();

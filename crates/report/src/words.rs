@@ -260,6 +260,11 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Signal => "signal",
         Kind::Marker => "marker",
         Kind::Function => "function",
+        Kind::FunctionGraph => "function-graph",
+        Kind::Stack => "stack",
+        Kind::Timerlat => "timerlat",
+        Kind::Osnoise => "osnoise",
+        Kind::Hwlat => "hwlat",
         Kind::Lost => "lost",
         Kind::Other => "other",
     }

@@ -165,6 +165,8 @@ impl Iterator for CpuEvents {
 /// All events of a trace.dat in time order.
 pub struct TraceEvents {
     merge: Merge<CpuEvents>,
+    /// The last event handed out.
+    event: Option<Event>,
     info: TraceInfo,
     comms: Vec<(Tid, Comm)>,
     complete: bool,
@@ -172,7 +174,7 @@ pub struct TraceEvents {
 
 impl TraceEvents {
     pub(super) fn new(info: TraceInfo, streams: Vec<CpuEvents>, comms: Vec<(Tid, Comm)>) -> TraceEvents {
-        TraceEvents { merge: Merge::new(streams), info, comms, complete: false }
+        TraceEvents { merge: Merge::new(streams), event: None, info, comms, complete: false }
     }
 
     #[cold]
@@ -196,12 +198,12 @@ impl TraceEvents {
 
 impl EventSource for TraceEvents {
     #[inline]
-    fn next_event(&mut self) -> Option<Event> {
-        let event = self.merge.next();
-        if event.is_none() {
+    fn next_event(&mut self) -> Option<&Event> {
+        self.event = self.merge.next();
+        if self.event.is_none() {
             self.complete();
         }
-        event
+        self.event.as_ref()
     }
 
     fn info(&self) -> &TraceInfo {
@@ -217,6 +219,6 @@ impl Iterator for TraceEvents {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        self.next_event()
+        self.next_event().copied()
     }
 }

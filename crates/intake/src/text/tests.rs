@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use whylate_base::{Comm, Policy, Priority, Tid};
 use whylate_events::{
     ContentionFlags, ContextFlags, Fact, HrtimerExpiry, KindSet, Syscall, SyscallReturn, TaskState, Wake,
+    drain,
 };
 
 mod spellings;
@@ -13,7 +14,7 @@ mod spellings;
 fn all(text: &str) -> (Vec<Event>, TraceInfo) {
     let mut source =
         read(text.as_bytes(), KindSet::ALL).unwrap_or_else(|error| panic!("{error:?} in {text}"));
-    let events = std::iter::from_fn(|| source.next_event()).collect();
+    let events = drain(&mut source).collect();
     (events, source.info().clone())
 }
 

@@ -117,7 +117,9 @@ fn set_lost(page: &mut [u8], lost: bool) {
 
 /// A source with facts in front of its events, as a recording has them that was not cut.
 struct WithFacts<S> {
+    /// The one being handed out stays in front until the next call.
     facts: VecDeque<Event>,
+    begun: bool,
     source: S,
 }
 
@@ -129,13 +131,19 @@ impl<S: EventSource> WithFacts<S> {
             context: Context::default(),
             kind: EventKind::Marker(Marker::from(fact.to_string().as_str())),
         };
-        WithFacts { facts: facts.iter().map(marker).collect(), source }
+        WithFacts { facts: facts.iter().map(marker).collect(), begun: false, source }
     }
 }
 
 impl<S: EventSource> EventSource for WithFacts<S> {
-    fn next_event(&mut self) -> Option<Event> {
-        self.facts.pop_front().or_else(|| self.source.next_event())
+    fn next_event(&mut self) -> Option<&Event> {
+        if std::mem::replace(&mut self.begun, true) {
+            self.facts.pop_front();
+        }
+        match self.facts.is_empty() {
+            true => self.source.next_event(),
+            false => self.facts.front(),
+        }
     }
 
     fn info(&self) -> &TraceInfo {

@@ -221,6 +221,7 @@ pub(crate) fn story() -> Explanation {
                 1_204_224,
                 "page ends in the middle of an event: rest of the page skipped",
             )],
+            ..TraceInfo::default()
         },
         tasks: vec![
             TaskSummary {

@@ -1,0 +1,143 @@
+//! Latencies that somebody else measured: what the kernel's latency tracers and `rtla` say of the one they
+//! kept a trace for.
+
+use whylate_base::{Comm, Cpu, Ns, Policy, Tid};
+
+/// A latency tracer's own account of its trace (the `#` lines of its file,
+/// Documentation/trace/ftrace.rst).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyTrace {
+    /// Which tracer.
+    pub tracer: LatencyTracer,
+    /// The latency it measured.
+    pub latency: Ns,
+    /// Where.
+    pub cpu: Cpu,
+    /// Whom it names: the woken thread, or the one that was current.
+    pub task: Option<LatencyTask>,
+    /// The function in which the critical section began.
+    pub started_at: Option<String>,
+    /// The function in which it ended.
+    pub ended_at: Option<String>,
+}
+
+/// The kernel's latency tracers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyTracer {
+    /// From a wake-up of the highest-priority thread, of any class, to its switch.
+    Wakeup,
+    /// The same of real-time threads only.
+    WakeupRt,
+    /// The same of SCHED_DEADLINE threads only.
+    WakeupDl,
+    /// Interrupts off.
+    Irqsoff,
+    /// Preemption off.
+    Preemptoff,
+    /// Either off.
+    Preemptirqsoff,
+}
+
+impl LatencyTracer {
+    /// As `current_tracer` names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LatencyTracer::Wakeup => "wakeup",
+            LatencyTracer::WakeupRt => "wakeup_rt",
+            LatencyTracer::WakeupDl => "wakeup_dl",
+            LatencyTracer::Irqsoff => "irqsoff",
+            LatencyTracer::Preemptoff => "preemptoff",
+            LatencyTracer::Preemptirqsoff => "preemptirqsoff",
+        }
+    }
+
+    /// The tracer of that name.
+    pub fn from_name(name: &str) -> Option<LatencyTracer> {
+        use LatencyTracer::*;
+        [Wakeup, WakeupRt, WakeupDl, Irqsoff, Preemptoff, Preemptirqsoff]
+            .into_iter()
+            .find(|tracer| tracer.name() == name)
+    }
+
+    /// True for those that measure a wake-up, false for those that measure a critical section.
+    pub fn is_wakeup(self) -> bool {
+        matches!(self, LatencyTracer::Wakeup | LatencyTracer::WakeupRt | LatencyTracer::WakeupDl)
+    }
+}
+
+/// `| task: cyclictest-12905 (uid:0 nice:0 policy:1 rt_prio:80)`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatencyTask {
+    /// The thread.
+    pub tid: Tid,
+    /// Its name.
+    pub comm: Comm,
+    /// Its policy.
+    pub policy: Option<Policy>,
+    /// 1 to 99 as the user sees it; 0 when not real-time.
+    pub rt_priority: u32,
+}
+
+/// One latency that another tool has taken apart: `rtla`'s auto-analysis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breakdown {
+    /// Whose analysis it is.
+    pub tool: Tool,
+    /// Where.
+    pub cpu: Cpu,
+    /// The latency in all.
+    pub total: Ns,
+    /// What it says this consists of, in the file's order; it need not add up.
+    pub parts: Vec<Part>,
+    /// The blocking thread's stack, innermost first, where there is one.
+    pub stack: Vec<String>,
+    /// The line of the file it begins at.
+    pub line: u64,
+}
+
+/// The program that made a [`Breakdown`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// `rtla timerlat` with auto-analysis: the latency of a timer's thread (or of its interrupt alone).
+    RtlaTimerlat,
+    /// `rtla osnoise`: one noise of a spinning thread.
+    RtlaOsnoise,
+}
+
+/// One part of a [`Breakdown`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What took the time.
+    pub kind: PartKind,
+    /// Its name: a thread's, an interrupt's; empty for a sum.
+    pub name: String,
+    /// The thread's id, or the interrupt's number.
+    pub id: Option<u32>,
+    /// How long.
+    pub time: Ns,
+    /// True when the parts of the same kind behind it are listed within it.
+    pub is_sum: bool,
+}
+
+/// The words of rtla's analysis (`tools/tracing/rtla/src/timerlat_aa.c`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PartKind {
+    /// From the timer's expiry to the interrupt's first instruction: interrupts disabled, idle exit, or hardware.
+    IrqDelay,
+    /// From the expiry to the sample in the interrupt.
+    IrqLatency,
+    /// The timer interrupt's own handler.
+    TimerIrq,
+    /// The thread that ran on until it could be preempted.
+    BlockingThread,
+    /// NMIs meanwhile.
+    Nmi,
+    /// Other hard interrupts meanwhile.
+    Irq,
+    /// Softirqs meanwhile.
+    Softirq,
+    /// Other threads meanwhile.
+    Thread,
+    /// Noise of which no source was seen: hardware.
+    Hardware,
+}
