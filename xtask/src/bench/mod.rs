@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Bench {
     /// Explain a large recording of context switches, beside `trace-cmd report` of the same file
     Read(read::Read),
+    /// Blow the storm that `read` records
+    #[command(hide = true)]
+    Storm(storm::Blow),
     /// Check this machine and a large one that is made up, beside rtcqs and TuneD
     Check(check::Check),
 }
@@ -22,6 +25,7 @@ impl Bench {
     pub(crate) fn run(&self, root: &Path) -> Result<()> {
         match self {
             Bench::Read(read) => read.run(root),
+            Bench::Storm(storm) => storm.run(),
             Bench::Check(check) => check.run(root),
         }
     }

@@ -1,7 +1,6 @@
 //! `bench read`: a large recording, explained by whylate and printed by trace-cmd, turn about.
 
 use super::process::{self, Usage};
-use super::storm::Storm;
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -87,18 +86,19 @@ fn duration_for(wanted: u64, per_second: u64) -> Result<Duration> {
 }
 
 fn record_storm(whylate: &Path, file: &Path, duration: Duration) -> Result<Recording> {
-    let storm = Storm::start()?;
+    let storm = std::env::current_exe().context("this program's own path is not known")?;
     let status = Command::new(whylate)
         .arg("record")
         .arg("-o")
         .arg(file)
-        .arg("--duration")
-        .arg(format!("{}ms", duration.as_millis()))
+        .args(["--buffer", "32768", "--"])
+        .arg(storm)
+        .args(["bench", "storm", "--ms"])
+        .arg(duration.as_millis().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status()
         .context("whylate could not be started")?;
-    drop(storm);
     if !status.success() {
         bail!("whylate record failed: {status}");
     }

@@ -1,21 +1,45 @@
-//! A storm of context switches: on each CPU two threads that hand one byte to and fro.
+//! A storm of context switches: on each CPU two threads that hand one byte to and fro, and one that sleeps
+//! for short periods.
 //!
-//! One of each pair is FIFO, so that a recording of the storm has real-time activations to explain. It only
-//! ever answers the other one, which is SCHED_OTHER: no CPU is kept from anybody.
+//! One of each pair and the periodic one are FIFO, so that a recording of the storm has real-time
+//! activations to explain. The first only ever answers the other one, which is SCHED_OTHER, and the periodic
+//! one does no work: no CPU is kept from anybody. It is a program of its own (`bench storm`), so that
+//! `whylate record -- COMMAND` records its system calls.
 
 use anyhow::{Context, Result};
+use clap::Args;
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-/// The FIFO threads' priority.
-const PRIORITY: &str = "10";
+/// The priority of the FIFO threads that answer.
+const ANSWERING: &str = "10";
+/// The periodic ones', and their sleep.
+const PERIODIC: &str = "20";
+const PERIOD: Duration = Duration::from_micros(200);
+
+#[derive(Args)]
+pub(crate) struct Blow {
+    /// For how long, in milliseconds
+    #[arg(long)]
+    ms: u64,
+}
+
+impl Blow {
+    pub(super) fn run(&self) -> Result<()> {
+        let storm = Storm::start()?;
+        thread::sleep(Duration::from_millis(self.ms));
+        drop(storm);
+        Ok(())
+    }
+}
 
 /// A storm, from [`Storm::start`] until it is dropped.
-pub(super) struct Storm {
+struct Storm {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -25,7 +49,7 @@ impl Storm {
     ///
     /// # Errors
     /// If affinity cannot be read, or a pipe or thread cannot be made.
-    pub(super) fn start() -> Result<Storm> {
+    fn start() -> Result<Storm> {
         let allowed = sched_getaffinity(None).context("this process's CPUs cannot be read")?;
         let mut storm = Storm { stop: Arc::default(), threads: Vec::new() };
         for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
@@ -40,12 +64,20 @@ impl Storm {
         let stop = Arc::clone(&self.stop);
         self.threads.push(thread::Builder::new().name("storm-answer".to_owned()).spawn(move || {
             pin(cpu);
-            make_fifo(gettid());
+            make_fifo(gettid(), ANSWERING);
             answer(from_asker, to_asker);
         })?);
         self.threads.push(thread::Builder::new().name("storm-ask".to_owned()).spawn(move || {
             pin(cpu);
             ask(&stop, to_answerer, from_answerer);
+        })?);
+        let stop = Arc::clone(&self.stop);
+        self.threads.push(thread::Builder::new().name("storm-period".to_owned()).spawn(move || {
+            pin(cpu);
+            make_fifo(gettid(), PERIODIC);
+            while !stop.load(Ordering::Relaxed) {
+                thread::sleep(PERIOD);
+            }
         })?);
         Ok(())
     }
@@ -82,9 +114,9 @@ fn pin(cpu: usize) {
 }
 
 /// By chrt(1), as setting a policy is no safe call outside `whylate-sys`, which xtask stays free of.
-fn make_fifo(thread: Pid) {
+fn make_fifo(thread: Pid, priority: &str) {
     let done = Command::new("chrt")
-        .args(["--fifo", "--pid", PRIORITY, &thread.as_raw_nonzero().to_string()])
+        .args(["--fifo", "--pid", priority, &thread.as_raw_nonzero().to_string()])
         .stdin(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
