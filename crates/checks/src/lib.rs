@@ -9,6 +9,7 @@
 
 mod answer;
 mod ask;
+mod grades;
 mod report;
 mod rule;
 mod rules;

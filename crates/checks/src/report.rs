@@ -1,6 +1,6 @@
 //! Puts the rules to a machine.
 
-use crate::{Answer, Ask, RULES, Rule, Status, Verdict};
+use crate::{Answer, Ask, Profile, RULES, Rule, Status, Verdict};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -47,6 +47,8 @@ pub struct Machine {
 pub struct Answered {
     /// The rule.
     pub rule: &'static Rule,
+    /// For which work.
+    pub profile: Profile,
     /// What it says.
     pub verdict: Verdict,
 }
@@ -54,10 +56,8 @@ pub struct Answered {
 impl Answered {
     /// How much it matters: of a failure; of anything else, how much a failure would.
     pub fn severity(&self) -> Severity {
-        match &self.verdict {
-            Ok(answer) => answer.severity.unwrap_or(self.rule.severity),
-            Err(_) => self.rule.severity,
-        }
+        let own = self.verdict.as_ref().ok().and_then(|answer| answer.severity);
+        own.unwrap_or_else(|| self.rule.severity_for(self.profile))
     }
 
     /// Whether it is not as it should be.
@@ -80,7 +80,8 @@ pub struct Report {
 /// Puts the rules of a selection to a machine.
 pub fn check(host: &Snapshot, ask: &Ask, selection: &Selection) -> Report {
     let rules = RULES.iter().copied().filter(|rule| selection.takes(rule, ask));
-    let answers = rules.map(|rule| Answered { rule, verdict: (rule.check)(host, ask) }).collect();
+    let profile = ask.profile;
+    let answers = rules.map(|rule| Answered { rule, profile, verdict: (rule.check)(host, ask) }).collect();
     Report { machine: machine(host), ask: ask.clone(), answers }
 }
 

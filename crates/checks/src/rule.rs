@@ -11,7 +11,7 @@ pub struct Rule {
     pub code: &'static str,
     /// What is well when it passes, as a statement: "The kernel is PREEMPT_RT".
     pub title: &'static str,
-    /// How much a failure matters, unless the answer says otherwise.
+    /// How much a failure matters, unless the answer says otherwise, or [`Rule::severity_for`] a profile.
     pub severity: Severity,
     /// The work it matters to.
     pub profiles: &'static [Profile],

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use whylate_checks::{RULES, explain};
+use whylate_checks::{Profile, RULES, explain};
 
 fn document(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
@@ -42,16 +42,24 @@ fn every_item_of_other_checklists_has_a_rule_or_a_reason() {
 fn the_index_has_every_rule() {
     let mut index = "# Rules of whylate check\n\n\
         What each rule says where all is well, how grave a failure is as a rule, and the profiles that ask it.\n\
+        An answer may be graver or milder than that by what was found, as the pages say.\n\
         This list is generated from the rules; `whylate check --explain CODE` prints a page.\n\n\
         | rule | when it passes | severity | profiles |\n|---|---|---|---|\n"
         .to_owned();
     for rule in RULES {
         let profiles: Vec<&str> = rule.profiles.iter().map(|profile| profile.name()).collect();
-        let profiles = match profiles.len() == whylate_checks::Profile::ALL.len() {
+        let profiles = match profiles.len() == Profile::ALL.len() {
             true => "all".to_owned(),
             false => profiles.join(", "),
         };
-        let (code, title, severity) = (rule.code, rule.title, rule.severity);
+        let (code, title) = (rule.code, rule.title);
+        let mut severity = rule.severity.to_string();
+        let differs = |profile: &&Profile| rule.severity_for(**profile) != rule.severity;
+        let others: Vec<&Profile> = rule.profiles.iter().filter(differs).collect();
+        if let Some(first) = others.first() {
+            let names: Vec<&str> = others.iter().map(|profile| profile.name()).collect();
+            severity += &format!("; {} for {}", rule.severity_for(**first), names.join(", "));
+        }
         index += &format!("| [{code}]({code}.md) | {title} | {severity} | {profiles} |\n");
     }
     let path = document("rules/README.md");

@@ -136,3 +136,23 @@ fn to_see_less_never_makes_a_machine_better() {
         );
     }
 }
+
+/// A kernel has files without a single byte where a driver went away, and a copy that was broken off leaves them.
+#[test]
+fn empty_files_say_nothing_good() {
+    let all = Selection { only: RULES.iter().map(|rule| rule.code.to_owned()).collect(), skip: vec![] };
+    for kernel in ["6.1", "6.12-rt", "7.2-rt"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{kernel}.snapshot"));
+        let machine = Tree::open(&file).expect("a snapshot").noting();
+        Snapshot::read(&machine);
+        let host = Snapshot::read(&Tree::captured(machine.into_notes().changed(|_| String::new())));
+        for ask in asks() {
+            for answered in check(&host, &ask, &all).answers {
+                let Ok(answer) = &answered.verdict else { continue };
+                // That a file does not exist is known of these machines, and may say that all is well.
+                let absent = answer.evidence.iter().all(|proof| proof.value == "(it does not exist)");
+                assert!(answer.status != Status::Pass || absent, "{kernel}, every file empty: {answered:#?}");
+            }
+        }
+    }
+}

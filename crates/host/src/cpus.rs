@@ -5,6 +5,11 @@ use crate::{FromText, Reading, Tree, Words};
 use std::fmt;
 use whylate_base::{Cpu, CpuSet};
 
+/// What nobody's request looks like, microseconds (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`, include/linux/pm_qos.h).
+pub const NO_LATENCY_REQUEST: u64 = 2_000_000_000;
+
+const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
+
 const DIR: &str = "/sys/devices/system/cpu";
 
 /// All of them, and what holds for all.
@@ -36,6 +41,8 @@ pub struct Cpus {
     pub pstate_status: Reading<String>,
     /// Latency in microseconds that somebody asks every CPU to keep to (`/dev/cpu_dma_latency`); 2000000000: nobody.
     pub dma_latency_us: Reading<u64>,
+    /// The processes that have that file open, by id; `None` where nobody asks for less than all.
+    pub dma_latency_holders: Option<Reading<Vec<i32>>>,
     /// Each hardware vulnerability and what is done about it.
     pub vulnerabilities: Reading<Vec<(String, Reading<String>)>>,
     /// The seconds between polls for machine checks (`machinecheck0/check_interval`, hexadecimal); 0: none.
@@ -183,6 +190,9 @@ impl Cpus {
     pub(crate) fn read(tree: &Tree) -> Cpus {
         let at = |file: &str| format!("{DIR}/{file}");
         let present = tree.value::<CpuSet>(&at("present"));
+        let dma_latency_us = dma_latency(tree);
+        // To look for them takes a look at every process: only where there is somebody to be found.
+        let is_asked = dma_latency_us.known().is_some_and(|&us| us < NO_LATENCY_REQUEST);
         let each = present.and_then(|cpus| Ok(cpus.iter().map(|cpu| CpuState::read(tree, cpu)).collect()));
         Cpus {
             online: tree.value(&at("online")),
@@ -196,7 +206,8 @@ impl Cpus {
             boost: tree.value(&at("cpufreq/boost")),
             no_turbo: tree.value(&at("intel_pstate/no_turbo")),
             pstate_status: tree.value(&at("intel_pstate/status")),
-            dma_latency_us: dma_latency(tree),
+            dma_latency_holders: is_asked.then(|| tree.holders(DMA_LATENCY)),
+            dma_latency_us,
             vulnerabilities: vulnerabilities(tree),
             check_interval: tree.value("/sys/devices/system/machinecheck/machinecheck0/check_interval"),
             ignore_ce: tree.value("/sys/devices/system/machinecheck/machinecheck0/ignore_ce"),
@@ -252,7 +263,7 @@ fn numbered<T>(tree: &Tree, dir: &str, prefix: &str, read: fn(&Tree, &str) -> T)
 
 /// The file holds a binary number, in the machine's byte order.
 fn dma_latency(tree: &Tree) -> Reading<u64> {
-    tree.bytes("/dev/cpu_dma_latency").and_then(|bytes| match bytes.as_slice().try_into() {
+    tree.bytes(DMA_LATENCY).and_then(|bytes| match bytes.as_slice().try_into() {
         Ok(bytes) => Ok(u64::from(u32::from_ne_bytes(bytes))),
         Err(_) => Err(crate::Why::Malformed { expected: "four bytes".to_owned() }),
     })

@@ -34,7 +34,9 @@ mod tree;
 
 pub use cgroups::{Cgroup, CgroupVersion, Cgroups};
 pub use clocks::{Clocks, Clocksource};
-pub use cpus::{Cache, CpuState, Cpufreq, Cpus, IdleState, Node, NodeMemory, Throttling, Topology};
+pub use cpus::{
+    Cache, CpuState, Cpufreq, Cpus, IdleState, NO_LATENCY_REQUEST, Node, NodeMemory, Throttling, Topology,
+};
 pub use dmesg::Dmesg;
 pub use error::HostError;
 pub use irqs::{Balancer, Irq, IrqRow, Irqs};

@@ -79,7 +79,7 @@ fn of_process(tree: &Tree, pid: i32) -> Result<Vec<Thread>, Why> {
     let mut threads = Vec::new();
     for tid in tids.iter().filter_map(|tid| tid.parse().ok()) {
         let dir = format!("/proc/{pid}/task/{tid}");
-        let thread = match tree.text(&format!("{dir}/stat")).value {
+        let thread = match tree.filtered(&format!("{dir}/stat"), scheduling).value {
             Ok(stat) => stat,
             Err(why) => {
                 gone(why)?;
@@ -87,7 +87,7 @@ fn of_process(tree: &Tree, pid: i32) -> Result<Vec<Thread>, Why> {
             }
         };
         let malformed = || Why::Malformed { expected: "the fields of proc_pid_stat(5)".to_owned() };
-        let affinity = tree.text(&format!("{dir}/status")).and_then(|status| {
+        let affinity = tree.filtered(&format!("{dir}/status"), allowed).and_then(|status| {
             let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
             list.and_then(|list| list.trim().parse().ok())
                 .ok_or_else(|| Why::Malformed { expected: "Cpus_allowed_list".to_owned() })
@@ -104,6 +104,22 @@ fn gone(why: Why) -> Result<(), Why> {
         Why::Io { error } if error.contains("os error 3)") => Ok(()),
         why => Err(why),
     }
+}
+
+/// Of a thread's stat what is about scheduling; 0 for what else it has: addresses, times, memory.
+fn scheduling(stat: &str) -> String {
+    const KEPT: [usize; 8] = [3, 4, 9, 18, 19, 39, 40, 41];
+    // What is no such line is kept as it is, to be called malformed.
+    let Some((name, fields)) = stat.trim_end().rsplit_once(") ") else { return stat.to_owned() };
+    let kept =
+        fields.split(' ').enumerate().map(|(at, field)| if KEPT.contains(&(at + 3)) { field } else { "0" });
+    format!("{name}) {}\n", kept.collect::<Vec<_>>().join(" "))
+}
+
+/// Of a thread's status the CPUs it may use.
+fn allowed(status: &str) -> String {
+    let lines = status.lines().filter(|line| line.starts_with("Cpus_allowed_list:"));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Fields are counted as in the man page, from 1; the name in field 2 may hold anything.
@@ -151,6 +167,19 @@ mod tests {
         assert_eq!((thread.cpu, thread.kernel), (Some(Cpu(3)), false));
         assert_eq!(thread.affinity.need().expect("list").to_string(), "2-3");
         assert_eq!(threads.cgroups[&412].known().map(String::as_str), Some("0::/rt\n"));
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_thread_but_its_scheduling() {
+        let secret = STAT
+            .replace(" 412 412 0 -1 ", " 412 412 34816 -1 ")
+            .replace(" 37 1 1 1 ", " 37 1 1 94119396056128 ");
+        let affinity = || Reading::new("/x", Ok(CpuSet::new()));
+        let kept = scheduling(&secret);
+        assert!(!kept.contains("94119396056128") && !kept.contains("34816"), "{kept}");
+        let thread = |text: &str| parse(412, Tid(412), text, affinity()).expect("a thread");
+        assert_eq!(thread(&kept), thread(&secret));
+        assert_eq!(allowed("Name:\tx\nUid:\t1000\nCpus_allowed_list:\t2-3\n"), "Cpus_allowed_list:\t2-3\n");
     }
 
     #[test]

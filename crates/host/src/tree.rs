@@ -44,6 +44,32 @@ trait Source {
     fn list(&self, path: &str) -> Result<Vec<String>, Why>;
     /// Where a symbolic link leads, as it is written.
     fn link(&self, path: &str) -> Result<String, Why>;
+    /// The processes that have a file open, by id (proc_pid_fd(5)). One that is found is found, whatever else was
+    /// refused; that there is none is known only where every process could be looked at.
+    fn holders(&self, path: &str) -> Result<Vec<i32>, Why> {
+        let mut pids: Vec<i32> = self.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect();
+        pids.sort_unstable();
+        let (mut holders, mut refused) = (Vec::new(), None);
+        for pid in &pids {
+            let directory = format!("/proc/{pid}/fd");
+            match self.list(&directory) {
+                Ok(numbers) => {
+                    let leads = |number: &String| self.link(&format!("{directory}/{number}"));
+                    if numbers.iter().any(|number| leads(number).is_ok_and(|target| target == path)) {
+                        holders.push(*pid);
+                    }
+                }
+                // It ended meanwhile.
+                Err(Why::Missing) => {}
+                Err(why) => refused = Some(why),
+            }
+        }
+        match refused {
+            Some(why) if holders.is_empty() => Err(why),
+            _ if pids.is_empty() => Err(Why::NotCollected),
+            _ => Ok(holders),
+        }
+    }
 }
 
 /// A machine's files.
@@ -194,6 +220,16 @@ impl Tree {
         self.note(path, Kind::Link, || value.clone().map(String::into_bytes));
         let name = value.map(|target| target.rsplit('/').next().unwrap_or_default().to_owned());
         Reading::new(path, self.explained(path, name))
+    }
+
+    /// The processes that have a file open. What else they have open is neither seen nor noted.
+    pub fn holders(&self, path: &str) -> Reading<Vec<i32>> {
+        let value = self.source.holders(path);
+        self.note(path, Kind::Holders, || {
+            let lines = |pids: Vec<i32>| pids.iter().map(|pid| format!("{pid}\n")).collect::<String>();
+            value.clone().map(|pids| lines(pids).into_bytes())
+        });
+        Reading::new("/proc/*/fd", value)
     }
 
     fn list_and_note(&self, path: &str) -> Result<Vec<String>, Why> {

@@ -8,8 +8,9 @@ use super::process::{self, Usage};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[derive(Args)]
@@ -54,13 +55,22 @@ impl Check {
         }
 
         let named = format!("{} CPUs, {} interrupts", self.cpus, self.irqs);
+        // The last CPU stands for the isolated ones: TuneD's profile verifies nothing without any.
+        let last = std::thread::available_parallelism().map_or(0, |cpus| cpus.get() - 1).to_string();
+        let (server, archive) = (server.as_os_str(), archive.as_os_str());
+        let root = OsStr::new("--root");
         let mut rows = vec![
-            self.ours(&whylate, "whylate check", None)?,
-            self.ours(&whylate, &format!("  {named}, directory"), Some(&server))?,
-            self.ours(&whylate, &format!("  {named}, snapshot"), Some(&archive))?,
+            self.ours(&whylate, "whylate check", &[])?,
+            self.ours(
+                &whylate,
+                &format!("  --profile realtime --cpus {last}"),
+                &["--profile", "realtime", "--cpus", &last].map(OsStr::new),
+            )?,
+            self.ours(&whylate, &format!("  {named}, directory"), &[root, server])?,
+            self.ours(&whylate, &format!("  {named}, snapshot"), &[root, archive])?,
         ];
         let mut missing = Vec::new();
-        for peer in [peers::rtcqs(&directory), peers::tuned()] {
+        for peer in [peers::rtcqs(&directory), peers::tuned(&directory, &last)] {
             match peer.and_then(|peer| self.theirs(&peer)) {
                 Ok(row) => rows.push(row),
                 Err(why) => missing.push(format!("{why:#}")),
@@ -72,13 +82,10 @@ impl Check {
     }
 
     /// Ends with 0, 1 or 3: done, found, cannot tell.
-    fn ours(&self, whylate: &Path, name: &str, machine: Option<&PathBuf>) -> Result<Row> {
+    fn ours(&self, whylate: &Path, name: &str, arguments: &[&OsStr]) -> Result<Row> {
         let command = || {
             let mut command = Command::new(whylate);
-            command.args(["check", "--json"]);
-            if let Some(machine) = machine {
-                command.arg("--root").arg(machine);
-            }
+            command.args(["check", "--json"]).args(arguments);
             command
         };
         let output = command().output().context("whylate could not be started")?;
@@ -92,7 +99,7 @@ impl Check {
     fn theirs(&self, peer: &peers::Peer) -> Result<Row> {
         let output =
             peer.command().output().with_context(|| format!("{} could not be started", peer.name))?;
-        let said = peer.said(&output);
+        let said = peer.said(&output)?;
         // What it exits with says little: rtcqs ends with 1 where it met what it did not expect.
         let runs = (0..self.rounds).map(|_| process::run_ending(&mut peer.command(), &[0, 1]));
         Ok(Row { name: peer.name.clone(), runs: runs.collect::<Result<_>>()?, said })

@@ -13,6 +13,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -61,24 +62,41 @@ impl Storm {
     fn add_pair(&mut self, cpu: usize) -> Result<()> {
         let (from_asker, to_answerer) = pipe()?;
         let (from_answerer, to_asker) = pipe()?;
+        self.add(cpu, "storm-answer", Some(ANSWERING), move || answer(from_asker, to_asker))?;
         let stop = Arc::clone(&self.stop);
-        self.threads.push(thread::Builder::new().name("storm-answer".to_owned()).spawn(move || {
-            pin(cpu);
-            make_fifo(gettid(), ANSWERING);
-            answer(from_asker, to_asker);
-        })?);
-        self.threads.push(thread::Builder::new().name("storm-ask".to_owned()).spawn(move || {
-            pin(cpu);
-            ask(&stop, to_answerer, from_answerer);
-        })?);
+        self.add(cpu, "storm-ask", None, move || ask(&stop, to_answerer, from_answerer))?;
         let stop = Arc::clone(&self.stop);
-        self.threads.push(thread::Builder::new().name("storm-period".to_owned()).spawn(move || {
-            pin(cpu);
-            make_fifo(gettid(), PERIODIC);
+        self.add(cpu, "storm-period", Some(PERIODIC), move || {
             while !stop.load(Ordering::Relaxed) {
                 thread::sleep(PERIOD);
             }
+        })
+    }
+
+    /// Starts a thread that does its `work` on `cpu` only. Its priority comes first and its CPU second, and
+    /// both from outside: a thread that pins itself before it is real-time is a fault of its own.
+    fn add(
+        &mut self,
+        cpu: usize,
+        name: &str,
+        priority: Option<&str>,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<()> {
+        let (tell, told) = mpsc::channel();
+        let (go, gone) = mpsc::channel();
+        self.threads.push(thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // Where nobody listens any more there is no storm, and no signal to go.
+            let _ = tell.send(gettid());
+            if gone.recv().is_ok() {
+                work();
+            }
         })?);
+        let id = told.recv().context("the thread ended at once")?;
+        if let Some(priority) = priority {
+            make_fifo(id, priority);
+        }
+        pin(id, cpu);
+        go.send(()).context("the thread ended at once")?;
         Ok(())
     }
 }
@@ -105,10 +123,10 @@ fn answer(mut from: PipeReader, mut to: PipeWriter) {
     while from.read_exact(&mut byte).is_ok() && to.write_all(&byte).is_ok() {}
 }
 
-fn pin(cpu: usize) {
+fn pin(thread: Pid, cpu: usize) {
     let mut only = CpuSet::new();
     only.set(cpu);
-    if let Err(error) = sched_setaffinity(None, &only) {
+    if let Err(error) = sched_setaffinity(Some(thread), &only) {
         eprintln!("bench: CPU {cpu} cannot be pinned to: {error}");
     }
 }

@@ -4,7 +4,7 @@ use super::shared::hardware::states;
 use crate::rule::page;
 use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
-use whylate_host::{CpuState, IdleState, Snapshot};
+use whylate_host::{CpuState, IdleState, NO_LATENCY_REQUEST, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "c-states",
@@ -20,9 +20,6 @@ pub(super) const RULE: Rule = Rule {
     page: page!("c-states"),
     check,
 };
-
-/// What nobody's request looks like (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`, include/linux/pm_qos.h).
-const NO_REQUEST: u64 = 2_000_000_000;
 
 /// Microseconds that waking up may take. An audio buffer of 64 frames lasts 1333 us at 48 kHz; others have
 /// cycles down to 100 us, of which C1E (10 us) takes a tenth.
@@ -64,11 +61,16 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if let Some(&asked_us) = asked.if_present()?
         && deep.iter().all(|(_, idle)| idle.exit_latency_us.known().is_some_and(|&us| us > asked_us))
     {
-        return Ok(Answer::pass(format!(
-            "Somebody asks for {asked_us} us at most, as long as they keep the file open"
-        ))
-        .shows(asked)
-        .shows(&deepest.exit_latency_us));
+        let who = askers(host);
+        let name = who.as_ref().ok().and_then(|who| who.first().cloned()).unwrap_or("Somebody".to_owned());
+        let others = match who.as_ref().map_or(0, Vec::len) {
+            0 | 1 => String::new(),
+            more => format!(", one of {more} that do,"),
+        };
+        let answer = Answer::pass(format!(
+            "{name}{others} asks for {asked_us} us at most, as long as the file is kept open"
+        ));
+        return Ok(shows_askers(answer.shows(asked), &who).shows(&deepest.exit_latency_us));
     }
     let mut concerned: Vec<_> = deep.iter().map(|(cpu, _)| *cpu).collect();
     concerned.dedup();
@@ -85,8 +87,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .shows(&deepest.exit_latency_us)
     .shows(&deepest.disabled);
     let answer = match asked.known() {
-        Some(&NO_REQUEST) | None => answer.shows_as(&asked.path, "nobody asks for less"),
-        Some(_) => answer.shows(asked),
+        Some(&NO_LATENCY_REQUEST) | None => answer.shows_as(&asked.path, "nobody asks for less"),
+        Some(_) => shows_askers(answer.shows(asked), &askers(host)),
     };
     Ok(answer
         .fix(
@@ -98,6 +100,28 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             Fix::runtime("hold /dev/cpu_dma_latency open with a small number in it, from the application")
                 .risk("it counts for every CPU, and only while the file is open"),
         ))
+}
+
+/// Who has /dev/cpu_dma_latency open, by name and process id; or why that is not known.
+fn askers(host: &Snapshot) -> Result<Vec<String>, CannotTell> {
+    let Some(holders) = &host.cpus.dma_latency_holders else { return Ok(Vec::new()) };
+    let threads = host.threads.each.known().map_or(&[][..], Vec::as_slice);
+    let named = |&pid: &i32| match threads.iter().find(|thread| thread.pid == pid && thread.tid.0 == pid) {
+        Some(thread) => format!("{} ({pid})", thread.comm),
+        None => format!("process {pid}"),
+    };
+    Ok(holders.need()?.iter().map(named).collect())
+}
+
+/// With them as evidence.
+fn shows_askers(answer: Answer, who: &Result<Vec<String>, CannotTell>) -> Answer {
+    const PATH: &str = "/proc/*/fd";
+    match who {
+        // A driver asks too, and has no file.
+        Ok(who) if who.is_empty() => answer.shows_as(PATH, "no process has it open: a driver asks"),
+        Ok(who) => answer.shows_as(PATH, format!("{} has it open", who.join(", "))),
+        Err(unknown) => answer.shows_as(PATH, format!("(who has it open is not known: {})", unknown.why)),
+    }
 }
 
 /// Whether the latency that is asked of this one CPU lets it enter the state: `n/a` asks for none at all.
@@ -132,6 +156,9 @@ mod tests {
     const OFF: (&str, &str) = ("/sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "1\n");
     const RESUME: &str = "/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us";
     const TEN: (&str, &str) = ("/dev/cpu_dma_latency", "\u{a}\0\0\0");
+    const HELD: (&str, &str) = ("/proc/71/fd/5", "/dev/cpu_dma_latency");
+    const HELD_TOO: (&str, &str) = ("/proc/80/fd/3", "/dev/cpu_dma_latency");
+    const CYCLICTEST: &Files = thread!(program 71 "cyclictest", other 0, "0-1");
 
     #[test]
     fn cases() {
@@ -148,7 +175,13 @@ mod tests {
                 case("a limit that is none", &[TWO_CPUS, C6, &[(RESUME, "x\n")]])
                     .cpus("0")
                     .cannot_tell("`x`"),
-                case("asked for", &[TWO_CPUS, C6, &[TEN]]).cpus("0").passes("at most"),
+                case("asked for", &[TWO_CPUS, C6, &[TEN]]).cpus("0").passes("Somebody asks for 10 us at most"),
+                case("asked for by one", &[TWO_CPUS, C6, CYCLICTEST, &[TEN, HELD]])
+                    .cpus("0")
+                    .passes("cyclictest (71) asks for 10 us at most"),
+                case("asked for by two", &[TWO_CPUS, C6, CYCLICTEST, &[TEN, HELD, HELD_TOO]])
+                    .cpus("0")
+                    .passes("cyclictest (71), one of 2 that do, asks"),
                 case("idle=poll", &[TWO_CPUS, &[("/proc/cmdline", "idle=poll")]]).passes("poll"),
                 case("no driver", &[TWO_CPUS, &[("/proc/cmdline", "quiet")]]).does_not_apply("halts"),
                 case("no CPUs", &[C6]).cannot_tell("online"),
@@ -163,5 +196,21 @@ mod tests {
             whylate_host::Tree::memory(&files).refused("/dev/cpu_dma_latency", whylate_host::Why::Denied);
         let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
         assert!(check(&Snapshot::read(&tree), &ask).is_err());
+    }
+
+    #[test]
+    fn who_asks_for_too_little_is_shown() {
+        // 256 us.
+        const MUCH: (&str, &str) = ("/dev/cpu_dma_latency", "\0\u{1}\0\0");
+        let shown = |tree: whylate_host::Tree| {
+            let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
+            let answer = check(&Snapshot::read(&tree), &ask).expect("an answer");
+            let proof = answer.evidence.iter().find(|proof| proof.path == "/proc/*/fd").expect("who").clone();
+            proof.value
+        };
+        let files = [TWO_CPUS, C6, CYCLICTEST, &[MUCH, HELD]].concat();
+        assert_eq!(shown(whylate_host::Tree::memory(&files)), "cyclictest (71) has it open");
+        let files = [TWO_CPUS, C6, CYCLICTEST, &[MUCH]].concat();
+        assert!(shown(whylate_host::Tree::memory(&files)).contains("not known"));
     }
 }

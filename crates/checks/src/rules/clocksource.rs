@@ -30,7 +30,7 @@ const QUICK: [&str; 8] = [
 const SLOW: [(&str, &str); 5] = [
     ("hpet", "some 1.2 us a reading, against 60 ns of the TSC (10 million readings: 12.3 s against 0.6 s)"),
     ("acpi_pm", "some 2.5 us a reading, against 60 ns of the TSC (10 million readings: 24.5 s against 0.6 s)"),
-    ("pit", "several us a reading, with a lock that all CPUs share"),
+    ("pit", "each reading is slow port I/O, with a lock that all CPUs share"),
     ("jiffies", "time stands still between two ticks, for 1 to 10 ms"),
     ("refined-jiffies", "time stands still between two ticks, for 1 to 10 ms"),
 ];

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let setting = &host.memory.vm.compact_unevictable_allowed;
     match setting.if_present()? {
         None => Ok(Answer::pass("The kernel does not compact memory").shows(setting)),
@@ -35,7 +35,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
                     .boot("vm.compact_unevictable_allowed = 0 in /etc/sysctl.d")
                     .risk("with much locked memory, large pieces of free memory become rare"),
             );
-            Ok(if Profile::HARD.contains(&ask.profile) { answer } else { answer.graded(Severity::Info) })
+            Ok(answer)
         }
     }
 }

@@ -50,10 +50,6 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
          not in the middle of a spinlock or with preemption disabled, and it leaves cold caches, timers and softirqs \
          behind.",
     );
-    let answer = match ask.profile {
-        Profile::Realtime | Profile::Robotics => answer.graded(Severity::Info),
-        _ => answer,
-    };
     Ok(with(answer)
         .fix(
             Fix::runtime(format!(

@@ -10,7 +10,10 @@ pub(super) const RULE: Rule = Rule {
     title: "Every cpuset that is to isolate CPUs does it",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
-    sources: &["Documentation/admin-guide/cgroup-v2.rst", "Documentation/admin-guide/cgroup-v1/cpusets.rst"],
+    sources: &[
+        "Documentation/admin-guide/cgroup-v2.rst", "Documentation/admin-guide/cgroup-v1/cpusets.rst",
+        "https://git.kernel.org/torvalds/c/5a6a09e97199 (cgroup changes for v6.7: partitions below cgroups that are none)",
+    ],
     page: page!("cpuset-partition"),
     check,
 };

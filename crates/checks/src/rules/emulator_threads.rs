@@ -70,26 +70,10 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const KTHREADD: &Files = &[
-        (
-            "/proc/2/task/2/stat",
-            "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
-        ),
-        ("/proc/2/task/2/status", "Cpus_allowed_list:\t0-1\n"),
-        ("/sys/devices/system/cpu/isolated", "1\n"),
-    ];
-    const VCPU: &Files = &[
-        (
-            "/proc/71/task/72/stat",
-            "72 (CPU 0/KVM) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 -2 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 1 1",
-        ),
-        ("/proc/71/task/72/status", "Cpus_allowed_list:\t1\n"),
-        (
-            "/proc/71/task/71/stat",
-            "71 (qemu-kvm) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
-        ),
-        ("/proc/71/task/71/status", "Cpus_allowed_list:\t0\n"),
-    ];
+    const KTHREADD: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+    const ISOLATED: &Files = &[("/sys/devices/system/cpu/isolated", "1\n")];
+    const VCPU: &Files = thread!(program 72 of 71 "CPU 0/KVM", fifo 1, "1");
+    const QEMU: &Files = thread!(program 71 "qemu-kvm", other 0, "0");
     const ANYWHERE: (&str, &str) = ("/proc/71/task/71/status", "Cpus_allowed_list:\t0-1\n");
 
     #[test]
@@ -97,10 +81,10 @@ mod tests {
         table(
             &RULE,
             &[
-                case("apart", &[TWO_CPUS, KTHREADD, VCPU]).passes("None of 1"),
-                case("beside it", &[TWO_CPUS, KTHREADD, VCPU, &[ANYWHERE]]).fails("qemu-kvm"),
-                case("none runs", &[TWO_CPUS, KTHREADD]).does_not_apply("No thread"),
-                case("a container", &[TWO_CPUS, VCPU]).cpus("1").cannot_tell("/proc"),
+                case("apart", &[TWO_CPUS, KTHREADD, ISOLATED, VCPU, QEMU]).passes("None of 1"),
+                case("beside it", &[TWO_CPUS, KTHREADD, ISOLATED, VCPU, QEMU, &[ANYWHERE]]).fails("qemu-kvm"),
+                case("none runs", &[TWO_CPUS, KTHREADD, ISOLATED]).does_not_apply("No thread"),
+                case("a container", &[TWO_CPUS, VCPU, QEMU]).cpus("1").cannot_tell("/proc"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],
         );

@@ -43,11 +43,6 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
              some time never meets it."
         ),
     );
-    // It is also what catches a thread that loops: only one that means to keep its CPU is better without.
-    let answer = match ask.profile {
-        Profile::Realtime | Profile::Robotics => answer.graded(Severity::Info),
-        _ => answer,
-    };
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, on| answer.shows(on));
     Ok(answer.fix(
         Fix::runtime(format!("echo 0 > {}, for each of these CPUs", first.path))

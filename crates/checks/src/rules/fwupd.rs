@@ -49,20 +49,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const KTHREADD: &Files = &[
-        (
-            "/proc/2/task/2/stat",
-            "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
-        ),
-        ("/proc/2/task/2/status", "Cpus_allowed_list:\t0-1\n"),
-    ];
-    const RUNS: &Files = &[
-        (
-            "/proc/71/task/71/stat",
-            "71 (fwupd) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0",
-        ),
-        ("/proc/71/task/71/status", "Cpus_allowed_list:\t0-1\n"),
-    ];
+    const KTHREADD: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+    const RUNS: &Files = thread!(program 71 "fwupd", other 0, "0-1");
     const UNIT: (&str, &str) = ("/usr/lib/systemd/system/fwupd.service", "[Service]\n");
     const OTHER: (&str, &str) = ("/usr/lib/systemd/system/cron.service", "[Service]\n");
     const TIMER: (&str, &str) = ("/etc/systemd/system/timers.target.wants/fwupd-refresh.timer", "");
@@ -79,7 +67,8 @@ mod tests {
                 case("not installed", &[KTHREADD, &[OTHER]]).passes("not installed"),
                 case("no systemd", &[KTHREADD]).does_not_apply("no systemd"),
                 case("what is enabled is hidden", &[KTHREADD, &[UNIT]]).cannot_tell("/etc"),
-                case("a container", &[RUNS.get(..0).unwrap_or_default()]).cannot_tell("/proc"),
+                case("hidden", &[&[]]).cannot_tell("/proc"),
+                case("a container", &[thread!(program 1 "app", other 0, "0")]).cannot_tell("container"),
             ],
         );
     }

@@ -1,7 +1,7 @@
 //! Does the guest read the TSC itself?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,7 +20,11 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if source.current.need()? != "kvm-clock" {
         return Ok(Answer::not_applicable("Time is not read from kvm-clock").shows(&source.current));
     }
-    if !source.available.need()?.has("tsc") {
+    let available = source.available.need()?;
+    if !available.has("kvm-clock") {
+        return Err(CannotTell::because(&source.available.path, "it lists not even the clock that is in use"));
+    }
+    if !available.has("tsc") {
         return Ok(Answer::pass("kvm-clock is the best clock that this guest is given")
             .shows(&source.current)
             .shows(&source.available));
@@ -56,6 +60,8 @@ mod tests {
                     .fails("although"),
                 case("alone", &[&[(CURRENT, "kvm-clock\n"), (AVAILABLE, "kvm-clock acpi_pm\n")]])
                     .passes("best"),
+                case("what there is is empty", &[&[(CURRENT, "kvm-clock\n"), (AVAILABLE, "")]])
+                    .cannot_tell("not even"),
                 case("tsc", &[&[(CURRENT, "tsc\n")]]).does_not_apply("not read from kvm-clock"),
                 case("what there is is hidden", &[&[(CURRENT, "kvm-clock\n")]]).cannot_tell("available"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),

@@ -10,7 +10,11 @@ pub(super) const RULE: Rule = Rule {
     title: "CPUs that poll when idle do not slow their siblings down",
     severity: Severity::Warning,
     profiles: Profile::ALL,
-    sources: &["Documentation/admin-guide/kernel-parameters.rst", "Documentation/admin-guide/pm/cpuidle.rst"],
+    sources: &[
+        "Documentation/admin-guide/kernel-parameters.rst",
+        "Documentation/admin-guide/pm/cpuidle.rst",
+        "drivers/idle/intel_idle.c (2 us for C1)",
+    ],
     page: page!("idle-poll"),
     check,
 };
@@ -36,7 +40,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     .fix(Fix::reboot("nosmt beside idle=poll").risk("half of the CPUs are gone"))
     .fix(
         Fix::reboot("without idle=poll: intel_idle.max_cstate=1 processor.max_cstate=1")
-            .risk("leaving C1 takes some 2 us"),
+            .risk("leaving C1 takes 2 us on many Intel CPUs"),
     ))
 }
 

@@ -93,22 +93,9 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const KTHREADD: &Files = &[
-        (
-            "/proc/2/task/2/stat",
-            "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
-        ),
-        ("/proc/2/task/2/status", "Cpus_allowed_list:\t0-1\n"),
-        ("/sys/devices/system/cpu/isolated", "\n"),
-    ];
-    const RUNS: &Files = &[
-        (
-            "/proc/71/task/71/stat",
-            "71 (irqbalance) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0",
-        ),
-        ("/proc/71/task/71/status", "Cpus_allowed_list:\t0-1\n"),
-        ("/etc/hostname", "h"),
-    ];
+    const KTHREADD: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+    const NONE_ISOLATED: &Files = &[("/sys/devices/system/cpu/isolated", "\n"), ("/etc/hostname", "h")];
+    const RUNS: &Files = thread!(program 71 "irqbalance", other 0, "0-1");
     const FILE: &str = "/etc/default/irqbalance";
     const ISOLATED: (&str, &str) = ("/sys/devices/system/cpu/isolated", "1\n");
 
@@ -117,21 +104,21 @@ mod tests {
         table(
             &RULE,
             &[
-                case("not running", &[TWO_CPUS, KTHREADD]).cpus("1").passes("does not run"),
-                case("running", &[TWO_CPUS, KTHREADD, RUNS]).cpus("1").fails("to CPUs 1"),
-                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, RUNS, &[ISOLATED]]).passes("away"),
-                case("told a list", &[TWO_CPUS, KTHREADD, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\n")]])
+                case("not running", &[TWO_CPUS, KTHREADD, NONE_ISOLATED]).cpus("1").passes("does not run"),
+                case("running", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS]).cpus("1").fails("to CPUs 1"),
+                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED]]).passes("away"),
+                case("told a list", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\n")]])
                     .cpus("1")
                     .passes("away"),
                 case(
                     "told a mask",
-                    &[TWO_CPUS, KTHREADD, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=00000000,00000002\n")]],
+                    &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=00000000,00000002\n")]],
                 )
                 .cpus("1")
                 .passes("away"),
                 case(
                     "told another",
-                    &[TWO_CPUS, KTHREADD, RUNS, &[ISOLATED, (FILE, "IRQBALANCE_BANNED_CPULIST=0\n")]],
+                    &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED, (FILE, "IRQBALANCE_BANNED_CPULIST=0\n")]],
                 )
                 .fails("to CPUs 1"),
                 case(
@@ -139,17 +126,18 @@ mod tests {
                     &[
                         TWO_CPUS,
                         KTHREADD,
+                        NONE_ISOLATED,
                         RUNS,
                         &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\nIRQBALANCE_BANNED_CPUS=1\n")],
                     ],
                 )
                 .cpus("1")
                 .fails("to CPUs 1"),
-                case("nonsense", &[TWO_CPUS, KTHREADD, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=all\n")]])
+                case("nonsense", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=all\n")]])
                     .cpus("1")
                     .cannot_tell("no mask"),
-                case("no CPU chosen", &[TWO_CPUS, KTHREADD, RUNS]).cannot_tell("mounts"),
-                case("a container", &[TWO_CPUS, &RUNS[..2]]).cpus("1").cannot_tell("/proc"),
+                case("no CPU chosen", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS]).cannot_tell("mounts"),
+                case("a container", &[TWO_CPUS, RUNS]).cpus("1").cannot_tell("/proc"),
                 case("hidden", &[&[]]).cpus("1").cannot_tell("/proc"),
             ],
         );

@@ -45,8 +45,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let mut answer = Answer::fail(
         format!("{whose} may lock {amount} of memory, at most"),
         "mlockall(2) fails with ENOMEM where the program is larger, and with MCL_FUTURE a later malloc or thread \
-         does. What is not locked faults when it is first touched, or after it was reclaimed: some us each time, ms \
-         from a disk.",
+         does. What is not locked faults when it is first touched, or after it was reclaimed: then it waits for \
+         the disk as well.",
     )
     .shows_as(path, line);
     if most >= PLENTY {
@@ -78,14 +78,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const REST: &str = "Max nice priority 0 0\nMax realtime priority 0 20\nMax realtime timeout unlimited unlimited us\n\
-         Max locked memory 8388608 8388608 bytes\n";
-    const LITTLE: &Files = &[("/proc/self/limits", REST)];
-    const ALL: &Files = &[(
-        "/proc/self/limits",
-        "Max nice priority 0 0\nMax realtime priority 0 20\nMax realtime timeout unlimited unlimited us\n\
-         Max locked memory unlimited unlimited bytes\n",
-    )];
+    const LITTLE: &Files = limits!(rtprio 0 20, rttime "unlimited", memlock "8388608");
+    const ALL: &Files = limits!(rtprio 0 20, rttime "unlimited", memlock "unlimited");
     const USER: &Files = &[("/proc/self/status", "CapEff:\t0000000000000000\n")];
     const ANN: &Files = &[
         ("/etc/passwd", "ann:x:1000:1000:::\n"),

@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
         "Documentation/admin-guide/lockup-watchdogs.rst",
         "Documentation/admin-guide/sysctl/kernel.rst",
         "Documentation/core-api/real-time/kernel-configuration.rst",
+        "https://git.kernel.org/torvalds/c/77b1a7f7a05c (changes for v6.5: the buddy detector)",
     ],
     page: page!("nmi-watchdog"),
     check,

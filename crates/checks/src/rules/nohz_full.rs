@@ -32,8 +32,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if polling && !ticking.is_empty() {
         return Ok(Answer::fail(
             format!("The tick interrupts CPUs {ticking}"),
-            "A thread that never sleeps is interrupted CONFIG_HZ times a second, for some us each time, although \
-             nothing else waits for its CPU.",
+            "A thread that never sleeps is interrupted CONFIG_HZ times a second, although nothing else waits for its CPU.",
         )
         .shows(full)
         .fix(

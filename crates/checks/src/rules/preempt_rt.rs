@@ -47,16 +47,12 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             "A system call runs on to its end or to a point where it asks: how long that takes under load has no bound."
         }
     };
-    let answer = Answer::fail(what, why)
+    Ok(Answer::fail(what, why)
         .shows(&kernel.version)
         .fix(Fix::reboot("install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)")
             .risk("throughput falls; out-of-tree drivers must be built for it"))
         .fix(Fix::reboot("without one: preempt=full threadirqs on the kernel command line")
-            .risk("no bound: only the usual case gets better"));
-    Ok(match ask.profile {
-        Profile::Audio => answer.graded(Severity::Warning),
-        _ => answer,
-    })
+            .risk("no bound: only the usual case gets better")))
 }
 
 #[cfg(test)]

@@ -63,10 +63,6 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     )
     .shows_as("/proc/PID/comm", "no rcuop/N for them")
     .shows_as(&cmdline.path, shown);
-    let answer = match ask.profile {
-        Profile::Realtime | Profile::Robotics => answer,
-        _ => answer.graded(Severity::Warning),
-    };
     Ok(answer.fix(
         Fix::reboot(format!("rcu_nocbs={cpus} on the kernel command line; nohz_full= does it as well"))
             .risk("the kernel needs CONFIG_RCU_NOCB_CPU; the threads rcuop/N must be kept on other CPUs"),

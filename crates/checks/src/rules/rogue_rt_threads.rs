@@ -66,20 +66,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const MULTIPATHD: &Files = &[
-        (
-            "/proc/71/task/73/stat",
-            "73 (multipathd) S 1 71 71 0 -1 4194560 0 0 0 0 0 0 0 0 -100 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 99 2",
-        ),
-        ("/proc/71/task/73/status", "Cpus_allowed_list:\t1\n"),
-    ];
-    const MIGRATION: &Files = &[
-        (
-            "/proc/15/task/15/stat",
-            "15 (migration/0) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 -100 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 99 1",
-        ),
-        ("/proc/15/task/15/status", "Cpus_allowed_list:\t0\n"),
-    ];
+    const MULTIPATHD: &Files = thread!(program 73 of 71 "multipathd", rr 99, "1");
+    const MIGRATION: &Files = thread!(kernel 15 "migration/0", fifo 99, "0");
 
     #[test]
     fn cases() {

@@ -11,7 +11,10 @@ pub(super) const RULE: Rule = Rule {
     title: "Real-time threads get the highest frequency",
     severity: Severity::Warning,
     profiles: Profile::ALL,
-    sources: &["Documentation/scheduler/sched-util-clamp.rst", "Documentation/admin-guide/sysctl/kernel.rst"],
+    sources: &[
+        "Documentation/scheduler/sched-util-clamp.rst", "Documentation/admin-guide/sysctl/kernel.rst",
+        "https://www.phoronix.com/news/Linux-5.9-Scheduler (sched_util_clamp_min_rt_default, 5.9)",
+    ],
     page: page!("rt-uclamp"),
     check,
 };

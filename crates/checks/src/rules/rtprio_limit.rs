@@ -72,16 +72,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const OWN: &Files = &[(
-        "/proc/self/limits",
-        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 20 20\n\
-         Max realtime timeout unlimited unlimited us\n",
-    )];
-    const TO_BE_RAISED: &Files = &[(
-        "/proc/self/limits",
-        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
-         Max realtime timeout unlimited unlimited us\n",
-    )];
+    const OWN: &Files = limits!(rtprio 20 20);
+    const TO_BE_RAISED: &Files = limits!(rtprio 0 20);
     const USER: &Files = &[("/proc/self/status", "CapEff:\t0000000000000000\n")];
     const ROOT: &Files = &[("/proc/self/status", "CapEff:\t000001ffffffffff\n")];
     const ANN: &Files = &[

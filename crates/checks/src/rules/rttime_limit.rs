@@ -70,16 +70,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const OWN: &Files = &[(
-        "/proc/self/limits",
-        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
-         Max realtime timeout unlimited unlimited us\n",
-    )];
-    const SHORT: &Files = &[(
-        "/proc/self/limits",
-        "Max locked memory 65536 65536 bytes\nMax nice priority 0 0\nMax realtime priority 0 20\n\
-         Max realtime timeout 200000 200000 us\n",
-    )];
+    const OWN: &Files = limits!(rtprio 0 20);
+    const SHORT: &Files = limits!(rtprio 0 20, rttime "200000");
     const ETC: &Files = &[("/etc/hostname", "x")];
 
     #[test]

@@ -47,6 +47,7 @@ mod tests {
             &[
                 case("x86", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).cannot_tell("measure"),
                 case("arm", &[&[("/proc/cpuinfo", "Features : fp\n")]]).does_not_apply("x86"),
+                case("empty", &[&[("/proc/cpuinfo", "")]]).cannot_tell("empty"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],
         );

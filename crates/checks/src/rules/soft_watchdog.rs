@@ -48,7 +48,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     Ok(Answer::fail(
         format!("The lockup detectors' timer interrupts CPUs {shared} every {} s", seconds(*threshold * 2)),
         "A timer interrupt on each CPU, even on PREEMPT_RT; since 4.19 it wakes the CPU's stopper thread, which \
-         preempts even FIFO 99, for some us.",
+         preempts even FIFO 99.",
     )
     .shows(own)
     .shows(&watchdogs.nmi_watchdog)

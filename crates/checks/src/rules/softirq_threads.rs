@@ -60,10 +60,6 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
          memory is given back in rcuc/N: while real-time threads of this priority use the CPU, none of it happens. \
          Threads that sleep now and then need not care; one that polls without end must.",
     );
-    let answer = match ask.profile {
-        Profile::RealtimeVirtualHost | Profile::RealtimeVirtualGuest => answer.graded(Severity::Warning),
-        _ => answer,
-    };
     let named = below
         .iter()
         .take(12)

@@ -95,13 +95,7 @@ mod tests {
     const ONE_CPU: &Files = &[("/sys/devices/system/cpu/online", "0\n")];
     const OFF: &Files = &[(RUNTIME, "-1\n")];
     const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
-    const STALLD: &Files = &[
-        (
-            "/proc/9/task/9/stat",
-            "9 (stalld) S 1 9 9 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0",
-        ),
-        ("/proc/9/task/9/status", "Cpus_allowed_list:\t0-1\n"),
-    ];
+    const STALLD: &Files = thread!(program 9 "stalld", other 0, "0-1");
     const NEW: &Files = &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n")];
     const SERVERS: &Files = &[
         ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n"),

@@ -49,10 +49,6 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         "They give way to real-time threads, except where they hold a lock or have preemption disabled in the \
          kernel; and they empty the caches.",
     );
-    let answer = match ask.profile {
-        Profile::CpuPartitioning | Profile::RealtimeVirtualHost => answer.graded(Severity::Warning),
-        _ => answer,
-    };
     let answer = init.into_iter().fold(answer, |answer, init| answer.shows(init));
     let answer = wide.iter().take(8).fold(answer, |answer, thread| {
         let own = thread.affinity.known().map_or(String::new(), |own| format!(", CPUs {own}"));

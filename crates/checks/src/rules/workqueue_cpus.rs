@@ -12,7 +12,10 @@ pub(super) const RULE: Rule = Rule {
     title: "Unbound workqueues keep off the real-time CPUs",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
-    sources: &["Documentation/core-api/workqueue.rst", "Documentation/admin-guide/kernel-parameters.rst"],
+    sources: &[
+        "Documentation/core-api/workqueue.rst", "Documentation/admin-guide/kernel-parameters.rst",
+        "https://git.kernel.org/torvalds/c/bd30fe6a7d9b (workqueue changes for v6.6: workqueue.unbound_cpus)",
+    ],
     page: page!("workqueue-cpus"),
     check,
 };
@@ -35,10 +38,6 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         "Writing back files, drivers' deferred work and firmware calls come to these CPUs. The workers are \
          SCHED_OTHER, but what they hold or disable meanwhile holds up real-time threads too.",
     );
-    let answer = match ask.profile {
-        Profile::Realtime | Profile::Robotics => answer.graded(Severity::Info),
-        _ => answer,
-    };
     let hex = mask_of(&others);
     Ok(answer.shows(mask).fix(
         Fix::runtime(format!("echo {hex} > {}", mask.path))

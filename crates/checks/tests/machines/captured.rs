@@ -24,3 +24,22 @@ fn with_preempt_rt() {
     captured("6.12-rt", &["preempt-rt: pass", "fair-server: info", "rt-throttling: pass"]);
     captured("7.2-rt", &["preempt-rt: pass", "fair-server: info", "rt-throttling: unknown"]);
 }
+
+/// A guest of KVM with a kernel and devices of its own, control groups of version 1, and neither firmware tables nor
+/// modules: what the lab's virtual machines all have.
+#[test]
+fn a_guest_in_use() {
+    let tree = Tree::open(&fixture("6.18-guest.snapshot")).expect("a snapshot");
+    let known = [
+        "preempt-rt: error",
+        "rt-group-sched: pass",
+        "clocksource: pass",
+        "guest-clock: beside",
+        "steal-time: warning",
+        "governor: beside",
+        "rt-uclamp: beside",
+        "efi-runtime: beside",
+        "smi: unknown",
+    ];
+    judged("6.18-guest", &tree, &Ask::of(Profile::RealtimeVirtualGuest), &known);
+}

@@ -1,5 +1,5 @@
 //! Control groups of both versions: an old server with v1, where RT_GROUP_SCHED keeps real-time scheduling from
-//! everybody; a workstation with v2 and an isolated cpuset partition; and PREEMPT_RT of before it was called so.
+//! everybody; and a workstation with v2 and an isolated cpuset partition.
 
 use crate::files::Files;
 use crate::judged;
@@ -112,27 +112,4 @@ fn version_2_with_an_isolated_partition() {
     judged("cgroup-v2", &files.tree(), &ask, &known);
     // preempt=full is no real-time kernel.
     judged("cgroup-v2-realtime", &files.tree(), &Ask::of(Profile::Realtime), &["preempt-rt: error"]);
-}
-
-#[test]
-fn the_old_token_of_a_real_time_kernel() {
-    let mut files = Files::kernel(
-        "4.19.0-27-rt-amd64",
-        "#1 SMP PREEMPT RT Debian 4.19.316-1 (2024-06-25)",
-        "CONFIG_PREEMPT_RT_FULL=y\nCONFIG_HZ=250\nCONFIG_HIGH_RES_TIMERS=y\n",
-    );
-    files
-        .cpus(2)
-        .set("/sys/kernel/realtime", "1")
-        .set("/sys/devices/system/cpu/smt/control", "notsupported")
-        .set("/sys/devices/system/cpu/smt/active", "0")
-        .set("/proc/cmdline", "root=/dev/sda1 ro")
-        .set("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc constant_tsc nonstop_tsc")
-        .clock("tsc", "tsc hpet acpi_pm")
-        .set("/proc/irq/default_smp_affinity", "3")
-        .irq(16, "eth0", "0-1", "0")
-        .set("/proc/self/mounts", "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0")
-        .set("/sys/fs/cgroup/cpu,cpuacct/cpu.shares", "1024");
-    let known = ["preempt-rt: pass", "rt-throttling: info", "fair-server: beside", "governor: beside"];
-    judged("4.19-rt", &files.tree(), &Ask::of(Profile::Realtime), &known);
 }

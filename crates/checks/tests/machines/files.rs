@@ -110,6 +110,12 @@ impl Files {
         self
     }
 
+    /// A file of exactly these bytes.
+    pub(crate) fn set_bytes(&mut self, path: &str, text: &str) -> &mut Files {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
     /// Several files in a directory.
     pub(crate) fn set_in(&mut self, dir: &str, files: &[(&str, &str)]) -> &mut Files {
         for (name, text) in files {

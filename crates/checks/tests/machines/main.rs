@@ -10,6 +10,7 @@ mod container;
 mod files;
 mod lockdown;
 mod numa;
+mod older;
 mod raspberry;
 mod sosreport;
 

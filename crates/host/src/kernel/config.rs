@@ -1,7 +1,7 @@
 //! The configuration a kernel was built with.
 
 use crate::{Reading, Tree, Why};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 /// More is no configuration: they have some 300 KiB.
@@ -11,6 +11,8 @@ const MOST_BYTES: u64 = 4 << 20;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     options: HashMap<String, String>,
+    /// Those it names as not set. One that the kernel's sources do not have is neither here nor there.
+    off: HashSet<String>,
     of_running: bool,
 }
 
@@ -22,7 +24,12 @@ impl Config {
             .filter_map(|line| line.strip_prefix("CONFIG_")?.split_once('='))
             .map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned()))
             .collect();
-        (!options.is_empty()).then_some(Config { options, of_running })
+        let off = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# CONFIG_")?.strip_suffix(" is not set"))
+            .map(str::to_owned)
+            .collect();
+        (!options.is_empty()).then_some(Config { options, off, of_running })
     }
 
     /// The value of an option, named without `CONFIG_`: `y`, `m`, a number, a text. `None`: not set.
@@ -33,6 +40,11 @@ impl Config {
     /// Whether an option is built in, `y`.
     pub fn has(&self, option: &str) -> bool {
         self.get(option) == Some("y")
+    }
+
+    /// Whether the kernel has the option and was built without it.
+    pub fn is_off(&self, option: &str) -> bool {
+        self.off.contains(option)
     }
 
     /// As a `.config` writes it: `CONFIG_SMP=y`, or `CONFIG_SMP is not set`.

@@ -36,7 +36,7 @@ struct Entry {
     /// Why there is nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     why: Option<Why>,
-    /// The names in a directory, or where a link leads.
+    /// The names in a directory, where a link leads, or the ids of processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl Capture {
     fn manifest(&self) -> Manifest {
         let entries = self.entries().map(|(path, kind, value)| {
             let names = match (kind, value) {
-                (Kind::Directory | Kind::Link, Ok(text)) => {
+                (Kind::Directory | Kind::Link | Kind::Holders, Ok(text)) => {
                     String::from_utf8_lossy(text).lines().map(str::to_owned).collect()
                 }
                 _ => Vec::new(),
@@ -154,7 +154,7 @@ fn capture(manifest: Manifest, file: impl Fn(&str) -> Result<Vec<u8>, Why>) -> C
         let value = match (entry.why, entry.kind) {
             (Some(why), _) => Err(why),
             (None, Kind::File) => file(&entry.path),
-            (None, Kind::Directory | Kind::Link) => Ok(entry.names.join("\n").into_bytes()),
+            (None, Kind::Directory | Kind::Link | Kind::Holders) => Ok(entry.names.join("\n").into_bytes()),
         };
         capture.insert(&entry.path, entry.kind, value);
     }

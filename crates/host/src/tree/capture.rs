@@ -12,12 +12,14 @@ pub(super) enum Kind {
     File,
     Directory,
     Link,
+    /// The ids of the processes that have the file open.
+    Holders,
 }
 
 /// A machine's files as they were taken, each with its content or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capture {
-    /// A directory's content is its names, line by line.
+    /// A directory's content is its names, that of holders their ids, line by line.
     entries: BTreeMap<(String, Kind), Result<Vec<u8>, Why>>,
     /// Why there is nothing else.
     others: Why,
@@ -33,8 +35,13 @@ impl Capture {
     pub(super) fn of_files(files: &[(&str, &str)]) -> Capture {
         let mut capture = Capture::refusing(Why::Missing);
         let mut directories: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut holders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (path, text) in files {
             capture.insert(path, Kind::File, Ok(text.as_bytes().to_vec()));
+            // What would be a link: the text is where it leads.
+            if let Some((pid, _)) = path.strip_prefix("/proc/").and_then(|rest| rest.split_once("/fd/")) {
+                holders.entry(text).or_default().insert(pid);
+            }
             let mut path = *path;
             while let Some((directory, name)) = path.rsplit_once('/') {
                 directories.entry(directory).or_default().insert(name);
@@ -45,6 +52,10 @@ impl Capture {
             let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
             let directory = if directory.is_empty() { "/" } else { directory };
             capture.insert(directory, Kind::Directory, Ok(names.join("\n").into_bytes()));
+        }
+        for (path, pids) in holders {
+            let pids: Vec<&str> = pids.into_iter().collect();
+            capture.insert(path, Kind::Holders, Ok(pids.join("\n").into_bytes()));
         }
         capture
     }
@@ -98,5 +109,10 @@ impl Source for Capture {
     fn link(&self, path: &str) -> Result<String, Why> {
         let target = self.get(path, Kind::Link)?;
         Ok(String::from_utf8_lossy(target).into_owned())
+    }
+
+    fn holders(&self, path: &str) -> Result<Vec<i32>, Why> {
+        let pids = self.get(path, Kind::Holders)?;
+        Ok(String::from_utf8_lossy(pids).lines().filter_map(|pid| pid.parse().ok()).collect())
     }
 }

@@ -24,4 +24,11 @@ impl Source for Refused {
     fn link(&self, path: &str) -> Result<String, Why> {
         self.others.link(path)
     }
+
+    fn holders(&self, path: &str) -> Result<Vec<i32>, Why> {
+        match path == self.path {
+            true => Err(self.why.clone()),
+            false => self.others.holders(path),
+        }
+    }
 }

@@ -4,8 +4,12 @@ use super::*;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-const FILES: [(&str, &str); 3] =
-    [("/proc/version", "Linux\n"), ("/proc/sys/vm/swappiness", "60\n"), ("/sys/kernel/notes", "x")];
+const FILES: [(&str, &str); 4] = [
+    ("/proc/version", "Linux\n"),
+    ("/proc/sys/vm/swappiness", "60\n"),
+    ("/sys/kernel/notes", "x"),
+    ("/proc/7/fd/3", "/dev/cpu_dma_latency"),
+];
 
 /// Asks a tree everything that tells trees apart.
 fn questions(tree: &Tree) -> Vec<String> {
@@ -15,6 +19,7 @@ fn questions(tree: &Tree) -> Vec<String> {
             .to_vec();
     answers.push(format!("{:?}", tree.list("/proc/sys/vm").value));
     answers.push(format!("{:?}", tree.list("/proc/none").value));
+    answers.push(format!("{:?}", tree.holders("/dev/cpu_dma_latency").value));
     answers
 }
 
@@ -25,6 +30,7 @@ fn a_capture_answers_as_the_machine_did() {
     assert_eq!(live[1], "/proc/nothing: it does not exist");
     assert!(live[2].contains("debugfs is not mounted"), "{live:?}");
     assert!(live[3].contains("nothing is mounted at /boot"), "{live:?}");
+    assert_eq!(live[6], "Ok([7])");
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("machine.tar.zst");
     let notes = machine.into_notes();
@@ -40,6 +46,25 @@ fn a_capture_answers_as_the_machine_did() {
         .unpack(&unpacked)
         .expect("unpack");
     assert_eq!(questions(&Tree::open(&unpacked).expect("opened")), live);
+}
+
+#[test]
+fn who_has_a_file_open_is_found_among_the_links_of_every_process() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let holders = || Tree::open(dir.path()).expect("opened").holders("/dev/x").value;
+    fs::create_dir_all(dir.path().join("proc/9/fd")).expect("made");
+    fs::create_dir_all(dir.path().join("proc/10/fd")).expect("made");
+    symlink("/dev/null", dir.path().join("proc/10/fd/0")).expect("linked");
+    assert_eq!(holders(), Ok(vec![]));
+    symlink("/dev/x", dir.path().join("proc/9/fd/4")).expect("linked");
+    symlink("/dev/x", dir.path().join("proc/10/fd/4")).expect("linked");
+    assert_eq!(holders(), Ok(vec![9, 10]));
+    // A process whose links were not taken may have had it open.
+    fs::create_dir(dir.path().join("proc/11")).expect("made");
+    assert_eq!(holders(), Ok(vec![9, 10]));
+    fs::remove_file(dir.path().join("proc/9/fd/4")).expect("removed");
+    fs::remove_file(dir.path().join("proc/10/fd/4")).expect("removed");
+    assert_eq!(holders(), Err(Why::NotCollected));
 }
 
 #[test]
