@@ -27,6 +27,9 @@ impl Priority {
     /// SCHED_OTHER at nice 0, what a thread has that asked for nothing.
     pub const DEFAULT: Priority = Priority(120);
 
+    /// The recording does not tell. It outranks nobody.
+    pub const UNKNOWN: Priority = Priority(i32::MAX);
+
     /// The kernel priority of a SCHED_FIFO or SCHED_RR thread of the user's priority 1 to 99.
     pub fn realtime(user: i32) -> Priority {
         Priority(99 - user)
@@ -53,7 +56,7 @@ impl Priority {
 
     /// The nice value -20 to 19, if it is a SCHED_OTHER priority.
     pub fn nice(self) -> Option<i32> {
-        (self.class() == SchedClass::Fair).then(|| self.0 - 120)
+        (self.class() == SchedClass::Fair && self != Priority::UNKNOWN).then(|| self.0 - 120)
     }
 
     /// True when this priority is served before `other`. Fair tasks take turns: none outranks another.
@@ -69,6 +72,7 @@ impl Priority {
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.class() {
+            _ if *self == Priority::UNKNOWN => f.pad("priority unknown"),
             SchedClass::Deadline => f.pad("deadline"),
             SchedClass::Realtime => f.pad(&format!("rt {}", 99 - self.0)),
             SchedClass::Fair => f.pad(&format!("nice {}", self.0 - 120)),

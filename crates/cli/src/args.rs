@@ -1,7 +1,9 @@
 //! The command line.
 
+mod convert;
 mod lab;
 
+pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -31,6 +33,11 @@ pub(crate) enum Verb {
     /// Reads a trace.dat (v6, v7) or a text trace (tracefs `trace`, `trace-cmd report`, latency
     /// tracers such as wakeup_rt) and charges every nanosecond of every late activation to a cause.
     Explain(ExplainArgs),
+    /// Write a trace, or a part of it, in another tool's format
+    ///
+    /// Reads what `explain` reads, and writes Perfetto (with the explanation as tracks of its own), trace.dat,
+    /// text, or JSON lines. --from, --to, --cpu, --task and --event cut the trace down.
+    Convert(ConvertArgs),
     /// Record a trace of this machine, or of a command on it
     ///
     /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded

@@ -6,6 +6,7 @@
 mod args;
 mod outcome;
 mod output;
+mod part;
 mod signals;
 mod verbs;
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let cli = Cli::read();
     let result = match &cli.verb {
         Verb::Explain(args) => verbs::explain::run(args),
+        Verb::Convert(args) => verbs::convert::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Lab(verb) => verbs::lab::run(verb),

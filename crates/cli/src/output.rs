@@ -40,7 +40,8 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 /// Writes a JSON document to standard output.
 pub(crate) fn print_json(document: &Value) -> Result<()> {
-    let mut out = io::stdout().lock();
+    // Standard output alone writes out each line.
+    let mut out = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     out.flush()?;

@@ -14,22 +14,30 @@ pub struct Context {
     pub preempt_depth: Option<u8>,
 }
 
-/// `common_flags`, as far as versions agree on it (`enum trace_flag_type`,
-/// `include/linux/trace_events.h`).
+/// `common_flags` (`enum trace_flag_type`, `include/linux/trace_events.h`): the lower 8 bits mean what they do
+/// since Linux 6.13. Those of an earlier kernel are put where they belong when they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ContextFlags(pub u8);
+pub struct ContextFlags(pub u16);
 
 impl ContextFlags {
     /// Interrupts were off.
     pub const IRQS_OFF: ContextFlags = ContextFlags(0x01);
-    /// The architecture or the source does not say whether interrupts were off.
-    pub const IRQS_UNKNOWN: ContextFlags = ContextFlags(0x02);
+    /// TIF_NEED_RESCHED_LAZY was set: the current thread is to yield when it next leaves the kernel.
+    pub const NEED_RESCHED_LAZY: ContextFlags = ContextFlags(0x02);
     /// TIF_NEED_RESCHED was set.
     pub const NEED_RESCHED: ContextFlags = ContextFlags(0x04);
     /// In a hard interrupt handler.
     pub const HARDIRQ: ContextFlags = ContextFlags(0x08);
     /// In a softirq.
     pub const SOFTIRQ: ContextFlags = ContextFlags(0x10);
+    /// The preemption counter's own mark of a thread that is to yield was set (x86, s390).
+    pub const PREEMPT_RESCHED: ContextFlags = ContextFlags(0x20);
+    /// In a non-maskable interrupt.
+    pub const NMI: ContextFlags = ContextFlags(0x40);
+    /// Softirqs were off (since Linux 5.18).
+    pub const SOFTIRQS_OFF: ContextFlags = ContextFlags(0x80);
+    /// The architecture or the source does not say whether interrupts were off.
+    pub const IRQS_UNKNOWN: ContextFlags = ContextFlags(0x100);
 
     /// True when all bits of `other` are set.
     pub fn contains(self, other: ContextFlags) -> bool {
@@ -41,9 +49,9 @@ impl ContextFlags {
         self.contains(Self::IRQS_OFF) && !self.contains(Self::IRQS_UNKNOWN)
     }
 
-    /// True in a hard interrupt or softirq, where the current thread is a bystander.
+    /// True in an interrupt or softirq, where the current thread is a bystander.
     pub fn in_interrupt(self) -> bool {
-        self.0 & (Self::HARDIRQ.0 | Self::SOFTIRQ.0) != 0
+        self.0 & (Self::HARDIRQ.0 | Self::SOFTIRQ.0 | Self::NMI.0) != 0
     }
 }
 

@@ -27,12 +27,80 @@ pub struct TraceInfo {
     pub recorded: Option<KindSet>,
     /// First and last instant.
     pub span: Option<(Ns, Ns)>,
+    /// True where the file itself says to show other times than the trace clock's: a date, an offset, or
+    /// a guest's events in its host's time.
+    pub time_shifted: bool,
+    /// How many bytes of events the file has, or should have; `None` where that is not known.
+    pub data_bytes: Option<u64>,
     /// What could not be read.
     pub damage: Vec<Damage>,
     /// The one latency a latency tracer kept this trace for.
     pub latency: Option<LatencyTrace>,
     /// Latencies that another tool has already taken apart; such a file may have no events.
     pub breakdowns: Vec<Breakdown>,
+}
+
+impl TraceInfo {
+    /// How far the recording can be relied on. Events that the kernel lost do not count: they are
+    /// part of the stream, and weighed where they are.
+    pub fn quality(&self) -> Quality {
+        let worst = self.damage.iter().map(|damage| damage.effect).max().unwrap_or(Effect::Detail);
+        match (worst, self.unread_share()) {
+            (Effect::Doubt, _) => Quality::Poor,
+            (_, Some(share)) if share >= MOSTLY_READ => Quality::Poor,
+            (Effect::Gap, _) => Quality::Damaged,
+            (Effect::Detail, _) => Quality::Whole,
+        }
+    }
+
+    /// The share of the trace data that could not be read, 0 to 1, as far as the damage tells.
+    pub fn unread_share(&self) -> Option<f64> {
+        let unread = self.damage.iter().filter_map(|damage| damage.unread).fold(0, u64::saturating_add);
+        let bytes = self.data_bytes.filter(|&bytes| bytes > 0)?;
+        Some((unread as f64 / bytes as f64).min(1.0))
+    }
+}
+
+/// Where less than this share of the data can be read, the rest does not show what is usual.
+const MOSTLY_READ: f64 = 0.5;
+
+/// How far a recording can be relied on, worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quality {
+    /// Much is missing, or what is there may be wrong: whose it is, when it was.
+    Poor,
+    /// Events are missing at known places; the others are as good as ever.
+    Damaged,
+    /// All events are there.
+    Whole,
+}
+
+impl Quality {
+    /// The word for it: `whole`, `damaged`, `poor`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quality::Poor => "poor",
+            Quality::Damaged => "damaged",
+            Quality::Whole => "whole",
+        }
+    }
+}
+
+impl fmt::Display for Quality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What damage does to the events, least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// Nothing: a name, a description or the like is missing.
+    Detail,
+    /// Some are missing.
+    Gap,
+    /// Those that were read may be wrong in what is essential: their CPU, their time, their order.
+    Doubt,
 }
 
 /// A place in a file that could not be read, and what was done about it.
@@ -42,17 +110,36 @@ pub struct Damage {
     pub offset: Option<u64>,
     /// What was wrong and what it cost, such as `page ends in the middle of an event: rest of the page skipped`.
     pub what: String,
+    /// What it does to the events.
+    pub effect: Effect,
+    /// How many bytes of events were not read because of it, where that is known.
+    pub unread: Option<u64>,
 }
 
 impl Damage {
-    /// Damage at a known place.
+    /// Damage at a known place, which costs events.
     pub fn at(offset: u64, what: impl Into<String>) -> Self {
-        Damage { offset: Some(offset), what: what.into() }
+        Damage { offset: Some(offset), ..Damage::whole(what) }
     }
 
-    /// Damage of the file as a whole.
+    /// Damage of the file as a whole, which costs events.
     pub fn whole(what: impl Into<String>) -> Self {
-        Damage { offset: None, what: what.into() }
+        Damage { offset: None, what: what.into(), effect: Effect::Gap, unread: None }
+    }
+
+    /// The same, of no event.
+    pub fn detail(self) -> Self {
+        Damage { effect: Effect::Detail, ..self }
+    }
+
+    /// The same, which leaves events that may be wrong.
+    pub fn doubt(self) -> Self {
+        Damage { effect: Effect::Doubt, ..self }
+    }
+
+    /// The same, with how many bytes of events it cost.
+    pub fn unread(self, bytes: u64) -> Self {
+        Damage { unread: Some(bytes), ..self }
     }
 }
 
@@ -62,5 +149,30 @@ impl fmt::Display for Damage {
             Some(offset) => write!(f, "at {offset}: {}", self.what),
             None => f.write_str(&self.what),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quality_is_what_the_damage_leaves() {
+        let gap = || Damage::at(7, "a page");
+        for (damage, bytes, quality) in [
+            (vec![], None, Quality::Whole),
+            (vec![gap().detail()], Some(100), Quality::Whole),
+            (vec![gap()], None, Quality::Damaged),
+            (vec![gap().unread(24), gap().detail()], Some(100), Quality::Damaged),
+            (vec![gap().unread(30), gap().unread(20)], Some(100), Quality::Poor),
+            (vec![gap().unread(u64::MAX), gap().unread(5)], Some(100), Quality::Poor),
+            (vec![gap().unread(5)], Some(0), Quality::Damaged),
+            (vec![gap(), gap().doubt()], Some(100), Quality::Poor),
+        ] {
+            let info = TraceInfo { damage, data_bytes: bytes, ..TraceInfo::default() };
+            assert_eq!(info.quality(), quality, "{info:?}");
+        }
+        assert!(Quality::Poor < Quality::Damaged && Quality::Damaged < Quality::Whole);
+        assert_eq!(Quality::Damaged.to_string(), "damaged");
     }
 }

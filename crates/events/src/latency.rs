@@ -19,6 +19,9 @@ pub struct LatencyTrace {
     pub started_at: Option<String>,
     /// The function in which it ended.
     pub ended_at: Option<String>,
+    /// How many entries the tracer had printed (`#54/54`), where the header says: a file with far fewer
+    /// lines is an excerpt.
+    pub entries: Option<u64>,
 }
 
 /// The kernel's latency tracers.

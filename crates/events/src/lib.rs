@@ -26,7 +26,7 @@ pub use event::{
     TimerlatContext, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
-pub use info::{Damage, TraceInfo};
+pub use info::{Damage, Effect, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
 pub use latency::{Breakdown, LatencyTask, LatencyTrace, LatencyTracer, Part, PartKind, Tool};
 pub use merge::Merge;

@@ -28,6 +28,8 @@ pub struct EventFormat {
 pub struct Field {
     /// Its name, without array brackets.
     pub name: String,
+    /// Type, name and brackets as the kernel wrote them: `char prev_comm[16]`.
+    pub declaration: String,
     /// Its C type as the kernel wrote it: `char[16]` is `char` with `array`.
     pub type_name: String,
     /// Where it begins.
@@ -57,14 +59,15 @@ impl EventFormat {
     /// Reads a format file. `None` when it lacks its name, id or fields: it then is not one.
     pub fn parse(system: &str, text: &str) -> Option<EventFormat> {
         let (mut name, mut id, mut fields, mut print_fmt) = (None, None, Vec::new(), String::new());
-        for line in text.lines() {
+        // It is the last, and its strings may hold newlines.
+        let (head, print) = text.split_once("print fmt:").unwrap_or((text, ""));
+        print_fmt.push_str(print.trim());
+        for line in head.lines() {
             let line = line.trim_start();
             if let Some(value) = line.strip_prefix("name:") {
                 name = Some(value.trim().to_owned());
             } else if let Some(value) = line.strip_prefix("ID:") {
                 id = value.trim().parse::<u16>().ok();
-            } else if let Some(value) = line.strip_prefix("print fmt:") {
-                print_fmt = value.trim().to_owned();
             } else if let Some(field) = Field::parse(line) {
                 fields.push(field);
             }
@@ -90,6 +93,7 @@ impl Field {
         let declaration = line.strip_prefix("field:").or_else(|| line.strip_prefix("field special:"))?;
         let mut parts = declaration.split(';');
         let declaration = parts.next()?.trim();
+        let whole = declaration.to_owned();
         let (mut offset, mut size, mut signed) = (None, None, None);
         for part in parts {
             match part.trim().split_once(':') {
@@ -121,6 +125,7 @@ impl Field {
         let array = brackets || type_name.contains('[');
         Some(Field {
             name: name.to_owned(),
+            declaration: whole,
             type_name: type_name.trim().to_owned(),
             offset: offset?,
             size: size?,

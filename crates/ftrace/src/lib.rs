@@ -12,7 +12,9 @@
 pub mod bytes;
 pub mod dat;
 pub mod decode;
+pub mod encode;
 pub mod format;
 pub mod page;
+pub mod print;
 pub mod symbols;
 pub mod tracefs;

@@ -41,6 +41,25 @@ impl Symbols {
         &rest[..end]
     }
 
+    /// The function that `address` is in: where it begins and its name; `None` below the first
+    /// symbol, and past the last, whose end is not known.
+    pub fn find(&self, address: u64) -> Option<(u64, &[u8])> {
+        let after = self.by_address.partition_point(|entry| entry.0 <= address);
+        let start = self.by_address.get(after.checked_sub(1)?)?.0;
+        (start == address || after < self.by_address.len()).then(|| (start, self.name(address)))
+    }
+
+    /// The text it was read from.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// From where a function begins to where the next symbol does.
+    pub fn size(&self, start: u64) -> Option<u64> {
+        let after = self.by_address.partition_point(|entry| entry.0 <= start);
+        self.by_address.get(after).map(|next| next.0 - start)
+    }
+
     /// True when no address is known.
     pub fn is_empty(&self) -> bool {
         self.by_address.is_empty()
@@ -56,7 +75,10 @@ fn entry(line: &[u8]) -> Option<(u64, usize)> {
     })?;
     // " T name": a blank, one letter, a blank.
     let name = digits + 3;
-    (digits > 0 && line.len() > name).then_some((address, name))
+    // An absolute symbol of x86-64 is no address but a distance in the per-CPU area; a name with
+    // a `$` marks code and data on ARM.
+    let named = !matches!(line.get(digits + 1), Some(b'a' | b'A')) && line.get(name) != Some(&b'$');
+    (digits > 0 && line.len() > name && named).then_some((address, name))
 }
 
 /// A small memory of names that were looked up: a trace has few timer callbacks, and a

@@ -3,90 +3,13 @@
 
 mod common;
 
-use common::{Dat, Machine, Packing, Value, recordings};
+use common::sample::{PAGE, dat};
+use common::{Machine, Packing, recordings};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{Event, EventKind, EventSource, Kind, KindSet, TaskState, TraceInfo};
-use whylate_ftrace::dat::{DatError, TraceFile};
-use whylate_ftrace::format::EventFormat;
-
-const PAGE: usize = 1024;
-const FLAGS: &str = r#""...", __print_flags(REC->prev_state & 255, "|", { 0x1, "S" }, { 0x2, "D" }, { 0x80, "I" }) : "R", REC->prev_state & 0x100 ? "+" : "", REC->next_comm"#;
-
-fn switch_format(machine: Machine) -> String {
-    let fields = [
-        "char prev_comm[16]",
-        "pid_t prev_pid",
-        "int prev_prio",
-        "long prev_state",
-        "char next_comm[16]",
-        "pid_t next_pid",
-        "int next_prio",
-    ];
-    machine.format("sched_switch", 300, &fields, FLAGS)
-}
-
-fn print_format(machine: Machine) -> String {
-    machine.format("print", 5, &["unsigned long ip", "char buf[]"], "\"%ps: %s\"")
-}
-
-/// Two CPUs that each switch 60 times, over several pages, with losses before the second
-/// page of CPU 1 and a line of text at the end of CPU 0.
-fn dat(machine: Machine) -> Dat {
-    let (switch, print) = (switch_format(machine), print_format(machine));
-    let format = EventFormat::parse("sched", &switch).expect("a format");
-    let print_parsed = EventFormat::parse("ftrace", &print).expect("a format");
-    let cpus = (0..2u64).map(|cpu| {
-        let events: Vec<Vec<u8>> = (0..60)
-            .map(|n| {
-                let next = format!("task/{cpu} {n}");
-                let values = [
-                    ("common_pid", Value::Int(n)),
-                    ("common_flags", Value::Int(1)),
-                    ("common_preempt_count", Value::Int(0x12)),
-                    ("prev_comm", Value::Text("a name of 15 ch")),
-                    ("prev_pid", Value::Int(n)),
-                    ("prev_prio", Value::Int(-1)),
-                    ("prev_state", Value::Int(if n % 2 == 0 { 0x100 } else { 2 })),
-                    ("next_comm", Value::Text(&next)),
-                    ("next_pid", Value::Int(n + 1)),
-                    ("next_prio", Value::Int(120)),
-                ];
-                machine.record(&format, &values)
-            })
-            .collect();
-        let text = machine.record(&print_parsed, &[("buf", Value::Text("hello, late world\n"))]);
-        let (mut pages, mut time) = (Vec::new(), 1_000_000 + cpu * 7);
-        for (index, chunk) in events.chunks(10).enumerate() {
-            let mut data = Vec::new();
-            let first = time;
-            for (n, event) in chunk.iter().enumerate() {
-                let delta = if n == 0 { 0 } else { 1000 };
-                time += delta;
-                data.extend(machine.event(delta, event));
-            }
-            if index == 5 && cpu == 0 {
-                data.extend(machine.event(10, &text));
-            }
-            let lost = (cpu == 1 && index == 1).then_some(Some(77));
-            pages.extend(machine.page(PAGE, first, &data, lost));
-            time += 200_000_000;
-        }
-        pages
-    });
-    Dat {
-        machine,
-        page_size: PAGE,
-        ftrace: vec![print],
-        systems: vec![("sched".into(), vec![switch.clone()])],
-        kallsyms: "ffff0000 T start\n".into(),
-        comms: "1 init\n7 a name\n".into(),
-        clock: "mono".into(),
-        cpus: cpus.collect(),
-        counts: Vec::new(),
-    }
-}
+use whylate_ftrace::dat::{CpuEvents, DatError, TraceFile};
 
 fn read(file: &TraceFile, wanted: KindSet) -> (Vec<Event>, TraceInfo) {
     let mut source = file.events(wanted);
@@ -120,7 +43,9 @@ fn every_form_says_the_same() {
         for (format, bytes) in forms {
             let (events, info) = all(bytes);
             assert_eq!(events, expected, "{format} {machine:?}");
-            assert_eq!(info, TraceInfo { format: format.into(), ..expected_info.clone() }, "{machine:?}");
+            let data_bytes = info.data_bytes;
+            let expected_info = TraceInfo { format: format.into(), data_bytes, ..expected_info.clone() };
+            assert_eq!(info, expected_info, "{machine:?}");
         }
     }
 }
@@ -204,7 +129,11 @@ fn a_cut_file_gives_what_is_left() {
     let (everything, _) = all(whole.clone());
     // Two and a half pages of the last CPU are gone.
     let cut = whole[..whole.len() - 2 * PAGE - PAGE / 2].to_vec();
-    let (events, info) = all(cut.clone());
+    let (mut events, info) = all(cut.clone());
+    let lost = events.pop().expect("a loss");
+    let since = events.iter().rev().find(|event| event.cpu == Cpu(1)).map(|event| event.ts);
+    assert!(matches!(lost.kind, EventKind::Lost { count: None, since: at, .. } if at == since), "{lost:?}");
+    assert_eq!(Some((lost.cpu, lost.ts)), info.span.map(|(_, last)| (Cpu(1), last)), "to the end of all");
     assert!((70..121).contains(&info.events), "{}", info.events);
     let note = info.damage.iter().find(|damage| damage.what.contains("before this CPU's data does"));
     assert_eq!(note.and_then(|damage| damage.offset), Some(cut.len() as u64), "{:?}", info.damage);
@@ -289,9 +218,18 @@ fn raw_events_show_every_field() {
 fn cpus_can_be_read_on_threads_of_their_own() {
     let file = TraceFile::from_bytes(dat(Machine::PC).v7(Packing::Zstd, false)).expect("opens");
     let streams = file.cpu_events(KindSet::ALL);
+    let count = |mut stream: CpuEvents| {
+        let (mut batch, mut count) = (Vec::new(), 0);
+        loop {
+            stream.fill(&mut batch, 7);
+            match batch.len() {
+                0 => return (stream.cpu(), count),
+                more => count += more,
+            }
+        }
+    };
     let counts: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            streams.into_iter().map(|stream| scope.spawn(move || (stream.cpu(), stream.count()))).collect();
+        let threads: Vec<_> = streams.into_iter().map(|stream| scope.spawn(move || count(stream))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     assert_eq!(counts, [(Cpu(0), 61), (Cpu(1), 61)]);

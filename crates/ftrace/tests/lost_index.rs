@@ -147,6 +147,8 @@ fn dat(idle: bool, counted: bool) -> Dat {
         clock: "mono".into(),
         cpus: vec![pages(0, 1_000_000, 3), Vec::new(), pages(2, 2_000_000, 5)],
         counts: if counted { vec![24, 0, 40] } else { Vec::new() },
+        options: Vec::new(),
+        instances: Vec::new(),
     }
 }
 

@@ -1,14 +1,24 @@
 //! Opens any trace file, told apart by content, and yields events.
 //!
 //! ```text
-//!                 ┌─ 17 08 44 "tracing" ──> whylate_ftrace (trace.dat)
-//! first bytes ────┼─ a format known, not read ──> OpenError, with what to do
+//!                 ┌─ gzip, zstd ──> unpack: told apart again by what is in it
+//!                 ├─ 17 08 44 "tracing" ──> whylate_ftrace (trace.dat)
+//! first bytes ────┼─ "PERFILE2" ──> perf (perf.data)
+//!                 ├─ TracePacket after TracePacket ──> perfetto
+//!                 ├─ a format known, not read ──> OpenError, with what to do
 //!                 └─ anything else ──> text: event lines, headers, the rest counted
+//! a directory ──> raw: ring-buffer pages copied out of tracefs
 //! ```
 //!
 //! A file's name is never looked at: traces are renamed, pasted into mails and piped.
 
+mod leap;
 mod open;
+mod perf;
+mod perfetto;
+mod random;
+mod raw;
 mod text;
+mod unpack;
 
 pub use open::{OpenError, from_reader, open, open_stdin};

@@ -1,6 +1,7 @@
 //! Text that real machines wrote: our fixtures, and where the shared recordings are at
 //! hand, trace-cmd's reports of them and deliberately broken files.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use whylate_base::{Cpu, Ns, Policy, Tid};
 use whylate_events::{Damage, Event, EventKind, EventSource, Fact, KindSet, TraceInfo};
@@ -115,8 +116,9 @@ fn a_tracefs_file_is_read_without_a_line_left_over() {
 #[test]
 fn standard_input_reads_the_same() {
     let text = std::fs::read(fixture("tracefs_naps.txt")).expect("fixture");
-    let piped =
-        drain(from_reader(text.as_slice(), "a pipe", KindSet::ALL).unwrap_or_else(|error| panic!("{error}")));
+    let piped = drain(
+        from_reader(Cursor::new(text), "a pipe", KindSet::ALL).unwrap_or_else(|error| panic!("{error}")),
+    );
     assert_eq!(piped, read(&fixture("tracefs_naps.txt")));
 }
 

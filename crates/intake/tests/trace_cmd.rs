@@ -1,6 +1,7 @@
 //! The shared recordings as the installed trace-cmd prints them: every line is understood,
 //! and each way of printing tells the same events as the file they were printed from.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use whylate_base::Ns;
@@ -31,7 +32,7 @@ fn report(path: &Path, options: &[&str]) -> Option<(Vec<Event>, TraceInfo)> {
         eprintln!("skipped: trace-cmd is not installed");
         return None;
     };
-    let source = from_reader(output.stdout.as_slice(), "trace-cmd report", KindSet::ALL);
+    let source = from_reader(Cursor::new(output.stdout), "trace-cmd report", KindSet::ALL);
     Some(drain(source.unwrap_or_else(|error| panic!("{}: {error}", path.display()))))
 }
 
@@ -43,7 +44,14 @@ fn drain(mut source: Box<dyn EventSource>) -> (Vec<Event>, TraceInfo) {
 /// What trace-cmd prints of an event, so that its text and the file can be compared.
 fn comparable(events: &[Event], options: &[&str]) -> Vec<Event> {
     let is_raw = options.contains(&"-R");
-    let mut events: Vec<Event> = events.iter().map(|&event| as_printed(event, is_raw, options)).collect();
+    // A stack has as many frames as the reader has names for; here it is one event.
+    let same_stack = |a: &mut Event, b: &mut Event| {
+        let are_frames = [&a.kind, &b.kind].iter().all(|kind| matches!(kind, EventKind::StackFrame { .. }));
+        are_frames && (a.ts, a.cpu) == (b.ts, b.cpu)
+    };
+    let mut events = events.to_vec();
+    events.dedup_by(same_stack);
+    let mut events: Vec<Event> = events.into_iter().map(|event| as_printed(event, is_raw, options)).collect();
     // Simultaneous events of two CPUs have no order.
     events.sort_by_key(|event| (event.ts, event.cpu));
     events
@@ -70,6 +78,7 @@ fn as_printed(mut event: Event, is_raw: bool, options: &[&str]) -> Event {
         EventKind::Switch(Switch { prev_state, .. }) if !is_raw && *prev_state == TaskState::Preempted => {
             *prev_state = TaskState::Runnable;
         }
+        EventKind::StackFrame { .. } => event.kind = EventKind::Other,
         // Raw, a function is a name or an address, as it happens.
         EventKind::HrtimerStart(HrtimerStart { function, .. })
         | EventKind::HrtimerExpire(HrtimerExpiry { function, .. })

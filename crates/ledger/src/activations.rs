@@ -1,6 +1,7 @@
 //! Activations while they are in progress: what opens one, what it gathers, what ends it.
 
 use crate::cpus::IrqId;
+use crate::settle::Settled;
 use whylate_base::{Cpu, Ns, Tid};
 
 /// What woke a thread.
@@ -58,6 +59,8 @@ pub(crate) struct Open {
     pub(crate) faults: Vec<Fault>,
     /// Times it spun for a kernel lock.
     pub(crate) spins: Vec<(Ns, Ns)>,
+    /// What is charged already, of a long one.
+    pub(crate) settled: Option<Box<Settled>>,
 }
 
 /// A page fault; the kernel traces its entry only.
@@ -88,7 +91,13 @@ impl Open {
             ran_on: None,
             faults: Vec::new(),
             spins: Vec::new(),
+            settled: None,
         }
+    }
+
+    /// Where what is not charged yet begins.
+    pub(crate) fn settled_until(&self) -> Ns {
+        self.settled.as_ref().map_or(self.due, |settled| settled.until)
     }
 
     /// Notes a page fault of the thread.

@@ -7,6 +7,9 @@ use crate::charge::{self, Remark};
 use crate::cpus::Who;
 use crate::engine::Engine;
 use crate::model::{Activation, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use crate::options::Options;
+use crate::settle::regroup;
+use crate::stats::{Ended, Kept};
 use crate::threads::{State, Thread};
 use crate::timers;
 use std::collections::BTreeSet;
@@ -29,17 +32,32 @@ impl Engine<'_> {
         if !self.options.selects(thread) || (starts_up && self.options.tasks.is_empty()) {
             return;
         }
-        let keep = self.options.worst;
+        let Options { worst: keep, deadline, .. } = *self.options;
         let kept = thread.stats.as_ref().is_none_or(|stats| stats.would_keep(end - open.due, keep));
-        let (mut activation, mut remarks) = self.activation(thread, &open, done, end);
-        if kept {
-            activation.lanes = self.lanes(&activation.ledger, activation.cpu, open.due, end);
-            remarks.extend(timers::longest(self, &activation.ledger).map(Remark::Timers));
+        let begun = open.begin != Begin::TraceStart;
+        let ended = Ended {
+            latency: open.running.filter(|_| begun).map(|running| running.since(open.due)),
+            response: end.since(open.due),
+            whole: done.is_some() && begun,
+        };
+        if !kept && let Some(ledger) = charge::plain(self, thread, &open, end) {
+            debug_assert_eq!(charge::ledger(self, thread, &open, end), (ledger.to_vec(), Vec::new()));
+            let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
+            return stats.count(&ended, &ledger, deadline);
         }
-        self.note_bandwidth(&activation.ledger);
-        let deadline = self.options.deadline;
+        let (ledger, mut remarks) = charge::ledger(self, thread, &open, end);
+        debug_assert!(tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
+        self.note_bandwidth(&ledger);
         let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
-        stats.record(activation, remarks, deadline, keep);
+        stats.count(&ended, &ledger, deadline);
+        if !kept {
+            return;
+        }
+        let Some(thread) = self.threads.get(tid) else { return };
+        let activation = self.activation(thread, &open, done, end, regroup(ledger));
+        remarks.extend(timers::longest(self, &activation.ledger).map(Remark::Timers));
+        let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
+        stats.keep(Kept { activation, remarks }, keep);
     }
 
     /// The trace ended.
@@ -68,14 +86,15 @@ impl Engine<'_> {
         open: &Open,
         done: Option<Ns>,
         end: Ns,
-    ) -> (Activation, Vec<Remark>) {
-        let (ledger, remarks) = charge::ledger(self, thread, open, end);
-        debug_assert!(tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
-        let activation = Activation {
+        ledger: Vec<Segment>,
+    ) -> Activation {
+        let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
+        let lanes = self.lanes(&ledger, cpu, open.due, end);
+        Activation {
             tid: thread.tid,
             comm: thread.comm,
             priority: thread.own_priority(),
-            cpu: open.ran_on.or(open.cpu).unwrap_or_default(),
+            cpu,
             trigger: self.trigger(open),
             due: open.due,
             woken: open.woken,
@@ -93,9 +112,8 @@ impl Engine<'_> {
                 fix: Vec::new(),
                 evidence: Vec::new(),
             },
-            lanes: Vec::new(),
-        };
-        (activation, remarks)
+            lanes,
+        }
     }
 
     fn trigger(&self, open: &Open) -> Trigger {
@@ -149,7 +167,7 @@ impl Engine<'_> {
     }
 
     /// Marks the bandwidth windows in which time was lost, and adds those only a wait showed.
-    fn note_bandwidth(&mut self, ledger: &[Segment]) {
+    pub(crate) fn note_bandwidth(&mut self, ledger: &[Segment]) {
         let by_bandwidth = [Cause::RtThrottled, Cause::CoarseClockThrottled, Cause::FairServer];
         for segment in ledger.iter().filter(|segment| by_bandwidth.contains(&segment.cause)) {
             let overlapping = self.windows.iter_mut().rev().find(|window| {

@@ -8,6 +8,7 @@
 mod blocked;
 mod late;
 mod placement;
+mod plain;
 mod quota;
 mod running;
 mod waiting;
@@ -18,8 +19,10 @@ use crate::cpus::{Clip, IrqId, Who};
 use crate::engine::Engine;
 use crate::model::{Culprit, Segment};
 use crate::threads::{State, Thread};
-use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
+use whylate_base::{Comm, Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::Symbol;
+
+pub(crate) use plain::plain;
 
 /// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
 ///
@@ -36,13 +39,13 @@ pub(crate) fn ledger(
         engine,
         victim: thread,
         open,
-        at: open.due,
+        at: open.settled_until(),
         cpu,
-        segments: Vec::new(),
+        segments: open.settled.as_ref().map_or_else(Vec::new, |settled| settled.ledger.clone()),
         remarks: Vec::new(),
-        fence: 0,
+        fence: open.settled.as_ref().map_or(0, |settled| settled.ledger.len()),
     };
-    let waking = open.waking.clamp(open.due, end);
+    let waking = open.waking.clamp(open.due, end).max(charger.at);
     charger.before_wake(waking);
     for (_, to, span) in thread.between(waking, end) {
         match span.state {
@@ -81,6 +84,10 @@ pub(crate) enum Remark {
     Timers(Timers),
     /// The thread that runs expired timers waited for the CPU until then.
     Expirer { thread: Culprit, until: Ns },
+    /// Something else was seen.
+    Note(Evidence),
+    /// The tool that measured it kept it because it was too late.
+    TooLate,
 }
 
 /// The timer callbacks of one interrupt in an activation.

@@ -8,12 +8,14 @@ mod scheduling;
 mod settings;
 mod workings;
 
+use crate::activations::Open;
 use crate::bandwidth::{Bandwidth, Window};
 use crate::clocks::TimerClocks;
 use crate::cpus::{Cpus, Irqs};
 use crate::options::Options;
 use crate::quick_hash::QuickMap;
 use crate::quota::QuotaTimers;
+use crate::settle::MUCH;
 use crate::sleeps::Syscalls;
 use crate::threads::Threads;
 use std::collections::{HashMap, VecDeque};
@@ -89,7 +91,7 @@ impl<'a> Engine<'a> {
             quota: QuotaTimers::default(),
             rt_overruns: Vec::new(),
             isolated: CpuSet::new(),
-            monotonic: info.clock.as_deref() == Some("mono"),
+            monotonic: info.clock.as_deref() == Some("mono") && !info.time_shifted,
             hypervisor: None,
             losses: VecDeque::new(),
             partial_losses: VecDeque::new(),
@@ -124,7 +126,6 @@ impl<'a> Engine<'a> {
         {
             self.change_id(at, event.cpu, old, tid);
         }
-        self.note_silence(at, event.cpu);
         self.sight(at, event);
         match &event.kind {
             EventKind::Switch(switch) => self.switch(at, event.cpu, switch),
@@ -176,9 +177,6 @@ impl<'a> Engine<'a> {
             | EventKind::Lost { .. }
             | EventKind::Other => {}
         }
-        if let Some(cpu) = self.cpus.get_mut(event.cpu) {
-            cpu.last_event = Some(at);
-        }
     }
 
     /// True when events were lost in some of `from..to`, on `cpu` or, without one, on any.
@@ -190,12 +188,15 @@ impl<'a> Engine<'a> {
 
     /// Forgets what no activation in progress can need.
     fn clean_up(&mut self) {
+        if self.cpus.iter().map(|(_, cpu)| cpu.stretches.len()).sum::<usize>() > MUCH {
+            self.settle(self.now - LOOK_BACK);
+        }
         let oldest = self
             .threads
             .iter()
             .filter(|thread| self.options.selects(thread))
             .filter_map(|thread| thread.open.as_ref())
-            .map(|open| open.due)
+            .map(Open::settled_until)
             .min();
         let horizon = oldest.unwrap_or(self.now).min(self.now) - LOOK_BACK;
         while self.losses.front().is_some_and(|loss| loss.2 < horizon) {

@@ -3,6 +3,7 @@
 use crate::cause::Cause;
 use crate::engine::Engine;
 use crate::findings;
+use crate::latency::{self, Latency};
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
 use crate::threads::Thread;
@@ -13,15 +14,30 @@ use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
 
 /// Explains every activation of the selected threads of a trace.
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
+    let asked = options;
+    let options = &latency::options(asked, source.info());
     let mut engine = Engine::new(options, source.info());
+    let mut latency = Latency::new(source.info());
     for (tid, comm) in source.comms() {
         engine.threads.get_mut(tid).comm = comm;
     }
     while let Some(event) = source.next_event() {
-        engine.apply(event);
+        if !latency.is_over() {
+            engine.apply(event);
+        }
+        latency.see(&mut engine, event);
     }
-    engine.end_all();
+    // A stream may know more names at its end than at its beginning.
+    for (tid, comm) in source.comms() {
+        let thread = engine.threads.get_mut(tid);
+        if thread.comm.is_empty() {
+            thread.comm = comm;
+        }
+    }
     let trace = source.info().clone();
+    latency.finish(&mut engine, &trace);
+    engine.end_all();
+    latency.complete(&mut engine);
     let missing = missing(&engine, &trace);
 
     let mut activations: Vec<Activation> = Vec::new();
@@ -32,6 +48,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         for kept in &stats.worst {
             let mut activation = kept.activation.clone();
             activation.verdict = verdict::of(&engine, thread, &activation, &kept.remarks);
+            verdict::weigh(&mut activation.verdict, &trace);
             activations.push(activation);
         }
     }
@@ -47,14 +64,14 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     };
     tasks.sort_by_key(|task| (rank_of(task), task.tid));
     let findings = findings::all(&engine, &trace, &activations);
-    Explanation { trace, tasks, activations, findings, missing }
+    let mut explanation = Explanation { trace, tasks, activations, sections: Vec::new(), findings, missing };
+    latency.add_to(&engine, asked, &mut explanation);
+    explanation
 }
 
 fn summary(thread: &Thread) -> TaskSummary {
     let stats = thread.stats.as_deref();
-    let mut causes: Vec<(Cause, Ns)> = stats
-        .map(|stats| stats.causes.iter().map(|(&cause, &time)| (cause, time)).collect())
-        .unwrap_or_default();
+    let mut causes: Vec<(Cause, Ns)> = stats.map(|stats| stats.causes().collect()).unwrap_or_default();
     causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
     TaskSummary {
         tid: thread.tid,

@@ -55,6 +55,8 @@ pub fn finding_page(code: &str) -> Option<&'static str> {
     match code {
         "realtime-refused" => Some(include_str!("../../../docs/findings/realtime-refused.md")),
         "rttime-exceeded" => Some(include_str!("../../../docs/findings/rttime-exceeded.md")),
+        "os-noise" => Some(include_str!("../../../docs/findings/os-noise.md")),
+        "hardware-noise" => Some(include_str!("../../../docs/findings/hardware-noise.md")),
         _ => None,
     }
 }
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_findings_page_is_its_own() {
-        for code in ["realtime-refused", "rttime-exceeded"] {
+        for code in ["realtime-refused", "rttime-exceeded", "os-noise", "hardware-noise"] {
             assert!(
                 finding_page(code).is_some_and(|page| page.starts_with(&format!("# {code}\n"))),
                 "{code}"

@@ -20,11 +20,13 @@ mod cpus;
 mod engine;
 mod explain;
 mod findings;
+mod latency;
 mod model;
 mod options;
 mod quick_hash;
 mod quota;
 mod recent;
+mod settle;
 mod sleeps;
 mod spread;
 mod stats;
@@ -36,6 +38,7 @@ pub use cause::Cause;
 pub use engine::WANTED;
 pub use explain::explain;
 pub use findings::finding_page;
+pub use latency::{CriticalSection, Gap, PartTimes, SectionPart, Within, is_stand_in};
 pub use model::{
     Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,
     Verdict,

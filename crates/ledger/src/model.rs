@@ -1,6 +1,6 @@
 //! What an analysis of a trace says: plain data for the renderers.
 
-use crate::Cause;
+use crate::{Cause, CriticalSection};
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Name, TraceInfo};
 
@@ -13,10 +13,20 @@ pub struct Explanation {
     pub tasks: Vec<TaskSummary>,
     /// The worst activations of each selected thread, worst response first.
     pub activations: Vec<Activation>,
+    /// The critical sections that latency tracers kept the trace for.
+    pub sections: Vec<CriticalSection>,
     /// What is to be said of the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
     /// Kinds of events that the recording lacks, and what therefore cannot be told.
     pub missing: Vec<Missing>,
+}
+
+impl Explanation {
+    /// True when something was concluded: a thread or a critical section was explained, or noise was measured.
+    pub fn concludes(&self) -> bool {
+        let measured = |finding: &Finding| crate::latency::MEASURED.contains(&finding.code);
+        !self.tasks.is_empty() || !self.sections.is_empty() || self.findings.iter().any(measured)
+    }
 }
 
 /// A kind of event that was not recorded.
@@ -212,6 +222,22 @@ pub struct Verdict {
     pub fix: Vec<String>,
     /// What shows it.
     pub evidence: Vec<Evidence>,
+}
+
+impl Verdict {
+    /// Before there is one.
+    pub(crate) fn none() -> Verdict {
+        Verdict {
+            cause: Cause::Unexplained,
+            by: None,
+            charged: Ns::ZERO,
+            share: 0.0,
+            confidence: Confidence::Low,
+            why: String::new(),
+            fix: Vec::new(),
+            evidence: Vec::new(),
+        }
+    }
 }
 
 /// What one CPU did during an activation.

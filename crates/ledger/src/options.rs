@@ -50,14 +50,16 @@ impl Select {
         }
     }
 
-    fn matches(&self, thread: &Thread) -> bool {
+    /// True for a thread of that id and name.
+    pub fn is(&self, tid: Tid, comm: &str) -> bool {
         match self {
-            Select::Tid(tid) => thread.tid == *tid,
-            Select::Comm(name) => {
-                let comm = thread.comm.as_str();
-                comm == name || (comm.len() == 15 && name.starts_with(comm))
-            }
+            Select::Tid(selected) => *selected == tid,
+            Select::Comm(name) => comm == name || (comm.len() == 15 && name.starts_with(comm)),
         }
+    }
+
+    fn matches(&self, thread: &Thread) -> bool {
+        self.is(thread.tid, thread.comm.as_str())
     }
 }
 
@@ -66,7 +68,7 @@ impl Options {
     pub(crate) fn selects(&self, thread: &Thread) -> bool {
         if self.tasks.is_empty() {
             (thread.ever_realtime || thread.pinned_while_fair() || thread.refused.is_some())
-                && !is_housekeeping(thread.comm.as_str())
+                && !thread.is_housekeeping()
         } else {
             self.tasks.iter().any(|select| select.matches(thread))
         }

@@ -5,7 +5,6 @@ use crate::charge::Remark;
 use crate::model::{Activation, Culprit, Segment};
 use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
-use std::collections::BTreeMap;
 use whylate_base::Ns;
 
 /// One thread's sums.
@@ -15,7 +14,7 @@ pub(crate) struct Stats {
     pub(crate) latency: Distribution,
     pub(crate) response: Distribution,
     pub(crate) own_work: Distribution,
-    pub(crate) causes: BTreeMap<Cause, Ns>,
+    causes: [Ns; Cause::ALL.len()],
     /// What each cause and culprit cost over all activations.
     pub(crate) costs: QuickMap<(Cause, Option<Culprit>), Cost>,
     /// The longest time that was stolen at once: how long, and when.
@@ -32,9 +31,19 @@ pub(crate) struct Kept {
     pub(crate) remarks: Vec<Remark>,
 }
 
+/// An activation as the distributions see it.
+pub(crate) struct Ended {
+    pub(crate) latency: Option<Ns>,
+    pub(crate) response: Ns,
+    /// It was seen from its beginning to its end.
+    pub(crate) whole: bool,
+}
+
 /// What a culprit cost a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
+    /// The number of the last activation it was in.
+    in_activation: u64,
     /// In how many activations.
     pub(crate) activations: u64,
     /// In all.
@@ -59,46 +68,55 @@ pub(crate) fn charged(segments: &[Segment]) -> Vec<Charged> {
 }
 
 impl Stats {
-    /// Takes in an activation whose ledger is made, and keeps it if it is among the worst.
-    pub(crate) fn record(
-        &mut self,
-        activation: Activation,
-        remarks: Vec<Remark>,
-        deadline: Option<Ns>,
-        keep: usize,
-    ) {
+    /// Takes in an activation whose ledger is made.
+    pub(crate) fn count(&mut self, ended: &Ended, ledger: &[Segment], deadline: Option<Ns>) {
         self.activations += 1;
-        if let Some(latency) = activation.latency() {
+        if let Some(latency) = ended.latency {
             self.latency.record(latency);
         }
-        if activation.is_whole() {
-            self.response.record(activation.response());
+        if ended.whole {
+            self.response.record(ended.response);
         }
-        if deadline.is_some_and(|deadline| activation.response() > deadline) {
+        if deadline.is_some_and(|deadline| ended.response > deadline) {
             self.missed += 1;
         }
-        for segment in &activation.ledger {
+        let mut own = Ns::ZERO;
+        for segment in ledger {
             let length = segment.length();
-            *self.causes.entry(segment.cause).or_default() += length;
+            self.causes[segment.cause as usize] += length;
+            if segment.cause == Cause::OwnWork {
+                own += length;
+            } else {
+                let cost = self.costs.entry((segment.cause, segment.by)).or_default();
+                // A culprit of many segments was in this activation once.
+                if cost.in_activation != self.activations {
+                    cost.in_activation = self.activations;
+                    cost.activations += 1;
+                }
+                cost.total += length;
+            }
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
                 self.longest_theft = (length, segment.start);
             }
         }
-        let (own, others): (Vec<Charged>, Vec<Charged>) =
-            charged(&activation.ledger).into_iter().partition(|((cause, _), _)| *cause == Cause::OwnWork);
-        if activation.is_whole() {
-            self.own_work.record(own.iter().map(|(_, time)| *time).sum());
+        if ended.whole {
+            self.own_work.record(own);
         }
-        for (key, length) in others {
-            let cost = self.costs.entry(key).or_default();
-            cost.activations += 1;
-            cost.total += length;
-        }
-        let rank = self.worst.partition_point(|kept| kept.activation.response() >= activation.response());
+    }
+
+    /// Keeps an activation if it is among the worst.
+    pub(crate) fn keep(&mut self, kept: Kept, keep: usize) {
+        let response = kept.activation.response();
+        let rank = self.worst.partition_point(|kept| kept.activation.response() >= response);
         if rank < keep {
-            self.worst.insert(rank, Kept { activation, remarks });
+            self.worst.insert(rank, kept);
             self.worst.truncate(keep);
         }
+    }
+
+    /// What was charged to each cause that there was.
+    pub(crate) fn causes(&self) -> impl Iterator<Item = (Cause, Ns)> {
+        Cause::ALL.into_iter().zip(self.causes).filter(|(_, time)| *time > Ns::ZERO)
     }
 
     /// True when an activation of this response would be kept.

@@ -7,9 +7,11 @@
 
 use crate::activations::Open;
 use crate::affinity::Allowed;
+use crate::options::is_housekeeping;
 use crate::recent::partition_from_end;
 use crate::sleeps::{SleepStyle, Wait};
 use crate::stats::Stats;
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::Syscall;
@@ -44,6 +46,8 @@ pub(crate) struct Span {
 pub(crate) struct Thread {
     pub(crate) tid: Tid,
     pub(crate) comm: Comm,
+    /// The last name that was asked about, and whether it is a housekeeping thread's.
+    housekeeping: Cell<(Comm, bool)>,
     /// Its effective priority: with inheritance.
     pub(crate) prio: Priority,
     /// Its own priority while it runs at an inherited one.
@@ -111,6 +115,7 @@ impl Thread {
         Thread {
             tid,
             comm: Comm::default(),
+            housekeeping: Cell::default(),
             prio: Priority::DEFAULT,
             unboosted: None,
             policy: None,
@@ -134,6 +139,17 @@ impl Thread {
         }
     }
 
+    /// True for a thread of the kernel's own that serves others. Names are long to compare, and change rarely.
+    pub(crate) fn is_housekeeping(&self) -> bool {
+        let (comm, is) = self.housekeeping.get();
+        if comm == self.comm {
+            return is;
+        }
+        let is = is_housekeeping(self.comm.as_str());
+        self.housekeeping.set((self.comm, is));
+        is
+    }
+
     /// What it does now.
     pub(crate) fn state(&self) -> State {
         self.history.back().map_or(State::Unknown, |span| span.state)
@@ -145,6 +161,7 @@ impl Thread {
     }
 
     /// From `start` on it is in `state`.
+    #[inline]
     pub(crate) fn enter(&mut self, start: Ns, state: State) {
         // Clocks of two CPUs may disagree by some nanoseconds; a thread's life goes forward only.
         let start = self.since().map_or(start, |since| start.max(since));
@@ -232,7 +249,19 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// The thread, known from now on.
+    #[inline]
     pub(crate) fn get_mut(&mut self, tid: Tid) -> &mut Thread {
+        // A negative id is beyond every index.
+        let slot = match self.index.get(tid.0 as u32 as usize) {
+            Some(&slot) if slot != 0 => slot,
+            _ => self.add(tid),
+        };
+        &mut self.threads[slot as usize - 1]
+    }
+
+    /// One more than the index of a thread that is not in the index.
+    #[cold]
+    fn add(&mut self, tid: Tid) -> u32 {
         let slot = match usize::try_from(tid.0) {
             Ok(id) if id <= MAX_TID => {
                 if id >= self.index.len() {
@@ -246,15 +275,13 @@ impl Threads {
             self.threads.push(Thread::new(tid));
             *slot = self.threads.len() as u32;
         }
-        &mut self.threads[*slot as usize - 1]
+        *slot
     }
 
     /// The thread, if it was seen.
+    #[inline]
     pub(crate) fn get(&self, tid: Tid) -> Option<&Thread> {
-        let slot = match usize::try_from(tid.0) {
-            Ok(id) if id <= MAX_TID => self.index.get(id),
-            _ => self.strange.get(&tid.0),
-        };
+        let slot = self.index.get(tid.0 as u32 as usize).or_else(|| self.strange.get(&tid.0));
         self.threads.get((*slot? as usize).checked_sub(1)?)
     }
 

@@ -15,12 +15,15 @@ use crate::options::Judge;
 use crate::stats::{Charged, charged as charged_by};
 use crate::threads::Thread;
 use whylate_base::{Confidence, Evidence, Ns, Priority};
-use whylate_events::Kind;
+use whylate_events::{Kind, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
 /// A delay below this made nothing late.
 const NOTABLE: Ns = Ns::from_us(20);
+/// The same where another tool, by a limit of its own, says that it was late. A thread that gives way at once
+/// takes some microseconds for it.
+const NOTABLE_BY_TOOL: Ns = Ns::from_us(10);
 /// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.
 const NOTABLE_SHARE: f64 = 0.1;
 /// Interrupts and the like are part of all long work; a smaller share than this is no news.
@@ -66,7 +69,8 @@ pub(crate) fn of(
     let response: Ns = judged.iter().map(Segment::length).sum();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
     let routine = matches!(cause, Cause::Irq | Cause::Softirq | Cause::Dispatch | Cause::IdleExit);
-    let on_time = excess < NOTABLE
+    let notable = if remarks.contains(&Remark::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
+    let on_time = excess < notable
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE)
         || (routine && share_of(excess) < ROUTINE_SHARE);
     if on_time {
@@ -89,6 +93,10 @@ pub(crate) fn of(
     let mut evidence = evidence(engine, activation, &judged, cause, by);
     evidence
         .extend(remarks.iter().filter(|_| !on_time).filter_map(|remark| remarked(remark, cause, by)).take(1));
+    evidence.extend(remarks.iter().filter_map(|remark| match remark {
+        Remark::Note(seen) => Some(seen.clone()),
+        _ => None,
+    }));
     let underlying = cause;
     let told = !matches!(
         cause,
@@ -116,6 +124,14 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, by.as_ref());
     }
     verdict
+}
+
+/// Lowers the confidence where the recording as a whole is in doubt. Damage that only costs events does
+/// not: a gap is a loss in the stream of events, and weighed in the activations it lies in.
+pub(crate) fn weigh(verdict: &mut Verdict, trace: &TraceInfo) {
+    if trace.quality() == Quality::Poor {
+        verdict.confidence = Confidence::Low;
+    }
 }
 
 /// The thread that runs expired timers, if all that is charged to `key` is its wait for the CPU.

@@ -258,7 +258,7 @@ fn event() -> impl Strategy<Value = Event> {
     // Boxed: unboxed, the value trees of all variants at once overflow a test thread's stack.
     let kind = prop_oneof![3 => scheduling().boxed(), 2 => interrupts().boxed(), 1 => workings().boxed()];
     (instant(), cpu(), tid(), any::<u8>(), kind).prop_map(|(ts, cpu, tid, flags, kind)| {
-        let context = Context { tid, flags: ContextFlags(flags), preempt_depth: None };
+        let context = Context { tid, flags: ContextFlags(flags.into()), preempt_depth: None };
         Event { ts: Ns(ts), cpu, context, kind }
     })
 }

@@ -1,9 +1,12 @@
 //! The words all renderers share: how a thread, a culprit, a trigger, an instant is written.
 
 use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
-use whylate_events::{Kind, TraceInfo};
+use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_investigate::measure::{MeasureReport, TraceState};
-use whylate_ledger::{Activation, Culprit, Explanation, Occupant, Trigger, Verdict, softirq_name};
+use whylate_ledger::{
+    Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Occupant, PartTimes, Trigger, Verdict,
+    is_stand_in, softirq_name,
+};
 use whylate_probes::CpuResult;
 
 /// Text from outside (a thread's name, a file's damage) made harmless to show.
@@ -20,7 +23,11 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// `rtload:312`, the way trace tools write a thread.
 pub(crate) fn thread(comm: &Comm, tid: Tid) -> String {
-    if comm.is_empty() { format!("tid {tid}") } else { clean(&format!("{comm}:{tid}")) }
+    match (comm.is_empty(), is_stand_in(tid)) {
+        (true, _) => format!("tid {tid}"),
+        (false, true) => clean(comm.as_str()),
+        (false, false) => clean(&format!("{comm}:{tid}")),
+    }
 }
 
 /// `fifo 50`, `deadline`, `nice 0`, or the class alone (`rt 50`) where the policy is not known.
@@ -37,6 +44,7 @@ pub(crate) fn scheduling(policy: Option<Policy>, priority: Priority) -> String {
 /// `rtload:313 (rt 1)`, `irq 16 eth0`, `local_timer interrupt`, `softirq NET_RX`.
 pub(crate) fn culprit(culprit: &Culprit) -> String {
     match culprit {
+        Culprit::Task { tid, comm, priority: Priority::UNKNOWN } => thread(comm, *tid),
         Culprit::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
         Culprit::Irq { irq, name } => irq_line(*irq, name.as_str()),
         Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
@@ -47,6 +55,7 @@ pub(crate) fn culprit(culprit: &Culprit) -> String {
 pub(crate) fn occupant(who: &Occupant) -> String {
     match who {
         Occupant::Idle => "idle".to_owned(),
+        Occupant::Task { tid, comm, priority: Priority::UNKNOWN } => thread(comm, *tid),
         Occupant::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
         Occupant::Irq { irq, name } => irq_line(*irq, name.as_str()),
         Occupant::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
@@ -60,6 +69,15 @@ fn irq_line(irq: Option<u32>, name: &str) -> String {
         (Some(irq), name) => format!("irq {irq} {}", clean(name)),
         (None, "") => "interrupt".to_owned(),
         (None, name) => format!("{} interrupt", clean(name)),
+    }
+}
+
+/// When an activation became due: `due at 1.999123`.
+pub(crate) fn due_at(activation: &Activation) -> String {
+    match activation.due {
+        // Of another tool's analysis only lengths are known.
+        Ns::ZERO if is_stand_in(activation.tid) => "due".to_owned(),
+        due => format!("due at {}", instant(due)),
     }
 }
 
@@ -201,6 +219,15 @@ pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
     notes
 }
 
+/// How far a damaged recording can be relied on; `None` of one that is whole.
+pub(crate) fn quality(trace: &TraceInfo) -> Option<&'static str> {
+    match trace.quality() {
+        Quality::Whole => None,
+        Quality::Damaged => Some("damaged: answers near the gaps are less sure, others are not touched"),
+        Quality::Poor => Some("poor: much is missing or in doubt, so no answer is more than a hint"),
+    }
+}
+
 /// What is to be said where there is no finding; `None` where no activation was seen either.
 pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     let tasks = &explanation.tasks;
@@ -220,11 +247,52 @@ pub(crate) fn lateness(activation: &Activation) -> String {
     // Where the trace begins in the middle of it, when it was due is not known.
     let since = if activation.trigger == Trigger::TraceStart { "it was first seen" } else { "it was due" };
     match activation.latency() {
+        _ if activation.running.is_none() && only_its_interrupt(activation) => {
+            format!("the timer's interrupt came {response} after {since}, where the recording ends")
+        }
         _ if activation.running.is_none() => format!("never ran, for {response}"),
         Some(latency) if latency + latency >= response => format!("ran {latency} after {since}"),
         _ if activation.done.is_some() => format!("was done {response} after {since}"),
         _ => format!("was still not done {response} after {since}"),
     }
+}
+
+/// A critical section in a few words: which tracer, where, how long, whose.
+pub(crate) fn section(section: &CriticalSection) -> Vec<String> {
+    let mut parts =
+        vec![section.tracer.name().to_owned(), format!("CPU {}", section.cpu), section.latency.to_string()];
+    parts.extend(section.thread.as_ref().map(|thread| match section.of_interrupt {
+        true => format!("an interrupt upon {}", culprit(thread)),
+        false => culprit(thread),
+    }));
+    parts
+}
+
+/// The heading above the times of a section's functions.
+pub(crate) fn part_times(times: PartTimes) -> &'static str {
+    match times {
+        PartTimes::Own => "own time",
+        PartTimes::UntilNext | PartTimes::None => "until the next",
+    }
+}
+
+/// `48.00 us at 0.000004, between a and b`
+pub(crate) fn gap(gap: &Gap) -> String {
+    let place = match (clean(&gap.after), clean(&gap.before)) {
+        (after, before) if after.is_empty() && before.is_empty() => String::new(),
+        (after, before) if before.is_empty() => format!(", after {after}"),
+        (after, before) if after.is_empty() => format!(", before {before}"),
+        (after, before) if after == before => format!(", in {after}"),
+        (after, before) => format!(", between {after} and {before}"),
+    };
+    format!("{} at {}{place}", gap.length, instant(gap.start))
+}
+
+/// True of an activation of which another tool measured the timer's interrupt, and nothing behind it.
+fn only_its_interrupt(activation: &Activation) -> bool {
+    let before = [Cause::TimerLate, Cause::IdleExit, Cause::IrqsDisabled, Cause::Irq, Cause::Nmi];
+    activation.trigger == Trigger::Timer
+        && activation.ledger.iter().all(|segment| before.contains(&segment.cause))
 }
 
 /// An observation without its instant: `CPU 1: switched from ... to ...`.

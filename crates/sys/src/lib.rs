@@ -24,7 +24,7 @@ pub use affinity::{getaffinity, setaffinity};
 pub use child::die_with_parent;
 pub use clock::{Clock, now, sleep_until};
 #[cfg(feature = "counting-allocator")]
-pub use counting::{CountingAllocator, allocator_calls};
+pub use counting::{CountingAllocator, allocator_calls, most_allocated};
 pub use error::SysError;
 pub use file_map::FileMap;
 pub use limits::{Limit, Resource, getrlimit};

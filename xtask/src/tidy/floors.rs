@@ -13,7 +13,7 @@ enum Place {
 }
 
 /// The house. The one place that says who stands where.
-const HOUSE: [(&str, Place); 17] = [
+const HOUSE: [(&str, Place); 18] = [
     ("whylate-base", Place::On(1, 0)),
     ("whylate-events", Place::On(1, 1)),
     ("whylate-sys", Place::On(1, 1)),
@@ -26,6 +26,7 @@ const HOUSE: [(&str, Place); 17] = [
     ("whylate-investigate", Place::On(4, 0)),
     ("whylate-tuning", Place::On(4, 0)),
     ("whylate-report", Place::On(5, 0)),
+    ("whylate-export", Place::On(5, 0)),
     ("whylate", Place::On(6, 0)),
     ("whylate-lab", Place::On(4, 0)),
     ("whylate-inject", Place::Beside(&["whylate-base", "whylate-sys"])),

@@ -38,7 +38,7 @@ pub(crate) fn answer(explanation: &Explanation, selection: &Selection, format: &
     } else {
         output::print(&terminal::explanation(explanation, &output::style()))?;
     }
-    if explanation.tasks.is_empty() {
+    if !explanation.concludes() {
         return no_tasks(explanation, selection);
     }
     Ok(Outcome::of(&explanation.findings, selection.fail_on.into()))

@@ -2,6 +2,7 @@
 //! since what records on this machine must take turns (`support::tracefs`).
 
 mod check;
+mod convert;
 mod explain;
 mod lab;
 mod lab_guest;

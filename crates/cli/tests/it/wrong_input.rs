@@ -170,7 +170,7 @@ fn a_task_that_is_not_in_the_trace() {
 }
 
 #[test]
-fn text_on_standard_input() {
+fn traces_on_standard_input() {
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../intake/tests/fixtures/throttled_excerpt.txt");
     let text = fs::read(text).expect("a text");
     let from_stdin = |text: &[u8]| {
@@ -194,7 +194,12 @@ fn text_on_standard_input() {
     assert_eq!(answer(&run.stdout)["activations"][0]["verdict"]["cause"], "rt-throttled");
     refused(&from_stdin(b"what is this?\n"), &["standard input"]);
     refused(&from_stdin(b""), &["standard input"]);
-    refused(&from_stdin(&fs::read(fixture("6.1-nothing.dat")).expect("a recording")), &["standard input"]);
+    let run = from_stdin(&fs::read(fixture("6.1-nothing.dat")).expect("a recording"));
+    assert_eq!(
+        (run.code, answer(&run.stdout)["trace"]["events"].as_u64()),
+        (Some(0), Some(5996)),
+        "{run:#?}"
+    );
 }
 
 #[test]

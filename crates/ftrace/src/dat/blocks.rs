@@ -6,7 +6,7 @@
 //! chunk      = packed size u32 | unpacked size u32 | bytes
 //! ```
 
-use super::compress::{Compression, Unpacker};
+use super::compress::Unpacker;
 use super::container::CpuData;
 use super::read_at::{ReadAt, read_full};
 use crate::bytes::Endian;
@@ -19,11 +19,13 @@ pub(super) struct Blocks {
     endian: Endian,
     at: u64,
     form: Form,
+    /// Whether the file ends before this CPU's data does.
+    cut: bool,
 }
 
 enum Form {
     Plain { end: u64, block_size: usize },
-    Chunks { left: Option<u32>, packed: Vec<u8>, unpacker: Box<Unpacker> },
+    Chunks { left: Option<u32>, end: u64, packed: Vec<u8>, unpacker: Unpacker },
 }
 
 /// What a block is, besides its bytes.
@@ -38,16 +40,29 @@ impl Blocks {
     /// Pages that lie in the file as they are, read `block_size` bytes at a time: a
     /// multiple of the page size.
     pub(super) fn plain(source: Arc<dyn ReadAt>, endian: Endian, data: CpuData, block_size: usize) -> Blocks {
-        let end = data.offset.saturating_add(data.size).min(source.size());
-        Blocks { source, endian, at: data.offset, form: Form::Plain { end, block_size } }
+        let said = data.offset.saturating_add(data.size);
+        let end = said.min(source.size());
+        let cut = data.size > 0 && said > end;
+        Blocks { source, endian, at: data.offset, form: Form::Plain { end, block_size }, cut }
     }
 
-    /// Pages in compressed chunks. The number of chunks says where they end, not the
-    /// recorded size: trace-cmd has written that 4 bytes short.
-    pub(super) fn chunks(source: Arc<dyn ReadAt>, endian: Endian, data: CpuData, by: Compression) -> Blocks {
+    /// Pages in compressed chunks. The number of chunks says where they end, rather than the
+    /// recorded size: trace-cmd has written that 4 bytes short. Yet no chunk begins behind it.
+    pub(super) fn chunks(
+        source: Arc<dyn ReadAt>,
+        endian: Endian,
+        data: CpuData,
+        unpacker: Unpacker,
+    ) -> Blocks {
         let left = if data.size == 0 { Some(0) } else { None };
-        let unpacker = Box::new(Unpacker::new(by));
-        Blocks { source, endian, at: data.offset, form: Form::Chunks { left, packed: Vec::new(), unpacker } }
+        let end = data.offset.saturating_add(data.size).saturating_add(4);
+        let form = Form::Chunks { left, end, packed: Vec::new(), unpacker };
+        Blocks { source, endian, at: data.offset, form, cut: false }
+    }
+
+    /// Whether this CPU's data goes on where the file ends; known at the end.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// Reads the next block into `block`; `None` at the end of this CPU's data. After
@@ -69,11 +84,13 @@ impl Blocks {
                             .push(Damage::at(offset + count as u64, "the file ends inside this CPU's data"));
                         block.truncate(count);
                         *end = 0;
+                        self.cut = true;
                     }
                     Ok(_) => {}
                     Err(error) => {
                         damage.push(Damage::at(offset, format!("failed to read: {error}: the rest is lost")));
                         *end = 0;
+                        self.cut = true;
                         return None;
                     }
                 }
@@ -83,7 +100,7 @@ impl Blocks {
                     && read_full(&*self.source, &mut next, self.at).is_ok_and(|count| count == 8);
                 Some(Block { offset, next: more.then_some(next) })
             }
-            Form::Chunks { left, packed, unpacker } => {
+            Form::Chunks { left, end, packed, unpacker } => {
                 let number = |at: u64| {
                     let mut word = [0; 4];
                     read_full(&*self.source, &mut word, at)
@@ -97,6 +114,7 @@ impl Blocks {
                         let Some(count) = number(self.at) else {
                             damage.push(Damage::at(self.at, "the file ends before this CPU's data"));
                             *left = Some(0);
+                            self.cut = true;
                             return None;
                         };
                         self.at += 4;
@@ -105,6 +123,13 @@ impl Blocks {
                 };
                 *left = Some(count.checked_sub(1)?);
                 let offset = self.at;
+                if offset >= *end {
+                    let what = format!("{count} compressed chunks more than this CPU's data has room for");
+                    damage.push(Damage::at(offset, what));
+                    *left = Some(0);
+                    self.cut = true;
+                    return None;
+                }
                 let sizes = number(offset).zip(number(offset + 4));
                 let there = self.source.size().saturating_sub(offset + 8);
                 let (packed_size, size) = match sizes {
@@ -115,7 +140,12 @@ impl Blocks {
                             format!("the file ends {count} compressed chunks before this CPU's data does"),
                         ));
                         *left = Some(0);
-                        return None;
+                        self.cut = true;
+                        let (_, size) = sizes.filter(|_| there > 0)?;
+                        packed.resize(usize::try_from(there).unwrap_or(usize::MAX), 0);
+                        let count = read_full(&*self.source, packed, offset + 8).unwrap_or(0);
+                        unpacker.unpack_beginning(packed.get(..count).unwrap_or_default(), size, block);
+                        return (!block.is_empty()).then_some(Block { offset, next: None });
                     }
                 };
                 if packed_size == 0 || size == 0 {
@@ -123,6 +153,7 @@ impl Blocks {
                         "a compressed chunk's sizes make no sense: the rest of this CPU's data is lost";
                     damage.push(Damage::at(offset, what));
                     *left = Some(0);
+                    self.cut = true;
                     return None;
                 }
                 packed.resize(packed_size as usize, 0);

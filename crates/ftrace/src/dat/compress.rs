@@ -1,6 +1,7 @@
 //! The compressions a trace.dat v7 may use.
 
 use super::error::Trouble;
+use std::cell::RefCell;
 use std::io::Read;
 
 /// How a file's sections are compressed.
@@ -14,9 +15,16 @@ pub enum Compression {
     Zlib,
 }
 
-/// A chunk or section that claims more than this after unpacking is damaged; trace-cmd
-/// writes chunks of tens of pages.
-const LARGEST: u32 = 256 << 20;
+/// A section that claims more than this after unpacking is damaged.
+pub(super) const LARGEST_SECTION: usize = 256 << 20;
+/// Nothing real unpacks to more than this many times its size, zlib cannot, and what is small may.
+const LARGEST_GAIN: usize = 1100;
+const SMALL: usize = 8 << 20;
+
+thread_local! {
+    /// Its working memory is larger than many a chunk, and there may be thousands of CPUs.
+    static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+}
 
 impl Compression {
     /// By the name in the file's header.
@@ -39,36 +47,44 @@ impl Compression {
     }
 }
 
-/// Unpacks chunk after chunk with one set of working memory.
+/// Unpacks chunks of up to `largest` bytes.
+#[derive(Clone, Copy)]
 pub(super) struct Unpacker {
     compression: Compression,
-    zstd: Option<zstd::bulk::Decompressor<'static>>,
+    largest: usize,
 }
 
 impl Unpacker {
-    pub(super) fn new(compression: Compression) -> Unpacker {
-        Unpacker { compression, zstd: None }
+    pub(super) fn new(compression: Compression, largest: usize) -> Unpacker {
+        Unpacker { compression, largest }
+    }
+
+    /// What a claimed size is worth, given the bytes it is said to come from.
+    fn believed(&self, size: u32, packed: usize) -> Option<usize> {
+        let limit = packed.saturating_mul(LARGEST_GAIN).max(SMALL).min(self.largest);
+        Some(size as usize).filter(|&size| size <= limit)
     }
 
     /// Unpacks `packed` into `unpacked`, which should come to `size` bytes. What did come
     /// out stays in `unpacked` where it is shorter.
-    pub(super) fn unpack(&mut self, packed: &[u8], size: u32, unpacked: &mut Vec<u8>) -> Result<(), String> {
+    pub(super) fn unpack(&self, packed: &[u8], size: u32, unpacked: &mut Vec<u8>) -> Result<(), String> {
         unpacked.clear();
-        if size > LARGEST {
-            return Err(format!("a chunk claims {size} bytes"));
-        }
-        let size = size as usize;
+        let Some(size) = self.believed(size, packed.len()) else {
+            return Err(format!("{} bytes are said to unpack to {size}", packed.len()));
+        };
         match self.compression {
             Compression::None => unpacked.extend_from_slice(packed),
             Compression::Zstd => {
                 // Memory that is reserved and not written to is not taken from the machine.
                 unpacked.reserve(size);
-                let zstd = match &mut self.zstd {
-                    Some(zstd) => zstd,
-                    none => none.insert(zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?),
-                };
-                zstd.decompress_to_buffer(packed, unpacked)
-                    .map_err(|error| format!("not valid zstd: {error}"))?;
+                ZSTD.with_borrow_mut(|zstd| {
+                    let zstd = match zstd {
+                        Some(zstd) => zstd,
+                        none => none.insert(zstd::bulk::Decompressor::new()?),
+                    };
+                    zstd.decompress_to_buffer(packed, unpacked)
+                })
+                .map_err(|error| format!("not valid zstd: {error}"))?;
             }
             Compression::Zlib => {
                 flate2::read::ZlibDecoder::new(packed)
@@ -80,6 +96,64 @@ impl Unpacker {
         match unpacked.len() == size {
             true => Ok(()),
             false => Err(format!("{} bytes where {size} were promised", unpacked.len())),
+        }
+    }
+
+    /// Unpacks the beginning of what should come to `size` bytes, as far as it goes.
+    pub(super) fn unpack_beginning(&self, packed: &[u8], size: u32, unpacked: &mut Vec<u8>) {
+        unpacked.clear();
+        let limit = (size as usize).min(self.largest) as u64;
+        // What comes out before the error stays; that there is one is known.
+        let _ = match self.compression {
+            Compression::None => packed.take(limit).read_to_end(unpacked),
+            Compression::Zlib => flate2::read::ZlibDecoder::new(packed).take(limit).read_to_end(unpacked),
+            Compression::Zstd => zstd::stream::read::Decoder::new(packed)
+                .and_then(|decoder| decoder.take(limit).read_to_end(unpacked)),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_cannot_be_are_not_believed() {
+        let zeros = vec![0; 1 << 20];
+        let packed = zstd::bulk::compress(&zeros, 3).expect("zstd");
+        let unpacker = Unpacker::new(Compression::Zstd, LARGEST_SECTION);
+        let mut unpacked = Vec::new();
+        assert_eq!(unpacker.unpack(&packed, 1 << 20, &mut unpacked), Ok(()));
+        assert_eq!(unpacked, zeros);
+        assert!(
+            unpacker.unpack(&packed, u32::MAX, &mut unpacked).is_err_and(|what| what.contains("said to"))
+        );
+        assert!(unpacker.unpack(&packed, 1 << 19, &mut unpacked).is_err(), "more than was promised");
+        let strict = Unpacker::new(Compression::Zstd, 1000);
+        assert!(strict.unpack(&packed, 1 << 20, &mut unpacked).is_err());
+        assert!(unpacked.capacity() < 2 << 20, "{}", unpacked.capacity());
+    }
+
+    #[test]
+    fn the_beginning_of_what_was_cut_is_unpacked() {
+        let text: Vec<u8> =
+            (0..400_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        for compression in [Compression::Zstd, Compression::Zlib, Compression::None] {
+            let packed = match compression {
+                Compression::None => text.clone(),
+                Compression::Zstd => zstd::bulk::compress(&text, 1).expect("zstd"),
+                Compression::Zlib => {
+                    let mut packed = Vec::new();
+                    flate2::read::ZlibEncoder::new(&text[..], flate2::Compression::fast())
+                        .read_to_end(&mut packed)
+                        .expect("zlib");
+                    packed
+                }
+            };
+            let mut unpacked = Vec::new();
+            let unpacker = Unpacker::new(compression, LARGEST_SECTION);
+            unpacker.unpack_beginning(&packed[..packed.len() / 2], text.len() as u32, &mut unpacked);
+            assert!(unpacked.len() > text.len() / 4 && text.starts_with(&unpacked), "{compression:?}");
         }
     }
 }

@@ -3,7 +3,10 @@
 use super::compress::Compression;
 use super::error::Trouble;
 use super::input::Input;
+use super::latency_text::TextAt;
+use super::options::Session;
 use super::salvage::Lost;
+use super::time::Times;
 use crate::bytes::Endian;
 use crate::format::{EventFormat, EventFormats, HeaderPage};
 use std::collections::BTreeMap;
@@ -21,12 +24,25 @@ pub(super) struct Container {
     pub(super) formats: EventFormats,
     pub(super) kallsyms: Option<Kallsyms>,
     pub(super) comms: BTreeMap<i32, String>,
+    /// The text of `printk_formats`: addresses of strings that events point at.
+    pub(super) printk_formats: Vec<u8>,
     pub(super) buffers: Vec<Buffer>,
     pub(super) uname: Option<String>,
     pub(super) cpu_count: u32,
     pub(super) clock: Option<String>,
-    pub(super) tsc: Option<TscToNs>,
+    pub(super) times: Times,
+    pub(super) session: Session,
+    /// The program that wrote it, by version.
+    pub(super) writer: Option<String>,
     pub(super) damage: Vec<Damage>,
+    /// How much more damage there is than is listed.
+    pub(super) unlisted: u64,
+    /// A latency tracer's text, in place of events.
+    pub(super) text: Option<TextAt>,
+    /// CPUs of which the last events are gone, or all, and how many.
+    pub(super) gone: Vec<(Cpu, u64)>,
+    /// About how many bytes of events a file without its index had beyond those that are there.
+    pub(super) gone_bytes: u64,
     /// What is left where the index is not all there.
     pub(super) lost: Option<Lost>,
 }
@@ -66,26 +82,8 @@ pub(super) enum Kallsyms {
     Section { at: u64 },
 }
 
-/// The TSC2NSEC option: how to turn TSC ticks into nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TscToNs {
-    pub(super) multiplier: u32,
-    pub(super) shift: u32,
-}
-
-impl TscToNs {
-    #[inline]
-    pub(super) fn ns(self, ticks: u64) -> u64 {
-        ((u128::from(ticks) * u128::from(self.multiplier)) >> self.shift.min(127)) as u64
-    }
-
-    /// Reads the option; `None` where it says to leave ticks alone.
-    pub(super) fn parse(endian: Endian, data: &[u8]) -> Option<TscToNs> {
-        let (multiplier, shift) = (endian.u32(data, 0)?, endian.u32(data, 4)?);
-        (multiplier != 0).then_some(TscToNs { multiplier, shift })
-    }
-}
-
+/// Damage of descriptions that is listed one by one.
+const MOST_DAMAGE: usize = 1000;
 /// Sub-buffers the kernel can be set to hold up to 2^8 pages of 64 KiB; leave room.
 const LARGEST_PAGE: usize = 64 << 20;
 
@@ -100,13 +98,28 @@ impl Container {
             formats: EventFormats::default(),
             kallsyms: None,
             comms: BTreeMap::new(),
+            printk_formats: Vec::new(),
             buffers: Vec::new(),
             uname: None,
             cpu_count: 0,
             clock: None,
-            tsc: None,
+            times: Times::default(),
+            session: Session::default(),
+            writer: None,
             damage: Vec::new(),
+            unlisted: 0,
+            text: None,
+            gone: Vec::new(),
+            gone_bytes: 0,
             lost: None,
+        }
+    }
+
+    /// Adds damage to the list, while that is not too long to be of use.
+    pub(super) fn note(&mut self, damage: Damage) {
+        match self.damage.len() < MOST_DAMAGE {
+            true => self.damage.push(damage),
+            false => self.unlisted += 1,
         }
     }
 
@@ -121,10 +134,15 @@ impl Container {
         let size = header
             .filter(plausible)
             .ok_or_else(|| Trouble::bad(at, format!("a page size of {said} bytes makes no sense")))?;
-        self.damage.push(Damage::at(
-            at,
-            format!("a page size of {said} bytes makes no sense: taken as {size}, as the page header says"),
-        ));
+        self.damage.push(
+            Damage::at(
+                at,
+                format!(
+                    "a page size of {said} bytes makes no sense: taken as {size}, as the page header says"
+                ),
+            )
+            .detail(),
+        );
         Ok(size)
     }
 
@@ -136,7 +154,7 @@ impl Container {
         self.header_page = HeaderPage::parse(&String::from_utf8_lossy(&text));
         if self.header_page.is_none() && !text.is_empty() {
             let what = "the page header's format was not understood: the usual one is assumed";
-            self.damage.push(Damage::at(at, what));
+            self.damage.push(Damage::at(at, what).detail());
         }
         input.expect(b"header_event\0", "the event header")?;
         input.sized64("the event header")?;
@@ -167,9 +185,9 @@ impl Container {
         let text = input.sized64("an event format")?;
         match EventFormat::parse(system, &String::from_utf8_lossy(&text)) {
             Some(format) => self.formats.insert(format),
-            None => self
-                .damage
-                .push(Damage::at(at, format!("a format of system {system} was not understood: skipped"))),
+            None => {
+                self.note(Damage::at(at, format!("a format of system {system} was not understood: skipped")))
+            }
         }
         Ok(())
     }
@@ -207,14 +225,5 @@ mod tests {
         assert_eq!(clock_in_use("perf").as_deref(), Some("perf"));
         assert_eq!(clock_in_use("local global"), None);
         assert_eq!(clock_in_use("\0"), None);
-    }
-
-    #[test]
-    fn tsc_ticks_become_nanoseconds() {
-        // 2 GHz: half a nanosecond a tick.
-        let tsc = TscToNs { multiplier: 1 << 20, shift: 21 };
-        assert_eq!(tsc.ns(u64::MAX), u64::MAX / 2);
-        assert_eq!(TscToNs::parse(Endian::Little, &[0; 16]), None);
-        assert_eq!(TscToNs { multiplier: 1, shift: u32::MAX }.ns(5), 0);
     }
 }

@@ -25,6 +25,10 @@ pub(super) struct CpuRecords {
     /// The time no event of this page may pass: the next page's.
     bound: u64,
     last: u64,
+    /// How far the clock has stepped back so far: what is added to keep the order of events.
+    back: u64,
+    /// The time of a page that was skipped as too early, if the page before was.
+    too_early: Option<u64>,
     lost: Option<LostBefore>,
     /// Sum of the counted losses.
     pub(super) lost_events: u64,
@@ -39,6 +43,8 @@ pub(super) struct CpuRecord {
     bytes: Range<usize>,
 }
 
+/// Times beyond are none: they do not fit into [`whylate_base::Ns`].
+const LAST_INSTANT: u64 = i64::MAX as u64;
 /// Damage listed one by one, per CPU; a hundred places tell what thousands do.
 const MOST_DAMAGE: usize = 100;
 
@@ -61,8 +67,10 @@ impl CpuRecords {
             after_block: None,
             page: 0..0,
             cursor: None,
-            bound: u64::MAX,
+            bound: LAST_INSTANT,
             last: 0,
+            back: 0,
+            too_early: None,
             lost: None,
             lost_events: 0,
             damage: Vec::new(),
@@ -117,17 +125,15 @@ impl CpuRecords {
     /// Notes damage of a record that was handed out.
     #[cold]
     pub(super) fn bad_record(&mut self, record: &CpuRecord, what: &str) {
-        self.note(record.bytes.start, what);
+        self.push(Damage::at(self.place(record.bytes.start), what));
     }
 
     /// All damage, each with its CPU.
     pub(super) fn all_damage(&self) -> impl Iterator<Item = Damage> + '_ {
         let more = (self.unlisted > 0)
             .then(|| Damage::whole(format!("CPU {}: {} more damaged places", self.cpu, self.unlisted)));
-        let name = |damage: &Damage| Damage {
-            offset: damage.offset,
-            what: format!("CPU {}: {}", self.cpu, damage.what),
-        };
+        let name =
+            |damage: &Damage| Damage { what: format!("CPU {}: {}", self.cpu, damage.what), ..damage.clone() };
         self.damage.iter().map(name).chain(more)
     }
 
@@ -144,7 +150,7 @@ impl CpuRecords {
             let end = start.saturating_add(self.page_size).min(self.block.len());
             self.page = start..end;
             let Some(page) = self.block.get(start..end) else { continue };
-            let Some(cursor) = self.layout.open(page) else {
+            let Some(mut cursor) = self.layout.open(page) else {
                 self.skip(0, "a page is cut inside its header: skipped");
                 continue;
             };
@@ -153,11 +159,18 @@ impl CpuRecords {
                 false => self.after_block,
             };
             // A page that was never filled has no time, and says nothing of this one.
-            self.bound = next.filter(|&next| next >= self.last && next != 0).unwrap_or(u64::MAX);
+            let next = next.filter(|&next| next != 0);
             if cursor.is_empty() && cursor.damage().is_none() && cursor.lost().is_none() {
+                if cursor.timestamp() == 0 {
+                    self.note_zeros();
+                }
                 continue;
             }
-            if cursor.timestamp() > self.bound || cursor.timestamp() > i64::MAX as u64 {
+            self.follow_clock(cursor.timestamp(), next);
+            cursor.shift(self.back);
+            let next = next.map(|next| next.saturating_add(self.back));
+            self.bound = next.filter(|&next| next >= self.last).unwrap_or(LAST_INSTANT).min(LAST_INSTANT);
+            if cursor.timestamp() > self.bound {
                 self.skip(0, "a page's time lies after the next page's: skipped");
                 continue;
             }
@@ -182,6 +195,9 @@ impl CpuRecords {
         let Some(block) = block else {
             self.block.clear();
             self.page = 0..0;
+            if self.blocks.is_cut() {
+                self.lose(LostBefore { count: None });
+            }
             return None;
         };
         self.block_offset = block.offset;
@@ -190,22 +206,62 @@ impl CpuRecords {
         Some(())
     }
 
+    /// Where two pages in a row lie before the last event, the clock was set back: a single one would be
+    /// damaged.
+    fn follow_clock(&mut self, timestamp: u64, next: Option<u64>) {
+        let seen = timestamp.saturating_add(self.back);
+        let early = seen < self.last;
+        let stays_back = next.is_some_and(|next| (seen..self.last).contains(&next.saturating_add(self.back)));
+        let was_back = self.too_early.is_some_and(|before| before <= seen);
+        self.too_early = early.then_some(seen);
+        if early && (stays_back || was_back) {
+            self.too_early = None;
+            let step = self.last - seen;
+            self.back = self.back.saturating_add(step);
+            let what = format!(
+                "the clock steps back by {step}: what follows is shown that much later, in the order it was recorded"
+            );
+            self.push(Damage::at(self.place(self.page.start), what).doubt());
+        }
+    }
+
     /// Notes damage that costs the rest of the page.
     #[cold]
     fn skip(&mut self, at_in_page: usize, what: &str) {
         self.cursor = None;
-        self.note(self.page.start + at_in_page, what);
+        let damage = Damage::at(self.place(self.page.start + at_in_page), what);
+        let rest = self.page.len().saturating_sub(at_in_page) as u64;
+        // What a page takes up of a compressed chunk is not known.
+        self.push(if self.compressed { damage } else { damage.unread(rest) });
         self.lose(LostBefore { count: None });
     }
 
-    fn note(&mut self, at_in_block: usize, what: &str) {
-        if self.damage.len() >= MOST_DAMAGE {
-            self.unlisted += 1;
+    /// Notes a page that holds nothing, together with those before it.
+    fn note_zeros(&mut self) {
+        const ZEROS: &str = "zeros where pages should be: their events are gone";
+        let (at, size) = (self.place(self.page.start), self.page.len() as u64);
+        self.lose(LostBefore { count: None });
+        if let Some(Damage { offset: Some(offset), what, unread: Some(unread), .. }) = self.damage.last_mut()
+            && what == ZEROS
+            && *offset + *unread == at
+        {
+            *unread += size;
             return;
         }
-        // Inside a compressed chunk there is no offset but the chunk's.
-        let within = if self.compressed { 0 } else { at_in_block as u64 };
-        self.damage.push(Damage::at(self.block_offset + within, what));
+        let damage = Damage::at(at, ZEROS);
+        self.push(if self.compressed { damage } else { damage.unread(size) });
+    }
+
+    /// Where in the file a place of the block is; inside a compressed chunk there is none but the chunk's.
+    fn place(&self, at_in_block: usize) -> u64 {
+        self.block_offset + if self.compressed { 0 } else { at_in_block as u64 }
+    }
+
+    fn push(&mut self, damage: Damage) {
+        match self.damage.len() < MOST_DAMAGE {
+            true => self.damage.push(damage),
+            false => self.unlisted += 1,
+        }
     }
 
     /// Adds to the losses that the next record reports.

@@ -1,5 +1,6 @@
 //! Why a file could not be opened as a trace.dat.
 
+use super::latency_text::LatencyText;
 use std::io;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ pub enum DatError {
         "{}: holds a latency tracer's text instead of events: `trace-cmd report` prints it, and that text can be read",
         path.display()
     )]
-    Text { path: PathBuf },
+    Text { path: PathBuf, text: LatencyText },
 }
 
 /// What went wrong at a place, before the file's name is put to it.
@@ -40,7 +41,6 @@ pub(super) enum Trouble {
     Bad { at: u64, what: String },
     Io { at: u64, source: io::Error },
     Algorithm(String),
-    Text,
 }
 
 impl Trouble {
@@ -55,7 +55,6 @@ impl Trouble {
             Trouble::Bad { at: offset, what } => DatError::Broken { path, offset, what },
             Trouble::Io { at: offset, source } => DatError::Read { path, offset, source },
             Trouble::Algorithm(algorithm) => DatError::Compression { path, algorithm },
-            Trouble::Text => DatError::Text { path },
         }
     }
 
@@ -67,7 +66,6 @@ impl Trouble {
             Trouble::Bad { at, what } => Damage::at(at, format!("{what}: {cost}")),
             Trouble::Io { at, source } => Damage::at(at, format!("failed to read: {source}: {cost}")),
             Trouble::Algorithm(name) => Damage::whole(format!("compression {name} is not known: {cost}")),
-            Trouble::Text => Damage::whole(format!("holds text: {cost}")),
         }
     }
 }

@@ -1,34 +1,28 @@
 //! The typed events of a trace.dat.
 
-use super::container::TscToNs;
 use super::cpu::CpuRecords;
+use super::lanes::Lanes;
+use super::time::CpuTimes;
 use crate::decode::Decoders;
+use crate::page::LostBefore;
 use crate::symbols::SymbolCache;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use whylate_base::{Comm, Cpu, Ns, Tid};
-use whylate_events::{Damage, Event, EventKind, EventSource, Kind, KindSet, Merge, TraceInfo};
-
-/// A gap in one CPU's buffer, as of [`EventKind::Lost`].
-#[derive(Clone, Copy)]
-struct Loss {
-    count: Option<u64>,
-    since: Option<Ns>,
-    kinds: KindSet,
-}
+use whylate_events::{Context, Damage, Event, EventKind, EventSource, Kind, KindSet, TraceInfo};
 
 /// The events of one CPU of one buffer, in time order. Streams of different CPUs share
 /// nothing that changes, so each may be read on a thread of its own.
 pub struct CpuEvents {
+    /// Its place among the streams of its file.
+    order: usize,
     records: CpuRecords,
     decoders: Arc<Decoders>,
     names: SymbolCache,
-    tsc: Option<TscToNs>,
+    times: Option<CpuTimes>,
     wanted: KindSet,
-    /// The event behind a loss that was just reported.
-    pending: Option<Event>,
-    /// Events that were passed over since the last loss was noted, but not the loss.
-    lost: Option<Loss>,
+    /// A loss that the next event shall be told of.
+    lost: Option<EventKind>,
     events: u64,
     seen: KindSet,
     span: Option<(Ns, Ns)>,
@@ -38,19 +32,20 @@ pub struct CpuEvents {
 
 impl CpuEvents {
     pub(super) fn new(
+        order: usize,
         records: CpuRecords,
         decoders: Arc<Decoders>,
         names: SymbolCache,
-        tsc: Option<TscToNs>,
+        times: Option<CpuTimes>,
         wanted: KindSet,
     ) -> CpuEvents {
         CpuEvents {
+            order,
             records,
             decoders,
             names,
-            tsc,
+            times,
             wanted,
-            pending: None,
             lost: None,
             events: 0,
             seen: KindSet::NONE,
@@ -96,94 +91,121 @@ impl CpuEvents {
     }
 
     #[cold]
-    fn note_lost(&mut self, event: &Event, lost: Loss) -> Option<Event> {
-        let kind = EventKind::Lost { count: lost.count, since: lost.since, kinds: lost.kinds };
+    fn note_lost(&mut self, lost: LostBefore) {
+        let since = self.span.map(|(_, last)| last);
+        self.lost = Some(EventKind::Lost { count: lost.count, since, kinds: self.seen });
+    }
+
+    /// What is lost behind the last event, where the recording ends at `end`.
+    #[cold]
+    fn tail_loss(&mut self, end: Ns) -> Option<Event> {
+        if let Some(lost) = self.records.take_lost() {
+            self.note_lost(lost);
+        }
+        let kind = self.lost.take()?;
         self.seen.insert(Kind::Lost);
-        self.wanted.contains(Kind::Lost).then_some(Event { kind, ..*event })
+        let cpu = self.records.cpu;
+        self.wanted.contains(Kind::Lost).then_some(Event { ts: end, cpu, context: Context::default(), kind })
     }
 }
 
-impl Iterator for CpuEvents {
-    type Item = Event;
+impl CpuEvents {
+    /// Decodes the next events into `batch`, about `size` of them, in place of what is there. It stays empty
+    /// at the stream's end.
+    pub fn fill(&mut self, batch: &mut Vec<Event>, size: usize) {
+        batch.clear();
+        // A loss and the event behind it come together.
+        batch.reserve(size + 1);
+        while batch.len() < size && self.decode_next(batch) {}
+    }
 
+    /// Decodes a record into `batch`, if it is wanted, behind the loss before it; false at the end.
     #[inline]
-    fn next(&mut self) -> Option<Event> {
-        if let Some(event) = self.pending.take() {
-            return Some(event);
+    fn decode_next(&mut self, batch: &mut Vec<Event>) -> bool {
+        let Some(record) = self.records.next() else { return false };
+        if let Some(lost) = self.records.take_lost() {
+            self.note_lost(lost);
         }
-        loop {
-            let record = self.records.next()?;
-            if let Some(lost) = self.records.take_lost() {
-                self.lost = Some(Loss {
-                    count: lost.count,
-                    since: self.span.map(|(_, last)| last),
-                    kinds: self.seen,
-                });
+        let bytes = self.records.bytes(&record);
+        let Some(id) = self.decoders.id(bytes) else {
+            self.records.bad_record(&record, "an event is too short to have an id: skipped");
+            return true;
+        };
+        self.events += 1;
+        let ts = match &self.times {
+            None => Ns(record.timestamp as i64),
+            // Where a guest's clock is corrected anew, time may step back.
+            Some(times) => times.ns(record.timestamp).max(self.span.map_or(Ns(i64::MIN), |(_, last)| last)),
+        };
+        match &mut self.span {
+            Some((_, last)) => *last = ts,
+            None => self.span = Some((ts, ts)),
+        }
+        let kind = match self.decoders.kind(id) {
+            Some(kind) => kind,
+            None => self.note_without_format(id),
+        };
+        self.seen.insert(kind);
+        let wanted = self.wanted.contains(kind);
+        if !wanted && self.lost.is_none() {
+            return true;
+        }
+        let bytes = self.records.bytes(&record);
+        let context = self.decoders.context(bytes);
+        let cpu = self.records.cpu;
+        if let Some(kind) = self.lost.take() {
+            self.seen.insert(Kind::Lost);
+            if self.wanted.contains(Kind::Lost) {
+                batch.push(Event { ts, cpu, context, kind });
             }
-            let bytes = self.records.bytes(&record);
-            let Some(id) = self.decoders.id(bytes) else {
-                self.records.bad_record(&record, "an event is too short to have an id: skipped");
-                continue;
-            };
-            self.events += 1;
-            let ts = Ns(match self.tsc {
-                None => record.timestamp,
-                Some(tsc) => tsc.ns(record.timestamp),
-            } as i64);
-            self.span = Some((self.span.map_or(ts, |(first, _)| first), ts));
-            let known = self.decoders.kind(id);
-            let kind = match known {
-                Some(kind) => kind,
-                None => self.note_without_format(id),
-            };
-            self.seen.insert(kind);
-            let wanted = self.wanted.contains(kind);
-            if !wanted && self.lost.is_none() {
-                continue;
-            }
-            let bytes = self.records.bytes(&record);
-            let context = self.decoders.context(bytes);
-            let decoded = self.decoders.decode(id, bytes, &mut self.names);
-            let kind = decoded.unwrap_or_else(|| {
+        }
+        if wanted {
+            let kind = self.decoders.decode(id, bytes, &mut self.names).unwrap_or_else(|| {
                 self.short += 1;
                 EventKind::Other
             });
-            let event = Event { ts, cpu: self.records.cpu, context, kind };
-            if let Some(lost) = self.lost.take()
-                && let Some(lost) = self.note_lost(&event, lost)
-            {
-                self.pending = wanted.then_some(event);
-                return Some(lost);
-            }
-            if wanted {
-                return Some(event);
-            }
+            batch.push(Event { ts, cpu, context, kind });
         }
+        true
     }
 }
 
 /// All events of a trace.dat in time order.
 pub struct TraceEvents {
-    merge: Merge<CpuEvents>,
-    /// The last event handed out.
-    event: Option<Event>,
+    lanes: Lanes,
+    /// CPUs of which the last events are gone, or all, and how many.
+    gone: Vec<(Cpu, u64)>,
     info: TraceInfo,
     comms: Vec<(Tid, Comm)>,
-    complete: bool,
 }
 
 impl TraceEvents {
-    pub(super) fn new(info: TraceInfo, streams: Vec<CpuEvents>, comms: Vec<(Tid, Comm)>) -> TraceEvents {
-        TraceEvents { merge: Merge::new(streams), event: None, info, comms, complete: false }
+    /// `gone` are CPUs of which the last events are gone, or all: that loss is reported at the end.
+    pub(super) fn new(
+        info: TraceInfo,
+        lanes: Lanes,
+        comms: Vec<(Tid, Comm)>,
+        gone: Vec<(Cpu, u64)>,
+    ) -> TraceEvents {
+        TraceEvents { lanes, gone, info, comms }
     }
 
+    /// Adds what the streams saw to the info; they are at their end. True where there is more: of a CPU
+    /// whose data breaks off, the rest of the recording is lost.
     #[cold]
-    fn complete(&mut self) {
-        if std::mem::replace(&mut self.complete, true) {
-            return;
+    fn complete(&mut self) -> bool {
+        let mut ended: Vec<_> = self.lanes.ended().collect();
+        if ended.is_empty() {
+            return false;
         }
+        // By CPU, not by who ended first.
+        ended.sort_by_key(|stream| stream.order);
         let mut without_format = BTreeMap::<u16, u64>::new();
-        for stream in self.merge.streams() {
+        let gone = std::mem::take(&mut self.gone);
+        let end = ended.iter().filter_map(|stream| stream.span).map(|(_, last)| last).max();
+        let mut tail = Vec::new();
+        for stream in &mut ended {
+            tail.extend(stream.tail_loss(end.unwrap_or_default()));
             stream.add_to(&mut self.info);
             for (&id, &count) in stream.without_format() {
                 *without_format.entry(id).or_default() += count;
@@ -193,17 +215,26 @@ impl TraceEvents {
             let what = format!("{count} events have id {id}, which the file has no format for: counted only");
             self.info.damage.push(Damage::whole(what));
         }
+        let told: Vec<Cpu> = tail.iter().map(|event: &Event| event.cpu).collect();
+        let gone = gone.into_iter().filter(|(cpu, _)| !told.contains(cpu));
+        tail.extend(gone.map(|(cpu, count)| {
+            let kind = EventKind::Lost { count: Some(count), since: None, kinds: KindSet::NONE };
+            Event { ts: end.unwrap_or_default(), cpu, context: Context::default(), kind }
+        }));
+        self.lanes.end_with(tail);
+        true
     }
 }
 
 impl EventSource for TraceEvents {
-    #[inline]
     fn next_event(&mut self) -> Option<&Event> {
-        self.event = self.merge.next();
-        if self.event.is_none() {
-            self.complete();
+        // Asked first, as an event that is lent in one branch may not be looked for in the other.
+        while self.lanes.is_at_end() {
+            if !self.complete() {
+                return None;
+            }
         }
-        self.event.as_ref()
+        self.lanes.next()
     }
 
     fn info(&self) -> &TraceInfo {

@@ -16,10 +16,17 @@ mod container;
 mod cpu;
 mod error;
 mod events;
+mod feed;
 mod input;
+mod lanes;
+mod latency_text;
+mod options;
 mod raw;
+mod raw_dump;
 mod read_at;
 mod salvage;
+mod time;
+mod tracing_data;
 mod v6;
 mod v7;
 
@@ -27,18 +34,25 @@ pub use compress::Compression;
 pub use container::{Buffer, CpuData};
 pub use error::DatError;
 pub use events::{CpuEvents, TraceEvents};
+pub use latency_text::LatencyText;
+pub use options::{Guest, Session};
 pub use raw::{RawEvent, RawEvents};
+pub use raw_dump::{RawBuffer, RawDump};
 pub use read_at::ReadAt;
+pub use tracing_data::TracingData;
 
 use crate::bytes::Endian;
 use crate::decode::Decoders;
 use crate::format::EventFormats;
+use crate::page::PageLayout;
 use crate::symbols::{SymbolCache, Symbols};
 use blocks::Blocks;
+use compress::Unpacker;
 use container::{Container, Kallsyms};
 use cpu::CpuRecords;
 use error::Trouble;
 use input::Input;
+use lanes::Lanes;
 use raw::RawStream;
 use read_at::FileSource;
 use std::fs::File;
@@ -54,6 +68,15 @@ const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
 const ALL_BLOCKS: usize = 64 << 20;
 const LARGEST_SHARE: usize = 1 << 20;
 const SMALLEST_SHARE: usize = 64 << 10;
+/// The same for chunks that are unpacked; trace-cmd's have ten pages.
+const ALL_CHUNKS: usize = 256 << 20;
+const LARGEST_CHUNK: usize = 64 << 20;
+const SMALLEST_CHUNK: usize = 128 << 10;
+
+/// A smaller file is read before a thread has started.
+const WORTH_A_THREAD: u64 = 1 << 20;
+/// One user takes no more events than this many threads decode.
+const MOST_THREADS: usize = 4;
 
 /// An opened trace.dat.
 pub struct TraceFile {
@@ -93,6 +116,11 @@ impl TraceFile {
     /// As for [`open`](Self::open).
     pub fn from_source(source: Arc<dyn ReadAt>, path: &Path) -> Result<TraceFile, DatError> {
         let mut container = read_container(&*source, path)?;
+        if let Some(text) = container.text {
+            let text = latency_text::read(&source, container.endian, text);
+            let text = text.map_err(|trouble| trouble.at_path(path))?;
+            return Err(DatError::Text { path: path.to_owned(), text });
+        }
         salvage::recover(&source, &mut container).map_err(|trouble| trouble.at_path(path))?;
         let clipped = clip(&mut container, source.size());
         if clipped.gone {
@@ -100,8 +128,9 @@ impl TraceFile {
             return Err(DatError::Cut { path: path.to_owned(), offset: source.size(), what });
         }
         let formats = Arc::new(std::mem::take(&mut container.formats));
-        let decoders = Arc::new(Decoders::new(&formats, container.endian));
         let info = describe(&container);
+        let release = info.kernel_release.as_deref();
+        let decoders = Arc::new(Decoders::of_kernel(&formats, container.endian, release));
         Ok(TraceFile { source, container, formats, decoders, symbols: OnceLock::new(), info })
     }
 
@@ -114,6 +143,16 @@ impl TraceFile {
     /// The container's version: 6 or 7.
     pub fn version(&self) -> u8 {
         self.container.version
+    }
+
+    /// The version of the trace-cmd that wrote it, where it says.
+    pub fn writer(&self) -> Option<&str> {
+        self.container.writer.as_deref()
+    }
+
+    /// Which other files belong to it: the host's of a guest's, the guests' of a host's.
+    pub fn session(&self) -> &Session {
+        &self.container.session
     }
 
     /// How the file is compressed.
@@ -136,6 +175,23 @@ impl TraceFile {
         self.container.comms.get(&tid.0).map(String::as_str)
     }
 
+    /// The text of the kernel's `printk_formats`: `0xADDRESS : "STRING"` a line, of the strings
+    /// that `trace_printk` and `%s` arguments of events point at.
+    pub fn printk_formats(&self) -> &[u8] {
+        &self.container.printk_formats
+    }
+
+    /// Whether times are in nanoseconds: false where the clock ticks otherwise, and the file does not say how.
+    pub fn in_nanoseconds(&self) -> bool {
+        let clock = self.info.clock.as_deref();
+        self.container.times.tsc.is_some() || !clock.is_some_and(|clock| TICKING.contains(&clock))
+    }
+
+    /// Byte order and word size of the machine that was traced.
+    pub fn page_layout(&self) -> PageLayout {
+        self.container.page_layout()
+    }
+
     /// Kernel function names by address; an empty table where the file has none. That they
     /// could not be read is a damage of the [`events`](Self::events) that show them.
     pub fn symbols(&self) -> Arc<Symbols> {
@@ -145,7 +201,7 @@ impl TraceFile {
     fn read_symbols(&self) -> &(Arc<Symbols>, Option<Damage>) {
         self.symbols.get_or_init(|| match self.kallsyms() {
             Ok(text) => (Arc::new(Symbols::parse(text)), None),
-            Err(trouble) => (Arc::default(), Some(trouble.damage("functions have no names"))),
+            Err(trouble) => (Arc::default(), Some(trouble.damage("functions have no names").detail())),
         })
     }
 
@@ -168,7 +224,16 @@ impl TraceFile {
         let mut info = self.info.clone();
         info.recorded = self.selected();
         info.damage.extend(self.symbols.get().and_then(|(_, damage)| damage.clone()));
-        TraceEvents::new(info, streams, comms.collect())
+        let gone = if wanted.contains(Kind::Lost) { self.container.gone.clone() } else { Vec::new() };
+        TraceEvents::new(info, Lanes::new(streams, self.threads()), comms.collect(), gone)
+    }
+
+    /// How many threads are worth their start to decode this file.
+    fn threads(&self) -> usize {
+        let cpus = self.container.buffers.iter().flat_map(|buffer| &buffer.cpus);
+        let size: u64 = cpus.map(|data| data.size).fold(0, u64::saturating_add);
+        let there = std::thread::available_parallelism().map_or(1, usize::from);
+        if size < WORTH_A_THREAD { 0 } else { (there - 1).min(MOST_THREADS) }
     }
 
     /// The kinds of events that were switched on, where the file tells: trace-cmd keeps the formats of
@@ -188,21 +253,25 @@ impl TraceFile {
         };
         self.records()
             .into_iter()
-            .map(|(_, records)| {
+            .enumerate()
+            .map(|(order, (_, records))| {
                 let names = SymbolCache::new(symbols.clone());
-                CpuEvents::new(records, self.decoders.clone(), names, self.container.tsc, wanted)
+                let times = self.container.times.of(records.cpu);
+                CpuEvents::new(order, records, self.decoders.clone(), names, times, wanted)
             })
             .collect()
     }
 
     /// All events in time order with their recorded bytes.
     pub fn raw_events(&self) -> RawEvents {
-        let streams = self.records().into_iter().map(|(buffer, records)| RawStream::new(buffer, records));
+        let streams = self.records().into_iter().map(|(buffer, records)| {
+            let times = self.container.times.of(records.cpu);
+            RawStream::new(buffer, records, times)
+        });
         RawEvents {
             formats: self.formats.clone(),
             decoders: self.decoders.clone(),
             endian: self.container.endian,
-            tsc: self.container.tsc,
             streams: streams.collect(),
         }
     }
@@ -212,13 +281,15 @@ impl TraceFile {
         let Container { endian, compression, buffers, .. } = &self.container;
         let readers: usize = buffers.iter().map(|buffer| buffer.cpus.len()).sum();
         let share = (ALL_BLOCKS / readers.max(1)).clamp(SMALLEST_SHARE, LARGEST_SHARE);
+        let chunk = (ALL_CHUNKS / readers.max(1)).clamp(SMALLEST_CHUNK, LARGEST_CHUNK);
+        let unpacker = Unpacker::new(*compression, chunk);
         let layout = self.container.page_layout();
         let mut records = Vec::with_capacity(readers);
         for (index, buffer) in buffers.iter().enumerate() {
             let block_size = (share / buffer.page_size).max(1) * buffer.page_size;
             for &data in &buffer.cpus {
                 let blocks = match buffer.compressed {
-                    true => Blocks::chunks(self.source.clone(), *endian, data, *compression),
+                    true => Blocks::chunks(self.source.clone(), *endian, data, unpacker),
                     false => Blocks::plain(self.source.clone(), *endian, data, block_size),
                 };
                 let reader = CpuRecords::new(data.cpu, layout, buffer.page_size, blocks, buffer.compressed);
@@ -273,6 +344,28 @@ fn read_versioned(source: &dyn ReadAt, input: &mut Input<'_>, version: u8) -> Re
     Ok(container)
 }
 
+/// Bytes that two CPUs claim are the first one's: no file has such, and to read them over and over could
+/// take for ever.
+fn drop_shared(container: &mut Container) {
+    let mut claims: Vec<(u64, u64, usize, usize)> = Vec::new();
+    for (buffer, of) in container.buffers.iter().enumerate() {
+        let sized = of.cpus.iter().enumerate().filter(|(_, data)| data.size > 0);
+        claims.extend(sized.map(|(index, data)| (data.offset, data.size, buffer, index)));
+    }
+    claims.sort_unstable();
+    let mut end = 0;
+    for (offset, size, buffer, index) in claims {
+        if offset >= end {
+            end = offset.saturating_add(size);
+            continue;
+        }
+        let data = &mut container.buffers[buffer].cpus[index];
+        let what = format!("CPU {}: its data is said to stand where another's does: skipped", data.cpu);
+        data.size = 0;
+        container.note(Damage::at(offset, what).unread(size));
+    }
+}
+
 struct Clipped {
     /// True when data was promised and none of it is there.
     gone: bool,
@@ -281,6 +374,7 @@ struct Clipped {
 /// Notes which CPUs' data reaches past the end of the file. Of compressed data the
 /// chunks themselves tell.
 fn clip(container: &mut Container, file_size: u64) -> Clipped {
+    drop_shared(container);
     let (mut promised, mut there) = (false, false);
     for (name, cpu) in
         container.buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|cpu| (&buffer.name, cpu)))
@@ -301,7 +395,7 @@ fn clip(container: &mut Container, file_size: u64) -> Clipped {
                         cpu.cpu
                     ),
                 },
-            ));
+            ).unread(missing));
         }
     }
     Clipped { gone: promised && !there }
@@ -314,18 +408,36 @@ fn describe(container: &Container) -> TraceInfo {
         (version, compression) => format!("trace.dat v{version} ({})", compression.name()),
     };
     let mut damage = container.damage.clone();
+    if container.unlisted > 0 {
+        damage.push(Damage::whole(format!("{} more damaged places", container.unlisted)));
+    }
     let mut clocks: Vec<&str> =
         container.buffers.iter().filter_map(|buffer| buffer.clock.as_deref()).collect();
     clocks.dedup();
     if clocks.len() > 1 {
-        damage.push(Damage::whole(format!(
+        let what = format!(
             "the buffers were recorded with different clocks ({}): their events do not line up",
             clocks.join(", ")
-        )));
+        );
+        damage.push(Damage::whole(what).doubt());
     }
     let clock = clocks.first().map(|&clock| clock.to_owned()).or_else(|| container.clock.clone());
+    if let Some(clock) = clock.as_deref().filter(|clock| TICKING.contains(clock))
+        && container.times.tsc.is_none()
+    {
+        let what = format!(
+            "the trace clock {clock} counts ticks, and the file does not say how long one is: times are in \
+             ticks and not in ns"
+        );
+        damage.push(Damage::whole(what).doubt());
+    }
     let recorded_cpus =
         container.buffers.iter().flat_map(|buffer| &buffer.cpus).map(|data| data.cpu.0 + 1).max();
+    let data_bytes = container
+        .buffers
+        .iter()
+        .flat_map(|buffer| &buffer.cpus)
+        .fold(container.gone_bytes, |sum: u64, data| sum.saturating_add(data.size));
     // `Linux <node> <release> <machine>`
     let mut uname = container.uname.as_deref().unwrap_or_default().split_ascii_whitespace().rev();
     let machine = uname.next().map(str::to_owned);
@@ -335,7 +447,13 @@ fn describe(container: &Container) -> TraceInfo {
         clock,
         kernel_release: uname.next().map(str::to_owned),
         machine,
+        time_shifted: container.times.shifted(),
+        data_bytes: Some(data_bytes),
         damage,
         ..TraceInfo::default()
     }
 }
+
+/// Trace clocks that count something else than nanoseconds (`trace_clocks`, `kernel/trace/trace.c`, and
+/// `ARCH_TRACE_CLOCKS`).
+const TICKING: [&str; 3] = ["counter", "x86-tsc", "ppc-tb"];

@@ -1,10 +1,11 @@
 //! The events of a trace.dat as they were recorded: every field by name.
 
-use super::container::TscToNs;
 use super::cpu::{CpuRecord, CpuRecords};
+use super::time::CpuTimes;
 use crate::bytes::Endian;
 use crate::decode::Decoders;
 use crate::format::{EventFormat, EventFormats};
+use crate::page::LostBefore;
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns};
 use whylate_events::Context;
@@ -25,6 +26,8 @@ pub struct RawEvent<'r> {
     pub format: Option<&'r Arc<EventFormat>>,
     /// All its bytes, the common fields first.
     pub payload: &'r [u8],
+    /// Events that the kernel lost on this CPU just before this one.
+    pub lost: Option<LostBefore>,
     endian: Endian,
 }
 
@@ -56,20 +59,34 @@ pub struct RawEvents {
     pub(super) formats: Arc<EventFormats>,
     pub(super) decoders: Arc<Decoders>,
     pub(super) endian: Endian,
-    pub(super) tsc: Option<TscToNs>,
     pub(super) streams: Vec<RawStream>,
 }
 
 pub(super) struct RawStream {
     buffer: usize,
     records: CpuRecords,
-    head: Option<CpuRecord>,
+    times: Option<CpuTimes>,
+    /// The next record and its instant.
+    head: Option<(Ns, CpuRecord)>,
+    last: Ns,
 }
 
 impl RawStream {
-    pub(super) fn new(buffer: usize, mut records: CpuRecords) -> RawStream {
-        let head = records.next();
-        RawStream { buffer, records, head }
+    pub(super) fn new(buffer: usize, records: CpuRecords, times: Option<CpuTimes>) -> RawStream {
+        let mut stream = RawStream { buffer, records, times, head: None, last: Ns(i64::MIN) };
+        stream.advance();
+        stream
+    }
+
+    fn advance(&mut self) {
+        self.head = self.records.next().map(|record| {
+            let ts = match &self.times {
+                None => Ns(record.timestamp as i64),
+                Some(times) => times.ns(record.timestamp).max(self.last),
+            };
+            self.last = ts;
+            (ts, record)
+        });
     }
 }
 
@@ -79,22 +96,23 @@ impl RawEvents {
     pub fn next(&mut self) -> Option<RawEvent<'_>> {
         // The stream that gave the last event still holds it: its head is taken but not replaced.
         for stream in self.streams.iter_mut().filter(|stream| stream.head.is_none()) {
-            stream.head = stream.records.next();
+            stream.advance();
         }
-        let earliest = |stream: &&mut RawStream| stream.head.as_ref().map(|head| head.timestamp);
+        let earliest = |stream: &&mut RawStream| stream.head.as_ref().map(|(ts, _)| *ts);
         let stream = self.streams.iter_mut().filter(|stream| stream.head.is_some()).min_by_key(earliest)?;
-        let record = stream.head.take()?;
+        let (ts, record) = stream.head.take()?;
+        let lost = stream.records.take_lost();
         let payload = stream.records.bytes(&record);
         let id = self.decoders.id(payload).unwrap_or(0);
-        let ts = self.tsc.map_or(record.timestamp, |tsc| tsc.ns(record.timestamp));
         Some(RawEvent {
-            ts: Ns(ts as i64),
+            ts,
             cpu: stream.records.cpu,
             buffer: stream.buffer,
             context: self.decoders.context(payload),
             id,
             format: self.formats.get(id),
             payload,
+            lost,
             endian: self.endian,
         })
     }

@@ -13,8 +13,9 @@ mod counts;
 mod runs;
 mod who;
 
+use super::LARGEST_CHUNK;
 use super::blocks::Blocks;
-use super::compress::Compression;
+use super::compress::{Compression, Unpacker};
 use super::container::{Buffer, Container, CpuData};
 use super::cpu::CpuRecords;
 use super::error::Trouble;
@@ -68,6 +69,7 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
         });
     }
     let page_size = container.page_size(lost.page_size, lost.at)?;
+    let decoders = Decoders::new(&container.formats, container.endian);
     let mut counts = counts::parse(&lost.stats);
     let known: Vec<String> = container.buffers.iter().map(|buffer| buffer.name.clone()).collect();
     counts.retain(|counted| !known.contains(&counted.buffer));
@@ -88,7 +90,8 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
             cpus: Vec::new(),
         };
         let counts = counted.as_ref().map(Counted::counts).unwrap_or_default();
-        let (events, of_nobody) = buffer_of(source, container, pages, &mut buffer, &counts, &mut notes);
+        let (events, of_nobody) =
+            buffer_of(source, container, &decoders, pages, &mut buffer, &counts, &mut notes);
         left_out += of_nobody;
         if !buffer.cpus.is_empty() {
             let cpus = cpu_list(buffer.cpus.iter().map(|data| data.cpu).collect());
@@ -127,7 +130,8 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
 /// left out.
 fn buffer_of(
     source: &Arc<dyn ReadAt>,
-    container: &Container,
+    container: &mut Container,
+    decoders: &Decoders,
     pages: &Pages,
     buffer: &mut Buffer,
     counts: &Counts,
@@ -141,23 +145,26 @@ fn buffer_of(
             None => (runs::by_time(&**source, layout, buffer.page_size, pages), false),
         },
     };
-    let decoders = Decoders::new(&container.formats, container.endian);
+    let unpacker = Unpacker::new(container.compression, LARGEST_CHUNK);
     let read: Vec<Read> = found
         .into_iter()
         .map(|run| {
             let data = CpuData { cpu: Cpu(0), offset: run.start, size: run.end - run.start };
             let blocks = match buffer.compressed {
-                true => Blocks::chunks(source.clone(), container.endian, data, container.compression),
+                true => Blocks::chunks(source.clone(), container.endian, data, unpacker),
                 false => Blocks::plain(source.clone(), container.endian, data, buffer.page_size),
             };
             let records = CpuRecords::new(Cpu(0), layout, buffer.page_size, blocks, buffer.compressed);
-            let (events, damaged, idle) = who::read(records, &decoders, container);
+            let (events, damaged, idle) = who::read(records, decoders, container);
             Read { run: Run { whole: run.whole && !damaged, ..run }, events, idle }
         })
         .collect();
-    let sizes: Vec<_> = read.iter().map(|read| (read.events, read.run.whole)).collect();
+    // What has no events behind the last that has may be no run at all.
+    let runs = read.iter().rposition(|read| read.events > 0).map_or(0, |last| last + 1);
+    let sizes: Vec<_> = read.iter().take(runs).map(|read| (read.events, read.run.whole)).collect();
     let by_counts = counts.assign(&sizes).filter(|_| add_up);
     let (mut events, mut left_out, mut by_name) = (0, 0, false);
+    let mut gone = Vec::new();
     for (index, read) in read.iter().enumerate().filter(|(_, read)| read.events > 0) {
         let counted = by_counts.as_ref().and_then(|cpus| cpus.get(index).copied());
         // The kernel's counts and its idle task must not disagree.
@@ -168,10 +175,9 @@ fn buffer_of(
         let bytes = read.run.end - read.run.start;
         let Some(cpu) = cpu.filter(|&cpu| buffer.cpus.iter().all(|data| data.cpu != cpu)) else {
             left_out += read.events;
-            notes.push(Damage::at(
-                read.run.start,
-                format!("{} events in {bytes} bytes are left out: their CPU is not known", read.events),
-            ));
+            let what =
+                format!("{} events in {bytes} bytes are left out: their CPU is not known", read.events);
+            notes.push(Damage::at(read.run.start, what).unread(bytes));
             continue;
         };
         by_name |= counted.is_none();
@@ -180,16 +186,28 @@ fn buffer_of(
         let missing = counts.of(cpu).unwrap_or(0).saturating_sub(read.events);
         if missing > 0 && counted.is_some() {
             let at = if pages.cut { pages.end } else { read.run.end };
-            notes.push(Damage::at(at, format!("CPU {cpu}: {missing} of its events are gone")));
+            let what = format!("CPU {cpu}: {missing} of its events are gone");
+            gone.push((Damage::at(at, what), missing));
+            container.gone.push((cpu, missing));
         }
     }
     if by_name {
         let what = "whose pages these are was told by the idle tasks' names: a page without one may be \
                     another CPU's";
-        notes.push(Damage::at(pages.start, what));
+        notes.push(Damage::at(pages.start, what).doubt());
     }
     for (cpu, count) in counts.without(&buffer.cpus) {
-        notes.push(Damage::at(pages.end, format!("CPU {cpu}: all {count} of its events are gone")));
+        let what = format!("CPU {cpu}: all {count} of its events are gone");
+        gone.push((Damage::at(pages.end, what), count));
+        container.gone.push((cpu, count));
+    }
+    let bytes = buffer.cpus.iter().fold(0, |sum: u64, data| sum.saturating_add(data.size));
+    for (damage, count) in gone {
+        // As large as those that are there.
+        let size = u128::from(count) * u128::from(bytes) / u128::from(events.max(1));
+        let size = u64::try_from(size).unwrap_or(u64::MAX);
+        container.gone_bytes = container.gone_bytes.saturating_add(size);
+        notes.push(damage.unread(size));
     }
     (events, left_out)
 }

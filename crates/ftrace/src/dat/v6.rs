@@ -1,23 +1,18 @@
 //! The container of version 6: one header block after the other, then the pages
 //! (`trace-cmd.dat.v6(5)`).
 
-use super::container::{Buffer, Container, CpuData, Kallsyms, TscToNs, clock_in_use};
+use super::compress::Compression;
+use super::container::{Buffer, Container, CpuData, Kallsyms, clock_in_use};
 use super::error::Trouble;
 use super::input::Input;
+use super::latency_text::TextAt;
+use super::options as option;
 use crate::bytes::until_nul;
 use whylate_base::Cpu;
 use whylate_events::Damage;
 
-/// Option numbers of both versions.
-pub(super) mod option {
-    pub(in crate::dat) const DONE: u16 = 0;
-    pub(in crate::dat) const CPUSTAT: u16 = 2;
-    pub(in crate::dat) const BUFFER: u16 = 3;
-    pub(in crate::dat) const TRACECLOCK: u16 = 4;
-    pub(in crate::dat) const UNAME: u16 = 5;
-    pub(in crate::dat) const CPUCOUNT: u16 = 8;
-    pub(in crate::dat) const TSC2NSEC: u16 = 14;
-}
+/// What stands for the CPU table where a latency tracer's text follows.
+const LATENCY: &[u8] = b"latency  \0";
 
 /// The kernel supports no more (`CONFIG_NR_CPUS`).
 pub(super) const MOST_CPUS: u32 = 8192;
@@ -38,7 +33,7 @@ pub(super) fn read(
     }
     input.at += size;
     let size = u64::from(input.u32("the printk formats")?);
-    input.take(size, "the printk formats")?;
+    container.printk_formats = input.take(size, "the printk formats")?;
     let comms = input.sized64("the thread names")?;
     container.read_comms(until_nul(&comms));
 
@@ -55,16 +50,20 @@ pub(super) fn read(
         options = read_options(container, input)?;
         kind = input.take(10, "the kind of trace data")?;
     }
+    if kind == LATENCY {
+        container.text = Some(TextAt { at: input.at, size: 0, compression: Compression::None });
+        return Ok(());
+    }
     let cpus_of_top = read_cpu_table(input, &kind, cpus)?;
     if options.clock_follows {
         let at = input.place();
         match input.sized64("the trace clock") {
             Ok(text) => container.clock = clock_in_use(&String::from_utf8_lossy(&text)),
-            Err(trouble) => container.damage.push(trouble.damage("the clock is not known")),
+            Err(trouble) => container.note(trouble.damage("the clock is not known").detail()),
         }
         // A clock that is not there must not be taken for damage of the events.
         if container.clock.is_none() && container.damage.is_empty() {
-            container.damage.push(Damage::at(at, "the trace clock was not understood"));
+            container.note(Damage::at(at, "the trace clock was not understood").detail());
         }
     }
     let clock = container.clock.clone();
@@ -77,7 +76,7 @@ pub(super) fn read(
         match table {
             Ok(cpus) => buffers.push(buffer(name, cpus)),
             Err(trouble) => {
-                container.damage.push(trouble.damage(&format!("nothing of instance {name} can be read")));
+                container.note(trouble.damage(&format!("nothing of instance {name} can be read")));
             }
         }
     }
@@ -100,8 +99,8 @@ fn read_options(container: &mut Container, input: &mut Input<'_>) -> Result<Opti
             return Ok(options);
         }
         let size = u64::from(input.u32("the options")?);
+        let at = input.place();
         let data = input.take(size, "an option")?;
-        let text = || String::from_utf8_lossy(until_nul(&data)).into_owned();
         match id {
             option::BUFFER => {
                 let name = String::from_utf8_lossy(until_nul(data.get(8..).unwrap_or_default())).into_owned();
@@ -109,9 +108,7 @@ fn read_options(container: &mut Container, input: &mut Input<'_>) -> Result<Opti
             }
             // An empty mark in this version: the clock's text stands behind the CPU table.
             option::TRACECLOCK => options.clock_follows = true,
-            option::UNAME => container.uname = Some(text()),
-            option::TSC2NSEC => container.tsc = TscToNs::parse(container.endian, &data),
-            _ => {}
+            _ => option::take(container, id, &data, at),
         }
     }
 }
@@ -124,7 +121,6 @@ fn read_cpu_table(input: &mut Input<'_>, kind: &[u8], cpus: u32) -> Result<Vec<C
                 Ok(CpuData { cpu: Cpu(cpu), offset, size })
             })
             .collect(),
-        b"latency  \0" => Err(Trouble::Text),
         _ => Err(Trouble::bad(input.place() - 10, "the kind of trace data is not known")),
     }
 }

@@ -7,26 +7,24 @@
 //! option  = id u16 | size u32 | data      the last, DONE, points to the next options section
 //! ```
 
-use super::compress::{Compression, Unpacker};
-use super::container::{Buffer, Container, CpuData, Kallsyms, TscToNs, clock_in_use};
+use super::compress::{Compression, LARGEST_SECTION, Unpacker};
+use super::container::{Buffer, Container, CpuData, Kallsyms, clock_in_use};
 use super::error::Trouble;
-use super::input::{Input, LARGEST_BLOCK};
+use super::input::Input;
+use super::latency_text::TextAt;
+use super::options::{
+    self as option, BUFFER_TEXT, CMDLINES, EVENT_FORMATS, FTRACE_EVENTS, HEADER_INFO, KALLSYMS, PRINTK,
+    STRINGS,
+};
 use super::read_at::ReadAt;
 use super::salvage::{Lost, Pages};
-use super::v6::{MOST_CPUS, option};
+use super::v6::MOST_CPUS;
 use crate::bytes::{Endian, until_nul};
 use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::Cpu;
 use whylate_events::Damage;
 
 const OPTIONS: u16 = 0;
-const STRINGS: u16 = 15;
-const HEADER_INFO: u16 = 16;
-const FTRACE_EVENTS: u16 = 17;
-const EVENT_FORMATS: u16 = 18;
-const KALLSYMS: u16 = 19;
-const CMDLINES: u16 = 21;
-const BUFFER_TEXT: u16 = 22;
 
 /// Section flag: the data is compressed.
 const PACKED: u16 = 1;
@@ -50,7 +48,8 @@ struct Index {
     /// Descriptions of buffers, and the options section each stands in.
     buffers: Vec<(u64, Vec<u8>)>,
     stats: Vec<String>,
-    holds_text: bool,
+    /// Sections of a latency tracer's text.
+    texts: Vec<u64>,
     visited: BTreeSet<u64>,
 }
 
@@ -62,7 +61,7 @@ pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start
     let broken = match followed {
         Err(trouble @ Trouble::Io { .. }) => return Err(trouble),
         Err(trouble) => Some(trouble),
-        Ok(()) if index.buffers.is_empty() && !index.holds_text => {
+        Ok(()) if index.buffers.is_empty() && index.texts.is_empty() => {
             Some(Trouble::bad(start.options, "no option says where the trace data is"))
         }
         Ok(()) => None,
@@ -83,12 +82,17 @@ pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start
     for (at, data) in &index.buffers {
         match read_buffer(container, source, data, *at) {
             Ok(buffer) => container.buffers.push(buffer),
-            Err(trouble) => container.damage.push(trouble.damage("this buffer cannot be read")),
+            Err(trouble) => container.note(trouble.damage("this buffer cannot be read")),
         }
     }
     match container.buffers.is_empty() && container.lost.is_none() {
         false => Ok(()),
-        true if index.holds_text => Err(Trouble::Text),
+        true if let Some(&at) = index.texts.first() => {
+            let header = header(&mut Input::new(source, at, container.endian))?;
+            let compression = if header.packed { container.compression } else { Compression::None };
+            container.text = Some(TextAt { at: at + SECTION_HEADER, size: header.size, compression });
+            Ok(())
+        }
         true => Err(Trouble::bad(start.options, "no option says where the trace data is")),
     }
 }
@@ -125,14 +129,11 @@ impl Index {
                 option::CPUSTAT => self.stats.push(text()),
                 option::BUFFER => self.buffers.push((at, data.to_vec())),
                 option::TRACECLOCK => container.clock = clock_in_use(&text()),
-                option::UNAME => container.uname = Some(text()),
-                option::CPUCOUNT => container.cpu_count = container.endian.u32(data, 0).unwrap_or(0),
-                option::TSC2NSEC => container.tsc = TscToNs::parse(container.endian, data),
-                HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | CMDLINES => {
+                HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | PRINTK | CMDLINES => {
                     self.sections.extend(offset.map(|offset| (id, offset)));
                 }
-                BUFFER_TEXT => self.holds_text = true,
-                _ => {}
+                BUFFER_TEXT => self.texts.extend(offset),
+                _ => option::take(container, id, data, at),
             }
         }
         None
@@ -147,7 +148,7 @@ impl Index {
             let Some(header) = known_header(container.endian, source, at) else {
                 if at + SECTION_HEADER <= source.size() {
                     let what = "no section begins where one should: what stands here is passed over";
-                    container.damage.push(Damage::at(at, what));
+                    container.note(Damage::at(at, what));
                 }
                 // A number that was changed leaves the size, which then leads to a section.
                 let end = header(&mut Input::new(source, at, container.endian))
@@ -183,7 +184,7 @@ impl Index {
                         packed: header.packed,
                     });
                 }
-                HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | CMDLINES => {
+                HEADER_INFO | FTRACE_EVENTS | EVENT_FORMATS | KALLSYMS | PRINTK | CMDLINES => {
                     self.sections.entry(header.id).or_insert(at);
                 }
                 _ => {}
@@ -204,7 +205,7 @@ impl Index {
 /// The header at `at`, if its number is one that sections have.
 fn known_header(endian: Endian, source: &dyn ReadAt, at: u64) -> Option<Header> {
     let header = header(&mut Input::new(source, at, endian)).ok()?;
-    matches!(header.id, OPTIONS | option::BUFFER | STRINGS..=BUFFER_TEXT).then_some(header)
+    matches!(header.id, OPTIONS | option::BUFFER | STRINGS..=option::LAST).then_some(header)
 }
 
 /// A description that cannot be read costs only what it describes.
@@ -219,6 +220,11 @@ fn read_section(container: &mut Container, source: &dyn ReadAt, id: u16, offset:
             HEADER_INFO => container.read_headers(&mut input),
             FTRACE_EVENTS => container.read_ftrace_formats(&mut input),
             EVENT_FORMATS => container.read_event_formats(&mut input),
+            PRINTK => {
+                let size = u64::from(input.u32("the printk formats")?);
+                container.printk_formats = input.take(size, "the printk formats")?;
+                Ok(())
+            }
             _ => {
                 let text = input.sized64("the thread names")?;
                 container.read_comms(until_nul(&text));
@@ -227,12 +233,14 @@ fn read_section(container: &mut Container, source: &dyn ReadAt, id: u16, offset:
         }
     });
     if let Err(trouble) = result {
-        let cost = match id {
-            HEADER_INFO => "the usual page header is assumed",
-            CMDLINES => "some threads have no name",
-            _ => "events whose format is lost cannot be told apart",
+        let (cost, detail) = match id {
+            HEADER_INFO => ("the usual page header is assumed", true),
+            CMDLINES => ("some threads have no name", true),
+            PRINTK => ("some messages of kernel functions have no text", true),
+            _ => ("events whose format is lost cannot be told apart", false),
         };
-        container.damage.push(trouble.damage(cost));
+        let damage = trouble.damage(cost);
+        container.note(if detail { damage.detail() } else { damage });
     }
 }
 
@@ -283,10 +291,7 @@ fn section(
     let (packed, unpacked) = (input.u32("a section")?, input.u32("a section")?);
     let bytes = input.take(u64::from(packed), "a section")?;
     let mut section = Vec::new();
-    if u64::from(unpacked) > LARGEST_BLOCK {
-        return Err(Trouble::bad(offset, format!("a section claims {unpacked} bytes")));
-    }
-    Unpacker::new(compression)
+    Unpacker::new(compression, LARGEST_SECTION)
         .unpack(&bytes, unpacked, &mut section)
         .map_err(|what| Trouble::bad(offset, format!("section {id}: {what}")))?;
     Ok(section)
@@ -306,14 +311,22 @@ fn read_buffer(
     let clock = clock_in_use(&input.string(4096, what)?);
     let said_page_size = input.u32(what)?;
     let count = input.u32(what)?;
-    let mut cpus = Vec::new();
-    for _ in 0..count {
-        let data = CpuData { cpu: Cpu(input.u32(what)?), offset: input.u64(what)?, size: input.u64(what)? };
-        match data.cpu.0 < MOST_CPUS {
-            true => cpus.push(data),
-            false => {
-                container.damage.push(Damage::at(at, format!("CPU {} makes no sense: skipped", data.cpu)))
+    let mut cpus: Vec<CpuData> = Vec::new();
+    for read in 0..count {
+        let mut entry =
+            || Ok(CpuData { cpu: Cpu(input.u32(what)?), offset: input.u64(what)?, size: input.u64(what)? });
+        let data = match entry() {
+            Ok(data) => data,
+            Err(trouble @ Trouble::Io { .. }) => return Err(trouble),
+            Err(_) => {
+                let what = format!("the description of a buffer ends after {read} of its {count} CPUs");
+                container.note(Damage::at(at, what));
+                break;
             }
+        };
+        match data.cpu.0 < MOST_CPUS && cpus.len() < MOST_CPUS as usize {
+            true => cpus.push(data),
+            false => container.note(Damage::at(at, format!("CPU {} makes no sense: skipped", data.cpu))),
         }
     }
     let page_size = container.page_size(said_page_size, at)?;

@@ -4,19 +4,33 @@ use crate::bytes::{Endian, until_nul};
 use crate::format::{EventFormat, Place, located};
 use whylate_base::Text;
 
-/// Where an integer lies.
+/// Where an integer lies: in the eight bytes from `at` on, all but it shifted out. One load and two shifts
+/// serve every size, and an event has several integers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Int {
-    offset: usize,
-    size: u8,
+    at: usize,
+    up: u8,
+    down: u8,
     signed: bool,
 }
 
 impl Int {
+    /// An integer of `size` bytes, at most 8. Of the eight bytes that are read it is the last, so that they
+    /// reach past the end of no record: each begins with eight bytes of common fields.
+    fn new(endian: Endian, offset: usize, size: usize, signed: bool) -> Int {
+        let at = (offset + size).saturating_sub(8);
+        let up = match endian {
+            Endian::Little => 8 - (offset + size - at),
+            Endian::Big => offset - at,
+        };
+        Int { at, up: 8 * up as u8, down: 64 - 8 * size as u8, signed }
+    }
+
     /// The value; `None` where the record is too short.
     #[inline]
     pub(super) fn read(self, endian: Endian, record: &[u8]) -> Option<i64> {
-        endian.int(record, self.offset, usize::from(self.size), self.signed)
+        let word = endian.u64(record, self.at)? << self.up;
+        Some(if self.signed { word as i64 >> self.down } else { (word >> self.down) as i64 })
     }
 }
 
@@ -56,6 +70,7 @@ impl Str {
 /// Looks fields up in a format, and notes how long a record must be to have them all.
 pub(super) struct Lookup<'f> {
     pub(super) format: &'f EventFormat,
+    endian: Endian,
     shortest: usize,
 }
 
@@ -63,8 +78,8 @@ pub(super) struct Lookup<'f> {
 const FARTHEST: usize = 1 << 27;
 
 impl<'f> Lookup<'f> {
-    pub(super) fn new(format: &'f EventFormat) -> Self {
-        Lookup { format, shortest: 0 }
+    pub(super) fn new(format: &'f EventFormat, endian: Endian) -> Self {
+        Lookup { format, endian, shortest: 0 }
     }
 
     pub(super) fn shortest(&self) -> usize {
@@ -74,9 +89,9 @@ impl<'f> Lookup<'f> {
     /// An integer or pointer.
     pub(super) fn int(&mut self, name: &str) -> Option<Int> {
         let field = self.format.field(name).filter(|field| !field.array && field.place == Place::Here)?;
-        let size = matches!(field.size, 1 | 2 | 4 | 8).then_some(field.size as u8)?;
+        matches!(field.size, 1 | 2 | 4 | 8).then_some(())?;
         self.reach(field.offset, field.size)?;
-        Some(Int { offset: field.offset, size, signed: field.signed })
+        Some(Int::new(self.endian, field.offset, field.size, field.signed))
     }
 
     /// The first of several names that there is: fields were renamed between kernels.
@@ -90,11 +105,17 @@ impl<'f> Lookup<'f> {
         let size = field.size / count;
         (matches!(size, 4 | 8) && size * count == field.size).then_some(())?;
         self.reach(field.offset, field.size)?;
-        Some(
-            (0..count)
-                .map(|i| Int { offset: field.offset + i * size, size: size as u8, signed: false })
-                .collect(),
-        )
+        Some((0..count).map(|i| Int::new(self.endian, field.offset + i * size, size, false)).collect())
+    }
+
+    /// True when the fields (name, offset, size) lie where nearly every machine has them, least significant
+    /// byte first: such records are decoded without asking where each field is.
+    pub(super) fn lies_as(&self, fields: &[(&str, usize, usize)]) -> bool {
+        self.endian == Endian::Little
+            && fields.iter().all(|&(name, offset, size)| {
+                let field = self.format.field(name).filter(|field| field.place == Place::Here);
+                field.is_some_and(|field| (field.offset, field.size) == (offset, size))
+            })
     }
 
     /// A string, wherever it is kept.

@@ -54,7 +54,7 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Irq)> {
 }
 
 impl Irq {
-    #[inline]
+    #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8]) -> Option<EventKind> {
         Some(match *self {
             Irq::Entry { irq, name } => {

@@ -5,6 +5,7 @@
 //! reads at known offsets. An event that has no type of its own still shows who ran.
 
 mod field;
+mod flags;
 mod irq;
 mod sched;
 mod signal;
@@ -16,6 +17,7 @@ use crate::bytes::Endian;
 use crate::format::{EventFormat, EventFormats};
 use crate::symbols::SymbolCache;
 use field::{Int, Lookup, Str};
+use flags::FlagLayout;
 use whylate_base::Tid;
 use whylate_events::{Context, ContextFlags, EventKind, Kind, Marker};
 
@@ -57,6 +59,9 @@ struct Common {
     pid: Option<Int>,
     flags: Option<Int>,
     preempt_count: Option<Int>,
+    layout: FlagLayout,
+    /// They lie as in every kernel since 3.0, least significant byte first.
+    is_usual: bool,
 }
 
 /// `common_preempt_count` holds the preemption depth in its lower half; since 5.16 the upper
@@ -64,24 +69,40 @@ struct Common {
 const PREEMPT_DEPTH: u8 = 0x0f;
 
 impl Decoders {
-    /// Compiles the decoders of all `formats`.
+    /// Compiles the decoders of all `formats`, of a kernel whose release is not known.
     pub fn new(formats: &EventFormats, endian: Endian) -> Decoders {
+        Decoders::of_kernel(formats, endian, None)
+    }
+
+    /// Compiles the decoders of all `formats`, of the kernel that `uname -r` calls `release`.
+    pub fn of_kernel(formats: &EventFormats, endian: Endian, release: Option<&str>) -> Decoders {
         let slots = formats.iter().map(|format| usize::from(format.id) + 1).max().unwrap_or(0);
         let mut by_id = Vec::new();
         by_id.resize_with(slots, || Slot::other(false));
         for format in formats.iter() {
             if let Some(slot) = by_id.get_mut(usize::from(format.id)) {
-                *slot = Slot::compile(format);
+                *slot = Slot::compile(format, endian);
             }
         }
         // All events share the common fields.
         let first = formats.iter().next();
-        let int = |name| first.and_then(|format| Lookup::new(format).int(name));
+        let int = |name| first.and_then(|format| Lookup::new(format, endian).int(name));
+        // Records made of a text without those columns (`encode`) say so by a field of their own.
+        let told = int("common_irqs_unknown").is_none();
+        let usual = [
+            ("common_type", 0, 2),
+            ("common_flags", 2, 1),
+            ("common_preempt_count", 3, 1),
+            ("common_pid", 4, 4),
+        ];
+        let is_usual = told && first.is_some_and(|format| Lookup::new(format, endian).lies_as(&usual));
         let common = Common {
+            is_usual,
             id: int("common_type"),
             pid: int("common_pid"),
-            flags: int("common_flags"),
-            preempt_count: int("common_preempt_count"),
+            flags: int("common_flags").filter(|_| told),
+            preempt_count: int("common_preempt_count").filter(|_| told),
+            layout: FlagLayout::of(release, int("common_preempt_lazy_count").is_some()),
         };
         Decoders { endian, common, by_id }
     }
@@ -89,6 +110,9 @@ impl Decoders {
     /// The event id of a record; `None` when it is too short to have one.
     #[inline]
     pub fn id(&self, record: &[u8]) -> Option<u16> {
+        if self.common.is_usual {
+            return Endian::Little.u16(record, 0);
+        }
         match self.common.id {
             Some(field) => field.read(self.endian, record).map(|id| id as u16),
             None => self.endian.u16(record, 0),
@@ -104,10 +128,22 @@ impl Decoders {
     /// Who was current, and how interruptible.
     #[inline]
     pub fn context(&self, record: &[u8]) -> Context {
+        if self.common.is_usual
+            && let Some(&[_, _, flags, count, pid @ ..]) = record.first_chunk::<8>()
+        {
+            return Context {
+                tid: Tid(i32::from_le_bytes(pid)),
+                flags: self.common.layout.read(flags),
+                preempt_depth: Some(count & PREEMPT_DEPTH),
+            };
+        }
         let read = |field: &Option<Int>| field.and_then(|field| field.read(self.endian, record));
         Context {
             tid: Tid(read(&self.common.pid).unwrap_or(0) as i32),
-            flags: ContextFlags(read(&self.common.flags).unwrap_or(0) as u8),
+            flags: match &self.common.flags {
+                Some(_) => self.common.layout.read(read(&self.common.flags).unwrap_or(0) as u8),
+                None => ContextFlags::IRQS_UNKNOWN,
+            },
             preempt_depth: read(&self.common.preempt_count).map(|count| count as u8 & PREEMPT_DEPTH),
         }
     }
@@ -119,8 +155,18 @@ impl Decoders {
         if record.len() < slot.shortest {
             return None;
         }
-        let endian = self.endian;
-        match &slot.decoder {
+        // Asked once and not for each field.
+        match self.endian {
+            Endian::Little => slot.decode(Endian::Little, record, names),
+            Endian::Big => slot.decode(Endian::Big, record, names),
+        }
+    }
+}
+
+impl Slot {
+    #[inline(always)]
+    fn decode(&self, endian: Endian, record: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
+        match &self.decoder {
             Decoder::Sched(sched) => sched.decode(endian, record),
             Decoder::Irq(irq) => irq.decode(endian, record),
             Decoder::Timer(timer) => timer.decode(endian, record, names),
@@ -138,16 +184,14 @@ impl Decoders {
             Decoder::Other => Some(EventKind::Other),
         }
     }
-}
 
-impl Slot {
     fn other(known: bool) -> Slot {
         Slot { kind: Kind::Other, known, shortest: 0, decoder: Decoder::Other }
     }
 
     /// A format that lacks a field its decoder needs gives a plain `Other`.
-    fn compile(format: &EventFormat) -> Slot {
-        let mut lookup = Lookup::new(format);
+    fn compile(format: &EventFormat, endian: Endian) -> Slot {
+        let mut lookup = Lookup::new(format, endian);
         let compiled = match format.system.as_str() {
             "sched" => sched::compile(&mut lookup).map(|(kind, sched)| (kind, Decoder::Sched(sched))),
             "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" => {

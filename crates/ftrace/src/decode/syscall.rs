@@ -8,13 +8,25 @@ use whylate_events::{EventKind, Syscall, SyscallReturn};
 
 #[derive(Debug)]
 pub(super) enum Syscalls {
-    Enter { nr: Int, args: Vec<Int> },
-    Exit { nr: Int, ret: Int },
+    Enter {
+        nr: Int,
+        args: Vec<Int>,
+    },
+    /// `sys_enter` of a 64-bit machine.
+    Usual,
+    Exit {
+        nr: Int,
+        ret: Int,
+    },
 }
 
 pub(super) fn compile(f: &mut Lookup<'_>) -> Option<Syscalls> {
     let (system, name) = (f.format.system.as_str(), f.format.name.as_str());
     Some(match (system, name) {
+        ("raw_syscalls", "sys_enter") if f.lies_as(&[("id", 8, 8), ("args", 16, 48)]) => {
+            f.longs("args", 6)?;
+            Syscalls::Usual
+        }
         ("raw_syscalls", "sys_enter") => Syscalls::Enter { nr: f.int("id")?, args: f.longs("args", 6)? },
         ("raw_syscalls", "sys_exit") => Syscalls::Exit { nr: f.int("id")?, ret: f.int("ret")? },
         ("syscalls", _) => {
@@ -42,9 +54,14 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<Syscalls> {
 }
 
 impl Syscalls {
-    #[inline]
+    #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8]) -> Option<EventKind> {
         Some(match self {
+            Syscalls::Usual => {
+                let words = r.first_chunk::<64>()?.as_chunks::<8>().0;
+                let args = std::array::from_fn(|arg| u64::from_le_bytes(words[arg + 2]));
+                EventKind::SyscallEnter(Syscall { nr: i64::from_le_bytes(words[1]), args })
+            }
             Syscalls::Enter { nr, args: fields } => {
                 let mut args = [0; 6];
                 for (arg, field) in args.iter_mut().zip(fields) {

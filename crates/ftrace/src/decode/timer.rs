@@ -46,7 +46,7 @@ fn name(function: Option<Int>, e: Endian, r: &[u8], names: &mut SymbolCache) -> 
 }
 
 impl Timer {
-    #[inline]
+    #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         Some(match *self {
             Timer::Start { hrtimer, function, expires, softexpires } => {

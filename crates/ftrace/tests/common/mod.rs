@@ -2,6 +2,8 @@
 //! on any kind of machine: both byte orders, both word sizes, both container versions.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod sample;
+
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use whylate_ftrace::bytes::Endian;
 use whylate_ftrace::format::{EventFormat, Place};
@@ -189,6 +191,20 @@ pub(crate) struct Dat {
     pub(crate) cpus: Vec<Vec<u8>>,
     /// How many events the kernel's statistics count on each CPU; none are written if empty.
     pub(crate) counts: Vec<u64>,
+    /// Further options: number and data.
+    pub(crate) options: Vec<(usize, Vec<u8>)>,
+    pub(crate) instances: Vec<Instance>,
+}
+
+/// Another buffer than the top one.
+#[derive(Clone)]
+pub(crate) struct Instance {
+    pub(crate) name: String,
+    /// Of version 7 only: an older file has one clock.
+    pub(crate) clock: String,
+    /// Of version 7 only: an older file has one size.
+    pub(crate) page_size: usize,
+    pub(crate) cpus: Vec<Vec<u8>>,
 }
 
 /// The compression of a v7 file.
@@ -262,8 +278,47 @@ impl Dat {
         bytes
     }
 
-    /// As version 6. `instances` say which CPUs' tables are repeated as instances.
+    /// As version 6.
     pub(crate) fn v6(&self) -> Vec<u8> {
+        let mut file = self.v6_head();
+        let mut tables = vec![(0, &self.cpus)];
+        for instance in &self.instances {
+            // The place of its table is put in when that is written.
+            file.extend(self.option(3, &[self.n(0, 8), instance.name.as_bytes().to_vec(), vec![0]].concat()));
+            tables.push((file.len() - 8 - instance.name.len() - 1, &instance.cpus));
+        }
+        file.extend(self.n(0, 2));
+        let mut entries = Vec::new();
+        for (index, &(pointer, cpus)) in tables.iter().enumerate() {
+            if index > 0 {
+                let here = self.n(file.len(), 8);
+                file[pointer..pointer + 8].copy_from_slice(&here);
+            }
+            file.extend(b"flyrecord\0");
+            entries.push(file.len());
+            file.resize(file.len() + 16 * cpus.len(), 0);
+            if index == 0 {
+                file.extend(self.sized(format!("local [{}] mono\n", self.clock).as_bytes(), 8));
+            }
+        }
+        for (table, (_, cpus)) in entries.into_iter().zip(tables) {
+            for (cpu, pages) in cpus.iter().enumerate() {
+                file.resize(file.len().next_multiple_of(self.page_size), 0);
+                let entry = [self.n(file.len(), 8), self.n(pages.len(), 8)].concat();
+                file[table + 16 * cpu..][..16].copy_from_slice(&entry);
+                file.extend(pages);
+            }
+        }
+        file
+    }
+
+    /// As version 6, with a latency tracer's text in place of events.
+    pub(crate) fn v6_latency(&self, text: &str) -> Vec<u8> {
+        [self.v6_head(), self.n(0, 2), b"latency  \0".to_vec(), text.as_bytes().to_vec()].concat()
+    }
+
+    /// Up to the last of the options.
+    fn v6_head(&self) -> Vec<u8> {
         let mut file = self.initial(b"6\0");
         file.extend(self.headers());
         file.extend(self.formats(&self.ftrace));
@@ -276,17 +331,7 @@ impl Dat {
         file.extend(self.option(4, b""));
         file.extend(self.option(5, b"Linux node 6.1.0-rt-test machine\0"));
         file.extend(self.option(999, b"from the future"));
-        file.extend(self.n(0, 2));
-        file.extend(b"flyrecord\0");
-        let table = file.len();
-        file.resize(table + 16 * self.cpus.len(), 0);
-        file.extend(self.sized(format!("local [{}] mono\n", self.clock).as_bytes(), 8));
-        for (cpu, pages) in self.cpus.iter().enumerate() {
-            file.resize(file.len().next_multiple_of(self.page_size), 0);
-            let entry = [self.n(file.len(), 8), self.n(pages.len(), 8)].concat();
-            file[table + 16 * cpu..][..16].copy_from_slice(&entry);
-            file.extend(pages);
-        }
+        self.options.iter().for_each(|(id, data)| file.extend(self.option(*id, data)));
         file
     }
 
@@ -311,6 +356,37 @@ impl Dat {
     /// As version 7. With `short`, compressed sizes are recorded 4 bytes short, as some
     /// trace-cmd versions do.
     pub(crate) fn v7(&self, packing: Packing, short: bool) -> Vec<u8> {
+        let (mut file, next) = self.v7_head(packing);
+        let mut options =
+            self.buffer(&mut file, packing, short, ("", &self.clock, self.page_size, &self.cpus));
+        for Instance { name, clock, page_size, cpus } in &self.instances {
+            options.extend(self.buffer(&mut file, packing, short, (name, clock, *page_size, cpus)));
+        }
+        self.v7_end(file, next, options)
+    }
+
+    /// As version 7, with a latency tracer's text in place of events.
+    pub(crate) fn v7_latency(&self, packing: Packing, text: &str) -> Vec<u8> {
+        let (mut file, next) = self.v7_head(packing);
+        let half = text.len() / 2;
+        let data = match packing {
+            Packing::None => text.as_bytes().to_vec(),
+            _ => {
+                let chunks = [&text[..half], &text[half..]].map(|part| {
+                    let packed = packing.pack(part.as_bytes());
+                    [self.n(packed.len(), 4), self.n(part.len(), 4), packed].concat()
+                });
+                [self.n(2, 4), chunks.concat()].concat()
+            }
+        };
+        let at = self.section(&mut file, 22, Packing::None, &data);
+        file[at + 2..at + 4].copy_from_slice(&self.n((packing != Packing::None) as usize, 2));
+        let option = self.option(22, &[self.n(at, 8), b"\0mono\0".to_vec()].concat());
+        self.v7_end(file, next, option)
+    }
+
+    /// The descriptions, and where the place of the next options section is to be put.
+    fn v7_head(&self, packing: Packing) -> (Vec<u8>, usize) {
         let mut file = self.initial(b"7\0");
         file.extend(packing.name());
         let first = file.len();
@@ -330,6 +406,7 @@ impl Dat {
         options.extend(self.option(5, b"Linux node 6.1.0-rt-test machine\0"));
         options.extend(self.option(8, &self.n(self.cpus.len(), 4)));
         options.extend(self.option(999, b"from the future"));
+        self.options.iter().for_each(|(id, data)| options.extend(self.option(*id, data)));
         for (cpu, count) in self.counts.iter().enumerate() {
             let text = format!("CPU: {cpu}\nentries: 0\noverrun: 3\nread events: {count}\n\0");
             options.extend(self.option(2, text.as_bytes()));
@@ -339,20 +416,28 @@ impl Dat {
         options.extend(self.option(0, &self.n(0, 8)));
         let options_at = self.section(&mut file, 0, Packing::None, &options);
         file[first..first + 8].copy_from_slice(&self.n(options_at, 8));
-        let next = options_at + 16 + done;
+        (file, options_at + 16 + done)
+    }
 
-        let buffer_at = self.section(&mut file, 3, Packing::None, b"");
+    /// Adds a buffer's section; gives the option that describes it.
+    fn buffer(
+        &self,
+        file: &mut Vec<u8>,
+        packing: Packing,
+        short: bool,
+        (name, clock, page_size, cpus): (&str, &str, usize, &[Vec<u8>]),
+    ) -> Vec<u8> {
+        let buffer_at = self.section(file, 3, Packing::None, b"");
         file[buffer_at + 2..buffer_at + 4].copy_from_slice(&self.n((packing != Packing::None) as usize, 2));
-        let mut buffer =
-            [self.n(buffer_at, 8), b"\0".to_vec(), self.clock.as_bytes().to_vec(), vec![0]].concat();
-        buffer.extend([self.n(self.page_size, 4), self.n(self.cpus.len(), 4)].concat());
-        for (cpu, pages) in self.cpus.iter().enumerate() {
-            file.resize(file.len().next_multiple_of(self.page_size), 0);
+        let names = [name.as_bytes(), b"\0", clock.as_bytes(), b"\0"].concat();
+        let mut buffer = [self.n(buffer_at, 8), names, self.n(page_size, 4), self.n(cpus.len(), 4)].concat();
+        for (cpu, pages) in cpus.iter().enumerate() {
+            file.resize(file.len().next_multiple_of(page_size), 0);
             let at = file.len();
             if packing == Packing::None {
                 file.extend(pages);
             } else {
-                let chunks: Vec<_> = pages.chunks(2 * self.page_size).collect();
+                let chunks: Vec<_> = pages.chunks(2 * page_size).collect();
                 file.extend(self.n(chunks.len(), 4));
                 for chunk in chunks {
                     let packed = packing.pack(chunk);
@@ -362,7 +447,11 @@ impl Dat {
             let size = file.len() - at - if short { 4 } else { 0 };
             buffer.extend([self.n(cpu, 4), self.n(at, 8), self.n(size, 8)].concat());
         }
-        let mut options = self.option(3, &buffer);
+        self.option(3, &buffer)
+    }
+
+    /// The last options section.
+    fn v7_end(&self, mut file: Vec<u8>, next: usize, mut options: Vec<u8>) -> Vec<u8> {
         options.extend(self.option(0, &self.n(0, 8)));
         let options_at = self.section(&mut file, 0, Packing::None, &options);
         file[next..next + 8].copy_from_slice(&self.n(options_at, 8));

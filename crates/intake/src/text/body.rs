@@ -1,12 +1,15 @@
 //! A line's event: from its printed fields to an [`EventKind`].
 
-use super::fields::{address, field, first_word, nanoseconds, number, symbol, tail, tid};
+use super::fields::{
+    address, field, first_word, nanoseconds, number, split, symbol, tail, tid, trim, trim_start,
+};
+use super::graph::{self, Call};
 use super::line::Head;
-use super::sched;
+use super::{sched, tracers};
 use whylate_base::Comm;
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, PageFault, Signal, Symbol,
-    Syscall, SyscallReturn,
+    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, NoiseSource, PageFault, Signal,
+    Symbol, Syscall, SyscallReturn,
 };
 
 /// What a line's body was.
@@ -14,38 +17,92 @@ use whylate_events::{
 pub(crate) enum Body {
     /// An event with all of its fields.
     Event(EventKind),
+    /// A call, or its return, of the function_graph tracer.
+    Call(Call),
+    /// The head of a stack trace: frames follow, of the kernel or of a program.
+    Stack(Stack),
+    /// Events were lost here.
+    Lost(Option<u64>),
     /// An event this project has no type for.
     Unknown,
     /// An event that has a type, with fields that make no sense.
     Damaged,
 }
 
+/// Whose frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Stack {
+    Kernel,
+    User,
+}
+
 /// Reads what stands behind the timestamp.
 pub(crate) fn parse(head: &Head<'_>, body: &str) -> Body {
+    let body = without_difference(body);
     if let Some((name, text)) = named(body) {
         return event(head, name, text);
     }
-    // Only the latency tracers' own lines begin with a number.
-    if body.starts_with(|c: char| c.is_ascii_digit()) {
-        return sched::latency_line(head, body).map_or(Body::Unknown, Body::Event);
-    }
-    match body.split_once(" <-") {
-        Some((function, _)) => Body::Event(EventKind::Function { name: symbol(function) }),
-        None => Body::Unknown,
+    match body.bytes().next() {
+        // Only the lines of tracers begin with a number.
+        Some(b'#' | b'0'..=b'9') => sched::latency_line(head, body)
+            .or_else(|| tracers::unnamed(body))
+            .or_else(|| function(body).filter(|_| body.contains(" <-")))
+            .map_or(Body::Unknown, Body::Event),
+        Some(b'<') => stack(body).map_or(Body::Unknown, Body::Stack),
+        Some(b'P') if body.starts_with("PERF_RECORD_LOST") => {
+            Body::Lost(body.split_once(" lost ").and_then(|(_, count)| number(count)))
+        }
+        _ => function(body).map_or(Body::Unknown, Body::Event),
     }
 }
 
-/// `name: fields`
+/// `trace-cmd report --ts-diff` puts the time since the last event before each: `(+2138)`.
+fn without_difference(body: &str) -> &str {
+    match body.strip_prefix("(+").and_then(|rest| rest.split_once(')')) {
+        Some((difference, rest)) if super::fields::digits(difference).is_some() => trim_start(rest),
+        _ => body,
+    }
+}
+
+/// `name: fields`, or `group:name: fields` of perf.
 fn named(body: &str) -> Option<(&str, &str)> {
-    let (name, text) = body.split_once(':')?;
-    let is_name = !name.starts_with(|c: char| c.is_ascii_digit())
-        && !name.is_empty()
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let text = text.trim();
-    is_name.then(|| (name, text.strip_prefix("[FAILED TO PARSE]").map_or(text, str::trim_start)))
+    let (mut name, mut text) = name_before_colon(body)?;
+    if text.bytes().next().is_some_and(|byte| !byte.is_ascii_whitespace())
+        && let Some((second, rest)) = name_before_colon(text)
+    {
+        (name, text) = (second, rest);
+    }
+    let text = trim(text);
+    Some((name, text.strip_prefix("[FAILED TO PARSE]").map_or(text, trim_start)))
+}
+
+/// Splits `name:rest`, where the name is one that an event may have.
+fn name_before_colon(text: &str) -> Option<(&str, &str)> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')?;
+    let (name, rest) = text.split_at_checked(end)?;
+    let is_name = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    Some((name, rest.strip_prefix(':').filter(|_| is_name)?))
+}
+
+fn stack(text: &str) -> Option<Stack> {
+    if text.starts_with("<stack trace") {
+        Some(Stack::Kernel)
+    } else if text.starts_with("<user stack trace") {
+        Some(Stack::User)
+    } else {
+        None
+    }
+}
+
+/// `function <-parent`; a kernel that does not know the parent prints the function alone.
+fn function(body: &str) -> Option<EventKind> {
+    let is_function = body.contains(" <-")
+        || !body.is_empty() && body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');
+    is_function.then(|| EventKind::Function { name: symbol(body) })
 }
 
 fn event(head: &Head<'_>, name: &str, text: &str) -> Body {
+    let call = |call: Option<Call>| call.map_or(Body::Damaged, Body::Call);
     let kind = match name {
         "sched_switch" => sched::switch(text),
         "sched_waking" => sched::wake(text).map(EventKind::Waking),
@@ -83,6 +140,16 @@ fn event(head: &Head<'_>, name: &str, text: &str) -> Body {
         "tracing_mark_write" => Some(EventKind::Marker(Marker::from(text))),
         "print" => Some(EventKind::Marker(Marker::from(printed(text)))),
         "function" => Some(EventKind::Function { name: traced_function(text) }),
+        "funcgraph_entry" | "funcgraph_exit" => return call(graph::reported(text)),
+        // Raw, they are addresses in the same line.
+        "kernel_stack" | "user_stack" => return stack(text).map_or(Body::Unknown, Body::Stack),
+        "timerlat" | "timerlat_sample" => tracers::timerlat(text),
+        "osnoise" | "osnoise_sample" => tracers::osnoise(text),
+        "hwlat" => tracers::hwlat(text),
+        "nmi_noise" => tracers::noise(NoiseSource::Nmi, text),
+        "irq_noise" => tracers::noise(NoiseSource::Irq, text),
+        "softirq_noise" => tracers::noise(NoiseSource::Softirq, text),
+        "thread_noise" => tracers::noise(NoiseSource::Thread, text),
         _ => return named_by_pattern(name, text),
     };
     kind.map_or(Body::Damaged, Body::Event)
@@ -149,9 +216,14 @@ fn sys_enter(text: &str) -> Option<EventKind> {
     let mut args = [0; 6];
     let nr = match text.strip_prefix("NR ") {
         Some(rest) => {
-            let (nr, list) = rest.split_once('(')?;
-            for (arg, text) in args.iter_mut().zip(list.trim_end_matches(')').split(',')) {
-                *arg = address(text)?;
+            let (nr, mut list) = split(rest, b'(')?;
+            for arg in &mut args {
+                let (value, rest) = split(list, b',').unwrap_or((list, ""));
+                *arg = address(value)?;
+                list = rest;
+                if list.is_empty() {
+                    break;
+                }
             }
             number(nr)?
         }
@@ -190,7 +262,7 @@ fn raw_arguments(text: &str) -> [u64; 6] {
 /// `NR 1 = 2`, or raw `id=1 ret=2`.
 fn sys_exit(text: &str) -> Option<EventKind> {
     let (nr, ret) = match text.strip_prefix("NR ") {
-        Some(rest) => rest.split_once('=').map(|(nr, ret)| (nr, ret.trim_start()))?,
+        Some(rest) => split(rest, b'=')?,
         None => (field(text, "id")?, field(text, "ret")?),
     };
     Some(EventKind::SyscallExit(SyscallReturn { nr: number(nr)?, ret: signed(ret)? }))

@@ -1,8 +1,8 @@
 //! What a text trace says about itself: `#` lines, `cpus=`, notes of lost events.
 
 use super::{cpu_from, fields};
-use whylate_base::{Comm, Cpu, Policy};
-use whylate_events::Fact;
+use whylate_base::{Comm, Cpu, Ns, Policy};
+use whylate_events::{Fact, LatencyTask, LatencyTrace, LatencyTracer};
 
 /// What the lines above the events told.
 #[derive(Default)]
@@ -10,15 +10,25 @@ pub(crate) struct Header {
     pub(crate) cpus: Option<u32>,
     pub(crate) kernel_release: Option<String>,
     pub(crate) facts: Vec<Fact>,
-    latency_trace: Option<String>,
+    /// What the first latency tracer's header says of its trace.
+    pub(crate) latency: Option<LatencyTrace>,
+    /// How many such headers there are.
+    pub(crate) latency_traces: u32,
+    title: Option<String>,
     is_report: bool,
+    /// `perf script` printed at least one line.
+    pub(crate) is_perf: bool,
 }
+
+/// What a file may make us keep of facts.
+const MOST_FACTS: usize = 1024;
 
 impl Header {
     /// What the file is, in a few words.
     pub(crate) fn format(&self) -> String {
-        match &self.latency_trace {
+        match &self.title {
             Some(title) => title.clone(),
+            None if self.is_perf => "perf script text".to_owned(),
             None if self.is_report => "trace-cmd report text".to_owned(),
             None => "ftrace text".to_owned(),
         }
@@ -26,24 +36,88 @@ impl Header {
 
     /// Reads a line that began with `#`; most are column titles, and say nothing.
     pub(crate) fn comment(&mut self, text: &str) {
-        let text = text.trim();
+        let text = fields::trim(text);
         if let Some((_, cpus)) = text.rsplit_once("#P:") {
             self.cpus = leading_number(cpus);
         }
         if let Some((title, release)) = text.split_once(" on ")
-            && title.contains(" latency trace v")
+            && let Some((tracer, _)) = title.split_once(" latency trace v")
         {
-            self.latency_trace = Some(title.to_owned());
-            self.kernel_release = Some(fields::first_word(release).to_owned());
+            self.begin(tracer, title, release);
         }
-        if text.starts_with("latency:")
-            && let Some((_, model)) = text.split_once("(M:")
-        {
-            let model = fields::first_word(model).to_ascii_lowercase();
-            self.facts.push(Fact::PreemptRt(model.starts_with("preempt_rt")));
+        if let Some(rest) = text.strip_prefix("latency:") {
+            self.measured(rest);
         }
         if let Some((_, task)) = text.split_once("| task:") {
-            self.facts.extend(task_policy(task));
+            self.task(task);
+        }
+        if let Some((end, function)) = text.strip_prefix("=>").and_then(|text| text.split_once(':'))
+            && let Some(latency) = self.first_latency()
+        {
+            let function = fields::symbol(function);
+            let function = (!function.is_empty()).then(|| function.to_string());
+            match fields::trim(end) {
+                "started at" => latency.started_at = function,
+                "ended at" => latency.ended_at = function,
+                _ => {}
+            }
+        }
+    }
+
+    /// `wakeup_rt latency trace v1.1.5 on 6.12.107+deb13-rt-amd64`
+    fn begin(&mut self, tracer: &str, title: &str, release: &str) {
+        self.latency_traces += 1;
+        if self.latency_traces > 1 {
+            return;
+        }
+        self.title = Some(title.to_owned());
+        self.kernel_release = Some(fields::first_word(release).to_owned());
+        self.latency = LatencyTracer::from_name(fields::trim(tracer)).map(|tracer| LatencyTrace {
+            tracer,
+            latency: Ns::ZERO,
+            cpu: Cpu(0),
+            task: None,
+            started_at: None,
+            ended_at: None,
+            entries: None,
+        });
+    }
+
+    fn first_latency(&mut self) -> Option<&mut LatencyTrace> {
+        self.latency.as_mut().filter(|_| self.latency_traces == 1)
+    }
+
+    /// `103 us, #54/54, CPU#0 | (M:preempt_rt VP:0, KP:0, SP:0 HP:0 #P:1)`
+    fn measured(&mut self, text: &str) {
+        let us = fields::first_word(text).parse::<i64>().ok().and_then(|us| us.checked_mul(1_000));
+        let cpu = text.split_once("CPU#").and_then(|(_, cpu)| leading_number(cpu));
+        let entries = text.split_once('#').and_then(|(_, entries)| leading_number(entries));
+        if let Some(latency) = self.first_latency() {
+            latency.entries = entries.map(u64::from);
+            latency.latency = us.map_or(latency.latency, Ns);
+            latency.cpu = cpu.and_then(|cpu| cpu_from(&cpu.to_string())).unwrap_or(latency.cpu);
+        }
+        if let Some((_, model)) = text.split_once("(M:") {
+            let model = fields::first_word(model).to_ascii_lowercase();
+            self.fact(Fact::PreemptRt(model.starts_with("preempt_rt")));
+        }
+    }
+
+    fn task(&mut self, text: &str) {
+        let Some(task) = latency_task(text) else { return };
+        if let Some(latency) = self.first_latency() {
+            latency.task = Some(task);
+        }
+        // Only real-time policies are facts; the other ones show in the priority.
+        if let Some(policy) = task.policy.filter(|policy| policy.is_realtime()) {
+            let LatencyTask { tid, comm, rt_priority, .. } = task;
+            self.fact(Fact::Policy { tid, policy, priority: rt_priority, comm });
+        }
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        if self.facts.len() < MOST_FACTS {
+            self.facts.push(fact);
         }
     }
 
@@ -61,16 +135,14 @@ impl Header {
     }
 }
 
-/// `cyclictest-12905 (uid:0 nice:0 policy:1 rt_prio:80)`: a latency tracer's victim. Only
-/// real-time policies are facts; the other ones show in the priority.
-fn task_policy(text: &str) -> Option<Fact> {
+/// `cyclictest-12905 (uid:0 nice:0 policy:1 rt_prio:80)`: a latency tracer's victim; `-0` is none.
+fn latency_task(text: &str) -> Option<LatencyTask> {
     let (who, settings) = text.rsplit_once(" (uid:")?;
-    let (comm, tid) = who.trim().rsplit_once('-')?;
+    let (comm, tid) = fields::comm_pid(fields::trim(who))?;
     let setting = |key: &str| leading_number(settings.split_once(key)?.1);
-    let policy = Policy::from_raw(setting(" policy:")?)?;
-    let priority = setting(" rt_prio:")?;
-    let fact = Fact::Policy { tid: fields::tid(tid)?, policy, priority, comm: Comm::from(comm) };
-    policy.is_realtime().then_some(fact)
+    let policy = Policy::from_raw(setting(" policy:")?);
+    let rt_priority = setting(" rt_prio:")?;
+    (!comm.is_empty()).then_some(LatencyTask { tid, comm: Comm::from(comm), policy, rt_priority })
 }
 
 /// A loss as the kernel and trace-cmd note it: `CPU:1 [LOST 123 EVENTS]`,

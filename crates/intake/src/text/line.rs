@@ -4,12 +4,15 @@
 //! comm-pid   (tgid) [cpu] dNh1.  seconds.fraction: body     tracefs; tgid and flags by option
 //! buffer: comm-pid  [cpu]        seconds.fraction: body     trace-cmd report
 //! comm-pid          cpudNh1.     57us+: body                latency format
+//! comm pid cpu flags preempt index [us] 0.057ms (+0.001ms): body    the same with option verbose
+//! comm pid/tid      [cpu]        seconds.fraction: group:body       perf script
 //! ```
 //!
 //! A comm may hold blanks, dashes, colons and brackets, so a line is read from the
 //! timestamp leftwards: there the columns have one meaning each.
 
 use super::{clock_time, cpu_from, fields};
+use memchr::memchr_iter;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Context, ContextFlags};
 
@@ -24,30 +27,47 @@ pub(crate) struct Head<'a> {
     pub(crate) cpu: Cpu,
     /// When.
     pub(crate) ts: Ns,
+    /// `perf script` printed it: a call chain may follow.
+    pub(crate) by_perf: bool,
 }
 
 /// No head is longer than this, with a buffer's name in front; text beyond is the body's.
 const LONGEST_HEAD: usize = 256;
 
+/// Marks behind a time or a duration: how long it was (`mark`, kernel/trace/trace_output.c).
+pub(crate) const MARKS: [char; 6] = ['+', '!', '#', '*', '@', '$'];
+
 /// Splits a trace line into its head and its body; `None` when it is no trace line.
 pub(crate) fn split(line: &str) -> Option<(Head<'_>, &str)> {
-    line.match_indices(':').take_while(|&(colon, _)| colon < LONGEST_HEAD).find_map(|(colon, _)| {
-        let body = line.get(colon + 1..)?;
-        if !body.is_empty() && !body.starts_with(char::is_whitespace) {
+    let bytes = line.as_bytes();
+    memchr_iter(b':', bytes.get(..LONGEST_HEAD).unwrap_or(bytes)).find_map(|colon| {
+        let before = bytes.get(..colon)?.iter().rfind(|byte| !byte.is_ascii_whitespace())?;
+        let follows = bytes.get(colon + 1).is_none_or(u8::is_ascii_whitespace);
+        // Before the colon of a time stands a digit, `us` with its mark, or `ms)`.
+        if !follows || !(before.is_ascii_digit() || b"s+!#*@$)".contains(before)) {
             return None;
         }
-        let (left, ts) = split_time(line.get(..colon)?)?;
-        Some((who_and_where(left, ts)?, body.trim()))
+        let head = who_where_when(line.get(..colon)?)?;
+        Some((head, fields::trim(line.get(colon + 1..)?)))
     })
+}
+
+fn who_where_when(left: &str) -> Option<Head<'_>> {
+    if left.ends_with("ms)") {
+        return verbose(left);
+    }
+    let (left, ts) = split_time(left)?;
+    who_and_where(left, ts)
 }
 
 /// Takes the timestamp off the end. In latency format a mark after the time shows how
 /// long it was until the next line (`57us+`, `57us!`).
 fn split_time(text: &str) -> Option<(&str, Ns)> {
     let (left, time) = fields::last_word(text)?;
-    let time = time.trim_end_matches(['+', '!', '#', '*', '@', '$']);
+    let time =
+        if time.ends_with(|end: char| end.is_ascii_digit()) { time } else { time.trim_end_matches(MARKS) };
     let ts = match time.strip_suffix("us") {
-        Some(us) => Ns(fields::digits(us)?.parse::<i64>().ok()?.checked_mul(1_000)?),
+        Some(us) => Ns(i64::try_from(fields::decimal(us)?).ok()?.checked_mul(1_000)?),
         None => clock_time(time)?,
     };
     Some((left, ts))
@@ -60,13 +80,20 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
         None => match fields::last_word(before).and_then(|(who, word)| Some((who, bracketed_cpu(word)?))) {
             Some((who, cpu)) => (who, cpu, interrupt_state(last)?),
             None => {
-                let (cpu, state) = last.split_at(last.find(|c: char| !c.is_ascii_digit())?);
+                let (cpu, state) = last.split_at(last.bytes().position(|byte| !byte.is_ascii_digit())?);
                 (before, cpu_from(cpu)?, interrupt_state(state)?)
             }
         },
     };
-    let (comm, tid) = thread(who)?;
-    Some(Head { comm, context: Context { tid, flags, preempt_depth }, cpu, ts })
+    let (comm, tid, by_perf) = match thread(who) {
+        Some((comm, tid)) => (comm, tid, false),
+        None if preempt_depth.is_none() => {
+            let (comm, tid) = thread_of_perf(who)?;
+            (comm, tid, true)
+        }
+        None => return None,
+    };
+    Some(Head { comm, context: Context { tid, flags, preempt_depth }, cpu, ts, by_perf })
 }
 
 fn bracketed_cpu(word: &str) -> Option<Cpu> {
@@ -75,24 +102,58 @@ fn bracketed_cpu(word: &str) -> Option<Cpu> {
 
 /// `comm-pid`, with the thread group behind it (`( 1234)`, `(-----)`) where that is switched on.
 fn thread(text: &str) -> Option<(&str, Tid)> {
-    let text = text.trim_end();
-    let text = match text.strip_suffix(')').and_then(|inner| inner.rsplit_once('(')) {
-        Some((before, tgid)) if tgid.chars().all(|c| c == '-' || c == ' ' || c.is_ascii_digit()) => {
-            before.trim_end()
+    let text = fields::trim_end(text);
+    let text = match text.strip_suffix(')').and_then(|inner| fields::rsplit(inner, b'(')) {
+        Some((before, tgid)) if tgid.bytes().all(|c| c == b'-' || c == b' ' || c.is_ascii_digit()) => {
+            fields::trim_end(before)
         }
         _ => text,
     };
-    let (comm, pid) = text.rsplit_once('-')?;
-    Some((without_buffer(comm.trim()), Tid(fields::digits(pid)?.parse().ok()?)))
+    let (comm, tid) = fields::comm_pid(text)?;
+    Some((without_buffer(fields::trim(comm)), tid))
+}
+
+/// `comm tid` or `comm pid/tid`.
+fn thread_of_perf(text: &str) -> Option<(&str, Tid)> {
+    let (comm, ids) = fields::last_word(text)?;
+    let tid = match ids.split_once('/') {
+        Some((pid, tid)) => fields::digits(pid).and(fields::digits(tid))?,
+        None => fields::digits(ids)?,
+    };
+    let comm = fields::trim(comm);
+    (!comm.is_empty()).then_some((comm, Tid(tid.parse().ok()?)))
 }
 
 /// A comm has at most 15 bytes, and right-justified ones have blanks before them: what is
 /// longer or has a gap behind a colon begins with the name of a buffer.
 fn without_buffer(comm: &str) -> &str {
-    match comm.split_once(": ") {
-        Some((_, rest)) if comm.len() > 15 || rest.starts_with(' ') => rest.trim_start(),
+    let mut rests =
+        memchr_iter(b':', comm.as_bytes()).filter_map(|colon| comm.get(colon + 1..)?.strip_prefix(' '));
+    match rests.next() {
+        Some(rest) if comm.len() > 15 || rest.starts_with(' ') => fields::trim_start(rest),
         _ => comm,
     }
+}
+
+/// Latency format with the option `verbose`: all columns are numbers.
+fn verbose(left: &str) -> Option<Head<'_>> {
+    let (left, _) = left.rsplit_once(" (+")?;
+    let (left, time) = fields::last_word(left)?;
+    let ts = Ns(fields::billionths(time.strip_suffix("ms")?)? / 1_000);
+    let (left, clock) = fields::last_word(left)?;
+    clock.strip_prefix('[')?.strip_suffix(']')?;
+    let (left, _index) = fields::last_word(left)?;
+    let (left, preempt) = fields::last_word(left)?;
+    let (left, flags) = fields::last_word(left)?;
+    let (left, cpu) = fields::last_word(left)?;
+    let (comm, tid) = thread_of_perf(left)?;
+    let context = Context {
+        tid,
+        // Bit 1 meant something else before Linux 6.13.
+        flags: ContextFlags(fields::number::<u8>(flags).map(u16::from)? & !ContextFlags::NEED_RESCHED_LAZY.0),
+        preempt_depth: Some(fields::address(preempt)?.try_into().ok()?),
+    };
+    Some(Head { comm, context, cpu: cpu_from(cpu)?, ts, by_perf: false })
 }
 
 /// The column of interrupt and preemption state, by its characters:
@@ -102,39 +163,50 @@ fn without_buffer(comm: &str) -> &str {
 /// d N   h 1 .        + migrate-disable (5.12), or a lock depth in trace-cmd
 /// d N . h 1 . .      + need-resched-lazy and preempt-lazy-depth (PREEMPT_RT patches)
 /// ```
-fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)> {
+pub(crate) fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)> {
     let column = column.as_bytes();
     let is_handler = |at: usize| column.get(at).is_some_and(|c| b"hHsZz".contains(c));
     let lazy = is_handler(3) || (column.len() >= 7 && !is_handler(2));
     let (&irqs, rest) = column.split_first()?;
     let (&resched, rest) = rest.split_first()?;
-    let rest = match lazy {
-        true => rest.split_first().filter(|(c, _)| b".lLnN".contains(c))?.1,
-        false => rest,
+    let (lazy, rest) = match lazy {
+        true => {
+            rest.split_first().filter(|(c, _)| b".lLnN".contains(c)).map(|(&c, rest)| (c != b'.', rest))?
+        }
+        false => (false, rest),
     };
+    let lazy = if lazy { ContextFlags::NEED_RESCHED_LAZY } else { ContextFlags::default() };
     let [handler, preempt, more @ ..] = rest else { return None };
     let irqs = match irqs {
-        b'd' | b'D' => ContextFlags::IRQS_OFF,
+        b'd' => ContextFlags::IRQS_OFF,
+        b'D' => ContextFlags::IRQS_OFF | ContextFlags::SOFTIRQS_OFF,
+        b'b' => ContextFlags::SOFTIRQS_OFF,
         b'X' => ContextFlags::IRQS_UNKNOWN,
-        b'.' | b'b' => ContextFlags::default(),
+        b'.' => ContextFlags::default(),
         _ => return None,
     };
+    // trace-cmd's `N` does not tell of PREEMPT_RESCHED, so the kernel's is not taken to.
     let resched = match resched {
-        b'N' | b'n' | b'B' | b'b' => ContextFlags::NEED_RESCHED,
-        b'.' | b'p' | b'L' | b'l' => ContextFlags::default(),
+        b'N' | b'n' => ContextFlags::NEED_RESCHED,
+        b'B' | b'b' => ContextFlags::NEED_RESCHED | ContextFlags::NEED_RESCHED_LAZY,
+        b'L' | b'l' => ContextFlags::NEED_RESCHED_LAZY,
+        b'p' => ContextFlags::PREEMPT_RESCHED,
+        b'.' => ContextFlags::default(),
         _ => return None,
     };
     let handler = match handler {
-        b'h' | b'Z' => ContextFlags::HARDIRQ,
+        b'Z' => ContextFlags::NMI | ContextFlags::HARDIRQ,
+        b'z' => ContextFlags::NMI,
+        b'h' => ContextFlags::HARDIRQ,
         b's' => ContextFlags::SOFTIRQ,
         b'H' => ContextFlags::HARDIRQ | ContextFlags::SOFTIRQ,
-        b'.' | b'z' => ContextFlags::default(),
+        b'.' => ContextFlags::default(),
         _ => return None,
     };
     if more.len() > 3 || !more.iter().all(|&c| depth(c).is_some()) {
         return None;
     }
-    Some((irqs | resched | handler, Some(depth(*preempt)?)))
+    Some((irqs | resched | lazy | handler, Some(depth(*preempt)?)))
 }
 
 /// One hexadecimal digit, `.` for none.

@@ -4,6 +4,7 @@
 use super::cpu_from;
 use super::fields::{self, from_right};
 use super::line::Head;
+use memchr::{memchr_iter, memrchr};
 use whylate_base::{Comm, Cpu, Priority, Tid};
 use whylate_events::{EventKind, Switch, TaskState, Wake};
 
@@ -11,26 +12,26 @@ use whylate_events::{EventKind, Switch, TaskState, Wake};
 pub(crate) fn switch(text: &str) -> Option<EventKind> {
     // The first separator whose two sides can be read is the right one: a comm may hold it too.
     let by_keys = || {
-        text.match_indices(" next_comm=").find_map(|(at, _)| {
-            let prev = text.get(..at)?;
-            let next = text.get(at + 1..)?;
+        memchr_iter(b'=', text.as_bytes()).find_map(|equals| {
+            let prev = text.get(..equals)?.strip_suffix(" next_comm")?;
+            let next = text.get(prev.len() + 1..)?;
             let [prev_comm, prev_tid, prev_prio, state] =
                 from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"])?;
             let [next_comm, next_tid, next_prio] = from_right(next, ["next_comm", "next_pid", "next_prio"])?;
-            let state = task_state(state.strip_suffix("==>").unwrap_or(state).trim_end())?;
+            let state = task_state(fields::trim_end(state.strip_suffix("==>").unwrap_or(state)))?;
             let prev = (prev_comm, fields::tid(prev_tid)?, fields::priority(prev_prio)?);
             let next = (next_comm, fields::tid(next_tid)?, fields::priority(next_prio)?);
             Some(switched(prev, state, next))
         })
     };
     let short = || {
-        text.match_indices(" ==> ").find_map(|(at, arrow)| {
+        fields::signs(text, "==>").find_map(|at| {
             let (prev, state) = fields::last_word(text.get(..at)?)?;
-            let prev = comm_pid_prio(prev.trim_end())?;
-            let next = text.get(at + arrow.len()..)?;
+            let prev = comm_pid_prio(fields::trim_end(prev))?;
+            let next = text.get(at + "==> ".len()..)?;
             // Some trace-cmd versions put the CPU or flags behind the last priority.
             let next = next.get(..=next.rfind(']')?)?;
-            Some(switched(prev, task_state(state)?, comm_pid_prio(next.trim())?))
+            Some(switched(prev, task_state(state)?, comm_pid_prio(fields::trim(next))?))
         })
     };
     if text.starts_with("prev_comm=") { by_keys() } else { short() }
@@ -50,8 +51,8 @@ fn switched(prev: (&str, Tid, Priority), state: TaskState, next: (&str, Tid, Pri
 
 /// `comm:pid [prio]`
 fn comm_pid_prio(text: &str) -> Option<(&str, Tid, Priority)> {
-    let (who, prio) = text.strip_suffix(']')?.rsplit_once('[')?;
-    let (comm, tid) = who.trim_end().rsplit_once(':')?;
+    let (who, prio) = fields::rsplit(text.strip_suffix(']')?, b'[')?;
+    let (comm, tid) = fields::rsplit(fields::trim_end(who), b':')?;
     Some((comm, fields::tid(tid)?, fields::priority(prio)?))
 }
 
@@ -61,7 +62,8 @@ pub(crate) fn wake(text: &str) -> Option<Wake> {
         let [comm, tid, prio, cpu] = from_right(text, ["comm", "pid", "prio", "target_cpu"])?;
         return woken((comm, fields::tid(tid)?, fields::priority(prio)?), fields::first_word(cpu));
     }
-    let (who, cpu) = text.rsplit_once(" CPU:")?;
+    let colon = memrchr(b':', text.as_bytes())?;
+    let (who, cpu) = (text.get(..colon)?.strip_suffix(" CPU")?, text.get(colon + 1..)?);
     let who = who.get(..=who.rfind(']')?)?;
     woken(comm_pid_prio(who)?, fields::first_word(cpu).trim_matches(['[', ']']))
 }
@@ -105,7 +107,7 @@ pub(crate) fn numbers_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
         None => (false, next.strip_prefix('+')?),
     };
     let (prev_tid, prev_prio, state) = triple(prev)?;
-    let (next, cpu) = next.trim().strip_suffix(']')?.rsplit_once('[')?;
+    let (next, cpu) = fields::rsplit(next.trim().strip_suffix(']')?, b'[')?;
     let (tid, prio, _) = triple(next)?;
     Some(match is_switch {
         true => switched((head.comm, prev_tid, prev_prio), task_state(state)?, ("", tid, prio)),
@@ -166,6 +168,14 @@ pub(crate) fn pi_setprio(text: &str) -> Option<EventKind> {
 /// preempted thread as `R`. Bits: those the versions agree on; a parked thread of 4.14 has
 /// the bit of an ending one before.
 fn task_state(text: &str) -> Option<TaskState> {
+    // Nearly all are one of these.
+    match text {
+        "R" => return Some(TaskState::Runnable),
+        "R+" => return Some(TaskState::Preempted),
+        "S" => return Some(TaskState::Interruptible),
+        "D" => return Some(TaskState::Uninterruptible),
+        _ => {}
+    }
     if let Some(bits) = fields::number::<i64>(text) {
         let any = |mask: i64| bits & mask != 0;
         return Some(match bits {
@@ -185,8 +195,6 @@ fn task_state(text: &str) -> Option<TaskState> {
     let any = |letters: &[&str]| text.split('|').any(|letter| letters.contains(&letter));
     Some(if text.ends_with('+') {
         TaskState::Preempted
-    } else if text == "R" {
-        TaskState::Runnable
     } else if any(&["X", "Z", "x"]) {
         TaskState::Dead
     } else if any(&["I"]) || text == "W" || any(&["D"]) && any(&["N"]) {

@@ -1,15 +1,21 @@
 //! Each line shape, in a table, and the shapes of whole files.
 
 use super::*;
-use EventKind::*;
 use proptest::prelude::*;
 use whylate_base::{Comm, Policy, Priority, Tid};
+use whylate_events::EventKind::{self, *};
 use whylate_events::{
-    ContentionFlags, ContextFlags, Fact, HrtimerExpiry, KindSet, Syscall, SyscallReturn, TaskState, Wake,
-    drain,
+    ContentionFlags, Context, ContextFlags, Fact, HrtimerExpiry, Kind, KindSet, Syscall, SyscallReturn,
+    TaskState, Wake, drain,
 };
 
 mod spellings;
+mod streams;
+mod tracers;
+
+fn read(text: &[u8], wanted: KindSet) -> Result<TextSource<io::Empty>, TextError> {
+    open(text.to_vec(), io::empty(), wanted)
+}
 
 fn all(text: &str) -> (Vec<Event>, TraceInfo) {
     let mut source =
@@ -30,6 +36,7 @@ fn heads_in_every_layout() {
     let unknown = (ContextFlags::IRQS_UNKNOWN, None);
     let (irqs, resched) = (ContextFlags::IRQS_OFF, ContextFlags::NEED_RESCHED);
     let (hard, soft) = (ContextFlags::HARDIRQ, ContextFlags::SOFTIRQ);
+    let (lazy, bh_off) = (ContextFlags::NEED_RESCHED_LAZY, ContextFlags::SOFTIRQS_OFF);
     for (head, comm, tid, cpu, state, ns) in [
         ("ls-4734 [002] 106439.675571", "ls", 4734, 2, unknown, 106_439_675_571_000),
         ("  ls-4734  [002] 106439.675570920", "ls", 4734, 2, unknown, 106_439_675_570_920),
@@ -42,7 +49,7 @@ fn heads_in_every_layout() {
             "opt 8rnbqw",
             20077,
             1,
-            (irqs | resched | hard, Some(2)),
+            (irqs | bh_off | resched | hard, Some(2)),
             1_500_000_000,
         ),
         (
@@ -83,14 +90,38 @@ fn heads_in_every_layout() {
             6_335_499_000,
         ),
         ("x-1 [000] d..1.. 1.5", "x", 1, 0, (irqs, Some(1)), 1_500_000_000),
-        ("x-1 [000] dNLh1. 1.5", "x", 1, 0, (irqs | resched | hard, Some(1)), 1_500_000_000),
-        ("x-1 [000] dLs1. 1.5", "x", 1, 0, (irqs | soft, Some(1)), 1_500_000_000),
+        ("x-1 [000] dNLh1. 1.5", "x", 1, 0, (irqs | resched | lazy | hard, Some(1)), 1_500_000_000),
+        ("x-1 [000] dLs1. 1.5", "x", 1, 0, (irqs | lazy | soft, Some(1)), 1_500_000_000),
+        (
+            "x-1 [000] DLz.. 1.5",
+            "x",
+            1,
+            0,
+            (irqs | bh_off | lazy | ContextFlags::NMI, Some(0)),
+            1_500_000_000,
+        ),
+        (
+            "x-1 [000] bbZ1. 1.5",
+            "x",
+            1,
+            0,
+            (bh_off | resched | lazy | hard | ContextFlags::NMI, Some(1)),
+            1_500_000_000,
+        ),
+        (
+            "x-1 [000] dpH1. 1.5",
+            "x",
+            1,
+            0,
+            (irqs | ContextFlags::PREEMPT_RESCHED | hard | soft, Some(1)),
+            1_500_000_000,
+        ),
         ("x-1 [000] d..1. 123456789", "x", 1, 0, (irqs, Some(1)), 123_456_789),
     ] {
         let line = format!("{head}: some_event: a=1");
         let (found, body) = line::split(&line).unwrap_or_else(|| panic!("{line}"));
         let context = Context { tid: Tid(tid), flags: state.0, preempt_depth: state.1 };
-        assert_eq!(found, line::Head { comm, context, cpu: Cpu(cpu), ts: Ns(ns) }, "{line}");
+        assert_eq!(found, line::Head { comm, context, cpu: Cpu(cpu), ts: Ns(ns), by_perf: false }, "{line}");
         assert_eq!(body, "some_event: a=1");
     }
 }
@@ -144,7 +175,12 @@ fn text_that_goes_on_in_the_next_line_is_no_damage() {
     let (events, info) = all("cpus=6\nversion = 6\nCPU 3 is empty\n##### CPU 2 buffer started ####\n\
          a-1 [000] 1.5: bprint: f: cpu=0\n gid=4\n\
          a-1 [000] 2.5: kernel_stack: <stack trace >\n=> schedule (ffffffff)\n => do_nanosleep");
-    assert_eq!(events.len(), 2);
+    let frames: Vec<_> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(
+        frames,
+        [Other, StackFrame { name: "schedule".into() }, StackFrame { name: "do_nanosleep".into() }]
+    );
+    assert_eq!(info.events, 2);
     assert_eq!(info.damage, []);
     assert_eq!(info.cpus, 6);
     assert_eq!(info.format, "trace-cmd report text");
@@ -233,8 +269,18 @@ fn time_that_runs_backwards_is_sorted_and_noted() {
 
 #[test]
 fn text_without_an_event_is_refused() {
-    for (text, lines) in [("", 1), ("hello\n# tracer: nop\n", 3), ("CPU:1 [LOST EVENTS]", 1)] {
-        assert_eq!(read(text.as_bytes(), KindSet::ALL).err(), Some(NoEvents { lines }), "{text}");
+    for (text, expected, utf8) in [
+        (&b""[..], 0, true),
+        (b"hello\n# tracer: nop\n", 2, true),
+        (b"CPU:1 [LOST EVENTS]", 1, true),
+        (b"\xff\xfe\n", 1, false),
+    ] {
+        match read(text, KindSet::ALL).err() {
+            Some(TextError::NoEvents { lines, is_utf8 }) => {
+                assert_eq!((lines, is_utf8), (expected, utf8), "{text:?}")
+            }
+            other => panic!("{other:?} for {text:?}"),
+        }
     }
 }
 

@@ -97,6 +97,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
             causes: Vec::new(),
         }],
         activations: quick.chain([activation(LATE_DUE, LATE_DONE, cause, by)]).collect(),
+        sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),
         missing: Vec::new(),
     }

@@ -14,7 +14,7 @@ use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
 
 /// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
-const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
+pub(super) const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
 /// With the function tracer every one of its some hundred functions costs.
 const TRACED_DISPATCH: Ns = Ns::from_us(100);
 /// The end of an interrupt wakes softirq threads and reprograms timers before it lets the scheduler in.

@@ -1,6 +1,7 @@
 //! What any event shows by its context: who has the CPU. And what a loss takes away.
 
 use super::Engine;
+use super::interrupts::LONGEST_SILENCE;
 use crate::activations::{Begin, Open};
 use crate::cpus::Witness;
 use crate::threads::State;
@@ -11,7 +12,14 @@ impl Engine<'_> {
     /// Takes in who was current. Where that is not who was thought to be, a switch was not
     /// seen: the thread is taken to have the CPU from here.
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
-        let Some(cpu) = self.cpus.get_mut(event.cpu) else { return };
+        let Some(mut cpu) = self.cpus.get_mut(event.cpu) else { return };
+        if let Some(last) = cpu.last_event.replace(at)
+            && at - last > LONGEST_SILENCE
+        {
+            self.note_silence(last, at, event.cpu);
+            let Some(again) = self.cpus.get_mut(event.cpu) else { return };
+            cpu = again;
+        }
         if let Some(tid) = cpu.faulting.take() {
             let is_fault = matches!(event.kind, EventKind::PageFault(_));
             if let Some(open) = &mut self.threads.get_mut(tid).open {

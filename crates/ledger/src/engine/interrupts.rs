@@ -2,7 +2,6 @@
 
 use super::{ArmedTimer, Engine};
 use crate::cpus::{Callback, Firing, LateTimer, Who};
-use crate::options::is_housekeeping;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 
@@ -16,13 +15,14 @@ const FAR_APART: Ns = Ns::from_secs(3600);
 const LONGEST_ENTRY: Ns = Ns::from_us(20);
 
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
-const LONGEST_SILENCE: Ns = Ns::from_us(100);
+pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
 
 impl Engine<'_> {
-    /// Notes that the timer interrupt did nothing for longer than it can: the CPU was taken from it.
-    pub(super) fn note_silence(&mut self, at: Ns, cpu: Cpu) {
+    /// Notes that the timer interrupt did nothing from `last` on, for longer than it can: the CPU was taken
+    /// from it.
+    #[cold]
+    pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
         let Some(timeline) = self.cpus.get_mut(cpu) else { return };
-        let Some(last) = timeline.last_event.filter(|&last| at - last > LONGEST_SILENCE) else { return };
         // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
         if let Some(Who::Irq(id)) = timeline.interrupt().map(|frame| frame.who)
             && timeline.firing.is_none()
@@ -124,7 +124,7 @@ impl Engine<'_> {
     fn in_kernel(&self, cpu: Cpu) -> Option<bool> {
         let current = self.cpus.get(cpu)?.current()?;
         let thread = self.threads.get(current)?;
-        if is_housekeeping(thread.comm.as_str()) {
+        if thread.is_housekeeping() {
             Some(true)
         } else {
             thread.syscalls_recorded.then_some(thread.syscall.is_some())

@@ -5,7 +5,6 @@ use super::Engine;
 use crate::activations::{Begin, Open, WakeCause};
 use crate::bandwidth::Window;
 use crate::cpus::Who;
-use crate::options::is_housekeeping;
 use crate::sleeps::Wait;
 use crate::threads::{State, Thread, Waking};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
@@ -112,8 +111,7 @@ impl Engine<'_> {
     fn settle_wait(&self, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
             (Wait::Io, WakeCause::Thread(tid)) => {
-                let by_program =
-                    self.threads.get(tid).is_some_and(|waker| !is_housekeeping(waker.comm.as_str()));
+                let by_program = self.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 if by_program { Wait::Lock { owner: Some(tid) } } else { wait }
             }
             _ => wait,

@@ -15,7 +15,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         .engine
         .threads
         .iter()
-        .filter_map(|thread| thread.stats.as_ref()?.causes.get(&Cause::TraceLoss).copied())
+        .filter_map(|thread| thread.stats.as_ref()?.causes().find(|(cause, _)| *cause == Cause::TraceLoss))
+        .map(|(_, time)| time)
         .sum();
     let count = if lost > 0 { lost.to_string() } else { "an unknown number of".to_owned() };
     vec![Finding {

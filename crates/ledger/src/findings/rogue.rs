@@ -59,9 +59,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     victims.dedup();
     victims.sort();
     victims.dedup();
-    let first = worst
-        .first()
-        .map(|activation| format!("{}:{} ({})", activation.comm, activation.tid, activation.priority));
+    let first = worst.first().map(|activation| {
+        let Activation { tid, comm, priority, .. } = **activation;
+        name(&Culprit::Task { tid, comm, priority })
+    });
     let first = first.unwrap_or_default();
     let whom = match victims.len() {
         1 => first,

@@ -3,15 +3,22 @@
 use crate::cause::Cause;
 use crate::charge::Timers;
 use crate::engine::Engine;
+use crate::latency::is_stand_in;
 use crate::model::{Activation, Culprit, Occupant, Segment, Verdict};
 use crate::threads::Thread;
 use crate::verdict::advice::irq_thread;
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Priority};
 
 /// A culprit, with what tells it from its namesakes.
 pub(crate) fn name(culprit: &Culprit) -> String {
     match culprit {
+        Culprit::Task { tid, comm, priority: Priority::UNKNOWN } if comm.is_empty() => {
+            format!("thread {tid}")
+        }
+        Culprit::Task { tid, comm, priority: Priority::UNKNOWN } if is_stand_in(*tid) => comm.to_string(),
+        Culprit::Task { tid, comm, priority: Priority::UNKNOWN } => format!("{comm}:{tid}"),
         Culprit::Task { tid, comm, priority } if comm.is_empty() => format!("thread {tid} ({priority})"),
+        Culprit::Task { tid, comm, priority } if is_stand_in(*tid) => format!("{comm} ({priority})"),
         Culprit::Task { tid, comm, priority } => format!("{comm}:{tid} ({priority})"),
         Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} ({name})"),
         Culprit::Irq { irq: None, name } => format!("{name} interrupt"),
@@ -65,6 +72,7 @@ pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
 /// True of a thread that still waited for the CPU when the trace ended.
 fn ends_waiting(activation: &Activation) -> bool {
     activation.done.is_none()
+        && activation.running.is_none_or(|running| running < activation.end)
         && activation.ledger.last().is_some_and(|last| {
             matches!(last.cause, Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::FairQueue)
         })

@@ -2,10 +2,11 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::{Confidence, Ns, Severity};
-use whylate_events::ContextFlags;
+use whylate_events::{ContextFlags, Damage};
 use whylate_ledger::{Cause, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
+const HOG: Thread = rt("hog", 20, 90);
 
 fn woken_and_running() -> Scene {
     Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM).at(105).run(VICTIM)
@@ -44,6 +45,28 @@ fn lost_page_faults_are_no_work_of_the_threads_own() {
     );
     assert_blames(told.only(), Cause::TraceLoss, None);
     assert_blames(scene(false).only(), Cause::OwnWork, None);
+}
+
+#[test]
+fn a_doubtful_recording_lowers_every_confidence_and_a_gap_elsewhere_none() {
+    let told = |damage: Option<Damage>| {
+        let scene = damage.into_iter().fold(woken_and_running(), Scene::damaged);
+        let told = scene
+            .at(200)
+            .timer_wakes(HOG)
+            .run(HOG)
+            .at(1_200)
+            .sleep(VICTIM)
+            .at(1_300)
+            .sleep(IDLE)
+            .explain("victim");
+        assert_blames(told.only(), Cause::HigherPriorityTask, Some(HOG));
+        told.only().verdict.confidence
+    };
+    let gap = || Damage::at(4096, "a page is gone");
+    assert_eq!(told(None), Confidence::High);
+    assert_eq!(told(Some(gap())), Confidence::High);
+    assert_eq!(told(Some(gap().doubt())), Confidence::Low);
 }
 
 #[test]

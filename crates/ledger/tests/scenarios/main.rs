@@ -5,6 +5,7 @@ mod support;
 
 mod bandwidth;
 mod edges;
+mod latency;
 mod locks;
 mod losses;
 mod placement;

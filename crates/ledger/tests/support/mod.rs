@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Finding, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Kind,
-    KindSet, Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource,
-    Wake,
+    ContentionFlags, Context, ContextFlags, Damage, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart,
+    Kind, KindSet, Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo,
+    VecSource, Wake,
 };
 use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select, explain};
 
@@ -92,6 +92,12 @@ impl Scene {
     /// Of this kernel.
     pub(crate) fn kernel(mut self, release: &str) -> Scene {
         self.info.kernel_release = Some(release.into());
+        self
+    }
+
+    /// Of a file in this state.
+    pub(crate) fn damaged(mut self, damage: Damage) -> Scene {
+        self.info.damage.push(damage);
         self
     }
 

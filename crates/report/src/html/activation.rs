@@ -22,7 +22,7 @@ pub(super) fn heading(activation: &Activation) -> Markup {
             b { (words::lateness(activation)) } " "
             (chip(activation.verdict.cause))
             @if let Some(by) = &activation.verdict.by { " " (words::culprit(by)) }
-            small { "due at " (words::instant(activation.due)) " on CPU " (activation.cpu) }
+            small { (words::due_at(activation)) " on CPU " (activation.cpu) }
         }
     }
 }

@@ -13,6 +13,7 @@
 mod activation;
 mod check;
 mod measure;
+mod section;
 mod summary;
 
 use crate::{svg, words};
@@ -31,6 +32,7 @@ pub fn explanation(explanation: &Explanation) -> String {
     let main = html! {
         (summary::findings(&explanation.findings))
         (summary::no_finding(explanation))
+        @for one in &explanation.sections { (section::write(one)) }
         (summary::tasks(explanation))
         @for task in &explanation.tasks {
             (of_task(task, &explanation.activations))

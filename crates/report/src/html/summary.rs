@@ -19,6 +19,9 @@ pub(super) fn title(explanation: &Explanation) -> String {
         (None, Some(worst)) => {
             format!("{} {}", words::thread(&worst.comm, worst.tid), words::lateness(worst))
         }
+        (None, None) if !explanation.findings.is_empty() && explanation.concludes() => {
+            explanation.findings.first().map_or_else(String::new, |finding| words::clean(&finding.title))
+        }
         (None, None) if explanation.tasks.is_empty() => "No thread to explain".to_owned(),
         (None, None) => "No activation seen".to_owned(),
     }
@@ -172,6 +175,7 @@ pub(super) fn limits(explanation: &Explanation) -> Markup {
                              gaps are less sure; larger buffers lose less"
                         }
                     }
+                    @if let Some(quality) = words::quality(trace) { li { (quality) } }
                     @for damage in &trace.damage {
                         li { "Damage " (words::clean(&damage.to_string())) }
                     }

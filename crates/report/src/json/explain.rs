@@ -22,6 +22,9 @@ pub struct Document {
     pub tasks: Vec<Task>,
     /// The worst activations of each selected thread, worst response first.
     pub activations: Vec<Activation>,
+    /// The critical sections that the recording was kept for: of the irqsoff, preemptoff and preemptirqsoff tracers.
+    #[serde(default)]
+    pub sections: Vec<Section>,
     /// What is to be said of the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
     /// Kinds of events that were not recorded, and what cannot be told without them.
@@ -49,8 +52,22 @@ pub struct Trace {
     pub start_ns: Option<i64>,
     /// The last instant; null in an empty recording.
     pub end_ns: Option<i64>,
+    /// How far it can be relied on; null in a report of a whylate that did not say.
+    pub quality: Option<Quality>,
     /// What could not be read.
     pub damage: Vec<Damage>,
+}
+
+/// How far a recording can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Quality {
+    /// All events are there.
+    Whole,
+    /// Events are missing at known places; the others are as good as ever.
+    Damaged,
+    /// Much is missing, or what is there may be wrong: whose it is, when it was. No answer is sure.
+    Poor,
 }
 
 /// A place in a file that could not be read.
@@ -127,7 +144,7 @@ pub struct Spread {
 /// One trip of a thread: due, woken, running, done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Activation {
-    /// The thread.
+    /// The thread; negative where the recording does not give its id.
     pub tid: i32,
     /// Its name.
     pub comm: String,
@@ -304,6 +321,81 @@ pub enum Severity {
     Warning,
     /// Makes a task miss its time by a lot, or hang.
     Error,
+}
+
+/// A stretch of time in which a CPU had interrupts off, or could not switch threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Section {
+    /// The tracer that measured it: `irqsoff`, `preemptoff` or `preemptirqsoff`.
+    pub tracer: String,
+    /// The CPU.
+    pub cpu: u32,
+    /// The thread that was current, a bystander where `of_interrupt`; null where it is not recorded.
+    pub thread: Option<By>,
+    /// True when the section is an interrupt's own.
+    pub of_interrupt: bool,
+    /// The function in which it began; null where the file does not say.
+    pub opened_by: Option<String>,
+    /// The function in which it ended; null where the file does not say.
+    pub closed_by: Option<String>,
+    /// When it began.
+    pub start_ns: i64,
+    /// How long it was.
+    pub latency_ns: i64,
+    /// Where the time went, the most first. The parts, `rest_ns` and `unexplained_ns` add up to `latency_ns` exactly.
+    pub parts: Vec<SectionPart>,
+    /// The time of functions that are not listed.
+    pub rest_ns: i64,
+    /// The time no line tells of.
+    pub unexplained_ns: i64,
+    /// What a part's time is; null where there are none.
+    pub times: Option<PartTimes>,
+    /// The longest stretches without any line of the trace, longest first.
+    pub gaps: Vec<Gap>,
+    /// The stack at its end, innermost function first; may be empty.
+    pub stack: Vec<String>,
+    /// How sure it is where the time went.
+    pub confidence: Confidence,
+    /// One sentence.
+    pub why: String,
+    /// What to do, best first.
+    pub fix: Vec<String>,
+}
+
+/// What the time of a section's part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartTimes {
+    /// The function's own, without those it called.
+    Own,
+    /// From its entry to that of the next function.
+    UntilNext,
+}
+
+/// What one function took of a section.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SectionPart {
+    /// The function.
+    pub function: String,
+    /// On whose behalf: `thread`, `softirq` or `irq`.
+    pub context: String,
+    /// How long in all.
+    pub ns: i64,
+    /// How often it was entered.
+    pub calls: u64,
+}
+
+/// A stretch without any line of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// Where it begins.
+    pub start_ns: i64,
+    /// Its length.
+    pub ns: i64,
+    /// The function of the line before; empty where there is none.
+    pub after: String,
+    /// The function of the line behind; empty where there is none.
+    pub before: String,
 }
 
 /// A kind of event that was not recorded.

@@ -1,8 +1,9 @@
 //! From the ledger's types to the wire's.
 
 use super::explain::{
-    Activation, By, Class, Confidence, Damage, Document, Entry, Evidence, Finding, Missing, Rank, SCHEMA,
-    Severity, Spread, Task, Trace, Trigger, TriggerKind, Verdict,
+    Activation, By, Class, Confidence, Damage, Document, Entry, Evidence, Finding, Gap, Missing, PartTimes,
+    Quality, Rank, SCHEMA, Section, SectionPart, Severity, Spread, Task, Trace, Trigger, TriggerKind,
+    Verdict,
 };
 use crate::words;
 use whylate_base::{Ns, Priority, SchedClass};
@@ -16,6 +17,7 @@ impl From<&ledger::Explanation> for Document {
             trace: trace(&explanation.trace),
             tasks: explanation.tasks.iter().map(task).collect(),
             activations: explanation.activations.iter().map(activation).collect(),
+            sections: explanation.sections.iter().map(section).collect(),
             findings: explanation.findings.iter().map(finding).collect(),
             missing: explanation.missing.iter().map(missing).collect(),
         }
@@ -33,6 +35,11 @@ fn trace(info: &TraceInfo) -> Trace {
         machine: info.machine.clone(),
         start_ns: info.span.map(|(start, _)| start.0),
         end_ns: info.span.map(|(_, end)| end.0),
+        quality: Some(match info.quality() {
+            whylate_events::Quality::Whole => Quality::Whole,
+            whylate_events::Quality::Damaged => Quality::Damaged,
+            whylate_events::Quality::Poor => Quality::Poor,
+        }),
         damage: info
             .damage
             .iter()
@@ -55,6 +62,9 @@ fn task(task: &ledger::TaskSummary) -> Task {
 }
 
 fn rank(priority: Priority) -> Rank {
+    if priority == Priority::UNKNOWN {
+        return Rank { class: None, priority: None, nice: None };
+    }
     Rank {
         class: Some(match priority.class() {
             SchedClass::Deadline => Class::Deadline,
@@ -170,6 +180,50 @@ pub(super) fn finding(finding: &whylate_base::Finding) -> Finding {
         why: finding.why.clone(),
         evidence: finding.evidence.iter().map(evidence).collect(),
         fix: finding.fix.clone(),
+    }
+}
+
+fn section(section: &ledger::CriticalSection) -> Section {
+    Section {
+        tracer: section.tracer.name().to_owned(),
+        cpu: section.cpu.0,
+        thread: section.thread.map(by),
+        of_interrupt: section.of_interrupt,
+        opened_by: section.opened_by.clone(),
+        closed_by: section.closed_by.clone(),
+        start_ns: section.start.0,
+        latency_ns: section.latency.0,
+        parts: section
+            .parts
+            .iter()
+            .map(|part| SectionPart {
+                function: part.function.clone(),
+                context: part.within.name().to_owned(),
+                ns: part.time.0,
+                calls: part.calls,
+            })
+            .collect(),
+        rest_ns: section.rest.0,
+        unexplained_ns: section.unexplained.0,
+        times: match section.times {
+            ledger::PartTimes::Own => Some(PartTimes::Own),
+            ledger::PartTimes::UntilNext => Some(PartTimes::UntilNext),
+            ledger::PartTimes::None => None,
+        },
+        gaps: section
+            .gaps
+            .iter()
+            .map(|gap| Gap {
+                start_ns: gap.start.0,
+                ns: gap.length.0,
+                after: gap.after.clone(),
+                before: gap.before.clone(),
+            })
+            .collect(),
+        stack: section.stack.clone(),
+        confidence: confidence(section.confidence),
+        why: section.why.clone(),
+        fix: section.fix.clone(),
     }
 }
 

@@ -22,7 +22,7 @@ use whylate_ledger::Explanation;
 /// ```
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
-/// #     trace: Default::default(), tasks: vec![], activations: vec![], findings: vec![], missing: vec![],
+/// #     trace: Default::default(), tasks: vec![], activations: vec![], sections: vec![], findings: vec![], missing: vec![],
 /// # };
 /// let document = whylate_report::json::explanation(&explanation);
 /// assert_eq!(document["schema"], "whylate.explain/1");

@@ -16,11 +16,11 @@ const OBSERVATIONS: usize = 6;
 pub(super) fn write(page: &mut Page, label: &str, activation: &Activation) {
     let verdict = &activation.verdict;
     let when = format!(
-        "due at {} ({}); {} on CPU {}",
-        words::instant(activation.due),
+        "{} ({}); {} on CPU {}",
+        words::due_at(activation),
         words::trigger(&activation.trigger),
         words::lateness(activation),
-        activation.cpu,
+        activation.cpu
     );
     page.labelled(2, (label, Ink::Strong), &when, Ink::Plain);
     page.led(
@@ -53,7 +53,11 @@ fn ledger(page: &mut Page, activation: &Activation) {
     let (rows, left, time) = rows::largest(rows::rows(activation), ROWS);
     let room = Room::of(page.width(), &rows);
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let end = if activation.done.is_some() { "done" } else { "end" };
+    let end = match (activation.done, activation.running) {
+        (Some(_), _) => "done",
+        (None, Some(running)) if running == activation.end => "running",
+        (None, _) => "end",
+    };
     let mut lines = vec![vec![
         faint(""),
         faint("cause"),

@@ -5,6 +5,7 @@ mod check;
 mod layout;
 mod measure;
 mod paint;
+mod section;
 mod tasks;
 mod trace;
 
@@ -34,6 +35,7 @@ impl Default for Style {
 pub fn explanation(explanation: &Explanation, style: &Style) -> String {
     let mut page = Page::new(style);
     tasks::write(&mut page, explanation);
+    explanation.sections.iter().for_each(|one| section::write(&mut page, one));
     trace::findings(&mut page, &explanation.findings);
     trace::no_finding(&mut page, explanation);
     trace::limits(&mut page, explanation);

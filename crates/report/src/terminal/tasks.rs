@@ -5,7 +5,7 @@ use super::layout::{Align, Cell, Page};
 use super::paint::Ink;
 use crate::words;
 use whylate_base::Ns;
-use whylate_ledger::{Activation, Explanation, Spread, TaskSummary};
+use whylate_ledger::{Activation, Explanation, Spread, TaskSummary, is_stand_in};
 
 /// How many threads are written in full; the others have their row in the table.
 const IN_FULL: usize = 5;
@@ -70,11 +70,11 @@ fn overview(page: &mut Page, explanation: &Explanation) {
 
 fn detail(page: &mut Page, task: &TaskSummary, activations: &[Activation]) {
     page.gap();
-    let about = [
-        format!("tid {}", task.tid),
-        words::scheduling(task.policy, task.priority),
-        words::plural(task.activations, "activation"),
-    ];
+    let mut about =
+        vec![words::scheduling(task.policy, task.priority), words::plural(task.activations, "activation")];
+    if !is_stand_in(task.tid) {
+        about.insert(0, format!("tid {}", task.tid));
+    }
     page.line(&[
         (&words::clean(task.comm.as_str()), Ink::Strong),
         (if task.comm.is_empty() { "" } else { "  " }, Ink::Plain),

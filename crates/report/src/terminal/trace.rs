@@ -63,6 +63,9 @@ pub(super) fn limits(page: &mut Page, explanation: &Explanation) {
         page.gap();
         page.line(&[("Not everything could be read", Ink::Yellow)]);
     }
+    if let Some(quality) = words::quality(trace) {
+        page.labelled(2, ("- ", Ink::Faint), quality, Ink::Plain);
+    }
     if trace.lost_events > 0 {
         let lost = format!(
             "{} lost by the kernel: answers near the gaps are less sure; larger buffers lose less",

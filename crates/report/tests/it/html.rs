@@ -54,7 +54,7 @@ fn assert_well_formed(page: &str) {
 
 #[test]
 fn pages_are_well_formed() {
-    for sample in [sample::story(), sample::empty(), sample::hostile()] {
+    for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
         assert_well_formed(&explanation(&sample));
     }
     for sample in [sample::measurement(), sample::poor_measurement()] {

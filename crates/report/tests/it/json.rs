@@ -36,7 +36,7 @@ fn document_is_as_before() {
 #[test]
 fn documents_obey_the_schema() {
     let schema = explanation_schema();
-    for sample in [sample::story(), sample::empty(), sample::hostile()] {
+    for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
         assert_eq!(violations(&schema, &explanation(&sample)), Vec::<String>::new());
     }
     let schema = measurement_schema();
@@ -65,6 +65,21 @@ fn the_schema_refuses_what_is_wrong() {
     let mut document = good;
     document.as_object_mut().expect("an object").remove("findings");
     assert_ne!(violations(&schema, &document), Vec::<String>::new());
+}
+
+#[test]
+fn a_section_adds_up_and_what_is_not_known_is_null() {
+    let document = explanation(&sample::section());
+    let section = &document["sections"][0];
+    let parts: i64 =
+        section["parts"].as_array().expect("a list").iter().filter_map(|part| part["ns"].as_i64()).sum();
+    let others = ["rest_ns", "unexplained_ns"].iter().filter_map(|key| section[*key].as_i64()).sum::<i64>();
+    assert_eq!(section["latency_ns"], json!(parts + others));
+    assert_eq!((&section["tracer"], &section["times"]), (&json!("irqsoff"), &json!("until-next")));
+    assert_eq!(
+        section["thread"],
+        json!({"tid": 2042, "comm": "bash", "class": null, "priority": null, "nice": null})
+    );
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Explanations as the ledger would give them, made by hand.
 
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
-use whylate_events::{Damage, Kind, Name, TraceInfo};
+use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
 use whylate_investigate::measure::{ExplainedSpike, MeasureReport, NotExplained, SpikeKind, TraceState};
 use whylate_ledger::{
-    Activation, Cause, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary,
-    Trigger, Verdict,
+    Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes,
+    SectionPart, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, Within,
 };
 use whylate_probes::{CpuResult, Degraded, Lacking, TimerProbe};
 use whylate_sys::SchedParams;
@@ -259,6 +259,7 @@ pub(crate) fn story() -> Explanation {
             },
         ],
         activations: vec![first, second, third, daemon],
+        sections: vec![],
         findings: vec![
             Finding {
                 code: "rt-throttled",
@@ -291,12 +292,72 @@ pub(crate) fn story() -> Explanation {
     }
 }
 
+/// The critical section of an irqsoff trace, with as many functions as are kept.
+pub(crate) fn section() -> Explanation {
+    let fix = vec!["ask who maintains ata_scsi_queuecmd".to_owned()];
+    let part = |function: &str, within, us, calls| SectionPart {
+        function: function.to_owned(),
+        within,
+        time: Ns::from_us(us),
+        calls,
+    };
+    let mut parts = vec![
+        part("ata_build_rw_tf", Within::Thread, 480, 1),
+        part("handle_irq_event", Within::Irq, 60, 2),
+        part("", Within::Softirq, 30, 0),
+    ];
+    parts.extend((0..10).map(|i| part(&format!("ata_step_{i}"), Within::Thread, 10 - i, 1)));
+    let section = CriticalSection {
+        tracer: LatencyTracer::Irqsoff,
+        cpu: CPU,
+        thread: Some(culprit("bash", 2042, Priority::UNKNOWN)),
+        of_interrupt: false,
+        opened_by: Some("ata_scsi_queuecmd".to_owned()),
+        closed_by: None,
+        start: Ns(4_000),
+        latency: Ns(649_000),
+        parts,
+        rest: Ns(4_000),
+        unexplained: Ns(20_000),
+        times: PartTimes::UntilNext,
+        gaps: vec![
+            Gap {
+                start: Ns(8_000),
+                length: Ns(480_000),
+                after: "ata_build_rw_tf".to_owned(),
+                before: "delay_tsc".to_owned(),
+            },
+            Gap { start: Ns(500_000), length: Ns(30_000), after: String::new(), before: String::new() },
+        ],
+        stack: ["_raw_spin_unlock_irqrestore", "ata_scsi_queuecmd", "scsi_dispatch_cmd"]
+            .map(String::from)
+            .to_vec(),
+        confidence: Confidence::Medium,
+        why: "interrupts were off on CPU 1 for 649.0 us, from ata_scsi_queuecmd on, by bash:2042".to_owned(),
+        fix: fix.clone(),
+    };
+    Explanation {
+        trace: TraceInfo { format: "irqsoff latency trace v1.1.5".to_owned(), ..TraceInfo::default() },
+        sections: vec![section],
+        findings: vec![Finding {
+            code: "irqs-disabled",
+            severity: Severity::Warning,
+            title: "interrupts were off on CPU 1 for 649.0 us, from ata_scsi_queuecmd on".to_owned(),
+            why: String::new(),
+            evidence: vec![],
+            fix,
+        }],
+        ..empty()
+    }
+}
+
 /// A trace in which no thread was selected.
 pub(crate) fn empty() -> Explanation {
     Explanation {
         trace: TraceInfo { format: "ftrace text".to_owned(), ..TraceInfo::default() },
         tasks: vec![],
         activations: vec![],
+        sections: vec![],
         findings: vec![],
         missing: vec![],
     }
@@ -307,6 +368,15 @@ pub(crate) fn hostile() -> Explanation {
     let name = Comm::from("\x1b]0;<script>&\"'");
     let text = "<script>alert(1)</script>\x1b[2J\u{202e}\"'&";
     let mut story = story();
+    story.sections = section().sections;
+    for section in &mut story.sections {
+        section.why = text.to_owned();
+        section.opened_by = Some(text.to_owned());
+        section.thread = Some(culprit(name.as_str(), 1, Priority(0)));
+        section.parts.iter_mut().for_each(|part| part.function = text.to_owned());
+        section.gaps.iter_mut().for_each(|gap| gap.after = text.to_owned());
+        section.stack = vec![text.to_owned()];
+    }
     story.trace.format = text.to_owned();
     story.trace.clock = Some(text.to_owned());
     story.trace.kernel_release = Some(text.to_owned());

@@ -19,7 +19,7 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
     };
     for (keyword, rule) in schema {
         match keyword.as_str() {
-            "$schema" | "$defs" | "title" | "description" | "format" => {}
+            "$schema" | "$defs" | "title" | "default" | "description" | "format" => {}
             "$ref" => {
                 let pointer = rule.as_str().and_then(|name| name.strip_prefix('#')).expect("a local $ref");
                 check(root, root.pointer(pointer).expect("$ref leads somewhere"), value, at, found);

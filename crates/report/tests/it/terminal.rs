@@ -22,6 +22,7 @@ fn text_is_as_before() {
         &fixture("measure-poor.txt"),
         &measurement(&sample::poor_measurement(), &Style::default()),
     );
+    assert_current(&fixture("section.txt"), &explanation(&sample::section(), &Style::default()));
     assert_current(&fixture("empty.txt"), &explanation(&sample::empty(), &Style::default()));
 }
 
@@ -29,7 +30,7 @@ fn text_is_as_before() {
 fn no_line_is_wider_than_the_terminal() {
     for width in [60, 70, 80, 90, 100, 132, 200] {
         let style = Style { color: false, width };
-        let explanations = [sample::story(), sample::hostile(), sample::empty()];
+        let explanations = [sample::story(), sample::hostile(), sample::section(), sample::empty()];
         let measurements = [sample::measurement(), sample::poor_measurement()];
         let texts = explanations.iter().map(|sample| explanation(sample, &style));
         for text in texts.chain(measurements.iter().map(|sample| measurement(sample, &style))) {

@@ -207,7 +207,6 @@ fn every_event_in_every_spelling() {
         ("function: ip=0xff parent_ip=0xfe", Function { name: "".into() }),
         ("rcu_dyntick: Start 1 0 0xacc", EventKind::Other),
         ("ipi_entry: (Rescheduling interrupts)", EventKind::Other),
-        ("<stack trace>", EventKind::Other),
         ("bprint:  some_function: formatted", EventKind::Other),
     ] {
         let event = one(&format!("  comm-5  [001] d..1. 12.5: {body}"));

@@ -1,0 +1,87 @@
+//! `whylate convert`
+
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use whylate_base::CpuSet;
+use whylate_export::{Choice, Cut, Instant};
+use whylate_ledger::Select;
+
+/// `whylate convert`
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The trace; `-` reads it from standard input
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The file to write; `-` writes to standard output
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// The format to write [default: by the name of OUT: .perfetto-trace or .pftrace, .dat, .txt, .jsonl, and
+    /// .parquet where it is built in; text to standard output]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<ConvertFormat>,
+    /// Leave out what is before: seconds of the trace clock, such as 1999.123456, or a duration from the
+    /// start, such as +1.5s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<Instant>,
+    /// Leave out what is after
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<Instant>,
+    /// Keep the events of these CPUs, such as 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = super::some_cpus)]
+    pub(crate) cpu: Option<CpuSet>,
+    /// Keep the events in this thread's context or about it, by name or id (repeatable); explained are
+    /// these threads
+    #[arg(short, long = "task", value_name = "COMM|TID")]
+    pub(crate) tasks: Vec<String>,
+    /// Keep these events (repeatable): a tracepoint, such as sched_switch or sched:sched_switch, a group, such
+    /// as irq_vectors, or a kind, such as syscall
+    #[arg(short, long = "event", value_name = "EVENT")]
+    pub(crate) events: Vec<Choice>,
+    /// Of Perfetto and Parquet: how many of each thread's worst activations to show
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) worst: u16,
+}
+
+/// What to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConvertFormat {
+    /// For ui.perfetto.dev, with ledger and verdicts as tracks of their own
+    Perfetto,
+    /// trace.dat version 7, for trace-cmd and KernelShark
+    Dat,
+    /// As `trace-cmd report` prints it, with nanoseconds
+    Text,
+    /// One JSON object per line, schema whylate.events/1
+    Jsonl,
+    /// Tables for data frames: events, activations, segments
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl ConvertFormat {
+    /// The format that a file's name asks for; `None` where it names none.
+    pub(crate) fn of_file(path: &Path) -> Option<ConvertFormat> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "perfetto-trace" | "pftrace" | "perfetto" => Some(ConvertFormat::Perfetto),
+            "dat" => Some(ConvertFormat::Dat),
+            "txt" => Some(ConvertFormat::Text),
+            "jsonl" | "ndjson" => Some(ConvertFormat::Jsonl),
+            #[cfg(feature = "parquet")]
+            "parquet" => Some(ConvertFormat::Parquet),
+            _ => None,
+        }
+    }
+}
+
+impl ConvertArgs {
+    /// What of the trace is kept.
+    pub(crate) fn cut(&self) -> Cut {
+        Cut {
+            from: self.from,
+            to: self.to,
+            cpus: self.cpu.clone(),
+            tasks: self.tasks.iter().map(|task| Select::parse(task)).collect(),
+            events: self.events.clone(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Perfetto traces: the events as ftrace bundles, and ledger and verdicts as tracks of their own.
+//!
+//! ```text
+//! clock snapshot, system info
+//! ftrace bundles, a CPU's events each, as they come  ── scheduling, interrupts, system calls ...
+//! track descriptors, slices                          ── one track a thread: activations, and in them what
+//!                                                       their time was charged to; findings as instants
+//! ```
+//!
+//! Field numbers are those of `protos/perfetto/trace` of github.com/google/perfetto.
+
+mod bundles;
+mod event;
+mod proto;
+mod tracks;
+
+use crate::cut::Cut;
+use crate::sink::{Written, explained};
+use bundles::Bundles;
+use proto::Message;
+use std::io::{self, Write};
+use whylate_base::Ns;
+use whylate_events::{EventSource, TraceInfo};
+use whylate_ledger::{Explanation, Options};
+
+/// `Trace.packet`
+const PACKET: u32 = 1;
+/// `TracePacket`
+mod packet {
+    pub(super) const FTRACE_EVENTS: u32 = 1;
+    pub(super) const CLOCK_SNAPSHOT: u32 = 6;
+    pub(super) const TIMESTAMP: u32 = 8;
+    pub(super) const SEQUENCE_ID: u32 = 10;
+    pub(super) const TRACK_EVENT: u32 = 11;
+    pub(super) const INTERNED_DATA: u32 = 12;
+    pub(super) const SEQUENCE_FLAGS: u32 = 13;
+    pub(super) const SYSTEM_INFO: u32 = 45;
+    pub(super) const TRACK_DESCRIPTOR: u32 = 60;
+}
+
+/// `SEQ_INCREMENTAL_STATE_CLEARED`: what was interned before on this sequence is void.
+const STATE_CLEARED: u32 = 1;
+/// `SEQ_NEEDS_INCREMENTAL_STATE`: the packet refers to what was interned.
+const NEEDS_STATE: u32 = 2;
+/// The sequence of the ftrace bundles, and that of our own tracks.
+const FTRACE_SEQUENCE: u32 = 1;
+const TRACK_SEQUENCE: u32 = 2;
+
+/// `BUILTIN_CLOCK_MONOTONIC`, `BUILTIN_CLOCK_BOOTTIME`
+const MONOTONIC: u32 = 3;
+const BOOTTIME: u32 = 6;
+
+/// Writes the events of `source` that `cut` keeps, and the explanation of the whole trace within the cut's
+/// time. Gives back what was written, and the explanation.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write(
+    source: &mut dyn EventSource,
+    cut: &Cut,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<(Written, Explanation)> {
+    let mut written = Written::default();
+    let info = source.info().clone();
+    let mut packets = Packets { out, message: Message::new() };
+    let mut bundles = Bundles::new(event::StateBits::of_release(info.kernel_release.as_deref()));
+    let mut begun = false;
+    let mut events = 0;
+    let mut no_form = 0;
+    let (explanation, selected) = explained(source, cut, options, &mut written, |event, _| {
+        if !std::mem::replace(&mut begun, true) {
+            begin(&mut packets, &info, event.ts)?;
+        }
+        match bundles.add(event, &mut packets)? {
+            true => events += 1,
+            false => no_form += 1,
+        }
+        Ok(())
+    })?;
+    bundles.finish(&mut packets)?;
+    let activations = tracks::write(&explanation, &selected, &mut packets)?;
+    packets.out.flush()?;
+    Ok((Written { events, no_form, activations, ..written }, explanation))
+}
+
+/// What a reader must know before the first event.
+fn begin(packets: &mut Packets<'_>, info: &TraceInfo, first: Ns) -> io::Result<()> {
+    // Bundles are taken to be in boot time, and nothing says how far that is from another clock: so both
+    // have the same reading here, and times are shown as the trace clock has them.
+    let primary = if info.clock.as_deref() == Some("mono") { MONOTONIC } else { BOOTTIME };
+    packets.write(|packet| {
+        packet.uint(packet::TIMESTAMP, time(first));
+        packet.uint(packet::SEQUENCE_ID, FTRACE_SEQUENCE);
+        packet.message(packet::CLOCK_SNAPSHOT, |snapshot| {
+            for clock in [MONOTONIC, BOOTTIME] {
+                snapshot.message(1, |reading| {
+                    reading.uint(1, clock);
+                    reading.uint(2, time(first));
+                });
+            }
+            snapshot.uint(2, primary);
+        });
+    })?;
+    packets.write(|packet| {
+        packet.uint(packet::SEQUENCE_ID, FTRACE_SEQUENCE);
+        packet.message(packet::SYSTEM_INFO, |system| {
+            if let Some(release) = &info.kernel_release {
+                system.message(1, |uname| {
+                    uname.text(1, "Linux");
+                    uname.text(3, release);
+                    if let Some(machine) = &info.machine {
+                        uname.text(4, machine);
+                    }
+                });
+            }
+            system.uint(8, info.cpus);
+        });
+    })
+}
+
+/// Timestamps are unsigned there; a due time may lie before the clock's origin.
+fn time(at: Ns) -> u64 {
+    u64::try_from(at.0).unwrap_or(0)
+}
+
+/// The trace on its way out, packet by packet.
+struct Packets<'w> {
+    out: &'w mut dyn Write,
+    message: Message,
+}
+
+impl Packets<'_> {
+    fn write(&mut self, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
+        self.message.clear();
+        self.message.message(PACKET, fill);
+        self.out.write_all(self.message.as_bytes())
+    }
+}

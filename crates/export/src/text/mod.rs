@@ -1,0 +1,120 @@
+//! Text as `trace-cmd report` prints it: a line for each event, times to the nanosecond.
+//!
+//! A trace.dat is printed by its own formats, every field that was recorded; of any other source the lines
+//! hold what its typed events hold, in the kernel's words.
+
+mod fields;
+
+use crate::cut::Cut;
+use crate::raw;
+use crate::sink::{Written, each};
+use crate::threads::Threads;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use whylate_base::Ns;
+use whylate_events::{ContextFlags, Event, EventKind, EventSource};
+use whylate_ftrace::dat::TraceFile;
+use whylate_ftrace::print::{Mode, Printer};
+
+/// Writes the events of `source` that `cut` keeps.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write(
+    source: &mut (impl EventSource + ?Sized),
+    cut: &Cut,
+    out: &mut dyn Write,
+) -> io::Result<Written> {
+    let mut written = Written::default();
+    writeln!(out, "cpus={}", source.info().cpus)?;
+    let mut line = String::new();
+    let mut events = 0;
+    each(source, cut, &mut written, |event, selected| {
+        line.clear();
+        print(event, selected.threads(), &mut line);
+        events += 1;
+        out.write_all(line.as_bytes())
+    })?;
+    out.flush()?;
+    Ok(Written { events, ..written })
+}
+
+/// Writes the records of a trace.dat that `cut` keeps, by its own print formats.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write_recorded(file: &TraceFile, cut: &Cut, out: &mut dyn Write) -> io::Result<Written> {
+    let mut written = Written::default();
+    let mut printer = Printer::new(file, Mode::TraceCmd).with_nanoseconds();
+    let mut line = Vec::new();
+    printer.header(&mut line);
+    out.write_all(&line)?;
+    raw::each(file, cut, &mut written, |event| {
+        line.clear();
+        printer.line(event, &mut line);
+        line.push(b'\n');
+        out.write_all(&line)
+    })?;
+    out.flush()?;
+    Ok(written)
+}
+
+/// Appends an event's line.
+pub(crate) fn print(event: &Event, threads: &Threads, line: &mut String) {
+    match event.kind {
+        EventKind::Lost { count, .. } => {
+            match count {
+                Some(count) => _ = writeln!(line, "CPU:{} [LOST {count} EVENTS]", event.cpu),
+                None => _ = writeln!(line, "CPU:{} [LOST EVENTS]", event.cpu),
+            }
+            return;
+        }
+        EventKind::StackFrame { name } => {
+            _ = writeln!(line, " => {name}");
+            return;
+        }
+        _ => {}
+    }
+    head(event, threads, line);
+    fields::print(event, threads, line);
+    while line.ends_with(' ') {
+        line.pop();
+    }
+    line.push('\n');
+}
+
+/// `          rtload-312   [001] d..2.  1999.123456789: `
+fn head(event: &Event, threads: &Threads, line: &mut String) {
+    let tid = event.context.tid;
+    let comm = threads.comm(tid);
+    let comm = if comm.is_empty() { "<...>".to_owned() } else { one_line(comm.as_str()) };
+    let (seconds, fraction) = (event.ts.0.div_euclid(1_000_000_000), event.ts.0.rem_euclid(1_000_000_000));
+    // Writing to a string does not fail.
+    _ = write!(line, "{comm:>16}-{:<7} [{:03}] ", tid.0, event.cpu.0);
+    if let Some(column) = interrupt_state(event) {
+        _ = write!(line, "{column} ");
+    }
+    _ = write!(line, "{seconds:>6}.{fraction:09}: ");
+}
+
+/// irqs-off, need-resched, handler, preempt-depth, migrate-disable; none where the source had no such column.
+fn interrupt_state(event: &Event) -> Option<String> {
+    let flags = event.context.flags;
+    let depth = match event.context.preempt_depth {
+        Some(0) => '.',
+        Some(depth) => char::from_digit(u32::from(depth & 0xf), 16).unwrap_or('.'),
+        None if flags.contains(ContextFlags::IRQS_UNKNOWN) => return None,
+        None => '.',
+    };
+    Some(format!("{flags}{depth}."))
+}
+
+/// Seconds with nine decimals, as the osnoise events print a time.
+fn seconds(at: Ns) -> String {
+    format!("{}.{:09}", at.0.div_euclid(1_000_000_000), at.0.rem_euclid(1_000_000_000))
+}
+
+/// Text that must not begin a new line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

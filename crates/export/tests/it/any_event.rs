@@ -1,0 +1,181 @@
+//! Events of every kind, and sources of them.
+
+use proptest::prelude::*;
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+use whylate_events::{
+    ContentionFlags, Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name,
+    PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat, TimerlatContext,
+    TraceInfo, VecSource, Wake,
+};
+
+/// A recording of these events.
+pub(crate) fn source(events: Vec<Event>, release: Option<&str>) -> VecSource {
+    let info = TraceInfo {
+        format: "made here".to_owned(),
+        cpus: 4,
+        clock: Some("mono".to_owned()),
+        kernel_release: release.map(str::to_owned),
+        machine: release.map(|_| "x86_64".to_owned()),
+        ..TraceInfo::default()
+    };
+    VecSource::new(events, info, true)
+}
+
+fn comm() -> impl Strategy<Value = Comm> {
+    "[a-z][a-z0-9/:-]{0,13}[a-z]".prop_map(|text| Comm::from(text.as_str()))
+}
+
+fn symbol() -> impl Strategy<Value = Symbol> {
+    "[a-z_][a-z0-9_.]{0,30}".prop_map(|text| Symbol::from(text.as_str()))
+}
+
+fn name() -> impl Strategy<Value = Name> {
+    "[a-z][a-z0-9_]{0,20}".prop_map(|text| Name::from(text.as_str()))
+}
+
+fn tid() -> impl Strategy<Value = Tid> {
+    (1..4_194_304).prop_map(Tid)
+}
+
+fn prio() -> impl Strategy<Value = Priority> {
+    (-1..140).prop_map(Priority)
+}
+
+fn cpu() -> impl Strategy<Value = Cpu> {
+    (0u32..4).prop_map(Cpu)
+}
+
+fn state() -> impl Strategy<Value = TaskState> {
+    prop::sample::select(vec![
+        TaskState::Runnable,
+        TaskState::Preempted,
+        TaskState::Interruptible,
+        TaskState::Uninterruptible,
+        TaskState::Idle,
+        TaskState::Dead,
+        TaskState::Other,
+    ])
+}
+
+fn wake() -> impl Strategy<Value = Wake> {
+    (comm(), tid(), prio(), cpu()).prop_map(|(comm, tid, prio, target_cpu)| Wake {
+        comm,
+        tid,
+        prio,
+        target_cpu,
+    })
+}
+
+fn scheduling() -> impl Strategy<Value = EventKind> {
+    prop_oneof![
+        ((comm(), tid(), prio(), state()), (comm(), tid(), prio())).prop_map(|(prev, next)| {
+            EventKind::Switch(Switch {
+                prev_comm: prev.0,
+                prev_tid: prev.1,
+                prev_prio: prev.2,
+                prev_state: prev.3,
+                next_comm: next.0,
+                next_tid: next.1,
+                next_prio: next.2,
+            })
+        }),
+        wake().prop_map(EventKind::Waking),
+        (wake(), any::<bool>()).prop_map(|(wake, new)| EventKind::Wakeup { wake, new }),
+        (tid(), cpu(), cpu()).prop_map(|(tid, from, to)| EventKind::Migrate { tid, from, to }),
+        (tid(), tid(), comm()).prop_map(|(parent, child, comm)| EventKind::Fork { parent, child, comm }),
+        (tid(), tid()).prop_map(|(old, tid)| EventKind::Exec { old, tid }),
+        tid().prop_map(|tid| EventKind::Exit { tid }),
+        (tid(), prio(), prio()).prop_map(|(tid, old, new)| EventKind::PiSetprio { tid, old, new }),
+        (1..64i32, -64..200i32, tid(), comm()).prop_map(|(sig, code, tid, comm)| EventKind::Signal(Signal {
+            sig,
+            code,
+            tid,
+            comm
+        })),
+    ]
+}
+
+fn interrupts() -> impl Strategy<Value = EventKind> {
+    prop_oneof![
+        (0u32..1000, name()).prop_map(|(irq, name)| EventKind::IrqEntry { irq, name }),
+        (0u32..1000).prop_map(|irq| EventKind::IrqExit { irq }),
+        name().prop_map(|name| EventKind::VectorEntry { name }),
+        Just(EventKind::VectorExit { name: Name::from("local_timer") }),
+        (0u32..10).prop_map(|vec| EventKind::SoftirqRaise { vec }),
+        (0u32..10).prop_map(|vec| EventKind::SoftirqEntry { vec }),
+        (0u32..10).prop_map(|vec| EventKind::SoftirqExit { vec }),
+        prop::option::of(0u32..9).prop_map(|state| EventKind::CpuIdle { state }),
+        (0i64..1 << 40).prop_map(|ns| EventKind::Nmi { delta: Ns(ns) }),
+    ]
+}
+
+fn timers() -> impl Strategy<Value = EventKind> {
+    prop_oneof![
+        (any::<u64>(), symbol(), 0i64..i64::MAX, 0i64..i64::MAX).prop_map(|(hrtimer, function, a, b)| {
+            EventKind::HrtimerStart(HrtimerStart { hrtimer, function, expires: Ns(a), softexpires: Ns(b) })
+        }),
+        any::<u64>().prop_map(|hrtimer| EventKind::HrtimerCancel { hrtimer }),
+        (any::<u64>(), symbol(), 0i64..i64::MAX).prop_map(|(hrtimer, function, now)| {
+            EventKind::HrtimerExpire(HrtimerExpiry { hrtimer, function, now: Ns(now) })
+        }),
+        any::<u64>().prop_map(|hrtimer| EventKind::HrtimerExpireExit { hrtimer }),
+        (any::<u64>(), symbol()).prop_map(|(timer, function)| EventKind::TimerExpire { timer, function }),
+        any::<u64>().prop_map(|timer| EventKind::TimerExpireExit { timer }),
+    ]
+}
+
+fn calls() -> impl Strategy<Value = EventKind> {
+    prop_oneof![
+        (0i64..500, any::<[u64; 6]>()).prop_map(|(nr, args)| EventKind::SyscallEnter(Syscall { nr, args })),
+        (0i64..500, any::<i64>()).prop_map(|(nr, ret)| EventKind::SyscallExit(SyscallReturn { nr, ret })),
+        (any::<u64>(), any::<u64>(), any::<bool>())
+            .prop_map(|(address, ip, user)| EventKind::PageFault(PageFault { address, ip, user })),
+        (any::<u64>(), 0u32..64)
+            .prop_map(|(lock, flags)| EventKind::ContentionBegin { lock, flags: ContentionFlags(flags) }),
+        (any::<u64>(), any::<i32>()).prop_map(|(lock, ret)| EventKind::ContentionEnd { lock, ret }),
+        "[ -~]{0,50}[!-~]".prop_map(|text| EventKind::Marker(Marker::from(text.trim()))),
+        symbol().prop_map(|name| EventKind::Function { name }),
+        Just(EventKind::Other),
+    ]
+}
+
+/// What only latency tracers write.
+pub(crate) fn of_tracers() -> impl Strategy<Value = EventKind> {
+    let contexts = vec![TimerlatContext::Irq, TimerlatContext::Thread, TimerlatContext::UserReturn];
+    prop_oneof![
+        (any::<u32>(), prop::sample::select(contexts), 0i64..1 << 40).prop_map(|(seq, context, latency)| {
+            EventKind::Timerlat(Timerlat { seq, context, latency: Ns(latency) })
+        }),
+        (symbol(), 0u32..30).prop_map(|(name, depth)| EventKind::FunctionEntry { name, depth }),
+        (symbol(), 0u32..30, 0i64..500).prop_map(|(name, depth, ns)| EventKind::FunctionExit {
+            name,
+            depth,
+            duration: Ns(ns)
+        }),
+    ]
+}
+
+/// One kind of all that tracepoints give.
+pub(crate) fn kind() -> impl Strategy<Value = EventKind> {
+    prop_oneof![scheduling(), interrupts(), timers(), calls()]
+}
+
+/// Events in time order, in contexts that a recording tells or not.
+pub(crate) fn events(
+    kind: impl Strategy<Value = EventKind>,
+    told: bool,
+) -> impl Strategy<Value = Vec<Event>> {
+    let one = (1i64..1 << 33, cpu(), tid(), 0u16..256, 0u8..16, kind);
+    prop::collection::vec(one, 1..80).prop_map(move |drawn| {
+        let mut ts = 1_000;
+        let event = |(delta, cpu, tid, flags, depth, kind): (i64, Cpu, Tid, u16, u8, EventKind)| {
+            ts += delta;
+            let context = match told {
+                true => Context { tid, flags: ContextFlags(flags), preempt_depth: Some(depth) },
+                false => Context { tid, flags: ContextFlags::IRQS_UNKNOWN, preempt_depth: None },
+            };
+            Event { ts: Ns(ts), cpu, context, kind }
+        };
+        drawn.into_iter().map(event).collect()
+    })
+}

@@ -1,0 +1,10 @@
+//! What is written is read back by our own readers, and by others where they are installed.
+
+mod any_event;
+mod cuts;
+mod dat;
+mod json_lines;
+mod perfetto;
+#[cfg(feature = "parquet")]
+mod tables;
+mod text;

@@ -1,0 +1,83 @@
+//! Text, read back by the reader of texts.
+
+use crate::any_event::{events, kind, of_tracers, source};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::path::Path;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{Context, ContextFlags, Event, EventKind, KindSet, Symbol, drain};
+use whylate_export::{Cut, text};
+use whylate_ftrace::dat::TraceFile;
+
+fn written(events: Vec<Event>) -> String {
+    let mut out = Vec::new();
+    text::write(&mut source(events, None), &Cut::default(), &mut out).expect("written");
+    String::from_utf8(out).expect("UTF-8")
+}
+
+fn read(text: &str) -> Vec<Event> {
+    let reader = std::io::Cursor::new(text.as_bytes().to_vec());
+    let mut source = whylate_intake::from_reader(reader, "here", KindSet::ALL).expect("a trace");
+    let events = drain(&mut source).collect();
+    assert_eq!(source.info().damage, [], "{text}");
+    events
+}
+
+/// The interrupt states that every kernel's text has a letter for.
+fn normal(mut event: Event) -> Event {
+    let told = ContextFlags::IRQS_OFF
+        | ContextFlags::NEED_RESCHED
+        | ContextFlags::HARDIRQ
+        | ContextFlags::SOFTIRQ
+        | ContextFlags::IRQS_UNKNOWN;
+    event.context.flags.0 &= told.0;
+    event
+}
+
+#[test]
+fn lines_are_those_of_the_kernel() {
+    let context = Context { tid: Tid(312), flags: ContextFlags::IRQS_OFF, preempt_depth: Some(2) };
+    let event = |ts, kind| Event { ts: Ns(ts), cpu: Cpu(1), context, kind };
+    let text = written(vec![
+        event(1_999_123_456_789, EventKind::SoftirqRaise { vec: 1 }),
+        event(1_999_123_456_790, EventKind::Exit { tid: Tid(312) }),
+        event(1_999_123_456_790, EventKind::StackFrame { name: Symbol::from("do_exit") }),
+        event(2_000_000_000_000, EventKind::Lost { count: Some(7), since: None, kinds: KindSet::NONE }),
+        event(2_000_000_000_000, EventKind::CpuIdle { state: None }),
+    ]);
+    let expected = "cpus=4\n           \
+        <...>-312     [001] d..2.   1999.123456789: softirq_raise: vec=1 [action=TIMER]\n           \
+        <...>-312     [001] d..2.   1999.123456790: sched_process_exit: comm=<...> pid=312 prio=?\n \
+        => do_exit\n\
+        CPU:1 [LOST 7 EVENTS]\n           \
+        <...>-312     [001] d..2.   2000.000000000: cpu_idle: state=4294967295 cpu_id=1\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_trace_dat_is_printed_by_its_own_formats() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/fixtures/6.1-higher.dat");
+    let file = TraceFile::open(path).expect("opens");
+    let cut = Cut { events: vec!["page-fault".parse().expect("a choice")], ..Cut::default() };
+    let mut out = Vec::new();
+    let written = text::write_recorded(&file, &cut, &mut out).expect("written");
+    let text = String::from_utf8(out).expect("UTF-8");
+    assert!(written.events > 10 && written.events < written.read);
+    assert_eq!(text.lines().count() as u64, written.events + 1, "and the number of CPUs");
+    let mut lines = text.lines().skip(1);
+    assert!(lines.all(|line| line.contains(" page_fault_")), "{text}");
+    // A field that typed events have not.
+    assert!(text.contains("error_code=0x14"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(0x7465_7874), cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn typed_events_come_back(events in any::<bool>().prop_flat_map(|told| events(prop_oneof![8 => kind(), 1 => of_tracers()], told))) {
+        let expected: Vec<Event> = events.iter().copied().map(normal).collect();
+        let text = written(events);
+        let found: Vec<Event> = read(&text).into_iter().map(normal).collect();
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,234 @@
+//! Lines of the function_graph tracer: calls as they nest, with what they took.
+//!
+//! ```text
+//!  0)   0.253 us    |        func();                       a leaf: entered and left
+//!  0)               |      func() {
+//!  0) + 12.345 us   |      } /* func */                    the name by option, or where the entry was lost
+//!    30.797932 |   0)  busybox-130   |  d..2. |   0.253 us    |  func();
+//!        17 us |   0)  ...                                 relative time, in latency tracers
+//!  0)               |  /* sched_switch: prev_comm=... */   an event among the calls
+//!  0)   busybox-130   =>    rcuc/0-23                       another thread runs on that CPU
+//! ```
+//!
+//! Facts: `print_graph_function_flags`, kernel/trace/trace_functions_graph.c.
+
+use super::cpu_from;
+use super::fields::{self, comm_pid, microseconds, symbol};
+use super::line::{MARKS, interrupt_state};
+use std::collections::HashMap;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{ContextFlags, Symbol};
+
+/// A line of the tracer.
+#[derive(Debug, PartialEq)]
+pub(crate) struct GraphLine<'a> {
+    /// Where the option for it, absolute or relative, is on.
+    pub(crate) ts: Option<Ns>,
+    pub(crate) cpu: Cpu,
+    /// Its comm cut to 7 characters; by option.
+    pub(crate) thread: Option<(&'a str, Tid)>,
+    /// Interrupt flags and preemption depth, in latency format.
+    pub(crate) state: Option<(ContextFlags, Option<u8>)>,
+    pub(crate) what: What<'a>,
+}
+
+/// What it says.
+#[derive(Debug, PartialEq)]
+pub(crate) enum What<'a> {
+    /// A call, or its return.
+    Call(Call),
+    /// An event's text.
+    Comment(&'a str),
+    /// From here on that thread runs on the CPU.
+    Switch(&'a str, Tid),
+    /// An arrow where an interrupt begins or ends.
+    Ornament,
+}
+
+/// A call, or its return.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) name: Symbol,
+    pub(crate) depth: u32,
+    pub(crate) step: Step,
+}
+
+/// Which part of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Step {
+    Entry,
+    /// Entry and exit in one line.
+    Leaf(Ns),
+    Exit(Ns),
+}
+
+/// Reads a line without blanks around it; `None` when it is not the tracer's.
+pub(crate) fn parse(line: &str) -> Option<GraphLine<'_>> {
+    if !line.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    let (ts, rest) = match line.split_once('|').and_then(|(time, rest)| Some((time_column(time)?, rest))) {
+        Some((ts, rest)) => (Some(ts), rest),
+        None => (None, line),
+    };
+    let (cpu, mut rest) = rest.split_once(')')?;
+    let cpu = cpu_from(fields::trim(cpu))?;
+    let mut columns = GraphLine { ts, cpu, thread: None, state: None, what: What::Ornament };
+    if let Some((_, next)) = rest.split_once(" => ").filter(|(left, _)| !left.contains('|')) {
+        let (comm, tid) = comm_pid(fields::trim(next))?;
+        columns.what = What::Switch(comm, tid);
+        return Some(columns);
+    }
+    // Thread and state come before the duration, each with its bar.
+    loop {
+        let (column, after) = rest.split_once('|')?;
+        let word = fields::trim(column);
+        if columns.state.is_none()
+            && !word.is_empty()
+            && !word.contains(' ')
+            && interrupt_state(word).is_some()
+        {
+            columns.state = interrupt_state(word);
+        } else if let (None, Some(thread)) = (columns.thread, comm_pid(word)) {
+            columns.thread = Some(thread);
+        } else {
+            columns.what = what(word, after)?;
+            return Some(columns);
+        }
+        rest = after;
+    }
+}
+
+/// `30.797932`, or `17 us`.
+fn time_column(text: &str) -> Option<Ns> {
+    let text = fields::trim(text);
+    match text.strip_suffix("us") {
+        Some(us) => {
+            Some(Ns(i64::try_from(fields::decimal(fields::trim_end(us))?).ok()?.checked_mul(1_000)?))
+        }
+        None => text.contains('.').then(|| fields::billionths(text).map(Ns))?,
+    }
+}
+
+fn what<'a>(duration: &str, text: &'a str) -> Option<What<'a>> {
+    if matches!(duration, "==========>" | "<==========") {
+        return Some(What::Ornament);
+    }
+    let comment = fields::trim(text).strip_prefix("/*").and_then(|text| text.strip_suffix("*/"));
+    match comment {
+        Some(comment) if duration.is_empty() => Some(What::Comment(fields::trim(comment))),
+        _ => call(duration, text).map(What::Call),
+    }
+}
+
+/// Reads the duration's column and the text behind its bar; two blanks more are one call deeper.
+pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
+    let duration = match fields::trim(duration) {
+        "" => None,
+        text => {
+            let us = fields::trim_start(text.trim_start_matches(MARKS)).strip_suffix("us")?;
+            Some(microseconds(fields::trim_end(us))?)
+        }
+    };
+    let function = fields::trim(text);
+    let blanks = text.len() - fields::trim_start(text).len();
+    let depth = u32::try_from(blanks.saturating_sub(2) / 2).ok()?.min(u32::from(u8::MAX));
+    if let Some(rest) = function.strip_prefix('}') {
+        let name = rest.split_once("/*").map(|(_, name)| symbol(name)).unwrap_or_default();
+        return Some(Call { name, depth, step: Step::Exit(duration?) });
+    }
+    let (before, after) = function.split_once('(')?;
+    if before.is_empty() || before.contains(' ') {
+        return None;
+    }
+    let code = after.split_once("/*").map_or(after, |(code, _)| fields::trim_end(code));
+    let step = match duration {
+        Some(duration) if code.ends_with(';') => Step::Leaf(duration),
+        None if code.ends_with(';') || code.ends_with('{') => Step::Entry,
+        _ => return None,
+    };
+    Some(Call { name: symbol(before), depth, step })
+}
+
+/// The same two events as `trace-cmd report` prints them: `0.253 us   |  func();`, or raw
+/// `func=0xff depth=1`.
+pub(crate) fn reported(text: &str) -> Option<Call> {
+    if let Some((duration, function)) = text.split_once('|') {
+        return call(duration, function);
+    }
+    let function = fields::field(text, "func")?;
+    let is_address = function.len() > 8 && fields::address(function).is_some();
+    let name = if is_address { Symbol::default() } else { symbol(function) };
+    let depth = fields::number::<u8>(fields::field(text, "depth")?)?.into();
+    let time = |key| fields::field(text, key).and_then(fields::number::<i64>);
+    let step = match (time("calltime"), time("rettime")) {
+        (Some(call), Some(ret)) => Step::Exit(Ns(ret.checked_sub(call).filter(|&duration| duration >= 0)?)),
+        _ => Step::Entry,
+    };
+    Some(Call { name, depth, step })
+}
+
+/// Who runs on each CPU, and a time for lines without one.
+///
+/// Such a line has the time of the line before it, or, on its own CPU, that at which the calls seen so
+/// far have taken what they say they took: a bound from below, from an arbitrary start at 0. Calls are thus
+/// never longer than they were, and lines keep their order.
+#[derive(Default)]
+pub(crate) struct Clock {
+    last: Ns,
+    cpus: HashMap<Cpu, OnCpu>,
+}
+
+#[derive(Default)]
+struct OnCpu {
+    until: Ns,
+    thread: Option<Tid>,
+    /// When the calls in progress were entered, by depth.
+    entered: Vec<Ns>,
+}
+
+/// FTRACE_RETFUNC_DEPTH of the kernel is 50; nothing is deeper in a trace that is none of garbage.
+const DEEPEST: usize = 256;
+
+impl Clock {
+    /// Who runs there, as far as lines told.
+    pub(crate) fn thread(&self, cpu: Cpu) -> Option<Tid> {
+        self.cpus.get(&cpu)?.thread
+    }
+
+    /// From here on `thread` runs there.
+    pub(crate) fn switch(&mut self, cpu: Cpu, thread: Tid) {
+        self.cpus.entry(cpu).or_default().thread = Some(thread);
+    }
+
+    /// When the line is, by its own time or by the clock.
+    pub(crate) fn at(&mut self, line: &GraphLine<'_>) -> Ns {
+        let on = self.cpus.entry(line.cpu).or_default();
+        let mut at = line.ts.unwrap_or(self.last.max(on.until));
+        if let What::Call(Call { depth, step, .. }) = line.what {
+            let depth = depth as usize;
+            match step {
+                Step::Entry if depth < DEEPEST => {
+                    on.entered.resize(depth, at);
+                    on.entered.push(at);
+                }
+                Step::Exit(duration) => {
+                    if let (None, Some(&entered)) = (line.ts, on.entered.get(depth)) {
+                        at = at.max(Ns(entered.0.saturating_add(duration.0)));
+                    }
+                    on.entered.truncate(depth);
+                }
+                Step::Entry | Step::Leaf(_) => {}
+            }
+            on.until = match step {
+                Step::Leaf(duration) => Ns(at.0.saturating_add(duration.0)),
+                _ => at,
+            };
+        }
+        self.last = at;
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+use super::*;
+
+fn name_of(line: &str) -> (String, u32, Step) {
+    match parse(line).unwrap_or_else(|| panic!("{line}")).what {
+        What::Call(call) => (call.name.to_string(), call.depth, call.step),
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn calls_in_every_layout() {
+    use Step::*;
+    for (line, name, depth, step) in [
+        ("0)               |  f() {", "f", 0, Entry),
+        ("0)   1.532 us    |    get_timespec64();", "get_timespec64", 1, Leaf(Ns(1_532))),
+        ("0) + 16.556 us   |          }", "", 4, Exit(Ns(16_556))),
+        ("0) # 1094.268 us |          } /* schedule */", "schedule", 4, Exit(Ns(1_094_268))),
+        ("1) $ 12345678 us |  }", "", 0, Exit(Ns(12_345_678_000))),
+        ("1) 123456.7 us |  }", "", 0, Exit(Ns(123_456_700))),
+        ("0)   0.2 us    |  f.isra.0 [ext4]();", "", 0, Entry),
+        ("0)   0.253 us    |  f(); /* ret=0x0 */", "f", 0, Leaf(Ns(253))),
+        ("0)   0.253 us    |  f(a=1, b={2}); /* <-g+0x5 ret=-22 */", "f", 0, Leaf(Ns(253))),
+        ("0)               |  f(a=1) { /* <-g+0x5/0x10 */", "f", 0, Entry),
+        ("0)   0.253 us    |    } /* f ret=0x1 */", "f", 1, Exit(Ns(253))),
+        ("0)               |  f();", "f", 0, Entry),
+    ] {
+        // Functions of modules have no blank in their names.
+        if line.contains('[') {
+            assert_eq!(parse(line), None, "{line}");
+            continue;
+        }
+        assert_eq!(name_of(line), (name.to_owned(), depth, step), "{line}");
+    }
+}
+
+#[test]
+fn columns_before_the_duration() {
+    let state = interrupt_state("d..2.");
+    for (line, ts, thread, expected) in [
+        ("0)   1.0 us |  f();", None, None, None),
+        ("0)  busybox-130   |   1.0 us |  f();", None, Some(("busybox", Tid(130))), None),
+        ("30.797932 |   0)   1.0 us |  f();", Some(Ns(30_797_932_000)), None, None),
+        (
+            "30.797932 |   0)  rcuc/0-23   |  d..2. |   1.0 us |  f();",
+            Some(Ns(30_797_932_000)),
+            Some(("rcuc/0", Tid(23))),
+            state,
+        ),
+        ("17 us |   0)  d..2. |   1.0 us |  f();", Some(Ns(17_000)), None, state),
+        (
+            "17 us |   0)    <idle>-0    |  d..2. | + 1.0 us |  f();",
+            Some(Ns(17_000)),
+            Some(("<idle>", Tid(0))),
+            state,
+        ),
+    ] {
+        let found = parse(line).unwrap_or_else(|| panic!("{line}"));
+        assert_eq!(
+            (found.ts, found.cpu, found.thread, found.state),
+            (ts, Cpu(0), thread, expected),
+            "{line}"
+        );
+    }
+    assert_eq!(
+        parse("3)   cpuhp/0-28   =>  busybox-130").map(|line| line.what),
+        Some(What::Switch("busybox", Tid(130)))
+    );
+    assert_eq!(parse("3)   ==========> |").map(|line| line.what), Some(What::Ornament));
+    let comment = "0)               |  /* sched_waking: comm=a pid=1 */";
+    assert_eq!(parse(comment).map(|line| line.what), Some(What::Comment("sched_waking: comm=a pid=1")));
+}
+
+#[test]
+fn prose_is_no_call() {
+    for line in [
+        "",
+        "1) first, do this",
+        "1) first | second",
+        "1) first | second (third)",
+        "99999) | f() {",
+        "x) | f() {",
+        "0) 1.5 ms | f();",
+        "0) x us | f();",
+        "0) | }",
+        "0) | (f)();",
+    ] {
+        assert_eq!(parse(line), None, "{line}");
+    }
+}
+
+#[test]
+fn trace_cmd_prints_the_same() {
+    let entry = |step| Call { name: "f".into(), depth: 1, step };
+    assert_eq!(reported("|    f() {"), Some(entry(Step::Entry)));
+    assert_eq!(reported("0.253 us   |    f();"), Some(entry(Step::Leaf(Ns(253)))));
+    assert_eq!(reported("func=f depth=0x1"), Some(entry(Step::Entry)));
+    let raw = "func=0xffffffff81 calltime=0x10 rettime=0x20 overrun=0 depth=1";
+    assert_eq!(reported(raw), Some(Call { name: "".into(), depth: 1, step: Step::Exit(Ns(16)) }));
+    assert_eq!(reported("func=f"), None);
+}
+
+#[test]
+fn the_clock_runs_by_durations_and_never_back() {
+    let mut clock = Clock::default();
+    let mut at = |line| clock.at(&parse(line).unwrap_or_else(|| panic!("{line}"))).0;
+    assert_eq!(at("0) | a() {"), 0);
+    assert_eq!(at("0) 1.000 us |    b();"), 0);
+    assert_eq!(at("1) 5.000 us |  z();"), 0);
+    assert_eq!(at("0) 2.000 us |    c();"), 1_000);
+    assert_eq!(at("1) 1.000 us |  z();"), 5_000);
+    assert_eq!(at("0) 9.000 us |  }"), 9_000);
+    assert_eq!(at("0) 1.000 us |  }"), 9_000);
+    assert_eq!(at("1) | x() {"), 9_000);
+}

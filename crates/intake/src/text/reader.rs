@@ -1,0 +1,379 @@
+//! From lines to events: what each line is, and what it says of those around it.
+
+use super::body::{self, Body, Stack};
+use super::graph::{self, Call, GraphLine, Step, What};
+use super::header::{self, Header};
+use super::line::{self, Head};
+use super::names::Names;
+use super::rtla::{Analyses, Said};
+use super::tally::Tally;
+use super::window::Window;
+use super::{fields, unquoted};
+use std::collections::BTreeMap;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{
+    Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, Marker, Symbol, TraceInfo,
+};
+
+/// Who runs where no line has told yet.
+const NOBODY_KNOWN: Tid = Tid(-1);
+
+/// Takes lines in and gives events.
+pub(crate) struct Reader {
+    wanted: KindSet,
+    pub(crate) window: Window,
+    pub(crate) names: Names,
+    /// Lines read so far.
+    pub(crate) lines: u64,
+    /// False once a line was no UTF-8.
+    pub(crate) is_utf8: bool,
+    header: Header,
+    analyses: Analyses,
+    clock: graph::Clock,
+    /// Records read so far, of every kind.
+    read: u64,
+    lost: u64,
+    /// Loss notes that wait for the next event of their CPU, which gives them an instant.
+    losses: BTreeMap<u32, Vec<Option<u64>>>,
+    /// Where and when the last event was, wanted or not.
+    last: Option<Place>,
+    span: Option<(Ns, Ns)>,
+    highest_cpu: u32,
+    /// The last event's text may go on in the next line.
+    free_text: bool,
+    /// The lines that follow may be frames.
+    frames: Option<Frames>,
+    backwards: Tally,
+    too_late: Tally,
+    cut_lines: Tally,
+    strange_lines: Tally,
+    strange_fields: Tally,
+    failed: Option<Damage>,
+}
+
+/// An event without what happened.
+#[derive(Clone, Copy)]
+struct Place {
+    ts: Ns,
+    cpu: Cpu,
+    context: Context,
+}
+
+impl Place {
+    fn event(self, kind: EventKind) -> Event {
+        Event { ts: self.ts, cpu: self.cpu, context: self.context, kind }
+    }
+}
+
+/// Which frames may follow a line.
+#[derive(Clone, Copy, PartialEq)]
+enum Frames {
+    /// ` => function`
+    Kernel,
+    /// The same of a program, which are no events.
+    User,
+    /// `ffffffff821f8b58 __schedule+0x618 ([kernel.kallsyms])`
+    Perf,
+}
+
+/// Losses of one CPU that wait; the kernel notes one before each event.
+const MOST_LOSSES: usize = 64;
+
+impl Reader {
+    pub(crate) fn new(wanted: KindSet) -> Self {
+        Reader {
+            wanted,
+            window: Window::default(),
+            names: Names::default(),
+            lines: 0,
+            is_utf8: true,
+            header: Header::default(),
+            analyses: Analyses::default(),
+            clock: graph::Clock::default(),
+            read: 0,
+            lost: 0,
+            losses: BTreeMap::new(),
+            last: None,
+            span: None,
+            highest_cpu: 0,
+            free_text: false,
+            frames: None,
+            backwards: Tally::default(),
+            too_late: Tally::default(),
+            cut_lines: Tally::default(),
+            strange_lines: Tally::default(),
+            strange_fields: Tally::default(),
+            failed: None,
+        }
+    }
+
+    /// Takes a line in.
+    pub(crate) fn line(&mut self, raw: &str, is_cut: bool) {
+        self.lines += 1;
+        let text = unquoted(raw);
+        if is_cut {
+            self.cut_lines.add(self.lines, text);
+        }
+        match text.bytes().next() {
+            None => {}
+            Some(b'#') => self.comment(text),
+            // A frame of a stack trace, which belongs to the event above it.
+            Some(b'=') if text.starts_with("=>") => self.frame(text.get(2..).unwrap_or("")),
+            _ => match line::split(text) {
+                Some((head, body)) => self.event_line(&head, body),
+                None => self.other_line(text),
+            },
+        }
+    }
+
+    fn comment(&mut self, text: &str) {
+        if matches!(self.analyses.line(self.lines, text), Said::Nothing | Said::Strange) {
+            self.header.comment(text.trim_start_matches('#'));
+            // Facts told between the events are true from there on.
+            if let Some(last) = self.last {
+                self.tell_facts(last);
+            }
+        }
+    }
+
+    fn event_line(&mut self, head: &Head<'_>, body: &str) {
+        let parsed = body::parse(head, body);
+        self.names.learn(head.context.tid, head.comm);
+        self.free_text = matches!(parsed, Body::Event(EventKind::Marker(_)))
+            || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));
+        self.frames = head.by_perf.then_some(Frames::Perf);
+        self.header.is_perf |= head.by_perf;
+        let event = |kind| Event { ts: head.ts, cpu: head.cpu, context: head.context, kind };
+        match parsed {
+            Body::Event(kind) => self.event(event(kind)),
+            Body::Call(call) => self.call(event(EventKind::Other), call),
+            Body::Stack(stack) => {
+                self.frames = Some(match stack {
+                    Stack::Kernel => Frames::Kernel,
+                    Stack::User => Frames::User,
+                });
+                self.met(&event(EventKind::Other));
+            }
+            Body::Lost(count) => {
+                let at = event(EventKind::Other);
+                self.losses_before(&at);
+                self.loss(count, &at);
+            }
+            Body::Unknown => self.event(event(EventKind::Other)),
+            Body::Damaged => {
+                self.strange_fields.add(self.lines, body);
+                self.event(event(EventKind::Other));
+            }
+        }
+    }
+
+    fn other_line(&mut self, text: &str) {
+        if let Some((cpu, count)) = header::loss(text) {
+            let waiting = self.losses.entry(cpu.0).or_default();
+            if waiting.len() < MOST_LOSSES {
+                waiting.push(count);
+            }
+        } else if let Some(line) = graph::parse(text) {
+            self.graph_line(&line);
+        } else if self.frames == Some(Frames::Perf)
+            && let Some(function) = perf_frame(text)
+        {
+            self.frame(function);
+        } else {
+            match self.analyses.line(self.lines, text) {
+                Said::Read => {}
+                Said::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
+                Said::Nothing if self.header.report_line(text) || self.free_text || is_ornament(text) => {}
+                Said::Nothing | Said::Strange => self.strange_lines.add(self.lines, text),
+            }
+        }
+    }
+
+    fn graph_line(&mut self, line: &GraphLine<'_>) {
+        if let What::Switch(comm, tid) = line.what {
+            self.names.learn(tid, comm);
+            self.clock.switch(line.cpu, tid);
+            return;
+        }
+        let ts = self.clock.at(line);
+        if let Some((comm, tid)) = line.thread {
+            self.names.learn(tid, comm);
+            self.clock.switch(line.cpu, tid);
+        }
+        let tid = self.clock.thread(line.cpu).unwrap_or(NOBODY_KNOWN);
+        let (flags, preempt_depth) = line.state.unwrap_or((ContextFlags::IRQS_UNKNOWN, None));
+        let context = Context { tid, flags, preempt_depth };
+        match line.what {
+            What::Call(call) => self.call(Event { ts, cpu: line.cpu, context, kind: EventKind::Other }, call),
+            What::Comment(body) => {
+                let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
+                self.event_line(&head, body);
+            }
+            What::Ornament | What::Switch(..) => {}
+        }
+    }
+
+    /// A leaf is two events, of which the second has no line of its own.
+    fn call(&mut self, at: Event, Call { name, depth, step }: Call) {
+        let kind = match step {
+            Step::Entry | Step::Leaf(_) => EventKind::FunctionEntry { name, depth },
+            Step::Exit(duration) => EventKind::FunctionExit { name, depth, duration },
+        };
+        self.event(Event { kind, ..at });
+        if let Step::Leaf(duration) = step {
+            self.read += 1;
+            let ts = Ns(at.ts.0.saturating_add(duration.0));
+            self.keep(Event { ts, kind: EventKind::FunctionExit { name, depth, duration }, ..at });
+        }
+    }
+
+    fn frame(&mut self, function: &str) {
+        let (Some(Frames::Kernel | Frames::Perf), Some(last)) = (self.frames, self.last) else { return };
+        let name: Symbol = fields::symbol(function);
+        if !name.is_empty() {
+            self.keep(last.event(EventKind::StackFrame { name }));
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.losses_before(&event);
+        self.met(&event);
+        self.keep(event);
+    }
+
+    /// Counts an event line and remembers it.
+    fn met(&mut self, event: &Event) {
+        self.read += 1;
+        self.highest_cpu = self.highest_cpu.max(event.cpu.0);
+        if self.last.is_some_and(|last| event.ts < last.ts) {
+            self.backwards.add(self.lines, "");
+        }
+        self.span = match self.span {
+            Some((first, last)) => Some((first.min(event.ts), last.max(event.ts))),
+            None => Some((event.ts, event.ts)),
+        };
+        self.last = Some(Place { ts: event.ts, cpu: event.cpu, context: event.context });
+    }
+
+    fn losses_before(&mut self, event: &Event) {
+        if self.losses.is_empty() {
+            return;
+        }
+        for count in self.losses.remove(&event.cpu.0).unwrap_or_default() {
+            self.loss(count, event);
+        }
+    }
+
+    fn loss(&mut self, count: Option<u64>, at: &Event) {
+        self.lost = self.lost.saturating_add(count.unwrap_or(0));
+        self.keep(Event { kind: EventKind::Lost { count, since: None, kinds: KindSet::NONE }, ..*at });
+    }
+
+    fn keep(&mut self, event: Event) {
+        if self.wanted.contains(event.kind.kind()) && !self.window.push(event) {
+            self.too_late.add(self.lines, "");
+        }
+    }
+
+    /// The header's facts as markers before the first event, in its thread's context so that
+    /// nobody else seems to have run then.
+    pub(crate) fn tell_first_facts(&mut self) {
+        let last = self.last.map(|last| last.event(EventKind::Other));
+        let Some(first) = self.window.first().copied().or(last) else { return };
+        let wanted = self.wanted.contains(Kind::Marker);
+        for fact in std::mem::take(&mut self.header.facts).into_iter().rev().filter(|_| wanted) {
+            self.window.push_first(Event { kind: marker(&fact), ..first });
+        }
+    }
+
+    fn tell_facts(&mut self, at: Place) {
+        for fact in std::mem::take(&mut self.header.facts) {
+            self.keep(at.event(marker(&fact)));
+        }
+    }
+
+    /// Reading failed; what was read so far is all there is.
+    pub(crate) fn failed(&mut self, error: &std::io::Error) {
+        let what = format!("reading failed ({error}): what follows is missing");
+        self.failed = Some(Damage::at(self.lines + 1, what));
+    }
+
+    /// The text has ended.
+    pub(crate) fn end(&mut self) {
+        self.analyses.end();
+        if let Some(last) = self.last {
+            for (cpu, counts) in std::mem::take(&mut self.losses) {
+                let at = Place { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
+                counts.into_iter().for_each(|count| self.loss(count, &at));
+            }
+        }
+    }
+
+    /// True when something was found that can be explained.
+    pub(crate) fn has_content(&self) -> bool {
+        self.last.is_some() || !self.analyses.breakdowns.is_empty() || self.analyses.is_within()
+    }
+
+    /// What is known of the text so far.
+    pub(crate) fn info(&self) -> TraceInfo {
+        let is_rtla = self.last.is_none() && !self.analyses.breakdowns.is_empty();
+        TraceInfo {
+            format: if is_rtla { "rtla report".to_owned() } else { self.header.format() },
+            events: self.read,
+            lost_events: self.lost,
+            cpus: self.header.cpus.unwrap_or(0).max(self.cpus_seen()),
+            kernel_release: self.header.kernel_release.clone(),
+            span: self.span,
+            damage: self.damage(),
+            latency: self.header.latency.clone(),
+            breakdowns: self.analyses.breakdowns.clone(),
+            ..TraceInfo::default()
+        }
+    }
+
+    fn cpus_seen(&self) -> u32 {
+        let analysed =
+            self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu.0 + 1).max().unwrap_or(0);
+        analysed.max(self.last.map_or(0, |_| self.highest_cpu + 1))
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        let backwards = self.backwards.count();
+        let more = self.header.latency_traces.saturating_sub(1);
+        let told = [
+            (backwards > 0).then(|| {
+                Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
+            }),
+            self.too_late.damage("events left out, as later ones than they were far before them in the text"),
+            self.strange_lines.damage("skipped lines that are no trace lines"),
+            self.strange_fields
+                .damage("events with fields in no known form, of which only time and thread are used"),
+            self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
+            (more > 0).then(|| {
+                Damage::whole(format!(
+                    "{more} more latency traces follow the first: their times are their own"
+                ))
+            }),
+            self.failed.clone(),
+        ];
+        told.into_iter().flatten().collect()
+    }
+}
+
+fn marker(fact: &Fact) -> EventKind {
+    EventKind::Marker(Marker::from(fact.to_string().as_str()))
+}
+
+/// A kernel's frame of a call chain that `perf script` printed, without the address before it.
+fn perf_frame(text: &str) -> Option<&str> {
+    let (address, rest) = text.split_once(' ')?;
+    let (function, place) = rest.rsplit_once(" (")?;
+    let is_frame = address.bytes().all(|byte| byte.is_ascii_hexdigit()) && place.ends_with(')');
+    // Those of programs have a file there, and are no events.
+    is_frame.then(|| if place.starts_with('[') { function } else { "" })
+}
+
+/// The lines that the function_graph tracer draws around a switch, and its count of overruns.
+fn is_ornament(text: &str) -> bool {
+    text.len() >= 8 && text.bytes().all(|byte| byte == b'-') || text.starts_with("(Overruns: ")
+}

@@ -1,0 +1,293 @@
+//! What `rtla` prints: its auto-analysis of a timerlat sample, and the rows of its tables.
+//!
+//! ```text
+//! ## CPU 3 hit stop tracing, analyzing it ##
+//!   IRQ handler delay:            (exit from idle)        36.51 us (41.43 %)
+//!   IRQ latency:                                          38.01 us
+//!   Timerlat IRQ duration:                                 9.59 us (10.88 %)
+//!   Blocking thread:                                      23.79 us (27.00 %)
+//!                         kworker/u8:2:4532              23.79 us
+//!     Blocking thread stack trace
+//!                 -> timerlat_irq
+//!   IRQ interference                                       3.80 us (4.31 %)
+//!                      local_timer:236                     3.80 us
+//! ------------------------------------------------------------------------
+//!   Thread latency:                                       88.12 us (100%)
+//!
+//! Max timerlat IRQ latency from idle: 1.47 us in cpu 3
+//! Printing CPU tasks:
+//!     [000]                 swapper/0:0
+//! ```
+//!
+//! Facts: `timerlat_thread_analysis` in tools/tracing/rtla/src/timerlat_aa.c of the kernel (since 6.5). A
+//! latency of the interrupt alone has no time for the blocking thread, which is then 0. `rtla osnoise` analyses
+//! nothing; of its table, each CPU's longest single noise is taken, a breakdown without parts.
+
+use super::cpu_from;
+use super::fields::{self, decimal, microseconds};
+use whylate_base::{Comm, Cpu, Ns, Tid};
+use whylate_events::{Breakdown, Part, PartKind, Tool};
+
+/// More than any machine has CPUs; what a file of garbage may make us keep.
+const MOST_BREAKDOWNS: usize = 8192;
+const MOST_PARTS: usize = 4096;
+const MOST_FRAMES: usize = 256;
+
+/// The analyses found so far.
+#[derive(Default)]
+pub(crate) struct Analyses {
+    pub(crate) breakdowns: Vec<Breakdown>,
+    /// The one whose lines are being read: until its total is, it is not among the others.
+    current: Option<Breakdown>,
+    /// An interrupt before the timer's own, told before the delay it is part of.
+    previous: Option<Part>,
+    /// One of its titles was read: tables may follow, whose lines alone tell nothing.
+    has_title: bool,
+    /// The rows of osnoise's table follow.
+    osnoise_table: bool,
+    /// The threads that were on each CPU in the end follow.
+    tasks: bool,
+}
+
+/// What a line was to the analysis.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Said {
+    /// One of rtla's lines.
+    Read,
+    /// The thread that was on a CPU in the end.
+    Task(Tid, Comm),
+    /// Within an analysis, and in no known form.
+    Strange,
+    /// Not rtla's.
+    Nothing,
+}
+
+const KNOWN: &[(&str, PartKind)] = &[
+    ("IRQ handler delay:", PartKind::IrqDelay),
+    ("IRQ latency:", PartKind::IrqLatency),
+    ("Timerlat IRQ duration:", PartKind::TimerIrq),
+    ("Blocking thread:", PartKind::BlockingThread),
+    ("NMI interference", PartKind::Nmi),
+    ("IRQ interference", PartKind::Irq),
+    ("Softirq interference", PartKind::Softirq),
+    ("Thread interference", PartKind::Thread),
+];
+
+/// How lines begin that only rtla prints, and that hold nothing to keep.
+const TITLES: &[&str] = &[
+    "# RTLA ",
+    "Max timerlat IRQ latency from idle:",
+    "rtla timerlat hit stop tracing",
+    "rtla osnoise hit stop tracing",
+    "timerlat hit stop tracing",
+    "osnoise hit stop tracing",
+    "Saving trace to ",
+    "Timer Latency",
+    "Operating System Noise",
+];
+
+/// How other lines of its tables begin.
+const TABLES: &[&str] = &[
+    "duration:",
+    "CPU COUNT",
+    "CPU Period",
+    "Index ",
+    "over:",
+    "count:",
+    "min:",
+    "avg:",
+    "max:",
+    "ALL:",
+    "ALL #",
+    "---------------|",
+    "# Time unit is ",
+    "# Duration:",
+];
+
+impl Analyses {
+    /// Takes a line without blanks around it.
+    pub(crate) fn line(&mut self, number: u64, line: &str) -> Said {
+        if let Some(rest) = line.strip_prefix("## CPU ") {
+            let cpu = rest.split_once(" hit stop tracing").and_then(|(cpu, _)| cpu_from(cpu));
+            if let Some(cpu) = cpu {
+                self.begin(cpu, number);
+                return Said::Read;
+            }
+        }
+        if self.current.is_some() {
+            return self.within(line);
+        }
+        let line = without_colours(line);
+        if line == "Printing CPU tasks:" {
+            self.tasks = true;
+            return Said::Read;
+        }
+        if let Some((tid, comm)) = self.tasks.then(|| task(line)).flatten() {
+            return Said::Task(tid, comm);
+        }
+        if TITLES.iter().any(|&title| line.starts_with(title)) {
+            self.has_title = true;
+            return Said::Read;
+        }
+        if !self.has_title {
+            return Said::Nothing;
+        }
+        if TABLES.iter().any(|&head| line.starts_with(head)) {
+            self.osnoise_table |= line.starts_with("CPU Period");
+            return Said::Read;
+        }
+        if self.osnoise_table
+            && let Some(row) = osnoise_row(line, number)
+        {
+            self.breakdowns.retain(|other| other.tool != Tool::RtlaOsnoise || other.cpu != row.cpu);
+            self.keep(row);
+            return Said::Read;
+        }
+        if is_row(line) { Said::Read } else { Said::Nothing }
+    }
+
+    /// True inside an analysis, whose lines look like no trace's.
+    pub(crate) fn is_within(&self) -> bool {
+        self.current.is_some()
+    }
+
+    fn begin(&mut self, cpu: Cpu, line: u64) {
+        self.end();
+        self.has_title = true;
+        let tool = Tool::RtlaTimerlat;
+        self.current = Some(Breakdown { tool, cpu, total: Ns::ZERO, parts: vec![], stack: vec![], line });
+    }
+
+    /// The file ends, or another analysis begins: one that was cut has its largest known latency as the
+    /// total.
+    pub(crate) fn end(&mut self) {
+        self.previous = None;
+        let Some(mut cut) = self.current.take() else { return };
+        if let Some(most) = cut.parts.iter().map(|part| part.time).max() {
+            cut.total = most;
+            self.keep(cut);
+        }
+    }
+
+    fn keep(&mut self, breakdown: Breakdown) {
+        if self.breakdowns.len() < MOST_BREAKDOWNS {
+            self.breakdowns.push(breakdown);
+        }
+    }
+
+    fn within(&mut self, line: &str) -> Said {
+        let Some(current) = &mut self.current else { return Said::Nothing };
+        if let Some(function) = line.strip_prefix("->") {
+            if current.stack.len() < MOST_FRAMES {
+                current.stack.push(fields::first_word(function).to_owned());
+            }
+            return Said::Read;
+        }
+        if line.starts_with("Blocking thread stack trace") || line.bytes().all(|byte| byte == b'-') {
+            return Said::Read;
+        }
+        let (time, rest) = match time(line) {
+            Some((rest, time)) => (Some(time), rest),
+            None => (None, line),
+        };
+        let is_total = line.ends_with("(100%)");
+        if is_total && (rest.starts_with("Thread latency:") || rest.starts_with("IRQ latency:")) {
+            let Some(total) = time else { return Said::Strange };
+            current.total = total;
+            let done = self.current.take();
+            self.previous = None;
+            done.into_iter().for_each(|done| self.keep(done));
+            return Said::Read;
+        }
+        if current.parts.len() >= MOST_PARTS {
+            return Said::Strange;
+        }
+        let part = |kind, name: &str| Part {
+            kind,
+            name: name.to_owned(),
+            id: None,
+            time: time.unwrap_or_default(),
+            is_sum: false,
+        };
+        if rest.starts_with("Previous IRQ interference:") {
+            self.previous = Some(part(PartKind::IrqDelay, "up to, by an interrupt before"));
+            return if time.is_some() { Said::Read } else { Said::Strange };
+        }
+        if let Some(&(label, kind)) = KNOWN.iter().find(|(label, _)| rest.starts_with(label)) {
+            let note =
+                rest.get(label.len()..).map(|note| fields::trim(note).trim_matches(['(', ')'])).unwrap_or("");
+            let previous = self.previous.take_if(|_| kind == PartKind::IrqDelay);
+            current.parts.push(Part { is_sum: previous.is_some(), ..part(kind, note) });
+            current.parts.extend(previous);
+            return Said::Read;
+        }
+        // A name with its number belongs to the sum above it.
+        let Some((name, id)) = rest.rsplit_once(':').and_then(|(name, id)| Some((name, decimal(id)?))) else {
+            return Said::Strange;
+        };
+        let Some(sum) = current.parts.iter_mut().rev().find(|part| part.id.is_none()) else {
+            return Said::Strange;
+        };
+        let kind = sum.kind;
+        sum.is_sum = true;
+        current.parts.push(Part { id: u32::try_from(id).ok(), ..part(kind, fields::trim(name)) });
+        Said::Read
+    }
+}
+
+/// Splits `label  9.59 us (10.88 %)` into its label and time.
+fn time(line: &str) -> Option<(&str, Ns)> {
+    let line = match line.rsplit_once(" us") {
+        Some((line, share)) if share.is_empty() || share.trim_start().starts_with('(') => line,
+        _ => return None,
+    };
+    let line = fields::trim_end(line);
+    let start = line.bytes().rposition(|byte| !byte.is_ascii_digit() && byte != b'.').map_or(0, |at| at + 1);
+    let time = microseconds(line.get(start..)?)?;
+    Some((fields::trim_end(line.get(..start)?), time))
+}
+
+/// `[000]   swapper/0:0`, with a kworker's work behind it.
+fn task(line: &str) -> Option<(Tid, Comm)> {
+    let (cpu, who) = line.strip_prefix('[')?.split_once(']')?;
+    cpu_from(cpu)?;
+    let who = who.split_once(" kworker:").map_or(who, |(who, _)| who);
+    let (comm, pid) = fields::trim(who).rsplit_once(':')?;
+    Some((Tid(i32::try_from(decimal(pid)?).ok()?), Comm::from(comm)))
+}
+
+/// `  0 #29  1450000  3392  99.76606  710  546  0  0  350  0  62`: the largest single noise is the 7th.
+fn osnoise_row(line: &str, number: u64) -> Option<Breakdown> {
+    let mut words = line.split_ascii_whitespace();
+    let cpu = cpu_from(words.next()?)?;
+    words.next()?.strip_prefix('#')?;
+    let columns: Vec<&str> = words.collect();
+    let [_, _, share, _, single, _, _, _, ..] = *columns.as_slice() else { return None };
+    share.contains('.').then_some(())?;
+    let total = Ns(i64::try_from(decimal(single)?).ok()?.checked_mul(1_000)?);
+    Some(Breakdown { tool: Tool::RtlaOsnoise, cpu, total, parts: vec![], stack: vec![], line: number })
+}
+
+/// A row of numbers: of a histogram, or of a table that begins `3 #8123`; or the head of one.
+fn is_row(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let first = words.next().is_some_and(|word| fields::digits(word).is_some());
+    let second = words.next();
+    let is_head = line.ends_with("Timer Latency (us)") || line.ends_with("Timer Latency (ns)");
+    let is_table =
+        second.is_some_and(|word| word.strip_prefix('#').is_some_and(|n| fields::digits(n).is_some()));
+    let is_number =
+        |word: &str| word == "-" || word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_head || first && (is_table || second.is_some_and(is_number) && words.all(is_number))
+}
+
+/// rtla's titles are coloured: `ESC [2;37;40m`.
+fn without_colours(mut line: &str) -> &str {
+    while let Some((_, rest)) = line.strip_prefix('\x1b').and_then(|rest| rest.split_once('m')) {
+        line = fields::trim_start(rest);
+    }
+    line.split('\x1b').next().map_or(line, fields::trim_end)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+use super::*;
+use PartKind::*;
+
+/// All that an analysis may hold, by the source of rtla 6.5 to 6.17.
+const THREAD: &str = "\
+## CPU 3 hit stop tracing, analyzing it ##
+  Previous IRQ interference:\t\t\t up to       1.50 us
+  IRQ handler delay:\t\t(exit from idle)\t    36.51 us (41.43 %)
+  IRQ latency:\t\t\t\t\t\t    38.01 us
+  Timerlat IRQ duration:\t\t\t\t     9.59 us (10.88 %)
+  Blocking thread:\t\t\t\t\t    23.79 us (27.00 %)
+\t            kworker/u8:2:4532     \t\t    23.79 us
+    Blocking thread stack trace
+\t\t-> timerlat_irq
+\t\t-> ext4_sync+0x5/0x10
+  NMI interference\t\t\t\t\t     1.00 us (1.13 %)
+  IRQ interference\t\t\t\t\t     3.80 us (4.31 %)
+\t             local_timer:236      \t\t     2.80 us
+\t                     eth 0:36       \t\t     1.00 us
+  Softirq interference\t\t\t\t\t     5.00 us (5.67 %)
+\t                   TIMER:1        \t     5.00 us
+  Thread interference\t\t\t\t\t     7.42 us (8.42 %)
+\t             migration/3:27       \t\t     7.42 us
+------------------------------------------------------------------------
+  Thread latency:\t\t\t\t\t    88.12 us (100%)
+";
+
+fn read(text: &str) -> (Analyses, Vec<Said>) {
+    let mut analyses = Analyses::default();
+    let said = (1..).zip(text.lines()).map(|(number, line)| analyses.line(number, line.trim())).collect();
+    analyses.end();
+    (analyses, said)
+}
+
+fn parts(breakdown: &Breakdown) -> Vec<(PartKind, &str, Option<u32>, i64, bool)> {
+    let row = |part: &Part| (part.kind, part.id, part.time.0, part.is_sum);
+    breakdown
+        .parts
+        .iter()
+        .map(|part| (row(part), part.name.as_str()))
+        .map(|((k, i, t, s), n)| (k, n, i, t, s))
+        .collect()
+}
+
+#[test]
+fn all_parts_of_a_threads_latency() {
+    let (analyses, said) = read(THREAD);
+    assert!(said.iter().all(|said| *said == Said::Read), "{said:?}");
+    let [found] = analyses.breakdowns.as_slice() else { panic!("{:?}", analyses.breakdowns) };
+    assert_eq!((found.tool, found.cpu, found.total, found.line), (Tool::RtlaTimerlat, Cpu(3), Ns(88_120), 1));
+    assert_eq!(found.stack, ["timerlat_irq", "ext4_sync+0x5/0x10"]);
+    assert_eq!(
+        parts(found),
+        [
+            (IrqDelay, "exit from idle", None, 36_510, true),
+            (IrqDelay, "up to, by an interrupt before", None, 1_500, false),
+            (IrqLatency, "", None, 38_010, false),
+            (TimerIrq, "", None, 9_590, false),
+            (BlockingThread, "", None, 23_790, true),
+            (BlockingThread, "kworker/u8:2", Some(4532), 23_790, false),
+            (Nmi, "", None, 1_000, false),
+            (Irq, "", None, 3_800, true),
+            (Irq, "local_timer", Some(236), 2_800, false),
+            (Irq, "eth 0", Some(36), 1_000, false),
+            (Softirq, "", None, 5_000, true),
+            (Softirq, "TIMER", Some(1), 5_000, false),
+            (Thread, "", None, 7_420, true),
+            (Thread, "migration/3", Some(27), 7_420, false),
+        ]
+    );
+}
+
+#[test]
+fn an_interrupts_latency_names_the_thread_without_a_time() {
+    let text = "## CPU 0 hit stop tracing, analyzing it ##\n\
+        IRQ handler delay:\t\t                \t     0.00 us (0.00 %)\n\
+        IRQ latency:\t\t\t\t\t\t     1.41 us\n\
+        Blocking thread:\n\t                 objtool:1164041  \n\
+        ------------------------------------------------------------------------\n\
+        IRQ latency:\t\t\t\t\t     1.41 us (100%)\n\n\
+        Max timerlat IRQ latency from idle: 1.41 us in cpu 0\n\n\
+        Printing CPU tasks:\n    [000]  swapper/0:0\n    [001]  a b:c:17 kworker:work_fn:<...>\n  Saving trace to timerlat_trace.txt\n";
+    let (analyses, said) = read(text);
+    assert_eq!(
+        parts(&analyses.breakdowns[0]),
+        [
+            (IrqDelay, "", None, 0, false),
+            (IrqLatency, "", None, 1_410, false),
+            (BlockingThread, "", None, 0, true),
+            (BlockingThread, "objtool", Some(1_164_041), 0, false),
+        ]
+    );
+    assert_eq!(analyses.breakdowns[0].total, Ns(1_410));
+    let tasks: Vec<_> = said.iter().filter(|said| matches!(said, Said::Task(..))).collect();
+    assert_eq!(tasks, [&Said::Task(Tid(0), "swapper/0".into()), &Said::Task(Tid(17), "a b:c".into())]);
+    assert_eq!(said.iter().filter(|said| **said == Said::Nothing).count(), 2, "the two empty lines");
+}
+
+#[test]
+fn lost_tabs_make_no_difference() {
+    let squeezed: String = THREAD
+        .lines()
+        .map(|line| format!("{}\n", line.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect();
+    let (analyses, _) = read(&squeezed);
+    assert_eq!(analyses.breakdowns, read(THREAD).0.breakdowns);
+    let glued = THREAD.replace('\t', "").replace(":   ", ":");
+    assert_eq!(read(&glued).0.breakdowns[0].total, Ns(88_120));
+}
+
+#[test]
+fn a_cut_analysis_is_kept_with_what_it_has() {
+    let whole = read(THREAD).0.breakdowns.remove(0);
+    for count in 2..THREAD.lines().count() {
+        let cut: String = THREAD.lines().take(count).map(|line| format!("{line}\n")).collect();
+        let (analyses, _) = read(&format!("{cut}{THREAD}"));
+        assert_eq!(analyses.breakdowns.last().map(|last| &last.parts), Some(&whole.parts), "{count}");
+        let (analyses, _) = read(&cut);
+        let most = analyses.breakdowns.first().map(|first| first.total);
+        // The first line with a time of its own is the third.
+        assert_eq!(most, (count > 2).then_some(Ns(if count == 3 { 36_510 } else { 38_010 })), "{count}");
+    }
+}
+
+#[test]
+fn strange_lines_within_are_told() {
+    for line in ["IRQ latency: much (100%)", "what", "x:y 1.00 us", "Thread latency: 1.x us (100%)"] {
+        let (_, said) = read(&format!("## CPU 0 hit stop tracing, analyzing it ##\n{line}\n"));
+        assert_eq!(said[1], Said::Strange, "{line}");
+    }
+    for line in [
+        "## CPU x hit stop tracing, analyzing it ##",
+        "## CPU 3",
+        "IRQ latency: 1.00 us",
+        "-> f",
+        "dear all",
+        "0 1 2",
+        "max: 5",
+        "0 #29 1 2 3.5 4 5 6 7",
+    ] {
+        assert_eq!(read(line).1, [Said::Nothing], "{line}");
+    }
+}
+
+#[test]
+fn tables_are_known_and_osnoise_gives_its_longest_noise() {
+    let table = "\x1b[2;37;40m                  Operating System Noise           \x1b[0;0;0m\n\
+        duration:   0 00:00:03 | time is in us\n\
+        \x1b[2;30;47mCPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW\x1b[0;0;0m\n\
+          0 #29          1450000         3392    99.76606         710          546           0            0          350            0           62\n\
+          1 #29          1450000         3392    99.76606         710           46           0            0          350            0           62\n\
+          0 #30          1450000         3392    99.76606         710          999           0            0          350            0           62\n";
+    let (analyses, said) = read(table);
+    assert!(said.iter().all(|said| *said == Said::Read), "{said:?}");
+    let found: Vec<_> =
+        analyses.breakdowns.iter().map(|found| (found.tool, found.cpu, found.total, found.line)).collect();
+    assert_eq!(
+        found,
+        [(Tool::RtlaOsnoise, Cpu(1), Ns::from_us(46), 5), (Tool::RtlaOsnoise, Cpu(0), Ns::from_us(999), 6)]
+    );
+    let timerlat = "                                     Timer Latency\n\
+          0 00:00:01   |          IRQ Timer Latency (us)        |         Thread Timer Latency (us)\n\
+        CPU COUNT      |      cur       min       avg       max |      cur       min       avg       max\n\
+          0 #1         |        1         1         1         1 |       32        32        32        32\n\
+          1 #1         |        1         1         1         1 |        -         -         -         -\n\
+        ---------------|----------------------------------------|---------------------------------------\n\
+        ALL #1      e0 |                  1         1         1 |                 32        32        32\n\
+        rtla timerlat hit stop tracing\n# RTLA timerlat histogram\nIndex   IRQ-000   Thr-000\n\
+        0             1         0\nover:         0         0\ncount:        1         1\nALL:\n";
+    let (analyses, said) = read(timerlat);
+    assert_eq!(analyses.breakdowns, []);
+    assert!(said.iter().all(|said| *said == Said::Read), "{said:?}");
+}

@@ -1,0 +1,116 @@
+//! Text of any size: read as asked for, in bounded memory, and in order.
+
+use super::*;
+use crate::text::window::WINDOW;
+
+/// Lines of a trace, one per microsecond, as they are asked for; a limit catches who reads ahead without bound.
+struct Endless {
+    next: u64,
+    limit: u64,
+    held: Vec<u8>,
+}
+
+impl Endless {
+    fn new(limit: u64) -> Self {
+        Endless { next: 0, limit, held: Vec::new() }
+    }
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.held.len() < buffer.len() {
+            assert!(self.next < self.limit, "line {} was asked for", self.next);
+            let (seconds, us) = (self.next / 1_000_000, self.next % 1_000_000);
+            self.held.extend(format!("a-1 [000] {seconds}.{us:06}: x: y\n").bytes());
+            self.next += 1;
+        }
+        let rest = self.held.split_off(buffer.len());
+        buffer.copy_from_slice(&std::mem::replace(&mut self.held, rest));
+        Ok(buffer.len())
+    }
+}
+
+#[test]
+fn no_more_is_read_than_the_window_holds() {
+    let ahead = 3 * WINDOW as u64 + 20_000;
+    let mut source = open(Vec::new(), Endless::new(ahead), KindSet::ALL).expect("events");
+    for us in 0..WINDOW as i64 {
+        assert_eq!(source.next_event().map(|event| event.ts), Some(Ns::from_us(us)));
+    }
+    assert_eq!(source.comms(), [(Tid(1), Comm::from("a"))]);
+}
+
+fn lines(times: impl Iterator<Item = u64>) -> Vec<u8> {
+    times
+        .flat_map(|us| format!("a-1 [000] {}.{:06}: x: y\n", us / 1_000_000, us % 1_000_000).into_bytes())
+        .collect()
+}
+
+#[test]
+fn what_is_far_too_late_is_left_out_and_told() {
+    let count = 2 * WINDOW as u64;
+    // The first line of all comes last, and one that is only a little late.
+    let order = (1..count).chain([0, count - 10]);
+    let (events, info) = all(std::str::from_utf8(&lines(order)).expect("text"));
+    assert!(events.is_sorted_by_key(|event| event.ts));
+    assert_eq!(events.len() as u64, count);
+    assert_eq!(info.events, count + 1);
+    let told: Vec<_> = info.damage.iter().map(|damage| damage.what.as_str()).collect();
+    assert!(told.iter().any(|what| what.starts_with("time runs backwards at 1 places")), "{told:?}");
+    let late = format!("far before them in the text: 1, the first is line {count}");
+    assert!(told.iter().any(|what| what.ends_with(&late)), "{told:?}");
+}
+
+#[test]
+fn files_of_several_cpus_may_follow_one_another() {
+    let text = [lines(0..WINDOW as u64 / 2), lines(0..WINDOW as u64 / 2)].concat();
+    let (events, info) = all(std::str::from_utf8(&text).expect("text"));
+    assert!(events.is_sorted_by_key(|event| event.ts));
+    assert_eq!((events.len(), info.damage.len()), (WINDOW, 1), "{:?}", info.damage);
+}
+
+struct Unplugged;
+
+impl Read for Unplugged {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("unplugged"))
+    }
+}
+
+#[test]
+fn what_was_read_before_an_error_is_kept() {
+    let source = open(b"a-1 [000] 1.5: x: y\na-1 [000] 1.6: cut".to_vec(), Unplugged, KindSet::ALL);
+    let mut source = source.expect("an event");
+    assert_eq!(drain(&mut source).count(), 1);
+    let told = &source.info().damage;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (told[0].offset, told[0].what.as_str()),
+        (Some(2), "reading failed (unplugged): what follows is missing")
+    );
+    assert!(matches!(open(b"hello\n".to_vec(), Unplugged, KindSet::ALL).err(), Some(TextError::Io(_))));
+}
+
+#[test]
+fn a_line_without_end_is_cut_and_told() {
+    let text = format!("a-1 [000] 1.5: x: {}\na-1 [000] 1.6: x: y\n", "y".repeat(1 << 20));
+    let (events, info) = all(&text);
+    assert_eq!(events.len(), 2);
+    assert_eq!(info.damage.len(), 1);
+    assert_eq!(info.damage[0].offset, Some(1));
+    assert!(info.damage[0].what.starts_with("lines far longer than a trace's"), "{:?}", info.damage);
+}
+
+#[test]
+fn facts_told_in_the_middle_are_true_from_there() {
+    let header = "# latency: 4 us, #3/3, CPU#1 | (M:preempt_rt VP:0, KP:0, SP:0 HP:0 #P:4)\n";
+    let (events, _) = all(&format!("a-1 [000] 1.5: x: y\n{header}a-1 [000] 1.6: x: y\n"));
+    let kinds: Vec<_> = events.iter().map(|event| (event.ts.0, matches!(event.kind, Marker(_)))).collect();
+    assert_eq!(kinds, [(1_500_000_000, false), (1_500_000_000, true), (1_600_000_000, false)]);
+}
+
+#[test]
+fn a_byte_order_mark_and_hard_blanks_are_nothing() {
+    let (events, info) = all("\u{feff}a-1\u{a0}[000]\u{a0}1.5:\u{a0}softirq_raise: vec=1\n");
+    assert_eq!((events.len(), events[0].kind, info.damage), (1, SoftirqRaise { vec: 1 }, vec![]));
+}

@@ -1,0 +1,329 @@
+//! Tracers of latency and noise, and `perf script`, line by line and file by file.
+
+use super::*;
+use whylate_events::{LatencyTask, LatencyTrace, LatencyTracer, NoiseSource, TimerlatContext};
+
+#[test]
+fn samples_and_noises_in_every_spelling() {
+    let timerlat = |seq, context, ns| Timerlat(whylate_events::Timerlat { seq, context, latency: Ns(ns) });
+    let noise = |source, name: &str, id| {
+        Noise(whylate_events::Noise {
+            source,
+            name: name.into(),
+            id,
+            start: Ns(2_154_658_536),
+            duration: Ns(20_896),
+        })
+    };
+    let sample = |runtime_us| {
+        OsnoiseSample(whylate_events::OsnoiseSample {
+            runtime: Ns::from_us(runtime_us),
+            noise: Ns::from_us(190),
+            max_sample: Ns::from_us(12),
+            hw_count: 18,
+            nmi_count: 1,
+            irq_count: 1007,
+            softirq_count: 19,
+            thread_count: 2,
+        })
+    };
+    let hwlat = Hwlat { inner: Ns::from_us(84), outer: Ns::from_us(124) };
+    for (body, expected) in [
+        ("#1     context    irq timer_latency       932 ns", timerlat(1, TimerlatContext::Irq, 932)),
+        (
+            "#4294967295 context thread timer_latency     11700 ns",
+            timerlat(u32::MAX, TimerlatContext::Thread, 11700),
+        ),
+        (
+            "#12    context user-ret timer_latency     12050 ns",
+            timerlat(12, TimerlatContext::UserReturn, 12050),
+        ),
+        (
+            "timerlat:             #1     context    irq timer_latency       932 ns",
+            timerlat(1, TimerlatContext::Irq, 932),
+        ),
+        (
+            "timerlat:             seq:3\tcontext:1\ttimer_latency:932",
+            timerlat(3, TimerlatContext::Thread, 932),
+        ),
+        ("timerlat: seqnum=0x3 context=2 timer_latency=932", timerlat(3, TimerlatContext::UserReturn, 932)),
+        ("timerlat_sample: timer_latency=932 seqnum=3 context=0", timerlat(3, TimerlatContext::Irq, 932)),
+        ("1000000        190  99.98100        12     18      1   1007     19      2", sample(1_000_000)),
+        ("osnoise: noise:190\tmax_sample:12\thw:18\tnmi:1\tirq:1007\tsoftirq:19\tthread:2", sample(0)),
+        (
+            "osnoise_sample: runtime=1000000 noise=190 max_sample=12 hw_count=18 irq_count=1007 nmi_count=1 softirq_count=19 thread_count=2",
+            sample(1_000_000),
+        ),
+        (
+            "irq_noise: local_timer:236 start 2.154658536 duration 20896 ns",
+            noise(NoiseSource::Irq, "local_timer", 236),
+        ),
+        (
+            "irq_noise: two words:36 start 2.154658536 duration 20896 ns",
+            noise(NoiseSource::Irq, "two words", 36),
+        ),
+        (
+            "irq_noise: [FAILED TO PARSE] start=2154658536 duration=20896 desc=local_timer vector=236",
+            noise(NoiseSource::Irq, "local_timer", 236),
+        ),
+        (
+            "softirq_noise:    SCHED:7 start 2.154658536 duration 20896 ns",
+            noise(NoiseSource::Softirq, "SCHED", 7),
+        ),
+        ("softirq_noise: start=2154658536 duration=20896 vector=7", noise(NoiseSource::Softirq, "SCHED", 7)),
+        (
+            "thread_noise:   rcuc/0:23 start 2.154658536 duration 20896 ns",
+            noise(NoiseSource::Thread, "rcuc/0", 23),
+        ),
+        (
+            "thread_noise: a start :b:23 start 2.154658536 duration 20896 ns",
+            noise(NoiseSource::Thread, "a start :b", 23),
+        ),
+        (
+            "osnoise:thread_noise: comm=a b start=2154658536 duration=0x51a0 pid=23",
+            noise(NoiseSource::Thread, "a b", 23),
+        ),
+        ("nmi_noise: start 2.154658536 duration 20896 ns", noise(NoiseSource::Nmi, "", 0)),
+        ("nmi_noise: start=2154658536 duration=20896", noise(NoiseSource::Nmi, "", 0)),
+        ("sample_threshold: start 36.469564153 duration 1452 ns interference 0", Other),
+        ("#1     inner/outer(us):   84/124   ts:1795191830.519962072 count:841", hwlat),
+        ("#1     inner/outer(us):   84/124   ts:1499801089.066141940 nmi-total:4 nmi-count:1", hwlat),
+        (
+            "hwlat: cnt:1\tts:0001795191830.0519962072\tinner:84\touter:124\tcount:841\tnmi-ts:0\tnmi-count:0",
+            hwlat,
+        ),
+        (
+            "hwlat: duration=84 outer_duration=124 nmi_total_ts=0 tv_sec=1 tv_nsec=2 seqnum=1 nmi_count=0 count=9",
+            hwlat,
+        ),
+        ("#99999999999 context irq timer_latency 1 ns", Other),
+        ("#1 context what timer_latency 1 ns", Other),
+        ("1 2 3", Other),
+    ] {
+        let event = one(&format!("  comm-5  [001] d.h1. 12.5: {body}"));
+        assert_eq!(event.kind, expected, "{body}");
+    }
+    for damaged in [
+        "timerlat: context=9 seqnum=1 timer_latency=2",
+        "irq_noise: x",
+        "osnoise: a",
+        "hwlat: b",
+        "nmi_noise: ",
+    ] {
+        let (events, info) = all(&format!("  comm-5  [001] d.h1. 12.5: {damaged}"));
+        assert_eq!((events.len(), events[0].kind, info.damage.len()), (1, Other, 1), "{damaged}");
+    }
+}
+
+#[test]
+fn perf_script_in_every_spelling() {
+    for (head, comm, tid, cpu, ns) in [
+        ("perf  7783 [000] 22334.269531", "perf", 7783, 0, 22_334_269_531_000),
+        ("  my worker  2522/2523  [011] 22334.269531547", "my worker", 2523, 11, 22_334_269_531_547),
+        ("qemu-system-x86  1672/1675  [001] 1.5", "qemu-system-x86", 1675, 1, 1_500_000_000),
+        ("memfd:x-91 26927 [001] 1.5", "memfd:x-91", 26927, 1, 1_500_000_000),
+        (":1234  1234 [001] 1.5", ":1234", 1234, 1, 1_500_000_000),
+        ("swapper     0 [001] 1.5", "swapper", 0, 1, 1_500_000_000),
+    ] {
+        for event in ["sched:sched_switch", "sched_switch"] {
+            let line = format!(
+                "{head}:  {event}: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=98 ffffffff821f8b58 __schedule"
+            );
+            let (found, _) = line::split(&line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((found.comm, found.context.tid, found.by_perf), (comm, Tid(tid), true), "{line}");
+            let event = one(&line);
+            assert_eq!((event.cpu, event.ts, event.context.tid), (Cpu(cpu), Ns(ns), Tid(tid)), "{line}");
+            assert!(matches!(event.kind, Switch(switch) if switch.next_prio == Priority(98)), "{line}");
+        }
+    }
+    let (events, info) =
+        all("a  1 [000] 1.5: PERF_RECORD_LOST lost 12\na  1 [000] 1.6: sched:sched_stat_runtime: comm=x\n");
+    assert_eq!(events[0].kind, Lost { count: Some(12), since: None, kinds: KindSet::NONE });
+    assert_eq!((events.len(), info.lost_events, info.events), (2, 12, 1));
+    assert_eq!(info.format, "perf script text");
+    // Without its CPU, an event cannot be placed.
+    assert!(
+        read(b"perf  7783 22334.269523: sched:sched_waking: comm=a pid=1 prio=1 target_cpu=0", KindSet::ALL)
+            .is_err()
+    );
+}
+
+#[test]
+fn call_chains_are_frames_of_their_event() {
+    let chain = "perf  8162 [001] 2.5: sched:sched_switch: a:1 [120] S ==> b:2 [98]\n\
+        \tffffffff821f8b58 __schedule+0x618 ([kernel.kallsyms])\n\
+        \tffffffffc0a1 ext4_sync ([ext4])\n\
+        \t           ee137 sched_setaffinity@@GLIBC_2.3.4+0x7 (/usr/lib/libc.so.6)\n\
+        \t          146f7c [unknown] (/usr/bin/perf)\n\
+        \n\
+        perf  8162 [001] 2.6: sched:sched_stat_runtime: x\n";
+    let stack = "a-1 [001] d..2. 2.5: sched_switch: a:1 [120] S ==> b:2 [98]\n\
+        a-1 [001] d..2. 2.5: <stack trace>\n => __schedule\n => ext4_sync+0x1/0x2 [ext4] <ffffffffc0a1>\n => 0xffffffff81\n\
+        a-1 [001] d..2. 2.6: <user stack trace>\n =>  <00007f4c2022f08e>\n => /bin/a[+0x1234]\n\
+        a-1 [001] d..2. 2.6: x: y\n => stray\n";
+    let reported = "a-1 [001] 2.5: sched_switch: a:1 [120] S ==> b:2 [98]\n\
+        a-1 [001] 2.5: kernel_stack:         <stack trace >\n=> __schedule (ffffffff8194)\n=> ext4_sync (ffffffffc0a1)\n\
+        a-1 [001] 2.6: x: y\n";
+    for (text, count) in [(chain, 2), (stack, 4), (reported, 3)] {
+        let (events, info) = all(text);
+        assert_eq!((info.events, info.damage), (count, vec![]), "{text}");
+        let names = events.iter().filter_map(|event| match event.kind {
+            StackFrame { name } => Some((event.cpu, event.ts, name.to_string())),
+            _ => None,
+        });
+        let at = |name: &str| (Cpu(1), Ns(2_500_000_000), name.to_owned());
+        assert_eq!(names.collect::<Vec<_>>(), [at("__schedule"), at("ext4_sync")], "{text}");
+        assert!(matches!(events[0].kind, Switch(_)), "{text}");
+        assert_eq!(events.len(), 4, "{text}");
+    }
+}
+
+#[test]
+fn functions_in_every_spelling() {
+    let function = |name: &str| Function { name: name.into() };
+    for (body, expected) in [
+        ("schedule <-do_nanosleep", function("schedule")),
+        ("schedule+0x5/0x90 <-do_nanosleep+0x1/0x2", function("schedule")),
+        ("ksys_read(fd=3, buf=0x7ffe, count=4) <-do_syscall_64", function("ksys_read")),
+        ("hrtimer_active <-x (repeats: 3, last_ts:000123.456)", function("hrtimer_active")),
+        ("__schedule", function("__schedule")),
+        ("0", Other),
+        ("0xffffffff81 <-0xffffffff82", function("")),
+        ("type: 5", Other),
+    ] {
+        assert_eq!(one(&format!("  comm-5  0d..32   36us : {body}")).kind, expected, "{body}");
+    }
+}
+
+#[test]
+fn differences_and_verbose_latency_format() {
+    for line in [
+        "a-1 [000] 6.335489: (+2138)  softirq_raise:        vec=7 [action=SCHED]",
+        "a-1 [000] 6.335489: (+0)     softirq_raise:        vec=7 [action=SCHED]",
+        "a-1 [000] 6.335489:          softirq_raise:        vec=7 [action=SCHED]",
+    ] {
+        let event = one(line);
+        assert_eq!((event.ts, event.kind), (Ns(6_335_489_000), SoftirqRaise { vec: 7 }), "{line}");
+    }
+    let event =
+        one("         bus box     130   3 9 00000002 0000002a [01d74a12] 12.459ms (+0.001ms): schedule <-x");
+    let flags = ContextFlags::IRQS_OFF | ContextFlags::HARDIRQ;
+    let context = Context { tid: Tid(130), flags, preempt_depth: Some(2) };
+    let kind = Function { name: "schedule".into() };
+    assert_eq!(event, Event { ts: Ns::from_us(12_459), cpu: Cpu(3), context, kind });
+}
+
+const IRQSOFF: &str = "# tracer: irqsoff\n#\n\
+    # irqsoff latency trace v1.1.5 on 3.8.0-test+\n\
+    # --------------------------------------------------------------------\n\
+    # latency: 16 us, #4/4, CPU#3 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)\n\
+    #    -----------------\n\
+    #    | task: swapper/0-0 (uid:0 nice:0 policy:0 rt_prio:0)\n\
+    #    -----------------\n\
+    #  => started at: run_timer_softirq\n\
+    #  => ended at:   run_timer_softirq+0x10/0x20\n\
+    #\n\
+      <idle>-0       3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\n\
+      <idle>-0       3dNs3   17us : _raw_spin_unlock_irq <-run_timer_softirq\n\
+      <idle>-0       3dNs3   17us+: trace_hardirqs_on <-run_timer_softirq\n\
+      <idle>-0       3dNs3   25us : <stack trace>\n => _raw_spin_unlock_irq\n => run_timer_softirq\n";
+
+#[test]
+fn a_critical_section_has_its_ends() {
+    let (events, info) = all(IRQSOFF);
+    let task =
+        LatencyTask { tid: Tid(0), comm: "swapper/0".into(), policy: Some(Policy::Other), rt_priority: 0 };
+    let expected = LatencyTrace {
+        tracer: LatencyTracer::Irqsoff,
+        latency: Ns::from_us(16),
+        cpu: Cpu(3),
+        task: Some(task),
+        started_at: Some("run_timer_softirq".into()),
+        ended_at: Some("run_timer_softirq".into()),
+        entries: Some(4),
+    };
+    assert_eq!((info.latency, info.damage), (Some(expected), vec![]));
+    assert_eq!((info.events, events.len()), (4, 6));
+    assert_eq!(events[1].kind, Function { name: "_raw_spin_lock_irq".into() });
+    assert_eq!(events[5].kind, StackFrame { name: "run_timer_softirq".into() });
+}
+
+#[test]
+fn every_latency_tracer_is_known_and_no_other() {
+    for name in ["wakeup", "wakeup_rt", "wakeup_dl", "irqsoff", "preemptoff", "preemptirqsoff"] {
+        let (_, info) = all(&IRQSOFF.replace("irqsoff", name));
+        assert_eq!(info.latency.map(|latency| latency.tracer.name()), Some(name));
+    }
+    let (_, info) = all(&IRQSOFF.replace("irqsoff", "function_graph"));
+    assert_eq!((info.latency, info.format.as_str()), (None, "function_graph latency trace v1.1.5"));
+}
+
+#[test]
+fn of_two_latency_traces_the_first_counts_and_the_other_is_told() {
+    let (_, info) = all(&format!("{IRQSOFF}{}", IRQSOFF.replace("16 us", "99 us").replace("CPU#3", "CPU#1")));
+    assert_eq!(info.latency.map(|latency| (latency.latency, latency.cpu)), Some((Ns::from_us(16), Cpu(3))));
+    assert!(
+        info.damage.iter().any(|damage| damage.what.starts_with("1 more latency traces follow")),
+        "{:?}",
+        info.damage
+    );
+}
+
+#[test]
+fn calls_of_a_latency_tracer_have_its_times() {
+    let header = "# preemptirqsoff latency trace v1.1.5 on 6.6\n# latency: 20 us, #2/2, CPU#0 | (M:server VP:0, KP:0, SP:0 HP:0 #P:2)\n";
+    let lines = "        0 us |   0)  sh-12       |  d..1. |   1.500 us    |  add_timer();\n\
+                 \x20      4 us |   0)  sh-12       |  d..1. |               |  /* sched_waking: comm=b pid=7 prio=98 target_cpu=000 */\n\
+                 \x20      5 us |   0)  sh-12       |  dN.1. | + 15.000 us   |  } /* run */\n";
+    let (events, info) = all(&format!("{header}{lines}"));
+    assert_eq!((info.damage, info.events), (vec![], 4));
+    let found: Vec<_> =
+        events.iter().map(|event| (event.ts.0, event.context.tid, event.kind)).skip(1).collect();
+    let (name, depth) = ("add_timer".into(), 0);
+    let wake = Wake { comm: "b".into(), tid: Tid(7), prio: Priority(98), target_cpu: Cpu(0) };
+    assert_eq!(
+        found,
+        [
+            (0, Tid(12), FunctionEntry { name, depth }),
+            (1_500, Tid(12), FunctionExit { name, depth, duration: Ns(1_500) }),
+            (4_000, Tid(12), Waking(wake)),
+            (5_000, Tid(12), FunctionExit { name: "run".into(), depth, duration: Ns(15_000) }),
+        ]
+    );
+}
+
+#[test]
+fn calls_as_trace_cmd_prints_them() {
+    let (events, info) = all("a-1 [000] 1.000000: funcgraph_entry:                   |  f() {\n\
+         a-1 [000] 1.000001: funcgraph_entry:        0.253 us   |    g();\n\
+         b-2 [001] 1.000001: x: y\n\
+         a-1 [000] 1.000009: funcgraph_exit:         9.000 us   |  }\n\
+         a-1 [000] 1.000010: funcgraph_exit:         nonsense\n");
+    let kinds: Vec<_> = events.iter().map(|event| event.kind).collect();
+    let (f, g) = ("f".into(), "g".into());
+    assert_eq!(
+        kinds,
+        [
+            FunctionEntry { name: f, depth: 0 },
+            FunctionEntry { name: g, depth: 1 },
+            Other,
+            FunctionExit { name: g, depth: 1, duration: Ns(253) },
+            FunctionExit { name: "".into(), depth: 0, duration: Ns(9_000) },
+            Other,
+        ]
+    );
+    assert_eq!((info.events, info.damage.len()), (6, 1));
+}
+
+#[test]
+fn who_runs_is_told_by_the_lines_between_the_calls() {
+    let (events, info) = all(" 0)   1.000 us    |  a();\n ------------------------------------------\n \
+        0)  busybox-130   =>    rcuc/0-23   \n ------------------------------------------\n\n \
+        0)   2.000 us    |  b();\n (Overruns: 0)\n 1)   3.000 us    |  c();\n 0)   ==========> |\n");
+    let found: Vec<_> = events.iter().map(|event| (event.ts.0, event.cpu.0, event.context.tid.0)).collect();
+    assert_eq!(
+        found,
+        [(0, 0, -1), (1_000, 0, -1), (1_000, 0, 23), (1_000, 1, -1), (3_000, 0, 23), (4_000, 1, -1)]
+    );
+    assert_eq!(info.damage, []);
+}

@@ -1,0 +1,153 @@
+//! gzip and zstd around any trace, also several times around.
+//!
+//! Text is read as it is unpacked. What is read back and forth goes into an unlinked temporary file
+//! ([`spool`]). A stream that ends early, or is damaged, gives what comes before.
+
+pub(crate) mod spool;
+
+use std::io::{self, BufReader, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+use whylate_base::{Comm, Tid};
+use whylate_events::{Damage, Event, EventSource, TraceInfo};
+
+/// How a file is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Gzip,
+    Zstd,
+}
+
+/// More layers than anybody has a reason for.
+pub(crate) const MOST_LAYERS: usize = 4;
+
+impl Packing {
+    /// By the first bytes (RFC 1952, RFC 8878).
+    pub(crate) fn of(start: &[u8]) -> Option<Packing> {
+        match start {
+            [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
+        }
+    }
+}
+
+/// What was wrong with the streams, for whoever unpacks and whoever reports.
+#[derive(Clone, Default)]
+pub(crate) struct Notes(Arc<Mutex<Vec<Damage>>>);
+
+impl Notes {
+    fn add(&self, what: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Damage::whole(what));
+    }
+
+    pub(crate) fn all(&self) -> Vec<Damage> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What comes out of a packed stream. A damaged one ends where the damage is.
+pub(crate) struct Unpacked<D> {
+    decoder: D,
+    packing: Packing,
+    notes: Notes,
+    bytes: u64,
+    broken: bool,
+}
+
+/// Unpacks `packed`, and notes what is wrong with it.
+pub(crate) fn unpack(packing: Packing, packed: Box<dyn Read>, notes: &Notes) -> io::Result<Box<dyn Read>> {
+    let packed = BufReader::with_capacity(128 << 10, packed);
+    let notes = notes.clone();
+    let (bytes, broken) = (0, false);
+    Ok(match packing {
+        Packing::Gzip => {
+            let decoder = flate2::bufread::MultiGzDecoder::new(packed);
+            Box::new(Unpacked { decoder, packing, notes, bytes, broken })
+        }
+        Packing::Zstd => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
+            Box::new(Unpacked { decoder, packing, notes, bytes, broken })
+        }
+    })
+}
+
+impl<D: Read> Read for Unpacked<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.broken {
+            return Ok(0);
+        }
+        match self.decoder.read(buffer) {
+            Ok(count) => {
+                self.bytes += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            // What the system says has a number; the rest is what the decoder says of the bytes.
+            Err(error) if error.raw_os_error().is_some() => Err(error),
+            Err(error) => {
+                self.broken = true;
+                let (name, bytes) = (self.packing.name(), self.bytes);
+                let how = match error.kind() {
+                    io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
+                    _ => format!("is damaged ({error})"),
+                };
+                self.notes
+                    .add(format!("the {name} stream {how}: the {bytes} bytes unpacked until there are read"));
+                Ok(0)
+            }
+        }
+    }
+}
+
+/// A trace that was packed: its own info, and what was wrong with the packing.
+pub(crate) struct PackedSource<S> {
+    source: S,
+    layers: String,
+    notes: Notes,
+    info: TraceInfo,
+    event: Option<Event>,
+    ended: bool,
+}
+
+impl<S: EventSource> PackedSource<S> {
+    pub(crate) fn new(source: S, layers: &[Packing], notes: Notes) -> PackedSource<S> {
+        let layers = layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(" in ");
+        let mut packed =
+            PackedSource { info: TraceInfo::default(), event: None, source, layers, notes, ended: false };
+        packed.describe();
+        packed
+    }
+
+    #[cold]
+    fn describe(&mut self) {
+        self.info = self.source.info().clone();
+        self.info.format = format!("{} in {}", self.info.format, self.layers);
+        self.info.damage.extend(self.notes.all());
+    }
+}
+
+impl<S: EventSource> EventSource for PackedSource<S> {
+    fn next_event(&mut self) -> Option<&Event> {
+        // Copied: what is lent cannot be told to have ended and be handed on.
+        self.event = self.source.next_event().copied();
+        if self.event.is_none() && !std::mem::replace(&mut self.ended, true) {
+            self.describe();
+        }
+        self.event.as_ref()
+    }
+
+    fn info(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        self.source.comms()
+    }
+}

@@ -1,0 +1,207 @@
+//! rtla's own analysis as an activation of the same ledger.
+//!
+//! Its parts are net times in the order in which they matter, without instants: the segments stand in that order
+//! from the expiry on. What they leave of the total is unexplained; where they exceed it they are cut, and nobody
+//! is sure any more. (tools/tracing/rtla/src/timerlat_aa.c)
+
+use super::canvas::Charge;
+use super::interrupted::{Interrupted, interrupted};
+use super::people::{self, task};
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
+use crate::verdict::softirq_name;
+use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
+use whylate_events::{Breakdown, Name, Part, PartKind};
+
+/// The priority rtla leaves its threads, the kernel's default.
+const PRIORITY: i32 = 95;
+/// Frames of a stack that are shown.
+const FRAMES: usize = 12;
+
+/// Makes the activation, and keeps it with the thread it is of.
+pub(super) fn record(engine: &mut Engine<'_>, breakdown: &Breakdown) {
+    let total = breakdown.total.max(Ns::ZERO);
+    let (tid, comm, priority) =
+        people::measured(engine, breakdown.cpu, people::unnamed(breakdown.cpu), PRIORITY);
+    let place = interrupted(&breakdown.stack);
+    let blocker =
+        breakdown.parts.iter().find(|part| part.kind == PartKind::BlockingThread && !part.name.is_empty());
+    let blocker = blocker.map(|part| thread(engine, part));
+    let pieces = pieces(engine, breakdown, blocker, place.as_ref(), priority);
+    let claimed: Ns = pieces.iter().map(|(time, _)| *time).sum();
+    let mut ledger: Vec<Segment> = Vec::new();
+    let mut at = Ns::ZERO;
+    let unsure = claimed > total;
+    let mut add = |time: Ns, charge: Charge| {
+        let end = (at + time).min(total);
+        if end > at {
+            let Charge { cause, by, mut confidence } = charge;
+            if unsure {
+                confidence = Confidence::Low;
+            }
+            ledger.push(Segment { cause, start: at, end, cpu: breakdown.cpu, by, owner: None, confidence });
+            at = end;
+        }
+    };
+    pieces.into_iter().for_each(|(time, charge)| add(time, charge));
+    add(total, Charge::unexplained());
+    let mut notes = notes(engine, breakdown, blocker, place.as_ref());
+    if unsure {
+        notes.push(Evidence::general(format!(
+            "its parts add up to {claimed}, more than the {total} in all: the last are cut"
+        )));
+    }
+    // An interrupt's latency alone is no switch to a thread.
+    let ran = breakdown.parts.iter().any(|part| part.kind == PartKind::TimerIrq);
+    let activation = Activation {
+        tid,
+        comm,
+        priority,
+        cpu: breakdown.cpu,
+        trigger: Trigger::Timer,
+        due: Ns::ZERO,
+        woken: None,
+        running: ran.then_some(total),
+        done: None,
+        end: total,
+        ledger,
+        verdict: Verdict::none(),
+        lanes: Vec::new(),
+    };
+    super::record(engine, activation, notes, true);
+}
+
+/// The parts that add up: of a sum with its parts listed, those; what they leave of it, without a name.
+fn pieces(
+    engine: &Engine<'_>,
+    breakdown: &Breakdown,
+    blocker: Option<Culprit>,
+    place: Option<&Interrupted>,
+    victim: Priority,
+) -> Vec<(Ns, Charge)> {
+    let mut pieces = Vec::new();
+    let parts = &breakdown.parts;
+    let mut i = 0;
+    while let Some(part) = parts.get(i) {
+        i += 1;
+        let charge = |part: &Part| charge(engine, part, blocker, place, victim);
+        // Measured from the expiry, too: the delay is part of it, and the handler up to its sample.
+        if part.kind == PartKind::IrqLatency {
+            if !parts.iter().any(|part| part.kind == PartKind::TimerIrq) {
+                let delay: Ns = pieces.iter().map(|(time, _)| *time).sum();
+                let handler = Charge::to(Cause::Irq, Some(people::local_timer()), Confidence::Medium);
+                pieces.push((part.time.since(delay), handler));
+            }
+            continue;
+        }
+        if !part.is_sum {
+            pieces.push((part.time.max(Ns::ZERO), charge(part)));
+            continue;
+        }
+        let listed = parts.iter().skip(i).take_while(|next| next.kind == part.kind && !next.is_sum);
+        let mut left = part.time.max(Ns::ZERO);
+        for one in listed {
+            i += 1;
+            // Both are rounded to hundredths of a microsecond.
+            let time = one.time.max(Ns::ZERO).min(left);
+            left -= time;
+            // Listed in a delay is an interrupt before the timer's own, which took that long at most.
+            let charge = match one.kind {
+                PartKind::IrqDelay => Charge::to(
+                    Cause::Irq,
+                    Some(people::irq_named(Name::from("previous"), None)),
+                    Confidence::Low,
+                ),
+                _ => charge(one),
+            };
+            pieces.push((time, charge));
+        }
+        pieces.push((left, charge(part)));
+    }
+    pieces
+}
+
+fn charge(
+    engine: &Engine<'_>,
+    part: &Part,
+    blocker: Option<Culprit>,
+    place: Option<&Interrupted>,
+    victim: Priority,
+) -> Charge {
+    let name = Name::from(part.name.as_str());
+    let named = !part.name.is_empty();
+    match part.kind {
+        PartKind::IrqDelay => {
+            let idle =
+                matches!(blocker, Some(Culprit::Task { tid: Tid::IDLE, .. })) || part.name.contains("idle");
+            match (blocker, place) {
+                _ if idle => Charge::to(Cause::IdleExit, None, Confidence::Medium),
+                (Some(by), Some(Interrupted::Kernel { enabling: true, .. })) => {
+                    Charge::to(Cause::IrqsDisabled, Some(by), Confidence::Medium)
+                }
+                _ => Charge::to(Cause::TimerLate, None, Confidence::Low),
+            }
+        }
+        PartKind::IrqLatency | PartKind::TimerIrq => {
+            Charge::to(Cause::Irq, Some(people::local_timer()), Confidence::High)
+        }
+        PartKind::Nmi => Charge::to(Cause::Nmi, None, Confidence::High),
+        PartKind::Irq => {
+            let by = named.then(|| people::irq_named(name, part.id));
+            Charge::to(Cause::Irq, by, Confidence::High)
+        }
+        PartKind::Softirq => {
+            let by_name = (0..10).find(|&vec| softirq_name(vec) == part.name);
+            let by = part.id.or(by_name).map(|vec| Culprit::Softirq { vec });
+            Charge::to(Cause::Softirq, by, Confidence::High)
+        }
+        PartKind::BlockingThread | PartKind::Thread if named => {
+            let blocking = part.kind == PartKind::BlockingThread;
+            match thread(engine, part) {
+                // Nobody kept an idle CPU: it is the kernel's way to the thread.
+                Culprit::Task { tid: Tid::IDLE, .. } => Charge::to(Cause::Dispatch, None, Confidence::Medium),
+                culprit => people::in_front(culprit, blocking, victim),
+            }
+        }
+        PartKind::BlockingThread => match blocker {
+            Some(by) => people::in_front(by, true, victim),
+            None => Charge::to(Cause::PreemptionDisabled, None, Confidence::Low),
+        },
+        PartKind::Thread => Charge::to(Cause::HigherPriorityTask, None, Confidence::Low),
+        PartKind::Hardware => Charge::to(Cause::Stolen, None, Confidence::Low),
+    }
+}
+
+fn thread(engine: &Engine<'_>, part: &Part) -> Culprit {
+    let idle = part.name.starts_with("swapper/") || part.name == "<idle>";
+    let id = part.id.and_then(|id| i32::try_from(id).ok());
+    task(engine, Tid(id.unwrap_or(if idle { 0 } else { -1 })), &part.name)
+}
+
+fn notes(
+    engine: &Engine<'_>,
+    breakdown: &Breakdown,
+    blocker: Option<Culprit>,
+    place: Option<&Interrupted>,
+) -> Vec<Evidence> {
+    let mut notes = Vec::new();
+    if let Some(place) = place {
+        let who = match blocker {
+            Some(Culprit::Task { tid: Tid::IDLE, .. }) => people::called(engine, Tid::IDLE),
+            Some(by) => crate::verdict::name(&by),
+            None => "the current thread".to_owned(),
+        };
+        notes.push(Evidence::general(people::came_upon(&who, place)));
+    }
+    if !breakdown.stack.is_empty() {
+        let shown: Vec<&str> = breakdown.stack.iter().take(FRAMES).map(String::as_str).collect();
+        let more = if breakdown.stack.len() > FRAMES { " <- ..." } else { "" };
+        notes.push(Evidence::general(format!("its stack: {}{more}", shown.join(" <- "))));
+    }
+    notes.push(Evidence::general(format!(
+        "by rtla's own analysis, line {} of the file; its times have no instants",
+        breakdown.line
+    )));
+    notes
+}

@@ -1,0 +1,243 @@
+//! What latency tracers and rtla measured, explained like any other lateness.
+//!
+//! ```text
+//! wakeup, wakeup_rt, wakeup_dl      one activation, with the functions between as evidence    wakeup.rs
+//! irqsoff, preemptoff, ...          one critical section, and where its time went             section.rs
+//! timerlat samples                  activations of its thread                                 timerlat.rs
+//! osnoise, hwlat samples            findings: nobody was late                                 noise.rs
+//! rtla's analysis                   an activation each                                        breakdown.rs
+//! ```
+//!
+//! Where the scheduler's events are in the trace as well, the ordinary ledger goes first.
+
+mod breakdown;
+mod canvas;
+mod interrupted;
+mod lines;
+mod model;
+mod noise;
+mod people;
+mod section;
+mod timerlat;
+mod wakeup;
+
+pub use model::{CriticalSection, Gap, PartTimes, SectionPart, Within};
+
+use crate::charge::Remark;
+use crate::engine::Engine;
+use crate::model::{Activation, Explanation, Missing};
+use crate::options::{Judge, Options, Select};
+use crate::stats::{Ended, Kept};
+use lines::Lines;
+use noise::Noises;
+use timerlat::Timerlats;
+use whylate_base::{Evidence, Tid};
+use whylate_events::{Event, EventKind, Kind, LatencyTrace, Tool, TraceInfo};
+
+/// The codes of findings that are measurements, an answer by themselves.
+pub(crate) const MEASURED: [&str; 3] = [noise::OS_NOISE, noise::HARDWARE_NOISE, "stolen"];
+
+/// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
+pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
+    let mut options = options.clone();
+    if let (true, Some(trace)) = (options.tasks.is_empty(), &info.latency)
+        && let (true, Some(task)) = (trace.tracer.is_wakeup(), trace.task)
+    {
+        options.tasks.push(Select::Tid(task.tid));
+        // What the thread did then, such a trace only shows the beginning of.
+        options.judge = Judge::Latency;
+    }
+    options
+}
+
+/// Takes in the events that other tools left, beside the engine.
+pub(crate) struct Latency {
+    /// Whose lines are kept.
+    trace: Option<(LatencyTrace, Lines)>,
+    timerlats: Timerlats,
+    noises: Noises,
+    /// True once the wake-up that the trace was kept for has ended: what is behind it is the tracer's own end.
+    over: bool,
+}
+
+impl Latency {
+    pub(crate) fn new(info: &TraceInfo) -> Latency {
+        let trace = info.latency.clone().map(|trace| {
+            let lines = Lines::of(trace.cpu);
+            (trace, lines)
+        });
+        Latency { trace, timerlats: Timerlats::default(), noises: Noises::default(), over: false }
+    }
+
+    /// True when the engine has seen all that it is to see.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Takes in the next event, after the engine did.
+    #[inline]
+    pub(crate) fn see(&mut self, engine: &mut Engine<'_>, event: &Event) {
+        if let Some((trace, lines)) = &mut self.trace {
+            lines.see(event);
+            if let (EventKind::Switch(switch), Some(task), true) =
+                (&event.kind, trace.task, trace.tracer.is_wakeup())
+            {
+                self.over |= switch.next_tid == task.tid;
+            }
+        }
+        if matches!(
+            event.kind,
+            EventKind::Timerlat(_)
+                | EventKind::Noise(_)
+                | EventKind::OsnoiseSample(_)
+                | EventKind::Hwlat { .. }
+                | EventKind::StackFrame { .. }
+        ) {
+            self.see_measured(engine, event);
+        }
+    }
+
+    #[cold]
+    fn see_measured(&mut self, engine: &mut Engine<'_>, event: &Event) {
+        match &event.kind {
+            EventKind::Timerlat(sample) => self.timerlats.sample(engine, event, sample),
+            EventKind::Noise(noise) => {
+                self.timerlats.noise(engine, event, noise);
+                self.noises.noise(event, noise);
+            }
+            EventKind::OsnoiseSample(sample) => self.noises.sample(event, sample),
+            EventKind::Hwlat { inner, outer } => self.noises.hwlat(event, *inner.max(outer)),
+            EventKind::StackFrame { name } => self.timerlats.frame(event.cpu, *name),
+            _ => {}
+        }
+    }
+
+    /// The stream ended: what other tools measured becomes activations, before the ordinary ones end.
+    pub(crate) fn finish(&mut self, engine: &mut Engine<'_>, info: &TraceInfo) {
+        self.timerlats.finish(engine);
+        for breakdown in &info.breakdowns {
+            match breakdown.tool {
+                Tool::RtlaOsnoise => self.noises.of_rtla(breakdown),
+                Tool::RtlaTimerlat if self.timerlats.explained(breakdown.cpu) => {}
+                Tool::RtlaTimerlat => breakdown::record(engine, breakdown),
+            }
+        }
+    }
+
+    /// The ordinary activations have ended, too.
+    pub(crate) fn complete(&mut self, engine: &mut Engine<'_>) {
+        if let Some((trace, lines)) = self.trace.as_ref().filter(|(trace, _)| trace.tracer.is_wakeup()) {
+            wakeup::by_header(engine, trace, lines);
+        }
+    }
+
+    /// Adds what the lines and samples tell to an explanation.
+    pub(crate) fn add_to(&self, engine: &Engine<'_>, asked: &Options, explanation: &mut Explanation) {
+        match &self.trace {
+            Some((trace, lines)) if trace.tracer.is_wakeup() => {
+                let of_tracer = |activation: &&mut Activation| {
+                    trace.task.is_none_or(|task| task.tid == activation.tid) && activation.latency().is_some()
+                };
+                if let Some(activation) = explanation.activations.iter_mut().find(of_tracer) {
+                    let notes = wakeup::notes(engine, &explanation.trace, trace, lines, activation);
+                    activation.verdict.evidence.extend(notes);
+                }
+            }
+            Some((trace, lines)) => {
+                let section = section::section(engine, &explanation.trace, trace, lines);
+                explanation.findings.push(section::finding(engine, &section));
+                explanation.sections.push(section);
+                if asked.tasks.is_empty() {
+                    // Who was current in it was not late.
+                    explanation.tasks.clear();
+                    explanation.activations.clear();
+                }
+            }
+            None => {}
+        }
+        if self.trace.is_some() {
+            // A latency tracer prints the switch that ends it, and no other.
+            explanation.findings.retain(|finding| finding.code != "unseen-switches");
+        }
+        explanation.findings.extend(self.noises.findings(engine));
+        explanation.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        if explanation.trace.span.is_none() {
+            // Of lengths alone there are no instants.
+            let of_activations = explanation.activations.iter_mut().flat_map(|one| &mut one.verdict.evidence);
+            let of_findings = explanation.findings.iter_mut().flat_map(|one| &mut one.evidence);
+            of_activations.chain(of_findings).for_each(|seen| seen.at = None);
+        }
+        if let Some(missing) = missing(engine, explanation) {
+            explanation.missing = missing;
+        }
+    }
+}
+
+/// Keeps an activation with the thread it is of; `kept`: because it was too late by a limit of its tool.
+fn record(engine: &mut Engine<'_>, activation: Activation, notes: Vec<Evidence>, kept: bool) {
+    let options = engine.options;
+    let thread = engine.threads.get_mut(activation.tid);
+    if !options.selects(thread) {
+        return;
+    }
+    let remarks = notes.into_iter().map(Remark::Note).chain(kept.then_some(Remark::TooLate)).collect();
+    let stats = thread.stats.get_or_insert_default();
+    let ended = Ended {
+        latency: activation.latency(),
+        response: activation.response(),
+        whole: activation.is_whole(),
+    };
+    stats.count(&ended, &activation.ledger, options.deadline);
+    stats.keep(Kept { activation, remarks }, options.worst);
+}
+
+/// What such a recording lacks, where it is one; `None` of ordinary ones.
+fn missing(engine: &Engine<'_>, explanation: &Explanation) -> Option<Vec<Missing>> {
+    let has = |kind: Kind| engine.seen.contains(kind);
+    let lacks = |kinds: &[(Kind, &'static str)]| {
+        let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
+        lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell }).collect()
+    };
+    let functions = has(Kind::Function) || has(Kind::FunctionGraph);
+    match &explanation.trace.latency {
+        Some(trace) if trace.tracer.is_wakeup() => {
+            let mut missing: Vec<Missing> = lacks(&[(
+                Kind::HrtimerExpire,
+                "how late the timer's interrupt was, if one woke it: this tracer begins at the wake-up",
+            )]);
+            if !functions {
+                missing.push(Missing {
+                    kind: Kind::Function,
+                    cannot_tell: "which functions ran between wake-up and switch",
+                });
+            }
+            Some(missing)
+        }
+        Some(_) if explanation.sections.iter().all(|section| section.times != PartTimes::None) => {
+            Some(Vec::new())
+        }
+        Some(_) => {
+            let cannot_tell = "which functions took the time of the critical section";
+            Some(vec![Missing { kind: Kind::Function, cannot_tell }])
+        }
+        None if has(Kind::Switch) => None,
+        None if has(Kind::Timerlat) => Some(lacks(&[
+            (Kind::Osnoise, "which interrupts and threads delayed the timer's thread"),
+            (Kind::Stack, "where in the kernel the thread was that kept the CPU (osnoise/print_stack)"),
+        ])),
+        None if has(Kind::Osnoise) || has(Kind::Hwlat) => Some(Vec::new()),
+        None if !explanation.trace.breakdowns.is_empty() => Some(Vec::new()),
+        None => None,
+    }
+}
+
+/// How many lines the tracer had printed, and how many of them the file has, where that is an excerpt.
+fn excerpt(info: &TraceInfo, trace: &LatencyTrace) -> Option<(u64, u64)> {
+    let entries = trace.entries?;
+    (info.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, info.events))
+}
+
+/// True of an id that stands in for one the file does not give.
+pub fn is_stand_in(tid: Tid) -> bool {
+    tid.0 < 0
+}

@@ -1,0 +1,104 @@
+//! What is said of a critical section: plain data for the renderers.
+
+use crate::model::Culprit;
+use whylate_base::{Confidence, Cpu, Ns};
+use whylate_events::LatencyTracer;
+
+/// A stretch of time in which a CPU had interrupts off, or could not switch threads, as `irqsoff`, `preemptoff`
+/// and `preemptirqsoff` measure it. Whoever became due in it was late by up to its length; nobody may have been.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalSection {
+    /// The tracer: it says what was off.
+    pub tracer: LatencyTracer,
+    /// The CPU.
+    pub cpu: Cpu,
+    /// The thread that was current; in an interrupt it is a bystander.
+    pub thread: Option<Culprit>,
+    /// True when the section is an interrupt's own.
+    pub of_interrupt: bool,
+    /// The function in which it began.
+    pub opened_by: Option<String>,
+    /// The function in which it ended.
+    pub closed_by: Option<String>,
+    /// When it began, by the first line of the trace.
+    pub start: Ns,
+    /// How long it was, by the tracer.
+    pub latency: Ns,
+    /// Where the time went, the most first. With `rest` and `unexplained` it adds up to `latency` exactly.
+    pub parts: Vec<SectionPart>,
+    /// The time of functions that are not listed.
+    pub rest: Ns,
+    /// The time no line tells of.
+    pub unexplained: Ns,
+    /// What a part's time is.
+    pub times: PartTimes,
+    /// The longest stretches without any line, longest first.
+    pub gaps: Vec<Gap>,
+    /// The stack at its end, innermost function first, where there is one.
+    pub stack: Vec<String>,
+    /// How sure it is where the time went.
+    pub confidence: Confidence,
+    /// One sentence.
+    pub why: String,
+    /// What to do, best first.
+    pub fix: Vec<String>,
+}
+
+/// What the time of a [`SectionPart`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartTimes {
+    /// The function's own, without those it called (function graph).
+    Own,
+    /// From its entry to that of the next function, which may be its caller's work (function tracer).
+    UntilNext,
+    /// No functions were traced within the section.
+    None,
+}
+
+/// What one function took of a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionPart {
+    /// The function.
+    pub function: String,
+    /// In which context.
+    pub within: Within,
+    /// How long in all.
+    pub time: Ns,
+    /// How often it was entered.
+    pub calls: u64,
+}
+
+/// On whose behalf a CPU works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Within {
+    /// The current thread's.
+    Thread,
+    /// A softirq's.
+    Softirq,
+    /// A hard interrupt's.
+    Irq,
+}
+
+impl Within {
+    /// `thread`, `softirq` or `irq`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Within::Thread => "thread",
+            Within::Softirq => "softirq",
+            Within::Irq => "irq",
+        }
+    }
+}
+
+/// A stretch without any line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Where it begins.
+    pub start: Ns,
+    /// How long it is.
+    pub length: Ns,
+    /// The function of the line before; empty where that was no function.
+    pub after: String,
+    /// The function of the line behind; empty where that is none.
+    pub before: String,
+}

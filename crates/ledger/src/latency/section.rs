@@ -1,0 +1,372 @@
+//! A critical section from the lines of `irqsoff`, `preemptoff` or `preemptirqsoff`.
+//!
+//! The tracer's header says how long it was; the lines say where its time went. A function tracer's line tells of
+//! an entry only, so the time up to the next line is the function's or its caller's; the function graph gives
+//! each function its own. (Documentation/trace/ftrace.rst)
+
+use super::interrupted::{is_primitive, responsible};
+use super::lines::{Line, Lines, What};
+use super::model::{CriticalSection, PartTimes, SectionPart, Within};
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::model::Culprit;
+use crate::verdict::name;
+use std::collections::HashMap;
+use whylate_base::{Confidence, Evidence, Finding, Ns, Priority, Severity};
+use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
+
+/// Functions that are listed.
+const PARTS: usize = 20;
+/// Stretches without a line that are listed.
+const GAPS: usize = 5;
+/// A section of this length makes threads late.
+const NOTABLE: Ns = Ns::from_us(50);
+/// A function that took a smaller share is not where the time went.
+const MOST: f64 = 0.2;
+/// Functions in which an interrupt begins or ends, on the architectures that have had this tracer.
+const OF_INTERRUPTS: [&str; 14] = [
+    "do_IRQ",
+    "common_interrupt",
+    "sysvec_",
+    "asm_sysvec_",
+    "smp_apic_",
+    "irq_enter",
+    "irq_exit",
+    "handle_irq",
+    "gic_handle_irq",
+    "__irq_svc",
+    "el1_",
+    "el1h_",
+    "__do_softirq",
+    "handle_softirqs",
+];
+
+/// The critical section that `trace` is of.
+pub(super) fn section(
+    engine: &Engine<'_>,
+    info: &TraceInfo,
+    trace: &LatencyTrace,
+    lines: &Lines,
+) -> CriticalSection {
+    let start = lines.first().map_or(Ns::ZERO, |line| line.at);
+    let latency = trace.latency.max(Ns::ZERO);
+    let end = start + latency;
+    let within = lines.between(start, end);
+    let excerpt = super::excerpt(info, trace);
+    let (mut parts, times) = match excerpt {
+        // Which lines follow on one another is not known.
+        Some(_) => (Vec::new(), PartTimes::None),
+        None => parts(lines, within, start, end),
+    };
+    let charged: Ns = parts.iter().map(|part| part.time).sum();
+    let rest: Ns = parts.iter().skip(PARTS).map(|part| part.time).sum();
+    parts.truncate(PARTS);
+    let first = within.iter().find_map(Line::function).map(|function| lines.name(function).to_owned());
+    let opened_by = trace.started_at.clone().or(first);
+    let of_interrupt = within.first().is_some_and(|line| line.within() != Within::Thread)
+        || opened_by.as_deref().is_some_and(|name| OF_INTERRUPTS.iter().any(|of| name.starts_with(of)));
+    let thread = trace.task.map(|task| {
+        let known = engine
+            .threads
+            .get(task.tid)
+            .filter(|thread| thread.ever_realtime)
+            .map(|thread| thread.own_priority());
+        let priority = match task.rt_priority {
+            0 => known.unwrap_or(Priority::UNKNOWN),
+            rt => Priority::realtime(rt.min(99) as i32),
+        };
+        Culprit::Task { tid: task.tid, comm: task.comm, priority }
+    });
+    let unexplained = latency - charged;
+    let confidence = match times {
+        PartTimes::None => Confidence::Low,
+        _ if lines.cut || unexplained.0.saturating_mul(10) > latency.0 => Confidence::Low,
+        PartTimes::UntilNext => Confidence::Medium,
+        PartTimes::Own => Confidence::High,
+    };
+    let confidence = match info.quality() {
+        Quality::Poor => Confidence::Low,
+        _ if !info.damage.is_empty() => confidence.min(Confidence::Medium),
+        _ => confidence,
+    };
+    let mut section = CriticalSection {
+        tracer: trace.tracer,
+        cpu: trace.cpu,
+        thread,
+        of_interrupt,
+        opened_by,
+        closed_by: trace.ended_at.clone(),
+        start,
+        latency,
+        parts,
+        rest,
+        unexplained,
+        times,
+        gaps: if excerpt.is_some() { Vec::new() } else { lines.gaps(within, GAPS) },
+        stack: lines.stack(),
+        confidence,
+        why: String::new(),
+        fix: Vec::new(),
+    };
+    section.why = why(&section, excerpt);
+    section.fix = fix(lines.preempt_rt, &section);
+    section
+}
+
+/// The finding that goes with it.
+pub(super) fn finding(engine: &Engine<'_>, section: &CriticalSection) -> Finding {
+    let severity = match engine.options.deadline {
+        Some(deadline) if section.latency > deadline => Severity::Error,
+        _ if section.latency >= NOTABLE => Severity::Warning,
+        _ => Severity::Info,
+    };
+    let mut evidence: Vec<Evidence> = section
+        .gaps
+        .iter()
+        .take(2)
+        .filter(|gap| gap.length.0.saturating_mul(5) >= section.latency.0)
+        .map(|gap| {
+            let between = match (gap.after.as_str(), gap.before.as_str()) {
+                ("", "") => String::new(),
+                (after, "") => format!(" after {after}"),
+                ("", before) => format!(" before {before}"),
+                (after, before) => format!(" between {after} and {before}"),
+            };
+            Evidence::at(gap.start, section.cpu, format!("no line for {}{between}", gap.length))
+        })
+        .collect();
+    if !section.stack.is_empty() {
+        let stack: Vec<&str> = section.stack.iter().take(6).map(String::as_str).collect();
+        evidence.push(Evidence::general(format!("the stack at its end: {}", stack.join(" <- "))));
+    }
+    Finding {
+        code: match section.tracer {
+            LatencyTracer::Irqsoff => Cause::IrqsDisabled.code(),
+            _ => Cause::PreemptionDisabled.code(),
+        },
+        severity,
+        title: format!(
+            "{} on CPU {} for {}{}",
+            what_was_off(section.tracer),
+            section.cpu,
+            section.latency,
+            where_from(section)
+        ),
+        why: format!(
+            "a thread that became due on this CPU meanwhile was late by up to {}; the trace does not tell whether any was",
+            section.latency
+        ),
+        evidence,
+        fix: section.fix.clone(),
+    }
+}
+
+/// What each function took, most first, adding up to `end - start` at most; and what these times are.
+fn parts(lines: &Lines, within: &[Line], start: Ns, end: Ns) -> (Vec<SectionPart>, PartTimes) {
+    let graph = within.iter().any(|line| matches!(line.what, What::Entry { .. } | What::Exit { .. }));
+    let entered = within.iter().filter(|line| line.function().is_some());
+    // What opens the section and what closes it are traced in any case.
+    let inside = entered.filter(|line| line.at > start && line.at < end).count();
+    if !graph && inside == 0 {
+        return (Vec::new(), PartTimes::None);
+    }
+    let (sums, times) = match graph {
+        true => (own_times(within, end), PartTimes::Own),
+        false => (times_until_next(within, end), PartTimes::UntilNext),
+    };
+    let mut parts: Vec<SectionPart> = sums
+        .into_iter()
+        .filter(|(_, (time, _))| *time > Ns::ZERO)
+        .map(|((function, within), (time, calls))| SectionPart {
+            function: lines.name(function).to_owned(),
+            within,
+            time,
+            calls,
+        })
+        .collect();
+    parts.sort_by(|a, b| (b.time, &a.function, a.within).cmp(&(a.time, &b.function, b.within)));
+    (parts, times)
+}
+
+/// Time and calls, by function and context.
+type Sums = HashMap<(u32, Within), (Ns, u64)>;
+
+fn times_until_next(within: &[Line], end: Ns) -> Sums {
+    let mut sums = Sums::new();
+    let mut current: Option<(u32, Within)> = None;
+    for (i, line) in within.iter().enumerate() {
+        if let Some(function) = line.function() {
+            let key = (function, line.within());
+            sums.entry(key).or_default().1 += 1;
+            current = Some(key);
+        }
+        let next = within.get(i + 1).map_or(end, |next| next.at);
+        if let Some(current) = current {
+            sums.entry(current).or_default().0 += next.since(line.at);
+        }
+    }
+    sums
+}
+
+/// Each function's own time, by a stack of entries. A leaf whose return is printed with its entry is paid by its
+/// duration: the lines' instants may be rounded to microseconds.
+fn own_times(within: &[Line], end: Ns) -> Sums {
+    struct Frame {
+        key: (u32, Within),
+        entered: Ns,
+        depth: u32,
+    }
+    let mut sums = Sums::new();
+    let mut stack: Vec<Frame> = Vec::new();
+    let Some(mut at) = within.first().map(|line| line.at) else { return sums };
+    // Time of a function that was entered before the section, until its return tells its name.
+    let mut nameless = Ns::ZERO;
+    let pay = |sums: &mut Sums, stack: &[Frame], nameless: &mut Ns, at: &mut Ns, to: Ns| {
+        let time = to.min(end).since(*at);
+        match stack.last() {
+            Some(frame) => sums.entry(frame.key).or_default().0 += time,
+            None => *nameless += time,
+        }
+        *at = (*at).max(to.min(end));
+    };
+    for line in within {
+        match line.what {
+            What::Entry { function, depth } => {
+                // Calls that never returned, or were never entered: lines are missing, and with them who ran.
+                if stack.last().is_some_and(|frame| frame.depth.checked_add(1) != Some(depth)) {
+                    stack.retain(|frame| frame.depth < depth);
+                    at = at.max(line.at.min(end));
+                }
+                pay(&mut sums, &stack, &mut nameless, &mut at, line.at);
+                stack.retain(|frame| frame.depth < depth);
+                let key = (function, line.within());
+                sums.entry(key).or_default().1 += 1;
+                stack.push(Frame { key, entered: line.at, depth });
+            }
+            What::Exit { function, depth, duration } => {
+                if stack.last().is_some_and(|frame| frame.depth > depth) {
+                    stack.retain(|frame| frame.depth <= depth);
+                    at = at.max(line.at.min(end));
+                }
+                let entered = stack.last().filter(|frame| frame.depth == depth).map(|frame| frame.entered);
+                let returned =
+                    entered.map_or(line.at, |entered| line.at.max(entered + duration.max(Ns::ZERO)));
+                pay(&mut sums, &stack, &mut nameless, &mut at, returned);
+                if entered.is_none() && stack.is_empty() {
+                    // Of a bare brace the name is not known.
+                    sums.entry((function, line.within())).or_default().0 += std::mem::take(&mut nameless);
+                }
+                stack.retain(|frame| frame.depth < depth);
+            }
+            What::Function(_) | What::Stack | What::Other => {
+                pay(&mut sums, &stack, &mut nameless, &mut at, line.at)
+            }
+        }
+    }
+    if !stack.is_empty() {
+        pay(&mut sums, &stack, &mut nameless, &mut at, end);
+    }
+    sums
+}
+
+fn what_was_off(tracer: LatencyTracer) -> &'static str {
+    match tracer {
+        LatencyTracer::Irqsoff => "interrupts were off",
+        LatencyTracer::Preemptoff => "preemption was off",
+        _ => "interrupts or preemption were off",
+    }
+}
+
+/// ` from do_IRQ to irq_exit`
+fn where_from(section: &CriticalSection) -> String {
+    match (&section.opened_by, &section.closed_by) {
+        (Some(opened), Some(closed)) if opened == closed => format!(", in {opened}"),
+        (Some(opened), Some(closed)) => format!(", from {opened} to {closed}"),
+        (Some(opened), None) => format!(", from {opened} on"),
+        (None, Some(closed)) => format!(", to {closed}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
+    let who = match (&section.thread, section.of_interrupt) {
+        (Some(thread), true) => format!(", in an interrupt that came upon {}", name(thread)),
+        (None, true) => ", in an interrupt".to_owned(),
+        (Some(Culprit::Task { tid, .. }), false) if tid.is_idle() => ", by the idle task".to_owned(),
+        (Some(thread), false) => format!(", by {}", name(thread)),
+        (None, false) => String::new(),
+    };
+    let latency = section.latency.0.max(1) as f64;
+    let most = section.parts.first().filter(|part| part.time.0 as f64 / latency >= MOST);
+    let spent = match (section.times, most) {
+        (PartTimes::None, _) if let Some((printed, here)) = excerpt => format!(
+            "; the file has {here} of the {printed} lines the tracer printed, so that the functions' times are not known"
+        ),
+        (PartTimes::None, _) => "; which functions took the time was not recorded".to_owned(),
+        (PartTimes::Own, Some(part)) => {
+            format!("; {} of it was {} itself{}", part.time, part.function, times(part.calls))
+        }
+        (PartTimes::UntilNext, Some(part)) => {
+            format!(
+                "; {} of it passed between entering {} and the next function{}",
+                part.time,
+                part.function,
+                times(part.calls)
+            )
+        }
+        (_, None) => "; no single function took most of it".to_owned(),
+    };
+    let interrupts: Ns =
+        section.parts.iter().filter(|part| part.within != Within::Thread).map(|part| part.time).sum();
+    let interrupted = match interrupts {
+        Ns::ZERO => String::new(),
+        _ if section.of_interrupt => String::new(),
+        time => format!("; interrupts and softirqs took {time} of it"),
+    };
+    format!(
+        "{} on CPU {} for {}{}{who}{spent}{interrupted}",
+        what_was_off(section.tracer),
+        section.cpu,
+        section.latency,
+        where_from(section),
+    )
+}
+
+fn times(calls: u64) -> String {
+    if calls > 1 { format!(", in {calls} calls") } else { String::new() }
+}
+
+fn fix(preempt_rt: Option<bool>, section: &CriticalSection) -> Vec<String> {
+    let mut fixes = Vec::new();
+    let not_primitive = |name: &&str| !is_primitive(name);
+    let opener = section.opened_by.as_deref().filter(not_primitive);
+    let asked =
+        opener.or_else(|| responsible(&section.stack)).or(section.closed_by.as_deref().filter(not_primitive));
+    if section.times == PartTimes::None {
+        fixes.push(format!(
+            "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
+            section.tracer.name()
+        ));
+    }
+    match asked {
+        Some(function) => fixes.push(format!(
+            "ask who maintains {function}: grep the kernel's source for it, scripts/get_maintainer.pl -f FILE names the people; \
+             a driver's may be fixed by a newer driver, or done without"
+        )),
+        None => fixes.push("echo stacktrace > trace_options, and trace again: the stack tells on whose behalf the lock was held".to_owned()),
+    }
+    let (raw, threaded) = (
+        "only raw spinlocks and explicit disabling still do this: it is that code's own",
+        "its spinlocks and interrupt handlers keep interrupts and preemption on, raw spinlocks only do not",
+    );
+    fixes.push(match preempt_rt {
+        Some(true) => format!("this is a PREEMPT_RT kernel, where {raw}"),
+        Some(false) => format!("use a PREEMPT_RT kernel: {threaded}"),
+        None => format!("use a PREEMPT_RT kernel, if this is none: {threaded}"),
+    });
+    fixes.push(match section.of_interrupt {
+        true => "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list".to_owned(),
+        false => "keep what runs into it off the CPUs of real-time threads: another affinity for the thread and its device's interrupt".to_owned(),
+    });
+    fixes
+}

@@ -1,0 +1,364 @@
+//! The timerlat tracer's samples as activations of its thread.
+//!
+//! ```text
+//!        due                  irq sample        thread sample       return to user space
+//!         |---- delay ----[ timer irq ]-- others --|------- own work -------|
+//!               why did the interrupt    by the osnoise events:
+//!               come late?               irqs, softirqs, NMIs, threads
+//! ```
+//!
+//! Sources: kernel/trace/trace_osnoise.c, Documentation/trace/timerlat-tracer.rst. The osnoise events' times are
+//! net of what interrupted them, so they fill the time from their start that nothing above them took.
+
+use super::canvas::{Canvas, Charge};
+use super::interrupted::{Interrupted, interrupted};
+use super::people::{self, task};
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::model::{Activation, Culprit, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use std::collections::{BTreeMap, VecDeque};
+use whylate_base::{Comm, Confidence, Cpu, Evidence, Ns, Priority, Tid};
+use whylate_events::{Event, Kind, Noise, NoiseSource, Symbol, Timerlat, TimerlatContext};
+
+/// The priority the kernel gives a timerlat thread (`DEFAULT_TIMERLAT_PRIO`, trace_osnoise.c).
+const PRIORITY: i32 = 95;
+/// More interferences than this between two samples are not kept.
+const MAX_NOISES: usize = 4_096;
+/// A kernel stack is no deeper.
+const MAX_FRAMES: usize = 128;
+/// An interference that ended longer before its event than this is on another clock than the trace.
+const SAME_CLOCK: Ns = Ns::from_ms(100);
+/// The kernel's own way between interrupts, and from the last of them to the thread, is not longer.
+const LONGEST_PATH: Ns = Ns::from_us(50);
+/// The deepest idle states take about this long to leave (drivers/idle/intel_idle.c).
+const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
+
+/// What is known of each CPU's sample in progress.
+#[derive(Default)]
+pub(super) struct Timerlats {
+    cpus: BTreeMap<Cpu, OnCpu>,
+}
+
+#[derive(Default)]
+struct OnCpu {
+    irq: Option<Sample>,
+    thread: Option<Sample>,
+    returned: Option<Sample>,
+    stack: Vec<Symbol>,
+    /// True while the CPU's last event of interest was a sample: a stack that follows is the sample's.
+    takes_frames: bool,
+    noises: VecDeque<(Ns, Noise)>,
+    /// The tracer's thread.
+    own: Option<Tid>,
+    /// True once activations were made from samples.
+    explained: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Sample {
+    at: Ns,
+    seq: u32,
+    latency: Ns,
+    /// Who was current.
+    tid: Tid,
+}
+
+impl Timerlats {
+    pub(super) fn sample(&mut self, engine: &mut Engine<'_>, event: &Event, sample: &Timerlat) {
+        let on = self.cpus.entry(event.cpu).or_default();
+        let Timerlat { seq, latency, context } = *sample;
+        if latency < Ns::ZERO {
+            return;
+        }
+        let taken = Sample { at: event.ts, seq, latency, tid: event.context.tid };
+        let same = |earlier: &Option<Sample>| earlier.is_some_and(|earlier| earlier.seq == seq);
+        match context {
+            TimerlatContext::Irq => {
+                on.conclude(engine, event.cpu);
+                on.irq = Some(taken);
+            }
+            TimerlatContext::Thread => {
+                if !same(&on.irq) || on.thread.is_some() {
+                    on.conclude(engine, event.cpu);
+                }
+                on.thread = Some(taken);
+            }
+            TimerlatContext::UserReturn if same(&on.thread) => on.returned = Some(taken),
+            TimerlatContext::UserReturn => {}
+        }
+        self.cpus.entry(event.cpu).or_default().takes_frames = true;
+    }
+
+    pub(super) fn noise(&mut self, engine: &mut Engine<'_>, event: &Event, noise: &Noise) {
+        let on = self.cpus.entry(event.cpu).or_default();
+        on.takes_frames = false;
+        let mut noise = *noise;
+        if noise.source == NoiseSource::Thread {
+            let thread = engine.threads.get_mut(thread_of(&noise));
+            if thread.comm.is_empty() {
+                thread.comm = Comm::from(noise.name.as_str());
+            }
+        }
+        let end = noise.start + noise.duration;
+        if noise.start > event.ts || event.ts - end > SAME_CLOCK {
+            noise.start = event.ts - noise.duration;
+        }
+        if on.noises.len() == MAX_NOISES {
+            on.noises.pop_front();
+        }
+        on.noises.push_back((event.ts, noise));
+    }
+
+    pub(super) fn frame(&mut self, cpu: Cpu, name: Symbol) {
+        let Some(on) = self.cpus.get_mut(&cpu) else { return };
+        // Another interrupt may have come between the sample and its stack, which begins in the handler.
+        if name.as_str().starts_with("timerlat_irq") && (on.irq.is_some() || on.thread.is_some()) {
+            on.stack.clear();
+            on.takes_frames = true;
+        }
+        if on.takes_frames && on.stack.len() < MAX_FRAMES {
+            on.stack.push(name);
+        }
+    }
+
+    /// The trace ended.
+    pub(super) fn finish(&mut self, engine: &mut Engine<'_>) {
+        for (&cpu, on) in &mut self.cpus {
+            on.conclude(engine, cpu);
+            if let Some(tid) = on.own.filter(|_| on.explained) {
+                // That it was current in its own samples is no activation of its own.
+                engine.threads.get_mut(tid).open = None;
+            }
+        }
+    }
+
+    /// True of a CPU whose timerlat thread was explained by its samples.
+    pub(super) fn explained(&self, cpu: Cpu) -> bool {
+        self.cpus.get(&cpu).is_some_and(|on| on.explained)
+    }
+}
+
+impl OnCpu {
+    /// All that belongs to one sample was seen: makes its activation, unless the scheduler's events do.
+    fn conclude(&mut self, engine: &mut Engine<'_>, cpu: Cpu) {
+        let (irq, thread, returned) = (self.irq.take(), self.thread.take(), self.returned.take());
+        let stack = std::mem::take(&mut self.stack);
+        let Some(last) = thread.or(irq) else { return };
+        let by_scheduler = engine.seen.contains(Kind::Switch)
+            && (engine.seen.contains(Kind::Waking) || engine.seen.contains(Kind::Wakeup));
+        self.own = thread.map(|thread| thread.tid).or(self.own);
+        let own = self.own.unwrap_or(people::unnamed(cpu));
+        let told = Told { cpu, own, irq, thread, returned, stack, noises: self.noises.make_contiguous() };
+        if !by_scheduler && told.possible() {
+            let kept = !told.stack.is_empty();
+            let (activation, notes) = told.activation(engine);
+            self.explained = true;
+            // The tracer saves a stack where its own limit was exceeded.
+            super::record(engine, activation, notes, kept);
+        }
+        self.noises.retain(|&(seen, _)| seen > last.at);
+    }
+}
+
+/// One sample, and what happened around it.
+struct Told<'a> {
+    cpu: Cpu,
+    /// The tracer's thread; it is real-time by itself, whatever else was recorded.
+    own: Tid,
+    irq: Option<Sample>,
+    thread: Option<Sample>,
+    returned: Option<Sample>,
+    stack: Vec<Symbol>,
+    noises: &'a [(Ns, Noise)],
+}
+
+impl Told<'_> {
+    /// False of samples that contradict themselves, as damaged ones do.
+    fn possible(&self) -> bool {
+        let after = |first: Option<Sample>, then: Option<Sample>| match (first, then) {
+            (Some(first), Some(then)) => then.latency >= first.latency,
+            _ => true,
+        };
+        after(self.irq, self.thread) && after(self.thread, self.returned)
+    }
+
+    fn activation(&self, engine: &mut Engine<'_>) -> (Activation, Vec<Evidence>) {
+        let last = self.thread.or(self.irq).unwrap_or(Sample {
+            at: Ns::ZERO,
+            seq: 0,
+            latency: Ns::ZERO,
+            tid: Tid::IDLE,
+        });
+        let due = last.at - last.latency;
+        let running = self.thread.map(|_| last.at);
+        let done = self.returned.map(|returned| due + returned.latency);
+        let end = done.unwrap_or(last.at);
+        let (tid, comm, priority) = people::measured(engine, self.cpu, self.own, PRIORITY);
+        let (mut ledger, notes) = self.wait(engine, due, last.at);
+        ledger.extend(self.work(engine, last.at, end));
+        let lanes = vec![self.lane(engine, tid, comm, priority, &ledger, last.at)];
+        let activation = Activation {
+            tid,
+            comm,
+            priority,
+            cpu: self.cpu,
+            trigger: Trigger::Timer,
+            due,
+            woken: self.irq.map(|irq| (due + irq.latency).min(end)),
+            running,
+            done,
+            end,
+            ledger,
+            verdict: Verdict::none(),
+            lanes,
+        };
+        (activation, notes)
+    }
+
+    /// From the expiry to the thread.
+    fn wait(&self, engine: &Engine<'_>, due: Ns, running: Ns) -> (Vec<Segment>, Vec<Evidence>) {
+        let mut canvas = Canvas::new(self.cpu, due, running);
+        let mut notes = Vec::new();
+        let recorded = engine.seen.contains(Kind::Osnoise);
+        let irq_at = self.irq.map(|irq| (due + irq.latency).min(running));
+        let timer = self.timer_interrupt(irq_at);
+        let delay_end = timer.map(|timer| timer.start.max(due)).or(irq_at).unwrap_or(due).min(running);
+        self.claim(engine, &mut canvas, NoiseSource::Nmi, due, running);
+        // Only what keeps interrupts disabled itself delays one: neither softirqs nor threads do.
+        self.claim(engine, &mut canvas, NoiseSource::Irq, due, running);
+        self.claim(engine, &mut canvas, NoiseSource::Softirq, delay_end, running);
+        self.claim(engine, &mut canvas, NoiseSource::Thread, delay_end, running);
+        let current = self.irq.map(|irq| irq.tid);
+        let names: Vec<&str> = self.stack.iter().map(|name| name.as_str()).collect();
+        let place = interrupted(&names);
+        // Its own thread, still awake, delays nobody else.
+        let others = current.filter(|&current| current != self.own);
+        let delay = delay_charge(engine, others, place.as_ref(), delay_end - due);
+        canvas.fill(due, delay_end, delay_end - due, delay);
+        // The handler itself, up to its sample.
+        let handled = irq_at.unwrap_or(delay_end);
+        let handler = Charge::to(Cause::Irq, Some(people::local_timer()), Confidence::Medium);
+        canvas.fill(delay_end, handled, handled - delay_end, handler);
+        let segments = canvas.finish(|from, to| match current {
+            Some(_) if to - from > LONGEST_PATH => Charge::unexplained(),
+            // Nobody else was there: the kernel's own way to the thread.
+            Some(_) if recorded => Charge::to(Cause::Dispatch, None, Confidence::Medium),
+            Some(Tid::IDLE) => Charge::to(Cause::Dispatch, None, Confidence::Low),
+            _ => Charge::unexplained(),
+        });
+        if let (Some(irq), Some(irq_at)) = (self.irq, irq_at) {
+            notes.extend(place.map(|place| {
+                Evidence::at(irq_at, self.cpu, people::came_upon(&people::called(engine, irq.tid), &place))
+            }));
+        }
+        (segments, notes)
+    }
+
+    /// From the thread's sample to its return to user space and back.
+    fn work(&self, engine: &Engine<'_>, running: Ns, end: Ns) -> Vec<Segment> {
+        let mut canvas = Canvas::new(self.cpu, running, end);
+        for source in [NoiseSource::Nmi, NoiseSource::Irq, NoiseSource::Softirq, NoiseSource::Thread] {
+            self.claim(engine, &mut canvas, source, running, end);
+        }
+        canvas.finish(|_, _| Charge::to(Cause::OwnWork, None, Confidence::High))
+    }
+
+    /// The interrupt in which the sample was taken: the first to end after it, begun before.
+    fn timer_interrupt(&self, irq_at: Option<Ns>) -> Option<Noise> {
+        let irq = self.irq?;
+        let irq_at = irq_at?;
+        let ended_after = |&&(seen, noise): &&(Ns, Noise)| {
+            noise.source == NoiseSource::Irq && seen >= irq.at && noise.start <= irq_at.max(irq.at)
+        };
+        self.noises.iter().find(ended_after).map(|&(_, noise)| noise)
+    }
+
+    /// Charges what the interferences of one kind took of `from..to`.
+    fn claim(&self, engine: &Engine<'_>, canvas: &mut Canvas, source: NoiseSource, from: Ns, to: Ns) {
+        let mut blocker = self.irq.map(|irq| irq.tid);
+        for (_, noise) in self.noises.iter().filter(|(_, noise)| noise.source == source) {
+            let blocking = source == NoiseSource::Thread && blocker == Some(thread_of(noise));
+            if blocking {
+                blocker = None;
+            }
+            let before = from.since(noise.start);
+            // What lies before is net time as well: what is left of it cannot have been longer.
+            let time = noise.duration.since(before);
+            if noise.start < to && time > Ns::ZERO {
+                canvas.fill(noise.start.max(from), to, time, charge(engine, noise, blocking));
+            }
+        }
+    }
+
+    fn lane(
+        &self,
+        engine: &Engine<'_>,
+        tid: Tid,
+        comm: Comm,
+        priority: Priority,
+        ledger: &[Segment],
+        running: Ns,
+    ) -> Lane {
+        let below = match self.irq.map(|irq| irq.tid) {
+            None => Occupant::Unknown,
+            Some(Tid::IDLE) => Occupant::Idle,
+            Some(current) => match task(engine, current, "") {
+                Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
+                _ => Occupant::Unknown,
+            },
+        };
+        let own = Occupant::Task { tid, comm, priority };
+        let slices = ledger.iter().map(|segment| Slice {
+            start: segment.start,
+            end: segment.end,
+            who: match segment.by {
+                Some(Culprit::Task { tid, comm, priority }) => Occupant::Task { tid, comm, priority },
+                Some(Culprit::Irq { irq, name }) => Occupant::Irq { irq, name },
+                Some(Culprit::Softirq { vec }) => Occupant::Softirq { vec },
+                None if segment.start >= running => own,
+                None => below,
+            },
+        });
+        Lane { cpu: self.cpu, slices: slices.collect() }
+    }
+}
+
+/// Why the timer's interrupt was late, by whom it came upon and where.
+fn delay_charge(engine: &Engine<'_>, current: Option<Tid>, place: Option<&Interrupted>, delay: Ns) -> Charge {
+    let nobody = Charge::to(Cause::TimerLate, None, Confidence::Low);
+    match (current, place) {
+        (_, Some(Interrupted::Idle { .. })) if delay <= LONGEST_IDLE_EXIT => {
+            Charge::to(Cause::IdleExit, None, Confidence::Medium)
+        }
+        (Some(Tid::IDLE), _) if delay <= LONGEST_IDLE_EXIT => {
+            Charge::to(Cause::IdleExit, None, Confidence::Medium)
+        }
+        (Some(current), Some(Interrupted::Kernel { enabling: true, .. })) if !current.is_idle() => {
+            Charge::to(Cause::IrqsDisabled, Some(task(engine, current, "")), Confidence::Medium)
+        }
+        _ => nobody,
+    }
+}
+
+/// What an interference is charged to; `blocking`: it is of the thread that the timer's interrupt came upon.
+fn charge(engine: &Engine<'_>, noise: &Noise, blocking: bool) -> Charge {
+    match noise.source {
+        NoiseSource::Nmi => Charge::to(Cause::Nmi, None, Confidence::High),
+        NoiseSource::Irq => Charge::to(Cause::Irq, Some(people::irq(noise)), Confidence::High),
+        NoiseSource::Softirq => {
+            Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec: noise.id }), Confidence::High)
+        }
+        // Nobody kept an idle CPU: it is the kernel's way to the thread.
+        NoiseSource::Thread if thread_of(noise).is_idle() => {
+            Charge::to(Cause::Dispatch, None, Confidence::Medium)
+        }
+        NoiseSource::Thread => {
+            let culprit = task(engine, thread_of(noise), noise.name.as_str());
+            people::in_front(culprit, blocking, Priority::realtime(PRIORITY))
+        }
+    }
+}
+
+fn thread_of(noise: &Noise) -> Tid {
+    Tid(i32::try_from(noise.id).unwrap_or(i32::MAX))
+}

@@ -1,0 +1,189 @@
+//! A wake-up that `wakeup`, `wakeup_rt` or `wakeup_dl` kept: one activation, from the wake-up to the switch.
+//!
+//! Its two lines of the scheduler are events like any other, so the ordinary ledger explains it; what the lines
+//! between them show of functions is evidence on top. Where those two lines are gone, the header still tells how
+//! long it took.
+
+use super::canvas::{Canvas, Charge};
+use super::lines::{Line, Lines};
+use super::people;
+use crate::cause::Cause;
+use crate::engine::Engine;
+use crate::model::{Activation, Culprit, Lane, Occupant, Slice, Trigger, Verdict};
+use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
+use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
+
+/// A stretch shorter than this share of the latency is no news.
+const NOTABLE: i64 = 10;
+/// Header and lines differ notably by one part in this many.
+const DIFFER: i64 = 40;
+
+/// The activation by the header, where the scheduler's lines do not give one.
+pub(super) fn by_header(engine: &mut Engine<'_>, trace: &LatencyTrace, lines: &Lines) {
+    let Some(task) = trace.task else { return };
+    let seen = engine.threads.get(task.tid).and_then(|thread| thread.stats.as_ref()).is_some_and(|stats| {
+        stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(|latency| latency > Ns::ZERO))
+    });
+    if seen || trace.latency <= Ns::ZERO {
+        return;
+    }
+    let last = lines.between(Ns(i64::MIN), Ns::MAX).last().map(|line| line.at);
+    let Some(running) = lines.switched_to.get(&task.tid).copied().or(last) else { return };
+    let due = running - trace.latency;
+    let thread = engine.threads.get_mut(task.tid);
+    if thread.comm.is_empty() {
+        thread.comm = task.comm;
+    }
+    if task.rt_priority > 0 {
+        thread.set_priority(Priority::realtime(task.rt_priority.min(99) as i32));
+    }
+    // What was taken for one, without its beginning.
+    thread.stats = None;
+    let priority = thread.own_priority();
+    let comm = thread.comm;
+    let mut canvas = Canvas::new(trace.cpu, due, running);
+    let mut slices = Vec::new();
+    let window = lines.between(due, running);
+    for (i, line) in window.iter().enumerate() {
+        let next = window.get(i + 1).map_or(running, |next| next.at);
+        let (charge, who) = if line.tid.is_idle() {
+            (Charge::to(Cause::Dispatch, None, Confidence::Low), Occupant::Idle)
+        } else if line.tid == task.tid {
+            (
+                Charge::to(Cause::Dispatch, None, Confidence::Medium),
+                Occupant::Task { tid: task.tid, comm, priority },
+            )
+        } else {
+            let culprit = people::task(engine, line.tid, "");
+            let who = match culprit {
+                Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
+                _ => Occupant::Unknown,
+            };
+            (people::in_front(culprit, i == 0, priority), who)
+        };
+        canvas.fill(line.at, next, next - line.at, charge);
+        if line.at < next {
+            slices.push(Slice { start: line.at, end: next, who });
+        }
+    }
+    let activation = Activation {
+        tid: task.tid,
+        comm,
+        priority,
+        cpu: trace.cpu,
+        trigger: Trigger::Wakeup,
+        due,
+        woken: Some(due),
+        running: Some(running),
+        done: None,
+        end: running,
+        ledger: canvas.finish(|_, _| Charge::unexplained()),
+        verdict: Verdict::none(),
+        lanes: vec![Lane { cpu: trace.cpu, slices }],
+    };
+    let note = "the wake-up itself is not among the lines: when it was due is by the tracer's own measure";
+    super::record(engine, activation, vec![Evidence::general(note)], true);
+}
+
+/// What the lines between wake-up and switch show beyond who ran.
+pub(super) fn notes(
+    engine: &Engine<'_>,
+    info: &TraceInfo,
+    trace: &LatencyTrace,
+    lines: &Lines,
+    activation: &Activation,
+) -> Vec<Evidence> {
+    let mut notes = Vec::new();
+    let (due, end) = (activation.due, activation.running.unwrap_or(activation.end));
+    let spanned = end - due;
+    if (trace.latency - spanned).0.saturating_abs().saturating_mul(DIFFER) > trace.latency.0 {
+        notes.push(Evidence::general(format!(
+            "the {} tracer measured {}; its lines, from wake-up to switch, span {spanned}",
+            trace.tracer.name(),
+            trace.latency
+        )));
+    }
+    if let Some((printed, here)) = super::excerpt(info, trace) {
+        notes.push(Evidence::general(format!(
+            "the file has {here} of the {printed} lines the tracer printed: what the functions did between them is not known"
+        )));
+        return notes;
+    }
+    let window = lines.between(due, end);
+    // The victim's own first lines are its way in.
+    let others: &[Line] = window.split(|line| line.tid == activation.tid).next().unwrap_or(window);
+    let notable = |time: Ns| time.0.saturating_mul(NOTABLE) >= spanned.0 && time > Ns::ZERO;
+    let resched = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
+    notes.extend(run(lines, others, resched).filter(|run| notable(run.length)).map(|run| {
+        let Run { at, length, tid, from, to } = run;
+        let (who, where_) = (people::called(engine, tid), between(&from, &to));
+        Evidence::at(at, trace.cpu, format!("need-resched was set, and {who} went on for {length}{where_}"))
+    }));
+    let disabled = |line: &Line| line.flags.irqs_off() && !line.flags.in_interrupt();
+    notes.extend(run(lines, others, disabled).filter(|run| notable(run.length)).map(|run| {
+        let Run { at, length, tid, from, to } = run;
+        let (who, where_) = (people::called(engine, tid), between(&from, &to));
+        Evidence::at(
+            at,
+            trace.cpu,
+            format!("interrupts were off in every line of {who} for {length}{where_}"),
+        )
+    }));
+    let saving = Lines::saving_stacks(window);
+    if notable(saving) {
+        notes.push(Evidence::general(format!("the tracer itself took {saving} of it to save a stack")));
+    }
+    let named = |after: &str, before: &str| between(after, before);
+    notes.extend(lines.gaps(others, 1).into_iter().filter(|gap| notable(gap.length)).map(|gap| {
+        let line = others.iter().rev().find(|line| line.at <= gap.start);
+        let state = line.map_or_else(String::new, |line| {
+            let depth = line.preempt_depth.filter(|&depth| depth > 0);
+            match (line.flags.irqs_off(), depth) {
+                (true, _) => ", with interrupts off before it".to_owned(),
+                (false, Some(depth)) => format!(", with preemption disabled {depth} deep before it"),
+                (false, None) => String::new(),
+            }
+        });
+        let what = format!(
+            "the longest time without a line is {}{}{state}",
+            gap.length,
+            named(&gap.after, &gap.before)
+        );
+        Evidence::at(gap.start, trace.cpu, what)
+    }));
+    notes
+}
+
+struct Run {
+    at: Ns,
+    length: Ns,
+    tid: Tid,
+    from: String,
+    to: String,
+}
+
+/// The longest run of lines that are so, with the functions at its ends.
+fn run(lines: &Lines, window: &[Line], holds: impl Fn(&Line) -> bool) -> impl Iterator<Item = Run> {
+    let run = Lines::longest_run(window, holds).and_then(|run| {
+        let (first, last) = (run.first()?, run.last()?);
+        let mut functions = run.iter().filter_map(Line::function);
+        let from = functions.next();
+        let to = functions.next_back().or(from);
+        let name = |function: Option<u32>| {
+            function.map_or_else(String::new, |function| lines.name(function).to_owned())
+        };
+        Some(Run { at: first.at, length: last.at - first.at, tid: first.tid, from: name(from), to: name(to) })
+    });
+    run.into_iter()
+}
+
+/// ` between a and b`, as far as they are known.
+fn between(after: &str, before: &str) -> String {
+    match (after, before) {
+        ("", "") => String::new(),
+        (after, before) if after == before => format!(", in {after}"),
+        (after, "") => format!(", after {after}"),
+        ("", before) => format!(", up to {before}"),
+        (after, before) => format!(", between {after} and {before}"),
+    }
+}

@@ -1,0 +1,63 @@
+//! Samples of the osnoise and hwlat tracers: findings.
+
+use super::{event, on, told};
+use whylate_base::{Cpu, Ns, Severity};
+use whylate_events::{EventKind, Noise, NoiseSource, OsnoiseSample, TraceInfo};
+
+#[test]
+fn osnoise_samples_are_noise_and_no_activation() {
+    let sample = |cpu: u32, noise: i64, longest: i64, hw_count: u32| {
+        let sample = OsnoiseSample {
+            runtime: Ns::from_ms(1_000),
+            noise: Ns(noise),
+            max_sample: Ns(longest),
+            hw_count,
+            irq_count: 1_007,
+            ..OsnoiseSample::default()
+        };
+        on(Cpu(cpu), 81_637_220_000, 859, "", EventKind::OsnoiseSample(sample))
+    };
+    let told = told(
+        TraceInfo::default(),
+        vec![
+            sample(0, 190_000, 9_000, 0),
+            event(
+                81_000_000_000,
+                859,
+                "dh",
+                EventKind::Noise(Noise {
+                    source: NoiseSource::Irq,
+                    name: "local_timer".into(),
+                    id: 236,
+                    start: Ns(80_999_955_000),
+                    duration: Ns(45_000),
+                }),
+            ),
+            sample(5, 12_000_000, 74_000, 23),
+        ],
+    );
+    assert!(told.0.activations.is_empty() && told.0.tasks.is_empty());
+    assert!(told.0.concludes());
+    let finding = told.finding("os-noise").expect("a finding");
+    assert_eq!(
+        finding.title,
+        "CPU 5 lost 1.20 % of 1.000 s to noise, 74.00 us at once, the largest interference 45.00 us by local_timer interrupt"
+    );
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(
+        finding.evidence.iter().any(|seen| seen.cpu == Some(Cpu(0)) && seen.what.contains("0.02 %")),
+        "{finding:#?}"
+    );
+    let hardware = told.finding("hardware-noise").expect("a finding");
+    assert!(hardware.title.starts_with("23 noises") && hardware.severity == Severity::Info, "{hardware:#?}");
+}
+
+#[test]
+fn hwlat_gaps_are_stolen_time_and_the_suspect_is_named_as_one() {
+    let gap = |ns, inner, outer| event(ns, 9, "d", EventKind::Hwlat { inner: Ns(inner), outer: Ns(outer) });
+    let told = told(TraceInfo::default(), vec![gap(1_000, 12_000, 10_000), gap(2_000, 11_000, 130_000)]);
+    let finding = told.finding("stolen").expect("a finding");
+    assert!(finding.title.contains("130.0 us") && finding.title.contains("2 gaps"), "{finding:#?}");
+    assert!(finding.why.contains("does not tell") && finding.severity == Severity::Warning, "{finding:#?}");
+    assert!(told.0.concludes() && told.0.activations.is_empty());
+}

@@ -1,0 +1,242 @@
+//! Samples of the timerlat tracer: activations of its thread.
+
+use super::{CC1, CPU, TIMERLAT, charged, check_tiling, event, frame, noise, sample, told};
+use crate::support::assert_charges;
+use proptest::prelude::*;
+use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
+use whylate_events::{Event, EventKind, NoiseSource, Switch, TaskState, TimerlatContext, TraceInfo, Wake};
+use whylate_ledger::{Activation, Cause, Culprit};
+
+/// The example of timerlat-tracer.rst: a late interrupt, two interrupts and cc1 in front of the thread.
+fn of_the_documentation(stack: &[&str]) -> Vec<Event> {
+    use TimerlatContext::{Irq, Thread};
+    let mut events = vec![
+        sample(548_771_078_000, CC1, 402_268, Irq, 13_585),
+        noise(548_771_082_000, CC1, NoiseSource::Irq, "local_timer", 236, 548_771_077_442, 7_597),
+        noise(548_771_099_000, CC1, NoiseSource::Irq, "qxl", 21, 548_771_085_439, 7_139),
+        noise(548_771_102_000, CC1, NoiseSource::Thread, "cc1", CC1 as u32, 548_771_078_243, 9_909),
+        sample(548_771_104_375, TIMERLAT, 402_268, Thread, 39_960),
+    ];
+    events.extend(stack.iter().map(|name| frame(548_771_105_000, TIMERLAT, name)));
+    events
+}
+
+#[test]
+fn a_timerlat_sample_is_an_activation_of_its_thread() {
+    let told = told(TraceInfo::default(), of_the_documentation(&[]));
+    let activation = told.only();
+    assert_eq!((activation.tid, activation.cpu), (Tid(TIMERLAT), CPU));
+    assert_eq!(activation.comm, Comm::from("timerlat/5"));
+    assert_eq!(activation.latency(), Some(Ns(39_960)));
+    assert_eq!(activation.done, None);
+    check_tiling(activation);
+    // Due at .771064415: the interrupt began 13.027 us later. Interrupts are above the thread, whose time is net.
+    assert_eq!(
+        charged(activation),
+        [
+            (Cause::TimerLate, 13_027),
+            (Cause::Irq, 7_597),
+            (Cause::PreemptionDisabled, 400),
+            (Cause::Irq, 7_139),
+            (Cause::PreemptionDisabled, 9_509),
+            (Cause::Dispatch, 2_288),
+        ]
+    );
+    let by: Vec<_> = activation.ledger.iter().map(|segment| segment.by).collect();
+    assert_eq!(by[0], None, "nothing shows who disabled interrupts");
+    assert_eq!(by[1], Some(Culprit::Irq { irq: None, name: "local_timer".into() }));
+    assert_eq!(by[3], Some(Culprit::Irq { irq: Some(21), name: "qxl".into() }));
+    let cc1 = Culprit::Task { tid: Tid(CC1), comm: "cc1".into(), priority: Priority::UNKNOWN };
+    assert_eq!(by[2], Some(cc1));
+    // That cc1 has no higher priority is not recorded.
+    assert_eq!(activation.ledger[2].confidence, Confidence::Medium);
+}
+
+#[test]
+fn the_stack_tells_who_had_disabled_interrupts() {
+    let entry = ["timerlat_irq", "hrtimer_interrupt", "asm_sysvec_apic_timer_interrupt"];
+    let with = |below: &[&'static str]| {
+        let stack: Vec<&str> = entry.iter().chain(below).copied().collect();
+        let told = told(TraceInfo::default(), of_the_documentation(&stack));
+        let activation = told.only().clone();
+        check_tiling(&activation);
+        activation
+    };
+    let enabling = with(&["_raw_spin_unlock_irqrestore", "cgroup_rstat_flush_locked"]);
+    assert_eq!(enabling.ledger[0].cause, Cause::IrqsDisabled);
+    assert!(matches!(enabling.ledger[0].by, Some(Culprit::Task { tid: Tid(CC1), .. })));
+    assert_eq!(enabling.ledger[0].confidence, Confidence::Medium);
+    let evidence = |activation: &Activation, word: &str| {
+        activation.verdict.evidence.iter().any(|seen| seen.what.contains(word))
+    };
+    assert!(evidence(&enabling, "cgroup_rstat_flush_locked"), "{:#?}", enabling.verdict);
+    // Interrupts may have been on there all the time: nobody is accused of the delay.
+    let elsewhere = with(&["delay_tsc", "dummy_load"]);
+    assert_eq!((elsewhere.ledger[0].cause, elsewhere.ledger[0].by), (Cause::TimerLate, None));
+    assert!(evidence(&elsewhere, "delay_tsc"), "{:#?}", elsewhere.verdict);
+    let user = with(&[]);
+    assert_eq!((user.ledger[0].cause, user.ledger[0].by), (Cause::TimerLate, None));
+    assert!(evidence(&user, "user code"), "{:#?}", user.verdict);
+}
+
+#[test]
+fn a_sample_on_an_idle_cpu_came_out_of_idle() {
+    use TimerlatContext::{Irq, Thread};
+    let events = vec![
+        noise(900_000, 0, NoiseSource::Irq, "local_timer", 236, 890_000, 2_000),
+        sample(1_060_000, 0, 7, Irq, 60_000),
+        noise(1_065_000, 0, NoiseSource::Irq, "local_timer", 236, 1_058_000, 6_000),
+        sample(1_072_000, TIMERLAT, 7, Thread, 72_000),
+    ];
+    let told = told(TraceInfo::default(), events);
+    let activation = told.only();
+    check_tiling(activation);
+    assert_charges(activation, &[(Cause::IdleExit, 58), (Cause::Irq, 6), (Cause::Dispatch, 8)]);
+    assert_eq!(activation.verdict.cause, Cause::IdleExit);
+}
+
+#[test]
+fn a_timerlat_thread_is_not_accused_of_delaying_itself() {
+    use TimerlatContext::{Irq, Thread};
+    let mut events = vec![
+        sample(1_031_000, TIMERLAT, 7, Irq, 31_000),
+        noise(1_050_000, TIMERLAT, NoiseSource::Irq, "local_timer", 236, 1_030_000, 18_000),
+        sample(1_060_000, TIMERLAT, 7, Thread, 60_000),
+    ];
+    let stack = [
+        "timerlat_irq",
+        "asm_sysvec_apic_timer_interrupt",
+        "_raw_spin_unlock_irqrestore",
+        "wait_next_period",
+    ];
+    events.extend(stack.map(|name| frame(1_061_000, TIMERLAT, name)));
+    let told = told(TraceInfo::default(), events);
+    let activation = told.only();
+    check_tiling(activation);
+    assert_eq!((activation.ledger[0].cause, activation.ledger[0].by), (Cause::TimerLate, None));
+    assert!(told.finding("irqs-disabled").is_none(), "{:?}", told.codes());
+}
+
+/// As Linux 6.12 printed it: an interrupt came between the sample and its stack, and idle is a thread's noise.
+#[test]
+fn nobody_kept_an_idle_cpu() {
+    use TimerlatContext::{Irq, Thread};
+    let mut events = vec![
+        sample(15_958_782_000, 0, 3_120, Irq, 1_418),
+        noise(15_958_802_000, 0, NoiseSource::Irq, "local_timer", 236, 15_958_780_090, 20_964),
+        noise(15_958_805_000, 0, NoiseSource::Thread, "swapper/5", 0, 15_958_780_924, 3_608),
+        sample(15_958_808_000, TIMERLAT, 3_120, Thread, 27_886),
+        noise(15_958_813_000, TIMERLAT, NoiseSource::Irq, "irq_work", 246, 15_958_809_096, 2_712),
+    ];
+    let stack = ["timerlat_irq", "asm_sysvec_apic_timer_interrupt", "pv_native_safe_halt", "do_idle"];
+    events.extend(stack.map(|name| frame(15_958_814_000, TIMERLAT, name)));
+    let told = told(TraceInfo::default(), events);
+    let activation = told.only();
+    check_tiling(activation);
+    assert!(
+        activation.ledger.iter().all(|segment| segment.cause != Cause::PreemptionDisabled),
+        "{activation:#?}"
+    );
+    let evidence = &activation.verdict.evidence;
+    assert!(
+        evidence.iter().any(|seen| seen.what.contains("the idle CPU in pv_native_safe_halt")),
+        "{evidence:#?}"
+    );
+}
+
+#[test]
+fn without_osnoise_events_the_wait_is_not_explained() {
+    use TimerlatContext::{Irq, Thread};
+    let events = vec![sample(1_002_000, CC1, 7, Irq, 2_000), sample(1_500_000, TIMERLAT, 7, Thread, 500_000)];
+    let told = told(TraceInfo::default(), events);
+    let activation = told.only();
+    check_tiling(activation);
+    assert_charges(activation, &[(Cause::TimerLate, 2), (Cause::Unexplained, 498)]);
+    assert_eq!((activation.verdict.cause, activation.verdict.by), (Cause::Unexplained, None));
+    let missing: Vec<&str> = told.0.missing.iter().map(|missing| missing.kind.tracepoints()[0]).collect();
+    assert_eq!(missing, ["osnoise", "ftrace:kernel_stack"]);
+}
+
+#[test]
+fn the_return_to_user_space_ends_a_timerlat_activation() {
+    use TimerlatContext::{Irq, Thread, UserReturn};
+    let events = vec![
+        sample(1_002_000, CC1, 7, Irq, 2_000),
+        sample(1_010_000, TIMERLAT, 7, Thread, 10_000),
+        noise(1_015_000, TIMERLAT, NoiseSource::Irq, "eth0", 30, 1_011_000, 4_000),
+        sample(1_020_000, TIMERLAT, 7, UserReturn, 20_000),
+        sample(2_002_000, CC1, 8, Irq, 2_000),
+    ];
+    let told = told(TraceInfo::default(), events);
+    let first = told.in_order()[0];
+    check_tiling(first);
+    assert_eq!((first.latency(), first.response()), (Some(Ns(10_000)), Ns(20_000)));
+    assert!(first.is_whole());
+    let work: Vec<_> = charged(first).into_iter().filter(|(cause, _)| *cause != Cause::Unexplained).collect();
+    assert_eq!(
+        work[work.len() - 3..],
+        [(Cause::OwnWork, 1_000), (Cause::Irq, 4_000), (Cause::OwnWork, 5_000)]
+    );
+    // The trace stopped in the next one's interrupt.
+    let second = told.in_order()[1];
+    assert_eq!((second.running, second.response()), (None, Ns(2_000)));
+}
+
+#[test]
+fn the_schedulers_own_events_go_before_samples() {
+    use TimerlatContext::{Irq, Thread};
+    let timerlat =
+        Wake { comm: "timerlat/5".into(), tid: Tid(TIMERLAT), prio: Priority::realtime(95), target_cpu: CPU };
+    let switch = |prev: (&str, i32, i32), state, next: (&str, i32, i32)| {
+        EventKind::Switch(Switch {
+            prev_comm: prev.0.into(),
+            prev_tid: Tid(prev.1),
+            prev_prio: Priority(prev.2),
+            prev_state: state,
+            next_comm: next.0.into(),
+            next_tid: Tid(next.1),
+            next_prio: Priority(next.2),
+        })
+    };
+    let (idle, thread) = (("swapper/5", 0, 120), ("timerlat/5", TIMERLAT, 4));
+    let events = vec![
+        sample(1_002_000, 0, 7, Irq, 2_000),
+        event(1_003_000, 0, "dh", EventKind::Waking(timerlat)),
+        event(1_004_000, 0, "dh", EventKind::Wakeup { wake: timerlat, new: false }),
+        event(1_010_000, 0, "d", switch(idle, TaskState::Runnable, thread)),
+        sample(1_011_000, TIMERLAT, 7, Thread, 11_000),
+        event(1_012_000, TIMERLAT, "d", switch(thread, TaskState::Interruptible, idle)),
+    ];
+    let told = told(TraceInfo::default(), events);
+    let activation = told.only();
+    assert_eq!(activation.done, Some(Ns(1_012_000)), "by the switches: {activation:#?}");
+}
+
+fn any_noise() -> impl Strategy<Value = (usize, i64, i64, u32, i64)> {
+    (0..4_usize, 0..3_000_i64, 0..2_000_i64, 0..4_u32, 0..600_i64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_samples_and_noises_are_charged_to_the_nanosecond(
+        samples in proptest::collection::vec((0..3_000_i64, 0..3_u32, 0..3_usize, -10..2_500_i64, 0..4_i32), 0..12),
+        noises in proptest::collection::vec(any_noise(), 0..20),
+        frames in proptest::collection::vec(0..3_000_i64, 0..4),
+    ) {
+        use TimerlatContext::{Irq, Thread, UserReturn};
+        let mut events: Vec<Event> = samples
+            .iter()
+            .map(|&(ns, seq, context, latency, tid)| sample(ns, tid, seq, [Irq, Thread, UserReturn][context], latency))
+            .collect();
+        let sources = [NoiseSource::Nmi, NoiseSource::Irq, NoiseSource::Softirq, NoiseSource::Thread];
+        events.extend(noises.iter().map(|&(source, ns, start, id, duration)| {
+            noise(ns, 0, sources[source], "x", id, start, duration)
+        }));
+        events.extend(frames.iter().map(|&ns| frame(ns, 0, "asm_sysvec_apic_timer_interrupt")));
+        events.sort_by_key(|event| event.ts);
+        let told = told(TraceInfo::default(), events);
+        told.0.activations.iter().for_each(check_tiling);
+    }
+}

@@ -1,0 +1,293 @@
+//! Latency tracers' files: one critical section, or one wake-up.
+
+use super::{CPU, check_tiling, event, frame, function, on, told};
+use crate::support::Told;
+use proptest::prelude::*;
+use whylate_base::{Confidence, Cpu, Ns, Policy, Priority, Severity, Tid};
+use whylate_events::{
+    Event, EventKind, Fact, LatencyTask, LatencyTrace, LatencyTracer, Marker, Switch, TaskState, TraceInfo,
+    Wake,
+};
+use whylate_ledger::{Cause, CriticalSection, Culprit, PartTimes, Within};
+
+fn check_section(section: &CriticalSection) {
+    let parts: Ns = section.parts.iter().map(|part| part.time).sum();
+    assert_eq!(parts + section.rest + section.unexplained, section.latency, "{section:#?}");
+    assert!(section.unexplained >= Ns::ZERO && section.rest >= Ns::ZERO, "{section:#?}");
+    assert!(section.parts.is_sorted_by(|a, b| a.time >= b.time), "{section:#?}");
+}
+
+fn latency_trace(tracer: LatencyTracer, latency: i64, comm: &str, tid: i32, rt_priority: u32) -> TraceInfo {
+    let policy = if rt_priority > 0 { Policy::Fifo } else { Policy::Other };
+    let task = LatencyTask { tid: Tid(tid), comm: comm.into(), policy: Some(policy), rt_priority };
+    TraceInfo {
+        latency: Some(LatencyTrace {
+            tracer,
+            latency: Ns(latency),
+            cpu: CPU,
+            task: Some(task),
+            started_at: None,
+            ended_at: None,
+            entries: None,
+        }),
+        ..TraceInfo::default()
+    }
+}
+
+fn named(mut info: TraceInfo, from: &str, to: &str) -> TraceInfo {
+    let trace = info.latency.as_mut().expect("of a tracer");
+    trace.started_at = Some(from.into());
+    trace.ended_at = Some(to.into());
+    info
+}
+
+fn section_of(info: TraceInfo, events: Vec<Event>) -> (Told, CriticalSection) {
+    let told = told(info, events);
+    assert!(told.0.activations.is_empty() && told.0.tasks.is_empty(), "nobody was late in it");
+    let [section] = told.0.sections.as_slice() else { panic!("{:#?}", told.0.sections) };
+    check_section(section);
+    let section = section.clone();
+    (told, section)
+}
+
+#[test]
+fn an_irqsoff_trace_is_a_critical_section() {
+    let info = named(
+        latency_trace(LatencyTracer::Irqsoff, 71_000, "bash", 2042, 0),
+        "ata_scsi_queuecmd",
+        "ata_scsi_queuecmd",
+    );
+    let events = vec![
+        event(0, 2042, "d", function("_raw_spin_lock_irqsave")),
+        event(2_000, 2042, "d", function("ata_qc_new")),
+        event(4_000, 2042, "d", function("ata_sff_dma_pause")),
+        event(52_000, 2042, "d", function("ata_sff_dma_pause")),
+        event(60_000, 2042, "dh", function("handle_irq")),
+        event(65_000, 2042, "d", function("ata_id_n_sectors")),
+        event(71_000, 2042, "d", function("_raw_spin_unlock_irqrestore")),
+        event(72_000, 2042, "d", function("trace_hardirqs_on")),
+        frame(120_000, 2042, "_raw_spin_unlock_irqrestore"),
+        frame(120_000, 2042, "ata_scsi_queuecmd"),
+        frame(120_000, 2042, "scsi_dispatch_cmd"),
+    ];
+    let (told, section) = section_of(info, events);
+    assert_eq!(
+        (section.latency, section.unexplained, section.times),
+        (Ns(71_000), Ns::ZERO, PartTimes::UntilNext)
+    );
+    let first = &section.parts[0];
+    assert_eq!((first.function.as_str(), first.time, first.calls), ("ata_sff_dma_pause", Ns(56_000), 2));
+    let irq = section.parts.iter().find(|part| part.within == Within::Irq).expect("an interrupt's part");
+    assert_eq!((irq.function.as_str(), irq.time), ("handle_irq", Ns(5_000)));
+    assert_eq!((section.gaps[0].length, section.gaps[0].after.as_str()), (Ns(48_000), "ata_sff_dma_pause"));
+    assert_eq!(section.stack.len(), 3);
+    assert!(!section.of_interrupt);
+    assert!(section.why.contains("by bash:2042;"), "no priority is recorded: {}", section.why);
+    assert!(section.fix.iter().any(|fix| fix.contains("ata_scsi_queuecmd")), "{:?}", section.fix);
+    let finding = told.finding("irqs-disabled").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+}
+
+#[test]
+fn of_a_section_without_functions_within_only_its_ends_are_known() {
+    let info = named(latency_trace(LatencyTracer::Preemptoff, 46_000, "sshd", 1991, 0), "do_IRQ", "do_IRQ");
+    let events = vec![
+        event(0, 1991, "dh", function("irq_enter")),
+        event(46_000, 1991, "d", function("irq_exit")),
+        event(47_000, 1991, "d", function("trace_preempt_on")),
+    ];
+    let (told, section) = section_of(info, events);
+    assert_eq!((section.unexplained, section.times), (Ns(46_000), PartTimes::None));
+    assert!(section.parts.is_empty());
+    assert_eq!(section.confidence, Confidence::Low);
+    assert!(section.of_interrupt, "sshd is a bystander");
+    assert!(section.why.contains("in an interrupt that came upon sshd:1991"), "{}", section.why);
+    assert!(section.fix[0].contains("function-trace"), "{:?}", section.fix);
+    assert_eq!(told.finding("preemption-disabled").map(|finding| finding.severity), Some(Severity::Info));
+    assert_eq!(told.0.missing.len(), 1);
+}
+
+#[test]
+fn the_function_graph_gives_each_function_its_own_time() {
+    let info = named(
+        latency_trace(LatencyTracer::Irqsoff, 100_000, "bash", 1507, 0),
+        "free_debug_processing",
+        "return_to_handler",
+    );
+    let enter =
+        |ns, name: &str, depth| event(ns, 1507, "d", EventKind::FunctionEntry { name: name.into(), depth });
+    let exit = |ns, name: &str, depth, duration| {
+        event(ns, 1507, "d", EventKind::FunctionExit { name: name.into(), depth, duration: Ns(duration) })
+    };
+    let events = vec![
+        enter(0, "_raw_spin_lock_irqsave", 0),
+        exit(0, "_raw_spin_lock_irqsave", 0, 0),
+        enter(1_000, "set_track", 1),
+        enter(2_000, "save_stack_trace", 2),
+        // A leaf, whose return has the instant of its entry's line.
+        enter(3_000, "unwind", 3),
+        exit(3_000, "unwind", 3, 80_000),
+        exit(85_000, "", 2, 83_000),
+        exit(90_000, "", 1, 89_000),
+        enter(99_000, "do_raw_spin_unlock", 0),
+        exit(99_500, "do_raw_spin_unlock", 0, 500),
+        enter(120_000, "tracer_hardirqs_on", 0),
+    ];
+    let (_, section) = section_of(info, events);
+    assert_eq!(section.times, PartTimes::Own);
+    let time = |name: &str| section.parts.iter().find(|part| part.function == name).map(|part| part.time);
+    assert_eq!(time("unwind"), Some(Ns(80_000)));
+    assert_eq!(time("save_stack_trace"), Some(Ns(1_000 + 2_000)));
+    assert_eq!(time("set_track"), Some(Ns(1_000 + 5_000)));
+    assert_eq!(time("do_raw_spin_unlock"), Some(Ns(500)));
+    // Between the calls, and behind the last of them.
+    assert_eq!(section.unexplained, Ns(1_000 + 9_000 + 500));
+}
+
+#[test]
+fn advice_knows_a_kernel_that_is_realtime_already() {
+    let with = |fact: Option<Fact>| {
+        let marker = |fact: Fact| EventKind::Marker(Marker::from(fact.to_string().as_str()));
+        let mut events: Vec<Event> =
+            fact.map(|fact| on(Cpu(0), 0, 0, "", marker(fact))).into_iter().collect();
+        events.push(event(0, 7, "d", function("a")));
+        section_of(latency_trace(LatencyTracer::Irqsoff, 60_000, "x", 7, 0), events).1.fix.join("; ")
+    };
+    assert!(with(Some(Fact::PreemptRt(true))).contains("this is a PREEMPT_RT kernel"));
+    assert!(with(Some(Fact::PreemptRt(false))).contains("use a PREEMPT_RT kernel:"));
+    assert!(with(None).contains("if this is none"));
+}
+
+#[test]
+fn of_an_excerpt_the_functions_times_are_not_known() {
+    let mut info = latency_trace(LatencyTracer::Irqsoff, 71_000, "bash", 2042, 0);
+    info.latency.as_mut().expect("of a tracer").entries = Some(168);
+    let lines = [
+        (0, "_raw_spin_lock_irqsave"),
+        (4_000, "ata_build_rw_tf"),
+        (67_000, "delay_tsc"),
+        (71_000, "irqrestore"),
+    ];
+    let events = lines.map(|(ns, name)| event(ns, 2042, "d", function(name))).to_vec();
+    let (_, section) = section_of(info, events);
+    assert_eq!(
+        (section.times, section.unexplained, section.confidence),
+        (PartTimes::None, Ns(71_000), Confidence::Low)
+    );
+    assert!(section.gaps.is_empty() && section.why.contains("4 of the 168 lines"), "{section:#?}");
+
+    let (mut info, events) = multipathd();
+    info.latency.as_mut().expect("of a tracer").entries = Some(4_000);
+    let told = told(info, events);
+    let evidence = &told.only().verdict.evidence;
+    assert!(evidence.iter().any(|seen| seen.what.contains("of the 4000 lines")), "{evidence:#?}");
+    assert!(!evidence.iter().any(|seen| seen.what.contains("need-resched")), "{evidence:#?}");
+}
+
+#[test]
+fn a_call_that_never_returned_is_not_charged_with_what_is_missing() {
+    let info = latency_trace(LatencyTracer::Irqsoff, 3_751_000, "bash", 1507, 0);
+    let enter =
+        |ns, name: &str, depth| event(ns, 1507, "d", EventKind::FunctionEntry { name: name.into(), depth });
+    let exit = |ns, name: &str, depth| {
+        event(ns, 1507, "d", EventKind::FunctionExit { name: name.into(), depth, duration: Ns::ZERO })
+    };
+    let events = vec![
+        enter(0, "set_track", 0),
+        enter(2_000, "unwind_start", 1),
+        enter(3_750_000, "do_raw_spin_unlock", 0),
+        exit(3_751_000, "do_raw_spin_unlock", 0),
+    ];
+    let (_, section) = section_of(info, events);
+    assert!(section.parts.iter().all(|part| part.function != "unwind_start"), "{section:#?}");
+    assert_eq!((section.unexplained, section.confidence), (Ns(3_748_000), Confidence::Low));
+}
+
+/// The trace of a Raspberry Pi: multipathd in front of cyclictest.
+fn multipathd() -> (TraceInfo, Vec<Event>) {
+    let info = latency_trace(LatencyTracer::WakeupRt, 390_000, "cyclictest", 12_905, 80);
+    let wake = Wake { comm: "cyclictest".into(), tid: Tid(12_905), prio: Priority(19), target_cpu: CPU };
+    let switch = EventKind::Switch(Switch {
+        prev_comm: "multipathd".into(),
+        prev_tid: Tid(1456),
+        prev_prio: Priority(0),
+        prev_state: TaskState::Interruptible,
+        next_comm: "cyclictest".into(),
+        next_tid: Tid(12_905),
+        next_prio: Priority(19),
+    });
+    let mut events = vec![event(0, 12_898, "dNh", EventKind::Wakeup { wake, new: false })];
+    events.extend((1..=4).map(|i| event(i * 12_000, 12_898, "dN", function("update_curr"))));
+    events.push(event(55_000, 12_898, "dN", function("__switch_to")));
+    events.extend((58..382).map(|us| event(us * 1_000, 1456, "", function("uevent_listen"))));
+    events.push(event(389_000, 1456, "d", function("__schedule")));
+    events.push(event(389_000, 1456, "d", switch));
+    // The tracer saves its stack before it stops.
+    events.push(frame(402_000, 1456, "probe_wakeup_sched_switch"));
+    (info, events)
+}
+
+#[test]
+fn a_wakeup_trace_is_one_activation() {
+    let (info, events) = multipathd();
+    let told = told(info, events);
+    let activation = told.only();
+    check_tiling(activation);
+    assert_eq!((activation.tid, activation.latency()), (Tid(12_905), Some(Ns(389_000))));
+    assert_eq!((activation.done, activation.end), (None, Ns(389_000)));
+    assert_eq!(activation.verdict.cause, Cause::HigherPriorityTask);
+    assert!(matches!(activation.verdict.by, Some(Culprit::Task { tid: Tid(1456), .. })));
+    assert!(!activation.verdict.why.contains("end of the trace"), "{}", activation.verdict.why);
+    let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
+    assert!(seen("need-resched was set"), "{:#?}", activation.verdict.evidence);
+    assert!(seen("went on for 43.00 us, between update_curr and __switch_to"), "{activation:#?}");
+    assert!(!told.codes().contains(&"unseen-switches"), "{:?}", told.codes());
+}
+
+#[test]
+fn a_wakeup_trace_without_its_first_lines_keeps_its_length() {
+    let (info, events) = multipathd();
+    let told = told(info, events[100..].to_vec());
+    let activation = told.only();
+    check_tiling(activation);
+    assert_eq!(activation.latency(), Some(Ns(390_000)));
+    let unexplained: Ns =
+        activation.ledger.iter().filter(|s| s.cause == Cause::Unexplained).map(|s| s.length()).sum();
+    let first = events[100].ts;
+    assert_eq!(unexplained, first + Ns(1_000), "the header's 390 us end at 389 us");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_lines_of_a_section_add_up(
+        latency in 0..300_000_i64,
+        lines in proptest::collection::vec((0..300_i64, 0..5_usize, 0..4_u32, 0..3_usize, 0..90_000_i64), 0..40),
+    ) {
+        let names = ["a", "b", "_raw_spin_lock_irqsave", "do_IRQ", ""];
+        let flags = ["d", "dh", "ds"];
+        let mut events: Vec<Event> = lines
+            .iter()
+            .map(|&(us, name, depth, flag, duration)| {
+                let name = names[name].into();
+                let kind = match duration % 3 {
+                    0 => EventKind::Function { name },
+                    1 => EventKind::FunctionEntry { name, depth },
+                    _ => EventKind::FunctionExit { name, depth, duration: Ns(duration) },
+                };
+                event(us * 1_000, 7, flags[flag], kind)
+            })
+            .collect();
+        events.sort_by_key(|event| event.ts);
+        section_of(latency_trace(LatencyTracer::Preemptirqsoff, latency, "x", 7, 0), events);
+    }
+
+    #[test]
+    fn any_wakeup_trace_keeps_its_length(from in 0..330_usize, latency in 1_000..900_000_i64) {
+        let (mut info, events) = multipathd();
+        info.latency.as_mut().expect("of a tracer").latency = Ns(latency);
+        let told = told(info, events[from.min(events.len())..].to_vec());
+        told.0.activations.iter().for_each(check_tiling);
+    }
+}

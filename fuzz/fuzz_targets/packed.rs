@@ -1,0 +1,10 @@
+//! Any format in gzip or zstd.
+#![no_main]
+
+#[path = "../../crates/intake/tests/entry/mod.rs"]
+#[allow(dead_code, reason = "each target uses one entry point")]
+mod entry;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    entry::any(bytes);
+});

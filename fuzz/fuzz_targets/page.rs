@@ -1,0 +1,10 @@
+//! A ring-buffer page.
+#![no_main]
+
+#[path = "../../crates/intake/tests/entry/mod.rs"]
+#[allow(dead_code, reason = "each target uses one entry point")]
+mod entry;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    entry::page(bytes);
+});
