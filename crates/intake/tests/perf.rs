@@ -115,7 +115,7 @@ fn a_compressed_recording_from_a_pipe_is_read_as_perf_script_reads_it() {
     let (events, info) = read_bytes(unpacked("perf_pipe_zstd.data.gz"));
     same(&events, &script("perf_pipe_zstd.script.txt.gz"));
     assert_eq!(info.format, "perf.data, piped (zstd)");
-    assert_eq!((info.events, info.damage), (112, vec![]));
+    assert_eq!((info.events, info.damage), (391, vec![]));
 }
 
 #[test]
