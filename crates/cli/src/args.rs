@@ -6,7 +6,7 @@ mod lab;
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -30,8 +30,10 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing found, or done; 1 findings at or
 pub(crate) enum Verb {
     /// Say why each activation of a trace's real-time threads was late
     ///
-    /// Reads a trace.dat (v6, v7) or a text trace (tracefs `trace`, `trace-cmd report`, latency
-    /// tracers such as wakeup_rt) and charges every nanosecond of every late activation to a cause.
+    /// Reads trace.dat (v6, v7), perf.data, Perfetto traces, text (tracefs `trace`, `trace-cmd report`,
+    /// `perf script`, latency tracers such as wakeup_rt, rtla), any of them in gzip or zstd, and directories
+    /// with copies of per_cpu/cpu*/trace_pipe_raw; and charges every nanosecond of every late activation to
+    /// a cause.
     Explain(ExplainArgs),
     /// Write a trace, or a part of it, in another tool's format
     ///
@@ -73,7 +75,7 @@ pub(crate) enum Verb {
 pub(crate) struct Selection {
     /// Explain this thread, by name or id (repeatable); default: every real-time thread
     /// that is not the kernel's own
-    #[arg(short, long = "task", value_name = "COMM|TID")]
+    #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tasks: Vec<String>,
     /// The response time that must not be exceeded, such as 500us
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
@@ -128,7 +130,7 @@ impl From<FailOn> for Severity {
 /// `whylate explain`
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The trace; `-` reads text from standard input
+    /// The trace; `-` reads it from standard input
     #[arg(required_unless_present = "code")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]

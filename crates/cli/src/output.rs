@@ -10,7 +10,8 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-use anyhow::{Context, Result};
+use crate::part::Part;
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -30,22 +31,20 @@ pub(crate) fn style() -> Style {
     Style { color: terminal && !no_color, width }
 }
 
+const CANNOT: &str = "cannot write to standard output";
+
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(CANNOT)
 }
 
 /// Writes a JSON document to standard output.
 pub(crate) fn print_json(document: &Value) -> Result<()> {
     // Standard output alone writes out each line.
     let mut out = io::BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
-    out.write_all(b"\n")?;
-    out.flush()?;
-    Ok(())
+    serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from).context(CANNOT)?;
+    out.write_all(b"\n").and_then(|()| out.flush()).context(CANNOT)
 }
 
 /// Writes a report to a file: the whole page, or the drawing alone where the file is called `.svg`.
@@ -58,8 +57,30 @@ pub(crate) fn write_page(
         true => drawing().context("there is nothing to draw")?,
         false => page(),
     };
-    std::fs::write(path, text).with_context(|| format!("cannot write the report to {}", path.display()))?;
+    let cannot = || format!("cannot write the report to {}", path.display());
+    // A device or a pipe cannot be put in place when it is complete.
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        std::fs::write(path, text).with_context(cannot)?;
+    } else {
+        let mut part = Part::new(path).with_context(cannot)?;
+        part.file().write_all(text.as_bytes()).with_context(cannot)?;
+        part.keep()?;
+    }
     say!("report: {}", path.display());
+    Ok(())
+}
+
+/// Refuses to write over the trace that is read, under whatever name: there is often no other copy of it.
+/// `-` is what standard input comes from.
+pub(crate) fn spare(input: &Path, output: &Path) -> Result<()> {
+    let trace = match input.as_os_str() == "-" {
+        true => rustix::fs::fstat(io::stdin()),
+        false => rustix::fs::stat(input),
+    };
+    let same = |a: rustix::fs::Stat, b: rustix::fs::Stat| (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino);
+    if trace.is_ok_and(|trace| rustix::fs::stat(output).is_ok_and(|there| same(trace, there))) {
+        bail!("cannot write {}: it is the trace that is to be read; give another name", output.display());
+    }
     Ok(())
 }
 

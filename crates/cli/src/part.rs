@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use whylate_ftrace::dat::write::check_output;
 
 /// Written under another name in the same directory, renamed at the end. It is gone when it is dropped, and
-/// when SIGINT, SIGTERM or SIGHUP ends the run.
+/// one made with [`of`](Part::of) also when SIGINT, SIGTERM or SIGHUP ends the run.
 pub(crate) struct Part {
     file: NamedTempFile,
     target: PathBuf,
@@ -20,6 +20,18 @@ pub(crate) struct Part {
 impl Part {
     /// For a file at `path`, where one may be and stays until the end.
     pub(crate) fn of(path: &Path) -> Result<Part> {
+        // A signal that comes meanwhile waits for this, and so finds the file.
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        if unfinished.is_empty() {
+            watch()?;
+        }
+        let part = Part::new(path)?;
+        unfinished.push(part.file.path().to_owned());
+        Ok(part)
+    }
+
+    /// The same for what is written at once: a signal finds its usual end.
+    pub(crate) fn new(path: &Path) -> Result<Part> {
         let directory = check_output(path)?;
         let cannot = || format!("cannot write {}", path.display());
         // The umask still applies, as for any file a program makes.
@@ -27,7 +39,6 @@ impl Part {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(".whylate-").suffix(".part").permissions(permissions);
         let file = builder.tempfile_in(directory).with_context(cannot)?;
-        end_with(file.path().to_owned())?;
         // A link is written through.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Ok(Part { file, target })
@@ -57,13 +68,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Ends the run at a signal, and unfinished files with it. It cannot wait for the run to notice: that may
 /// be waiting for more of a pipe.
-fn end_with(path: PathBuf) -> Result<()> {
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_watched = !unfinished.is_empty();
-    unfinished.push(path);
-    if is_watched {
-        return Ok(());
-    }
+fn watch() -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot install signal handlers")?;
     let watch = move || {
         if let Some(signal) = signals.forever().next() {

@@ -12,6 +12,12 @@ pub trait EventSource {
     /// way; [`drain`] copies them.
     fn next_event(&mut self) -> Option<&Event>;
 
+    /// The next events in time order, as many as are at hand; none at the end. For those who want every event:
+    /// one call for many.
+    fn next_batch(&mut self) -> &[Event] {
+        self.next_event().map_or(&[], std::slice::from_ref)
+    }
+
     /// What is known of the recording so far; complete after the last event.
     fn info(&self) -> &TraceInfo;
 
@@ -25,6 +31,10 @@ pub trait EventSource {
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
     fn next_event(&mut self) -> Option<&Event> {
         (**self).next_event()
+    }
+
+    fn next_batch(&mut self) -> &[Event] {
+        (**self).next_batch()
     }
 
     fn info(&self) -> &TraceInfo {

@@ -43,6 +43,17 @@ pub enum Instant {
     AfterStart(Ns),
 }
 
+impl Cut {
+    /// True when it ends before it begins, whatever the trace.
+    pub fn is_backwards(&self) -> bool {
+        match (self.from, self.to) {
+            (Some(Instant::Clock(from)), Some(Instant::Clock(to)))
+            | (Some(Instant::AfterStart(from)), Some(Instant::AfterStart(to))) => from > to,
+            _ => false,
+        }
+    }
+}
+
 impl Instant {
     fn on_clock(self, first: Ns) -> Ns {
         match self {
@@ -138,10 +149,10 @@ impl FromStr for Choice {
     type Err = ChoiceError;
 
     fn from_str(text: &str) -> Result<Choice, ChoiceError> {
-        let word = |text: &str| {
+        let word = |word: &str| {
             let fits =
-                !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-            fits.then(|| text.to_owned()).ok_or_else(|| ChoiceError { text: text.to_owned() })
+                !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+            fits.then(|| word.to_owned()).ok_or_else(|| ChoiceError { text: text.to_owned() })
         };
         if let Some(kind) = Kind::ALL.into_iter().find(|&kind| kind_name(kind) == text) {
             return Ok(Choice::Kind(kind));
@@ -307,12 +318,29 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_may_not_end_before_it_begins() {
+        for (from, to, expected) in [
+            (Some("2"), Some("1.999999999"), true),
+            (Some("2"), Some("2"), false),
+            (Some("+2s"), Some("+1999ms"), true),
+            (Some("+2s"), Some("1"), false),
+            (Some("2"), None, false),
+            (None, Some("1"), false),
+        ] {
+            let instant = |text: Option<&str>| text.map(|text| text.parse().expect("an instant"));
+            let cut = Cut { from: instant(from), to: instant(to), ..Cut::default() };
+            assert_eq!(cut.is_backwards(), expected, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
     fn choices_are_shown_as_they_are_written() {
         for text in ["switch", "page-fault", "sched_switch", "sched:sched_switch", "irq_vectors:*", "*:x"] {
             assert_eq!(text.parse::<Choice>().map(|choice| choice.to_string()).as_deref(), Ok(text));
         }
         for bad in ["", "a b", ":", "a:b:c", "sched:sched switch"] {
-            assert!(bad.parse::<Choice>().is_err(), "{bad}");
+            let error = bad.parse::<Choice>().expect_err(bad);
+            assert!(error.to_string().starts_with(&format!("`{bad}` is no event")), "{error}");
         }
     }
 }

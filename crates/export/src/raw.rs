@@ -25,7 +25,7 @@ pub(crate) fn each(
     let mut losses: HashMap<(usize, Cpu), LostBefore> = HashMap::new();
     let mut events = file.raw_events();
     while let Some(mut raw) = events.next() {
-        written.read += 1;
+        written.saw(raw.ts);
         let (event, kind) = reader.read(&raw, !cut.tasks.is_empty());
         let point = raw
             .format

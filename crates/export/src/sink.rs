@@ -2,7 +2,7 @@
 
 use crate::cut::{Choice, Cut, Selected};
 use std::io;
-use whylate_base::{Comm, Tid};
+use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventKind, EventSource, TraceInfo};
 use whylate_ledger::{Explanation, Options, explain};
 
@@ -11,6 +11,8 @@ use whylate_ledger::{Explanation, Options, explain};
 pub struct Written {
     /// Events of the trace, kept or not.
     pub read: u64,
+    /// The times of the first and the last of them.
+    pub span: Option<(Ns, Ns)>,
     /// Events that are in the output.
     pub events: u64,
     /// Events that were to be kept and that the format has no form for.
@@ -24,6 +26,13 @@ pub struct Written {
 }
 
 impl Written {
+    /// Counts an event that was read.
+    #[inline]
+    pub(crate) fn saw(&mut self, ts: Ns) {
+        self.read += 1;
+        self.span = Some(self.span.map_or((ts, ts), |(first, last)| (first.min(ts), last.max(ts))));
+    }
+
     /// Adds what the cut found.
     pub(crate) fn note(&mut self, selected: &Selected<'_>) {
         self.unmet = selected.unmet().map(Choice::to_string).collect();
@@ -39,7 +48,7 @@ pub(crate) fn each<'c>(
 ) -> io::Result<Selected<'c>> {
     let mut selected = Selected::new(cut, source.comms());
     while let Some(event) = source.next_event() {
-        written.read += 1;
+        written.saw(event.ts);
         if selected.keeps(event) {
             written.bare += u64::from(matches!(event.kind, EventKind::Other));
             write(event, &selected)?;
@@ -83,7 +92,7 @@ impl<'c, F: FnMut(&Event, &Selected<'c>) -> io::Result<()>> EventSource for Tee<
             return None;
         }
         let event = self.source.next_event()?;
-        self.written.read += 1;
+        self.written.saw(event.ts);
         if self.selected.keeps(event) {
             *self.failed = (self.write)(event, self.selected).err();
         }

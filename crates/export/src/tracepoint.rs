@@ -1,6 +1,7 @@
 //! The kernel's name of each typed event, and this project's names of kinds.
 
 use std::borrow::Cow;
+use whylate_base::Ns;
 use whylate_events::{EventKind, Kind, NoiseSource};
 
 /// A tracepoint by group and name.
@@ -75,6 +76,12 @@ impl<'n> Tracepoint<'n> {
 
 fn vector(name: &str, end: &str) -> Tracepoint<'static> {
     Tracepoint { group: "irq_vectors", name: Cow::Owned(format!("{name}_{end}")) }
+}
+
+/// The summaries of the osnoise and hwlat tracers are in microseconds, of which the kernel cuts off the rest
+/// (`time_to_us`, `kernel/trace/trace_osnoise.c`, `trace_hwlat.c`).
+pub(crate) fn whole_us(time: Ns) -> u64 {
+    u64::try_from(time.0 / 1_000).unwrap_or(0)
 }
 
 /// A kind's name on the command line: `switch`, `page-fault`.

@@ -140,7 +140,7 @@ impl PageCursor {
     }
 
     /// The next record, or `None` at the end of the page or at damage.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, page: &[u8]) -> Option<Record> {
         // Almost every record is of this form.
         if self.endian == Endian::Little
@@ -158,6 +158,7 @@ impl PageCursor {
         self.next_of_any(page)
     }
 
+    #[inline(never)]
     fn next_of_any(&mut self, page: &[u8]) -> Option<Record> {
         while self.position < self.end {
             let at = self.position;

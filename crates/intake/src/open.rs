@@ -193,7 +193,7 @@ pub enum OpenError {
 /// done
 /// ```
 ///
-/// The same below `instances/NAME`. Only the pages and `events/*/*/format` must be there.
+/// The same below `instances/NAME`, which has no `saved_cmdlines` of its own: that of the top has the names. Only the pages and `events/*/*/format` must be there.
 ///
 /// # Errors
 /// [`OpenError`], when there is nothing that could be read as a trace.

@@ -25,6 +25,8 @@ use whylate_ftrace::page::PageLayout;
 
 /// No format, clock or list of names is larger.
 const LARGEST_TEXT: u64 = 16 << 20;
+/// No kernel supports more (`CONFIG_NR_CPUS`).
+const MOST_CPUS: u32 = 8192;
 /// An event's id has 16 bits.
 const MOST_FORMATS: usize = 65_536;
 
@@ -38,7 +40,10 @@ pub(crate) fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>,
     let refused =
         |what: &str, advice| OpenError::RawDump { path: path.to_owned(), what: what.into(), advice };
     if found.buffers.is_empty() {
-        return Err(OpenError::Directory { path: path.to_owned() });
+        return Err(match found.damage.first() {
+            Some(damage) => refused(&damage.what, "have it made readable, or run with sudo"),
+            None => OpenError::Directory { path: path.to_owned() },
+        });
     }
     if found.buffers.iter().flat_map(|buffer| &buffer.cpus).all(|data| data.size == 0) {
         return Err(refused(
@@ -92,9 +97,8 @@ impl Found {
     fn buffer(&mut self, path: &Path, name: String) {
         let mut cpus = Vec::new();
         for (directory, place) in directories(&path.join("per_cpu")) {
-            let Some(cpu) = directory.strip_prefix("cpu").and_then(|number| number.parse().ok()) else {
-                continue;
-            };
+            let number = directory.strip_prefix("cpu").and_then(|number| number.parse().ok());
+            let Some(cpu) = number.filter(|&cpu| cpu < MOST_CPUS) else { continue };
             let shown = match name.as_str() {
                 "" => format!("per_cpu/{directory}/trace_pipe_raw"),
                 name => format!("instances/{name}/per_cpu/{directory}/trace_pipe_raw"),
@@ -257,9 +261,11 @@ pub(crate) fn looks_like_pages(start: &[u8]) -> bool {
         [8, 4].into_iter().any(|long_size| {
             let layout = PageLayout::of_long_size(endian, long_size);
             let Some(mut cursor) = layout.open(start) else { return false };
-            // Above the length and its two flags, `commit` is empty.
-            let commit = endian.long(start, 8, long_size).unwrap_or(u64::MAX) & !(0b11 << 30);
-            if commit > 1 << 16 || cursor.timestamp() > i64::MAX as u64 {
+            // Above the length and its two flags, `commit` is empty; or it has their sign all through, for the
+            // kernel adds the flags as an `int` (`RB_MISSED_EVENTS`, kernel/trace/ring_buffer.c).
+            let commit = endian.long(start, 8, long_size).unwrap_or(u64::MAX);
+            let commit = if commit >> 31 == (1 << 33) - 1 { commit & 0x7fff_ffff } else { commit };
+            if commit & !(0b11 << 30) > 1 << 16 || cursor.timestamp() > i64::MAX as u64 {
                 return false;
             }
             let mut records = 0;

@@ -93,4 +93,14 @@ fn a_file_of_pages_alone_is_known_and_refused() {
     let path = fixture("raw_dump/per_cpu/cpu1/trace_pipe_raw");
     let error = open(&path, KindSet::ALL).err();
     assert!(matches!(error, Some(OpenError::RawAlone { .. })), "{error:?}");
+    // Where events were lost before a page, the kernel's flags for it are sign-extended.
+    let mut pages = fs::read(&path).expect("pages");
+    for flags in [[0xc0, 0xff, 0xff, 0xff, 0xff], [0x80, 0xff, 0xff, 0xff, 0xff], [0x80, 0, 0, 0, 0]] {
+        pages[11..16].copy_from_slice(&flags);
+        let directory = tempfile::tempdir().expect("directory");
+        let path = directory.path().join("trace_pipe_raw");
+        fs::write(&path, &pages).expect("written");
+        let error = open(&path, KindSet::ALL).err();
+        assert!(matches!(error, Some(OpenError::RawAlone { .. })), "{flags:x?}: {error:?}");
+    }
 }

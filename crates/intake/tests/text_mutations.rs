@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use proptest::test_runner::RngSeed;
 use std::io::Cursor;
 use std::path::Path;
 use whylate_events::KindSet;
@@ -83,7 +84,8 @@ fn apply(text: &mut Vec<u8>, harm: &Harm) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    // The same cases in every run.
+    #![proptest_config(ProptestConfig { cases: 300, rng_seed: RngSeed::Fixed(0x7761_6b65), ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_text_is_read_in_order(

@@ -126,6 +126,15 @@ impl Open {
         }
     }
 
+    /// Forgets the marks before `until`, which are charged.
+    pub(crate) fn forget_marks(&mut self, until: Ns) {
+        // The last fault is where what follows is noted.
+        let last = self.faults.len().saturating_sub(1);
+        let charged = self.faults.partition_point(|fault| fault.at < until);
+        self.faults.drain(..charged.min(last));
+        self.spins.retain(|spin| spin.1 > until);
+    }
+
     /// Notes that the thread spun for a lock.
     pub(crate) fn spin(&mut self, from: Ns, to: Ns) {
         if self.spins.len() < MAX_MARKS {

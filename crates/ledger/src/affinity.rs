@@ -5,6 +5,9 @@
 
 use whylate_base::{Cpu, CpuSet};
 
+/// No kernel supports more (`CONFIG_NR_CPUS`); a damaged recording may name any number.
+const MOST_CPUS: usize = 8192;
+
 /// What is known of one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowed {
@@ -32,7 +35,7 @@ impl Allowed {
 
     /// The thread ran on a CPU.
     pub(crate) fn used(&mut self, cpu: Cpu) {
-        if !self.used.contains(&cpu) {
+        if self.used.len() < MOST_CPUS && !self.used.contains(&cpu) {
             self.used.push(cpu);
         }
     }

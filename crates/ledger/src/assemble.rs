@@ -13,7 +13,7 @@ use crate::stats::{Ended, Kept};
 use crate::threads::{State, Thread};
 use crate::timers;
 use std::collections::BTreeSet;
-use whylate_base::{Confidence, Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns, Tid};
 
 /// A lane of more slices is drawn coarser: no picture shows them.
 const MAX_SLICES: usize = 4_000;
@@ -23,8 +23,9 @@ impl Engine<'_> {
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let thread = self.threads.get_mut(tid);
         let Some(open) = thread.open.take() else { return };
-        // Clocks of two CPUs may disagree: nothing of an activation lies before its due time.
-        let end = end.max(open.due).max(open.running.unwrap_or(open.due));
+        // Clocks of two CPUs may disagree: nothing of an activation lies before its due time, nor does it end
+        // before what is charged of it.
+        let end = end.max(open.settled_until()).max(open.running.unwrap_or(open.due));
         let done = done.map(|_| end);
         let Some(thread) = self.threads.get(tid) else { return };
         // How long a program took to start, before it made itself real-time, is nobody's deadline.
@@ -102,16 +103,7 @@ impl Engine<'_> {
             done,
             end,
             ledger,
-            verdict: Verdict {
-                cause: Cause::Unexplained,
-                by: None,
-                charged: Ns::ZERO,
-                share: 0.0,
-                confidence: Confidence::Low,
-                why: String::new(),
-                fix: Vec::new(),
-                evidence: Vec::new(),
-            },
+            verdict: Verdict::none(),
             lanes,
         }
     }
@@ -182,6 +174,9 @@ impl Engine<'_> {
                         let (_, share, over) = self.realtime_use(timeline, segment.start);
                         (share, over)
                     });
+                    if let Some(timeline) = self.cpus.get_mut(segment.cpu) {
+                        timeline.passed_over_until = timeline.passed_over_until.max(Some(segment.end));
+                    }
                     self.windows.push(Window {
                         cpu: segment.cpu,
                         start: segment.start,

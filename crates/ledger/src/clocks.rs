@@ -13,6 +13,8 @@ use whylate_base::Ns;
 const SAME_CLOCK: Ns = Ns::from_secs(1);
 /// Pairs that make a median; at a tick of 4 ms they are recent enough for any drift.
 const WINDOW: usize = 15;
+/// The kernel's timers have four clocks, which may be set now and then; a damaged recording has any number.
+const MOST_CLOCKS: usize = 64;
 /// Fewer pairs than this are no median.
 const ENOUGH: usize = 5;
 
@@ -34,6 +36,9 @@ impl TimerClocks {
         let offsets = match self.0.iter_mut().find(|offsets| offsets.is_near(offset)) {
             Some(offsets) => offsets,
             None => {
+                if self.0.len() == MOST_CLOCKS {
+                    self.0.remove(0);
+                }
                 self.0.push(Offsets { recent: VecDeque::new(), median: offset });
                 let last = self.0.len() - 1;
                 &mut self.0[last]
@@ -75,5 +80,15 @@ mod tests {
         assert_eq!(clocks.pair(Ns(90_000_000), Ns(78_000_000)), Ns(1_000));
         let wall = 1_700_000_000_000_000_000;
         assert_eq!(clocks.pair(Ns(wall), Ns(94_000_000)), Ns(94_000_000 - wall), "another clock has its own");
+    }
+
+    #[test]
+    fn a_recording_of_nothing_but_strange_clocks_is_survived() {
+        let mut clocks = TimerClocks::default();
+        for n in 0..1_000 {
+            let now = n * 10 * SAME_CLOCK.0;
+            assert_eq!(clocks.pair(Ns(now), Ns(5)), Ns(5 - now));
+        }
+        assert_eq!(clocks.0.len(), MOST_CLOCKS);
     }
 }

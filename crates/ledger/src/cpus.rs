@@ -5,6 +5,7 @@
 //!                       <-- stack -->          ^ switched
 //! ```
 
+use crate::quick_hash::QuickMap;
 use crate::recent::partition_from_end;
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
@@ -31,24 +32,39 @@ impl Who {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IrqId(u16);
 
-/// The interrupts of a trace; there are few, so they are searched in order.
+/// The interrupts of a trace.
 #[derive(Default)]
-pub(crate) struct Irqs(Vec<(Option<u32>, Name)>);
+pub(crate) struct Irqs {
+    known: Vec<(Option<u32>, Name)>,
+    /// Each one's index in `known`.
+    ids: QuickMap<(Option<u32>, Name), u16>,
+}
+
+/// No machine has more; in a damaged recording those beyond are nameless.
+const MAX_IRQS: usize = u16::MAX as usize;
 
 impl Irqs {
     /// The id of a line (or of an architecture vector, which has none) with its name.
     pub(crate) fn id(&mut self, irq: Option<u32>, name: Name) -> IrqId {
-        let known = self.0.iter().position(|entry| entry.0 == irq && entry.1 == name);
-        let index = known.unwrap_or_else(|| {
-            self.0.push((irq, name));
-            self.0.len() - 1
-        });
-        IrqId(index.min(usize::from(u16::MAX)) as u16)
+        // The first few are most of all, and found quicker so.
+        let first = self.known.iter().take(8).position(|entry| entry.0 == irq && entry.1 == name);
+        if let Some(index) = first {
+            return IrqId(index as u16);
+        }
+        let next = self.known.len().min(MAX_IRQS) as u16;
+        if usize::from(next) == MAX_IRQS {
+            return IrqId(self.ids.get(&(irq, name)).copied().unwrap_or(next));
+        }
+        let id = *self.ids.entry((irq, name)).or_insert(next);
+        if id == next {
+            self.known.push((irq, name));
+        }
+        IrqId(id)
     }
 
     /// The line and name behind an id.
     pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
-        self.0.get(usize::from(id.0)).copied().unwrap_or_default()
+        self.known.get(usize::from(id.0)).copied().unwrap_or_default()
     }
 }
 
@@ -131,6 +147,8 @@ pub(crate) struct CpuTimeline {
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.
     pub(crate) silences: VecDeque<(Ns, Ns)>,
+    /// When the last time ended in which it passed over runnable real-time threads.
+    pub(crate) passed_over_until: Option<Ns>,
     /// Real-time threads that were preempted here, the last one last; some may have gone since.
     pub(crate) preempted: Vec<Tid>,
 }
@@ -244,6 +262,16 @@ impl CpuTimeline {
         let current = next.checked_sub(1).and_then(|i| self.stretches.get(i)).copied();
         let unknown = Stretch { start: from, who: Who::Unknown, switched: false };
         Stretches { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }
+    }
+
+    /// How much of its past it holds.
+    pub(crate) fn held(&self) -> usize {
+        self.stretches.len()
+            + self.late_timers.len()
+            + self.callbacks.len()
+            + self.witnesses.len()
+            + self.idle_signs.len()
+            + self.silences.len()
     }
 
     /// Forgets what ended before `horizon`.
@@ -366,6 +394,20 @@ mod tests {
                 (18, 30, task),
             ]
         );
+    }
+
+    #[test]
+    fn an_interrupt_keeps_its_id_and_those_beyond_reason_have_no_name() {
+        let mut irqs = Irqs::default();
+        let name = |n: u32| Name::from(format!("irq-{n}").as_str());
+        let ids: Vec<IrqId> = (0..70_000).map(|n| irqs.id(Some(n), name(n))).collect();
+        for n in [0, 7, 8, 9, 1_000, MAX_IRQS - 1] {
+            let line = n as u32;
+            assert_eq!(irqs.id(Some(line), name(line)), ids[n]);
+            assert_eq!(irqs.get(ids[n]), (Some(line), name(line)));
+        }
+        assert_eq!(irqs.get(ids[MAX_IRQS]), (None, Name::default()));
+        assert_ne!(irqs.id(Some(1), name(2)), irqs.id(Some(2), name(2)));
     }
 
     proptest! {

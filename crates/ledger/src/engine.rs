@@ -26,6 +26,10 @@ pub(crate) use settings::RtOverrun;
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
 const LOOK_BACK: Ns = Ns::from_secs(1);
+/// Timers that are armed at the address of one that never fired replace it; the others are many only where
+/// their ends were not recorded, and who armed one long ago may as well have been stopped.
+const MANY_TIMERS: usize = 1 << 16;
+const LONG_AGO: Ns = Ns::from_secs(60);
 /// Events between two clean-ups.
 const CLEAN_UP_EVERY: u64 = 1 << 16;
 
@@ -188,7 +192,9 @@ impl<'a> Engine<'a> {
 
     /// Forgets what no activation in progress can need.
     fn clean_up(&mut self) {
-        if self.cpus.iter().map(|(_, cpu)| cpu.stretches.len()).sum::<usize>() > MUCH {
+        let of_cpus: usize = self.cpus.iter().map(|(_, cpu)| cpu.held()).sum();
+        let of_threads: usize = self.threads.iter().map(|thread| thread.history.len()).sum();
+        if of_cpus + of_threads + self.partial_losses.len() > MUCH {
             self.settle(self.now - LOOK_BACK);
         }
         let oldest = self
@@ -208,5 +214,9 @@ impl<'a> Engine<'a> {
         self.quota.forget(horizon);
         self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
         self.threads.iter_mut().for_each(|thread| thread.forget(horizon));
+        self.threads.forget_ended(horizon);
+        if self.timers.len() > MANY_TIMERS {
+            self.timers.retain(|_, timer| timer.armed >= horizon - LONG_AGO);
+        }
     }
 }

@@ -21,11 +21,17 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     for (tid, comm) in source.comms() {
         engine.threads.get_mut(tid).comm = comm;
     }
-    while let Some(event) = source.next_event() {
-        if !latency.is_over() {
-            engine.apply(event);
+    loop {
+        let batch = source.next_batch();
+        if batch.is_empty() {
+            break;
         }
-        latency.see(&mut engine, event);
+        for event in batch {
+            if !latency.is_over() {
+                engine.apply(event);
+            }
+            latency.see(&mut engine, event);
+        }
     }
     // A stream may know more names at its end than at its beginning.
     for (tid, comm) in source.comms() {

@@ -7,9 +7,12 @@
 use crate::charge;
 use crate::engine::Engine;
 use crate::model::Segment;
+use crate::quick_hash::QuickMap;
+use crate::threads::State;
+use std::cmp::Reverse;
 use whylate_base::{Ns, Tid};
 
-/// Stretches of CPUs' time that are kept without a second thought. A ledger of as many segments takes 30 MB.
+/// Pieces of the past of CPUs and threads that are kept without a second thought. A ledger of as many segments takes 30 MB.
 pub(crate) const MUCH: usize = 1 << 18;
 /// A ledger of more segments is regrouped: nobody reads it, and a page of it takes megabytes.
 const MOST_SEGMENTS: usize = 4_000;
@@ -36,11 +39,26 @@ impl Engine<'_> {
             .collect();
         for tid in open {
             let Some(thread) = self.threads.get(tid) else { continue };
+            let since = thread.since().filter(|&since| since < until);
+            match (thread.state(), since) {
+                // Asleep until its next period: it was done then, only nobody has woken it since.
+                (State::Blocked { wait, .. }, Some(since)) if !wait.continues() => {
+                    self.end(tid, Some(since), since);
+                    continue;
+                }
+                // Out of sight for long: what it does when it is seen again is something else.
+                (State::Unknown, Some(since)) => {
+                    self.end(tid, None, since);
+                    continue;
+                }
+                _ => {}
+            }
             let Some(open) = thread.open.as_ref() else { continue };
             let (ledger, _) = charge::ledger(self, thread, open, until);
             self.note_bandwidth(&ledger);
             if let Some(open) = &mut self.threads.get_mut(tid).open {
                 open.settled = Some(Box::new(Settled { ledger: regroup(ledger), until }));
+                open.forget_marks(until);
             }
         }
     }
@@ -48,38 +66,57 @@ impl Engine<'_> {
 
 /// The same time charged to the same causes and culprits in at most a few thousand segments: where there are
 /// more, neighbours of a group are put together by cause and culprit. Sums are exact, places are within a
-/// group's.
+/// group's. Where there are more culprits than segments, those who took least have no name any more.
 pub(crate) fn regroup(mut ledger: Vec<Segment>) -> Vec<Segment> {
+    let mut group = GROUP;
     while ledger.len() > MOST_SEGMENTS {
         let before = ledger.len();
-        let mut grouped: Vec<Segment> = Vec::with_capacity(before / 4);
-        for group in ledger.chunks(GROUP) {
-            let first = grouped.len();
-            let mut at = group.first().map_or(Ns::ZERO, |segment| segment.start);
-            for segment in group {
-                let same = |other: &&mut Segment| {
-                    (other.cause, other.by, other.owner, other.confidence, other.cpu)
-                        == (segment.cause, segment.by, segment.owner, segment.confidence, segment.cpu)
-                };
-                match grouped[first..].iter_mut().find(same) {
-                    // Its length for now; its place comes when all lengths are known.
-                    Some(other) => other.end += segment.length(),
-                    None => grouped.push(*segment),
-                }
+        ledger = ledger.chunks(group).flat_map(sum_up).collect();
+        if group >= before {
+            if ledger.len() > MOST_SEGMENTS {
+                forget_least(&mut ledger);
+                ledger = sum_up(&ledger);
             }
-            for segment in &mut grouped[first..] {
-                let length = segment.length();
-                (segment.start, segment.end) = (at, at + length);
-                at += length;
-            }
-        }
-        ledger = grouped;
-        // Where neighbours have little in common there is nothing to gain.
-        if ledger.len() * 8 > before * 7 {
             break;
+        }
+        // Where neighbours have little in common, more of them have.
+        if ledger.len() * 8 > before * 7 {
+            group *= 8;
         }
     }
     ledger
+}
+
+/// One segment for each cause and culprit of a group of neighbours.
+fn sum_up(group: &[Segment]) -> Vec<Segment> {
+    let mut sums: Vec<Segment> = Vec::new();
+    let mut places = QuickMap::default();
+    let mut at = group.first().map_or(Ns::ZERO, |segment| segment.start);
+    for segment in group {
+        let key = (segment.cause, segment.by, segment.owner, segment.confidence, segment.cpu);
+        let place = *places.entry(key).or_insert(sums.len());
+        match sums.get_mut(place) {
+            // Its length for now; its place comes when all lengths are known.
+            Some(sum) => sum.end += segment.length(),
+            None => sums.push(*segment),
+        }
+    }
+    for segment in &mut sums {
+        let length = segment.length();
+        (segment.start, segment.end) = (at, at + length);
+        at += length;
+    }
+    sums
+}
+
+/// Takes the culprits' names off all but the longest segments: what is left apart is few causes on few CPUs.
+fn forget_least(ledger: &mut [Segment]) {
+    let mut lengths: Vec<Ns> = ledger.iter().map(Segment::length).collect();
+    let (_, &mut shortest, _) =
+        lengths.select_nth_unstable_by_key(MOST_SEGMENTS / 2, |&length| Reverse(length));
+    for segment in ledger.iter_mut().filter(|segment| segment.length() <= shortest) {
+        (segment.by, segment.owner) = (None, None);
+    }
 }
 
 #[cfg(test)]
@@ -87,9 +124,38 @@ mod tests {
     use super::*;
     use crate::Cause;
     use crate::assemble::tiles;
+    use crate::model::Culprit;
     use proptest::prelude::*;
     use std::collections::HashMap;
-    use whylate_base::{Confidence, Cpu};
+    use whylate_base::{Comm, Confidence, Cpu, Priority};
+
+    #[test]
+    fn a_ledger_of_more_culprits_than_it_may_have_segments_is_regrouped() {
+        let segment = |tid: i32, length: i64| Segment {
+            cause: Cause::HigherPriorityTask,
+            start: Ns::ZERO,
+            end: Ns(length),
+            cpu: Cpu(0),
+            by: Some(Culprit::Task { tid: Tid(tid), comm: Comm::default(), priority: Priority(10) }),
+            owner: None,
+            confidence: Confidence::High,
+        };
+        // Many who come once, and one who comes again and again.
+        let mut at = Ns::ZERO;
+        let ledger: Vec<Segment> = (0..40_000)
+            .map(|n| if n % 100 == 0 { segment(1, 500) } else { segment(10 + n, 7) })
+            .map(|segment| {
+                let start = at;
+                at += segment.length();
+                Segment { start, end: at, ..segment }
+            })
+            .collect();
+        let regrouped = regroup(ledger);
+        assert!(regrouped.len() <= MOST_SEGMENTS, "{}", regrouped.len());
+        assert!(tiles(&regrouped, Ns::ZERO, at));
+        let often = regrouped.iter().filter(|one| matches!(one.by, Some(Culprit::Task { tid: Tid(1), .. })));
+        assert_eq!(often.map(Segment::length).sum::<Ns>(), Ns(400 * 500));
+    }
 
     proptest! {
         #[test]

@@ -7,6 +7,9 @@ use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
 use whylate_base::Ns;
 
+/// Culprits that are kept apart. Where threads come and go by the million, those who cost little are forgotten.
+const MOST_COSTS: usize = 8192;
+
 /// One thread's sums.
 #[derive(Default)]
 pub(crate) struct Stats {
@@ -15,7 +18,7 @@ pub(crate) struct Stats {
     pub(crate) response: Distribution,
     pub(crate) own_work: Distribution,
     causes: [Ns; Cause::ALL.len()],
-    /// What each cause and culprit cost over all activations.
+    /// What each cause and culprit cost over all activations; of very many, those that cost most.
     pub(crate) costs: QuickMap<(Cause, Option<Culprit>), Cost>,
     /// The longest time that was stolen at once: how long, and when.
     pub(crate) longest_theft: (Ns, Ns),
@@ -102,6 +105,16 @@ impl Stats {
         if ended.whole {
             self.own_work.record(own);
         }
+        if self.costs.len() > MOST_COSTS {
+            self.forget_small_costs();
+        }
+    }
+
+    #[cold]
+    fn forget_small_costs(&mut self) {
+        let mut totals: Vec<Ns> = self.costs.values().map(|cost| cost.total).collect();
+        let (_, &mut middle, _) = totals.select_nth_unstable(MOST_COSTS / 2);
+        self.costs.retain(|_, cost| cost.total > middle);
     }
 
     /// Keeps an activation if it is among the worst.
@@ -122,5 +135,36 @@ impl Stats {
     /// True when an activation of this response would be kept.
     pub(crate) fn would_keep(&self, response: Ns, keep: usize) -> bool {
         self.worst.len() < keep || self.worst.last().is_some_and(|kept| response > kept.activation.response())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
+
+    #[test]
+    fn of_very_many_culprits_those_that_cost_most_are_kept() {
+        let segment = |tid: i32, start: i64, length: i64| Segment {
+            cause: Cause::HigherPriorityTask,
+            start: Ns(start),
+            end: Ns(start + length),
+            cpu: Cpu(0),
+            by: Some(Culprit::Task { tid: Tid(tid), comm: Comm::default(), priority: Priority(10) }),
+            owner: None,
+            confidence: Confidence::High,
+        };
+        let mut stats = Stats::default();
+        let rounds = 4 * MOST_COSTS as i32;
+        for tid in 0..rounds {
+            let ledger = [segment(7, 0, 100), segment(1_000 + tid, 100, 1 + i64::from(tid % 50))];
+            let ended = Ended { latency: None, response: Ns(200), whole: true };
+            stats.count(&ended, &ledger, None);
+        }
+        assert!(stats.costs.len() <= MOST_COSTS, "{}", stats.costs.len());
+        let often =
+            stats.costs.get(&(Cause::HigherPriorityTask, segment(7, 0, 1).by)).expect("the worst of all");
+        assert_eq!((often.activations, often.total), (rounds as u64, Ns(100 * i64::from(rounds))));
+        assert_eq!(stats.causes().count(), 1, "what causes cost in all stays exact");
     }
 }

@@ -82,6 +82,8 @@ pub(crate) struct Thread {
     pub(crate) allowed: Allowed,
     pub(crate) sleeps: SleepStyle,
     pub(crate) stats: Option<Box<Stats>>,
+    /// It has left the CPU for the last time; another thread may get its id.
+    pub(crate) ended: bool,
 }
 
 /// The kernel said no to a real-time policy or priority.
@@ -136,6 +138,7 @@ impl Thread {
             allowed: Allowed::default(),
             sleeps: SleepStyle::default(),
             stats: None,
+            ended: false,
         }
     }
 
@@ -285,6 +288,40 @@ impl Threads {
         self.threads.get((*slot? as usize).checked_sub(1)?)
     }
 
+    /// A thread that begins: nothing of one that had the same id before is true of it, but what is to be
+    /// reported of that one.
+    pub(crate) fn begin(&mut self, tid: Tid) -> &mut Thread {
+        let thread = self.get_mut(tid);
+        if thread.ended && thread.stats.is_none() {
+            *thread = Thread::new(tid);
+        }
+        thread.ended = false;
+        thread
+    }
+
+    /// Forgets the threads that ended before `horizon` and of which nothing is reported, where they are many:
+    /// a shell script starts thousands.
+    pub(crate) fn forget_ended(&mut self, horizon: Ns) {
+        const MANY: usize = 1 << 14;
+        if self.threads.len() < MANY {
+            return;
+        }
+        let needed = |thread: &Thread| {
+            let recent = thread.since().is_some_and(|since| since >= horizon);
+            !thread.ended || recent || thread.open.is_some() || thread.stats.is_some()
+        };
+        self.index.fill(0);
+        self.strange.clear();
+        for thread in std::mem::take(&mut self.threads).into_iter().filter(needed) {
+            let slot = self.threads.len() as u32 + 1;
+            match self.index.get_mut(thread.tid.0 as u32 as usize) {
+                Some(index) => *index = slot,
+                None => drop(self.strange.insert(thread.tid.0, slot)),
+            }
+            self.threads.push(thread);
+        }
+    }
+
     /// All of them, in order of appearance.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Thread> {
         self.threads.iter()
@@ -299,6 +336,26 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_that_ended_are_forgotten_where_they_are_many() {
+        let mut threads = Threads::default();
+        for id in -3..20_000 {
+            let thread = threads.get_mut(Tid(id));
+            thread.enter(Ns(i64::from(id)), State::Unknown);
+            thread.ended = id % 2 != 0;
+        }
+        threads.forget_ended(Ns(10_001));
+        assert_eq!(threads.iter().count(), 15_001);
+        for (id, there) in [(-3, false), (-2, true), (1, false), (2, true), (9_999, false), (10_001, true)] {
+            let found = threads.get(Tid(id)).map(|thread| thread.tid);
+            assert_eq!(found, there.then_some(Tid(id)));
+        }
+        assert_eq!(threads.get_mut(Tid(1)).since(), None);
+        assert_eq!(threads.get_mut(Tid(2)).since(), Some(Ns(2)));
+        threads.get_mut(Tid(10_001)).comm = "before".into();
+        assert!(threads.begin(Tid(10_001)).comm.is_empty());
+    }
 
     #[test]
     fn between_tiles_the_interval() {

@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_row_has_the_median_and_the_worst() {
-        let run = |ms: u64| Usage { time: Duration::from_millis(ms), peak_kib: 2048 };
+        let run = |ms: u64| Usage { time: Duration::from_millis(ms), cpu: Duration::ZERO, peak_kib: 2048 };
         let row = Row { name: "x".into(), runs: vec![run(30), run(10), run(20)], said: "y".into() };
         let text = table(&[row, Row { name: "none".into(), runs: vec![], said: String::new() }]);
         let words: Vec<&str> = text.lines().nth(1).expect("a row").split_whitespace().collect();

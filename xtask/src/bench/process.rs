@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Usage {
     /// Start to exit.
     pub(super) time: Duration,
+    /// CPU time of all its threads, in the kernel's ticks of 10 ms.
+    pub(super) cpu: Duration,
     /// The most memory it had resident, in KiB, as last seen before it ended.
     pub(super) peak_kib: u64,
 }
@@ -30,6 +32,7 @@ pub(super) fn run(command: &mut Command) -> Result<Usage> {
 /// If it cannot be started, or exits with none of these codes.
 pub(super) fn run_ending(command: &mut Command, codes: &[i32]) -> Result<Usage> {
     let name = command.get_program().to_string_lossy().into_owned();
+    let cpu_before = children_cpu();
     let start = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
@@ -59,7 +62,17 @@ pub(super) fn run_ending(command: &mut Command, codes: &[i32]) -> Result<Usage> 
     if !status.code().is_some_and(|code| codes.contains(&code)) {
         bail!("{command:?} failed: {status}");
     }
-    Ok(Usage { time, peak_kib })
+    let cpu = children_cpu().saturating_sub(cpu_before);
+    Ok(Usage { time, cpu, peak_kib })
+}
+
+/// CPU time of all children that were waited for (cutime and cstime, proc_pid_stat(5)).
+fn children_cpu() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name in parentheses may hold blanks; the fields after it begin with the third.
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// VmHWM in KiB (proc_pid_status(5)).
@@ -87,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_median_is_by_time() {
-        let run = |ms: u64| Usage { time: Duration::from_millis(ms), peak_kib: ms };
+        let run = |ms: u64| Usage { time: Duration::from_millis(ms), cpu: Duration::ZERO, peak_kib: ms };
         assert_eq!(median(&[run(30), run(10), run(20)]).map(|run| run.peak_kib), Some(20));
         assert_eq!(median(&[run(30), run(10)]).map(|run| run.peak_kib), Some(10));
         assert!(median(&[]).is_none());

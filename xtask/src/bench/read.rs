@@ -1,4 +1,6 @@
-//! `bench read`: a large recording, explained by whylate and printed by trace-cmd, turn about.
+//! `bench read`: a large recording, explained by whylate and read by its peers, turn about.
+
+mod perf;
 
 use super::process::{self, Usage};
 use crate::tools;
@@ -18,12 +20,18 @@ const LONGEST: Duration = Duration::from_secs(120);
 
 #[derive(Args)]
 pub(crate) struct Read {
-    /// How many events to record, about
-    #[arg(long, default_value_t = 5_000_000)]
-    events: u64,
+    /// How many events to record, about; more than one number makes a recording of each size
+    #[arg(long, value_delimiter = ',', default_value = "5000000")]
+    events: Vec<u64>,
     /// Read this recording rather than make one
     #[arg(long)]
     file: Option<PathBuf>,
+    /// Another reader of trace.dat to time, run as `PROGRAM FILE` (repeatable)
+    #[arg(long)]
+    peer: Vec<PathBuf>,
+    /// Leave the peers out: growth with size alone
+    #[arg(long)]
+    alone: bool,
 }
 
 /// A recording, as `whylate explain --json` describes it.
@@ -36,11 +44,21 @@ struct Recording {
 impl Read {
     pub(super) fn run(&self, root: &Path) -> Result<()> {
         let whylate = super::whylate(root)?;
-        let (file, recording) = match &self.file {
-            Some(file) => (file.clone(), describe(&whylate, file)?),
-            None => self.record(&whylate, root)?,
-        };
-        let size = fs::metadata(&file).with_context(|| format!("{} cannot be read", file.display()))?.len();
+        match &self.file {
+            Some(file) => self.compare(&whylate, file, &describe(&whylate, file)?),
+            None => {
+                for &events in &self.events {
+                    let (file, recording) = record(&whylate, root, events)?;
+                    self.compare(&whylate, &file, &recording)?;
+                }
+                let seconds = Duration::from_secs(2);
+                if self.alone { Ok(()) } else { perf::compare(&whylate, &super::target(root), seconds) }
+            }
+        }
+    }
+
+    fn compare(&self, whylate: &Path, file: &Path, recording: &Recording) -> Result<()> {
+        let size = fs::metadata(file).with_context(|| format!("{} cannot be read", file.display()))?.len();
         println!(
             "{}: {} events, {} lost, {:.1} MB",
             file.display(),
@@ -48,33 +66,57 @@ impl Read {
             recording.lost,
             size as f64 / 1e6
         );
-
-        let with_trace_cmd = tools::found("trace-cmd");
-        let mut ours = Vec::new();
-        let mut theirs = Vec::new();
+        let mut readers = vec![
+            Reader::new("cat > /dev/null", "cat", &[], file),
+            Reader::new("whylate explain", whylate, &["explain", "--json"], file),
+        ];
+        if !self.alone {
+            match tools::found("trace-cmd") {
+                true => readers.push(Reader::new("trace-cmd report", "trace-cmd", &["report"], file)),
+                false => println!("trace-cmd is not installed: nothing to compare with"),
+            }
+            readers
+                .extend(self.peer.iter().map(|peer| Reader::new(&peer.to_string_lossy(), peer, &[], file)));
+        }
         for _ in 0..RUNS {
-            ours.push(process::run(Command::new(&whylate).arg("explain").arg(&file).arg("--json"))?);
-            if with_trace_cmd {
-                theirs.push(process::run(Command::new("trace-cmd").arg("report").arg(&file))?);
+            for reader in &mut readers {
+                reader.read()?;
             }
         }
-        print!("{}", table(recording.events, &ours, &theirs));
-        if !with_trace_cmd {
-            println!("trace-cmd is not installed: nothing to compare with");
-        }
+        print!("{}", table(recording.events, &readers));
         Ok(())
     }
+}
 
-    /// Records a storm for as long as one second's worth says that the wanted number takes.
-    fn record(&self, whylate: &Path, root: &Path) -> Result<(PathBuf, Recording)> {
-        let directory = super::target(root).join("bench");
-        fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
-        let file = directory.join("storm.dat");
-        let second = record_storm(whylate, &file, Duration::from_secs(1))?;
-        let duration = duration_for(self.events, second.events)?;
-        let recording = record_storm(whylate, &file, duration)?;
-        Ok((file, recording))
+/// A program that reads a recording, and what its runs used.
+struct Reader {
+    name: String,
+    command: Command,
+    runs: Vec<Usage>,
+}
+
+impl Reader {
+    fn new(name: &str, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str], file: &Path) -> Reader {
+        let mut command = Command::new(program);
+        command.args(arguments).arg(file);
+        Reader { name: name.to_owned(), command, runs: Vec::new() }
     }
+
+    fn read(&mut self) -> Result<()> {
+        self.runs.push(process::run(&mut self.command)?);
+        Ok(())
+    }
+}
+
+/// Records a storm for as long as one second's worth says that the wanted number takes.
+fn record(whylate: &Path, root: &Path, events: u64) -> Result<(PathBuf, Recording)> {
+    let directory = super::target(root).join("bench");
+    fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
+    let file = directory.join("storm.dat");
+    let second = record_storm(whylate, &file, Duration::from_secs(1))?;
+    let duration = duration_for(events, second.events)?;
+    let recording = record_storm(whylate, &file, duration)?;
+    Ok((file, recording))
 }
 
 fn duration_for(wanted: u64, per_second: u64) -> Result<Duration> {
@@ -123,19 +165,16 @@ fn counts(report: &Value) -> Option<Recording> {
     Some(Recording { events: trace["events"].as_u64()?, lost: trace["lost_events"].as_u64()? })
 }
 
-fn table(events: u64, ours: &[Usage], theirs: &[Usage]) -> String {
-    let mut text = format!("{:<18} {:>9} {:>12} {:>9}\n", "", "median s", "events/s", "peak MiB");
-    for (name, runs) in [("whylate explain", ours), ("trace-cmd report", theirs)] {
-        if let Some(run) = process::median(runs) {
+fn table(events: u64, readers: &[Reader]) -> String {
+    let mut text =
+        format!("{:<24} {:>9} {:>9} {:>12} {:>9}\n", "", "median s", "CPU s", "events/s", "peak MiB");
+    for reader in readers {
+        if let Some(run) = process::median(&reader.runs) {
             let seconds = run.time.as_secs_f64();
-            let rate = events as f64 / seconds.max(1e-9);
+            let (cpu, rate) = (run.cpu.as_secs_f64(), events as f64 / seconds.max(1e-9));
             let peak = run.peak_kib as f64 / 1024.0;
-            text += &format!("{name:<18} {seconds:>9.3} {rate:>12.0} {peak:>9.1}\n");
+            text += &format!("{:<24} {seconds:>9.3} {cpu:>9.3} {rate:>12.0} {peak:>9.1}\n", reader.name);
         }
-    }
-    if let (Some(ours), Some(theirs)) = (process::median(ours), process::median(theirs)) {
-        let ratio = theirs.time.as_secs_f64() / ours.time.as_secs_f64().max(1e-9);
-        text += &format!("trace-cmd's time is {ratio:.1} times whylate's\n");
     }
     text
 }
@@ -160,11 +199,16 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_rates_and_the_ratio_only_where_both_ran() {
-        let run = |ms: u64| Usage { time: Duration::from_millis(ms), peak_kib: 2048 };
-        let text = table(1_000_000, &[run(500)], &[run(2000)]);
-        assert!(text.contains("2000000") && text.contains("500000"), "{text}");
-        assert!(text.contains("trace-cmd's time is 4.0 times whylate's"), "{text}");
-        assert!(!table(1_000_000, &[run(500)], &[]).contains("trace-cmd"));
+    fn the_table_has_a_line_for_each_reader_that_ran() {
+        let run = |ms: u64| Usage {
+            time: Duration::from_millis(ms),
+            cpu: Duration::from_millis(2 * ms),
+            peak_kib: 2048,
+        };
+        let mut ran = Reader::new("ours", "true", &[], Path::new("x"));
+        ran.runs = vec![run(500)];
+        let not = Reader::new("theirs", "true", &[], Path::new("x"));
+        let text = table(1_000_000, &[ran, not]);
+        assert!(text.contains("2000000") && text.contains("1.000") && !text.contains("theirs"), "{text}");
     }
 }

@@ -1,5 +1,6 @@
 //! `whylate convert`
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use whylate_base::CpuSet;
@@ -31,7 +32,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) cpu: Option<CpuSet>,
     /// Keep the events in this thread's context or about it, by name or id (repeatable); explained are
     /// these threads
-    #[arg(short, long = "task", value_name = "COMM|TID")]
+    #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tasks: Vec<String>,
     /// Keep these events (repeatable): a tracepoint, such as sched_switch or sched:sched_switch, a group, such
     /// as irq_vectors, or a kind, such as syscall

@@ -2,12 +2,13 @@
 
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::outcome::Outcome;
-use crate::output::say;
+use crate::output::{say, spare};
 use crate::part::Part;
 use anyhow::{Context, Result, bail};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
-use whylate_events::{Damage, EventSource, KindSet};
+use whylate_base::Ns;
+use whylate_events::{EventSource, KindSet, TraceInfo};
 use whylate_export::{Cut, Written, dat, json_lines, perfetto, text};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ledger::Options;
@@ -27,6 +28,9 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
         }
         None => bail!("the name {} tells no format: give one with --format", args.output.display()),
     };
+    if args.cut().is_backwards() {
+        bail!("--to is before --from: nothing can be between them");
+    }
     if to_stdout { stdout(args, format) } else { file(args, format) }
 }
 
@@ -42,12 +46,13 @@ fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     let mut input = Input::open(&args.input, format)?;
     let mut out = BufWriter::with_capacity(GATHERED, stdout);
     let written = stream(&mut input, args, format, &mut out).context("cannot write to standard output")?;
-    tell("standard output", None, &written, &input);
+    tell("standard output", None, args, &written, &input);
     Ok(Outcome::Done)
 }
 
 /// To a file, which is there when it is complete.
 fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
+    spare(&args.input, &args.output)?;
     #[cfg(feature = "parquet")]
     if format == ConvertFormat::Parquet {
         return tables::run(args);
@@ -67,8 +72,31 @@ fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     out.flush().with_context(cannot)?;
     drop(out);
     let bytes = part.keep()?;
-    tell(&name, Some(bytes), &written, &input);
+    tell(&name, Some(bytes), args, &written, &input);
     Ok(Outcome::Done)
+}
+
+/// Why the output has no event.
+fn nothing(args: &ConvertArgs, written: &Written, info: &TraceInfo) -> String {
+    let Some((first, last)) = written.span else {
+        return format!("this has no events: {}", info.format);
+    };
+    if written.no_form > 0 {
+        return "the output has no event: this format has no form for those of the trace".to_owned();
+    }
+    // Where reading ended with the cut, the rest is not known.
+    let end = if args.to.is_some() { String::new() } else { format!(" to {}", seconds(last)) };
+    let begin = seconds(first);
+    format!(
+        "the output has no event: none of the trace is what was asked for; it goes from {begin}{end}, {} CPUs",
+        info.cpus
+    )
+}
+
+/// An instant as `--from` and `--to` take it.
+fn seconds(at: Ns) -> String {
+    let (whole, fraction) = (at.0.div_euclid(1_000_000_000), at.0.rem_euclid(1_000_000_000));
+    format!("{whole}.{fraction:09}")
 }
 
 fn is_parquet(path: &Path) -> bool {
@@ -106,10 +134,10 @@ impl Input {
         Ok(Input::Typed(whylate_intake::open(path, KindSet::ALL)?))
     }
 
-    fn damage(&self) -> &[Damage] {
+    fn info(&self) -> &TraceInfo {
         match self {
-            Input::Recorded(file) => &file.info().damage,
-            Input::Typed(source) => &source.info().damage,
+            Input::Recorded(file) => file.info(),
+            Input::Typed(source) => source.info(),
         }
     }
 }
@@ -149,8 +177,9 @@ fn explained(args: &ConvertArgs) -> Options {
 }
 
 /// What was done, on standard error: standard output is for answers.
-fn tell(name: &str, bytes: Option<u64>, written: &Written, input: &Input) {
-    let mut parts = vec![match written.events == written.read {
+fn tell(name: &str, bytes: Option<u64>, args: &ConvertArgs, written: &Written, input: &Input) {
+    // Behind --to nothing is read, and so not counted.
+    let mut parts = vec![match written.events == written.read || args.to.is_some() {
         true => format!("{} events", written.events),
         false => format!("{} of {} events", written.events, written.read),
     }];
@@ -167,10 +196,20 @@ fn tell(name: &str, bytes: Option<u64>, written: &Written, input: &Input) {
     if written.bare > 0 {
         say!("note: of {} events of no known type only time, CPU and thread are kept", written.bare);
     }
+    if written.events == 0 {
+        say!("note: {}", nothing(args, written, input.info()));
+    }
     for choice in &written.unmet {
         say!("note: the trace has no event {choice}, as far as it was read");
     }
-    let damage = input.damage();
+    let info = input.info();
+    if info.latency.is_some() || !info.breakdowns.is_empty() {
+        say!(
+            "note: what the {} measured is no event, and so not in the output: explain it as it is",
+            info.format
+        );
+    }
+    let damage = &info.damage;
     for damage in damage.iter().take(SHOWN_DAMAGE) {
         say!("note: damage {damage}");
     }

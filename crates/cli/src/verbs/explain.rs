@@ -15,6 +15,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
         return print_page(code);
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
+    if let Some(page) = &args.format.page {
+        output::spare(file, page)?;
+    }
     let source = open(file)?;
     let explanation = explain(source, &args.selection.options());
     answer(&explanation, &args.selection, &args.format)

@@ -180,6 +180,73 @@ fn a_failure_leaves_what_was_there() {
     assert_eq!(left, ["a.dat", "d.dat"]);
 }
 
+/// A recording cannot be made again.
+#[test]
+fn the_trace_that_is_read_is_not_written_over() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = |name: &str| directory.path().join(name);
+    let trace = path("a.dat");
+    std::fs::copy(fixture("6.1-higher.dat"), &trace).expect("copy");
+    let before = std::fs::read(&trace).expect("read");
+    std::os::unix::fs::symlink("a.dat", path("link.txt")).expect("link");
+    std::fs::hard_link(&trace, path("other.jsonl")).expect("link");
+    for output in ["a.dat", "link.txt", "other.jsonl"].map(path) {
+        let file = std::fs::File::open(&trace).expect("opens");
+        let runs = [
+            whylate([OsStr::new("convert"), trace.as_os_str(), output.as_os_str()]),
+            whylate([OsStr::new("explain"), trace.as_os_str(), OsStr::new("-o"), output.as_os_str()]),
+            ended(command().args(["convert", "-"]).arg(&output).stdin(file).output().expect("starts")),
+        ];
+        for run in runs {
+            assert!(run.code == Some(2) && run.stdout.is_empty(), "{run:#?}");
+            assert!(run.stderr.contains("it is the trace that is to be read"), "{run:#?}");
+        }
+        assert!(std::fs::read(&trace).expect("read") == before, "{}", output.display());
+    }
+    // As good as it looks: the name of another file with the same contents.
+    convert(&trace, &path("b.dat"), &[]);
+}
+
+#[test]
+fn an_output_without_events_is_told() {
+    let directory = tempfile::tempdir().expect("directory");
+    let output = directory.path().join("a.txt");
+    let input = fixture("6.1-higher.dat");
+    for (options, words) in [
+        (["--task", "nosuch"], "it goes from 5.112324870 to 7.331"),
+        (["--cpu", "7"], "1 CPUs"),
+        (["--to", "0"], "it goes from 5.112324870,"),
+        (["--from", "999999"], "it goes from 5.112324870 to 7.331"),
+    ] {
+        let said = convert(&input, &output, &options);
+        assert!(said.contains("the output has no event") && said.contains(words), "{options:?}: {said}");
+    }
+    assert!(!convert(&input, &output, &["--to", "+1ms"]).contains("no event"));
+    let arguments = |more: [&'static str; 4]| {
+        let common = [OsStr::new("convert"), input.as_os_str(), output.as_os_str()];
+        let run = whylate(common.into_iter().chain(more.map(OsStr::new)));
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        run.stderr
+    };
+    assert!(arguments(["--from", "6", "--to", "5"]).contains("--to is before --from"));
+    assert!(arguments(["--task", "", "--worst", "1"]).contains("--task"));
+}
+
+/// A latency tracer says in its header what it measured, and rtla says nothing else.
+#[test]
+fn what_is_no_event_is_told_to_be_left_out() {
+    let directory = tempfile::tempdir().expect("directory");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../intake/tests/fixtures");
+    for (name, words) in [
+        ("wakeup_rt_6.12.txt", "wakeup_rt"),
+        ("rtla_timerlat_irq_6.12.txt", "this has no events: rtla report"),
+    ] {
+        let said = convert(&fixtures.join(name), &directory.path().join("a.txt"), &[]);
+        assert!(said.contains("is no event, and so not in the output") && said.contains(words), "{said}");
+    }
+    assert!(!convert(&fixture("6.1-higher.dat"), &directory.path().join("a.dat"), &[]).contains("note"));
+}
+
 #[test]
 fn an_interrupted_run_leaves_nothing() {
     let directory = tempfile::tempdir().expect("directory");
@@ -196,8 +263,11 @@ fn an_interrupted_run_leaves_nothing() {
         assert!(Instant::now() < deadline, "no file was begun");
         std::thread::sleep(Duration::from_millis(5));
     }
+    // While it is waited for, its input stays open.
+    let input = child.stdin.take();
     interrupt(&child);
     let status = child.wait().expect("ends");
+    drop(input);
     assert_eq!(status.code(), Some(130));
     assert_eq!(left_in(directory.path()), Vec::<String>::new());
 }

@@ -74,6 +74,21 @@ fn names_that_are_not_text() {
     assert_eq!(explain(&path).code, Some(0));
 }
 
+/// A report is put in place when it is whole; a device takes it as it is.
+#[test]
+fn a_report_takes_the_place_of_the_one_before() {
+    let trace = fixture("6.1-nothing.dat");
+    let directory = tempfile::tempdir().expect("a directory");
+    let page = directory.path().join("report.html");
+    fs::write(&page, "before").expect("a file");
+    for output in [page.as_path(), Path::new("/dev/null")] {
+        let run = whylate([OsStr::new("explain"), trace.as_os_str(), OsStr::new("-o"), output.as_os_str()]);
+        assert_eq!(run.code, Some(0), "{run:#?}");
+    }
+    assert!(fs::read_to_string(&page).expect("a report").trim_end().ends_with("</html>"));
+    assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1);
+}
+
 /// Wherever a recording is cut, the part before is explained and the damage told, or the
 /// message says why there is nothing to explain. Version 6 has its data last, so that most
 /// of it can be cut away.
@@ -138,6 +153,14 @@ fn a_file_that_this_user_may_not_read() {
     let Some(mut command) = as_nobody() else { return };
     let output = command.arg("explain").arg(&path).output().expect("runs");
     refused(&ended(output), &[&path.to_string_lossy(), "permission"]);
+    // Pages copied out of tracefs by root.
+    let pages = directory.path().join("per_cpu/cpu0/trace_pipe_raw");
+    fs::create_dir_all(pages.parent().expect("a directory")).expect("directories");
+    fs::write(&pages, b"x").expect("a file");
+    fs::set_permissions(&pages, Permissions::from_mode(0o000)).expect("chmod");
+    let Some(mut command) = as_nobody() else { return };
+    let output = command.arg("explain").arg(directory.path()).output().expect("runs");
+    refused(&ended(output), &["per_cpu/cpu0/trace_pipe_raw", "ermission", "sudo"]);
 }
 
 #[test]
@@ -239,5 +262,5 @@ fn output_that_cannot_be_written_is_an_error() {
     let child = command().arg("explain").arg(&file).stdout(full).stderr(Stdio::piped()).spawn();
     let run = ended(child.expect("starts").wait_with_output().expect("ends"));
     assert_eq!(run.code, Some(2), "{run:#?}");
-    assert!(run.stderr.contains("space"), "{run:#?}");
+    assert!(run.stderr.contains("standard output") && run.stderr.contains("space"), "{run:#?}");
 }

@@ -3,7 +3,7 @@
 use super::bundles::EVENT;
 use super::proto::Message;
 use super::time;
-use crate::tracepoint::Tracepoint;
+use crate::tracepoint::{Tracepoint, whole_us};
 use std::collections::HashMap;
 use whylate_base::{Comm, Tid};
 use whylate_events::{Event, EventKind, Symbol, TaskState, TimerlatContext, Wake};
@@ -310,9 +310,9 @@ fn generic(m: &mut Message, kind: &EventKind) {
             number("duration", time(noise.duration));
         }
         EventKind::OsnoiseSample(s) => {
-            number("runtime", time(s.runtime));
-            number("noise", time(s.noise));
-            number("max_sample", time(s.max_sample));
+            number("runtime", whole_us(s.runtime));
+            number("noise", whole_us(s.noise));
+            number("max_sample", whole_us(s.max_sample));
             let counts = [
                 ("hw_count", s.hw_count),
                 ("nmi_count", s.nmi_count),
@@ -323,8 +323,8 @@ fn generic(m: &mut Message, kind: &EventKind) {
             counts.into_iter().for_each(|(name, count)| number(name, count.into()));
         }
         EventKind::Hwlat { inner, outer } => {
-            number("duration", time(inner));
-            number("outer_duration", time(outer));
+            number("duration", whole_us(inner));
+            number("outer_duration", whole_us(outer));
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use super::{one_line, seconds};
 use crate::threads::Threads;
-use crate::tracepoint::Tracepoint;
+use crate::tracepoint::{Tracepoint, whole_us};
 use std::fmt::Write;
 use whylate_base::{Comm, Priority, Tid};
 use whylate_events::{
@@ -126,16 +126,18 @@ fn timers_and_tracers(event: &Event, line: &mut String) -> std::fmt::Result {
         EventKind::OsnoiseSample(s) => write!(
             line,
             "runtime:{} noise:{} max_sample:{} hw:{} nmi:{} irq:{} softirq:{} thread:{}",
-            s.runtime.0,
-            s.noise.0,
-            s.max_sample.0,
+            whole_us(s.runtime),
+            whole_us(s.noise),
+            whole_us(s.max_sample),
             s.hw_count,
             s.nmi_count,
             s.irq_count,
             s.softirq_count,
             s.thread_count
         ),
-        EventKind::Hwlat { inner, outer } => write!(line, "inner:{} outer:{}", inner.0, outer.0),
+        EventKind::Hwlat { inner, outer } => {
+            write!(line, "inner:{} outer:{}", whole_us(inner), whole_us(outer))
+        }
         // A name that says there is no more.
         _ => Ok(()),
     }

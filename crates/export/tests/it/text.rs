@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::path::Path;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Context, ContextFlags, Event, EventKind, KindSet, Symbol, drain};
+use whylate_events::{Context, ContextFlags, Event, EventKind, KindSet, OsnoiseSample, Symbol, drain};
 use whylate_export::{Cut, text};
 use whylate_ftrace::dat::TraceFile;
 
@@ -52,6 +52,28 @@ fn lines_are_those_of_the_kernel() {
         CPU:1 [LOST 7 EVENTS]\n           \
         <...>-312     [001] d..2.   2000.000000000: cpu_idle: state=4294967295 cpu_id=1\n";
     assert_eq!(text, expected);
+}
+
+/// The kernel gives the summaries of these tracers in microseconds, and all else in nanoseconds.
+#[test]
+fn summaries_are_in_microseconds() {
+    let context = Context { tid: Tid(312), flags: ContextFlags::default(), preempt_depth: Some(0) };
+    let event = |kind| Event { ts: Ns(1_000), cpu: Cpu(1), context, kind };
+    let sample = OsnoiseSample {
+        runtime: Ns::from_ms(20),
+        noise: Ns(2_273_000),
+        max_sample: Ns(2_157_000),
+        hw_count: 1,
+        ..OsnoiseSample::default()
+    };
+    let events = vec![
+        event(EventKind::Hwlat { inner: Ns(84_000), outer: Ns(124_000) }),
+        event(EventKind::OsnoiseSample(sample)),
+    ];
+    let text = written(events.clone());
+    assert!(text.contains("inner:84 outer:124\n"), "{text}");
+    assert!(text.contains("runtime:20000 noise:2273 max_sample:2157 hw:1 "), "{text}");
+    assert_eq!(read(&text), events);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::io::Read;
 
 /// How a file's sections are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compression {
     /// Not at all.
     None,

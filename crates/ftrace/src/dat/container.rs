@@ -49,6 +49,7 @@ pub(super) struct Container {
 
 /// One ring buffer: the top one or an instance's.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Buffer {
     /// The instance's name; empty for the top buffer.
     pub name: String,
@@ -82,6 +83,10 @@ pub(super) enum Kallsyms {
     Section { at: u64 },
 }
 
+/// CPUs of all buffers together: as many as a kernel supports, in several instances. Each takes memory.
+const MOST_STREAMS: usize = 32 * 1024;
+/// More instances than anybody has a use for.
+const MOST_BUFFERS: usize = 4096;
 /// Damage of descriptions that is listed one by one.
 const MOST_DAMAGE: usize = 1000;
 /// Sub-buffers the kernel can be set to hold up to 2^8 pages of 64 KiB; leave room.
@@ -121,6 +126,19 @@ impl Container {
             true => self.damage.push(damage),
             false => self.unlisted += 1,
         }
+    }
+
+    /// Adds a buffer that the file describes at `at`; false where there are more than any machine has.
+    pub(super) fn add_buffer(&mut self, buffer: Buffer, at: u64) -> bool {
+        let streams: usize = self.buffers.iter().map(|buffer| buffer.cpus.len()).sum();
+        if self.buffers.len() >= MOST_BUFFERS || streams + buffer.cpus.len() > MOST_STREAMS {
+            let what = format!("buffer {} is more than can be: skipped", buffer.name);
+            let bytes = buffer.cpus.iter().fold(0, |sum: u64, data| sum.saturating_add(data.size));
+            self.note(Damage::at(at, what).unread(bytes));
+            return false;
+        }
+        self.buffers.push(buffer);
+        true
     }
 
     /// The size of a buffer's pages, from what the file says of it and of its page header.
@@ -218,6 +236,24 @@ pub(super) fn clock_in_use(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_buffers_than_a_machine_has_are_skipped_and_told() {
+        let buffer = |cpus: u32, size| Buffer {
+            name: "x".to_owned(),
+            clock: None,
+            page_size: 4096,
+            compressed: false,
+            cpus: (0..cpus).map(|cpu| CpuData { cpu: Cpu(cpu), offset: 0, size }).collect(),
+        };
+        let mut container = Container::new(6, Endian::Little, 8);
+        let added: Vec<bool> = (0..6).map(|_| container.add_buffer(buffer(8192, 2), 7)).collect();
+        assert_eq!(added, [true, true, true, true, false, false]);
+        assert_eq!(container.damage.len(), 2);
+        assert_eq!((container.damage[0].offset, container.damage[0].unread), (Some(7), Some(2 * 8192)));
+        let mut container = Container::new(6, Endian::Little, 8);
+        assert_eq!((0..5000).filter(|_| container.add_buffer(buffer(1, 0), 0)).count(), MOST_BUFFERS);
+    }
 
     #[test]
     fn the_clock_is_the_one_in_brackets() {

@@ -1,7 +1,7 @@
 //! One CPU's records in time order, out of its pages.
 
 use super::blocks::Blocks;
-use crate::page::{LostBefore, PageCursor, PageLayout};
+use crate::page::{LostBefore, PageCursor, PageLayout, Record};
 use std::ops::Range;
 use whylate_base::Cpu;
 use whylate_events::Damage;
@@ -79,35 +79,33 @@ impl CpuRecords {
     }
 
     /// The next record; its bytes stay readable until the next call.
-    #[inline]
+    #[inline(always)] // A record that is returned in memory costs more than it takes to find.
     pub(super) fn next(&mut self) -> Option<CpuRecord> {
         loop {
             if let (Some(cursor), Some(page)) = (&mut self.cursor, self.block.get(self.page.clone())) {
-                match cursor.next(page) {
-                    Some(record) if (self.last..=self.bound).contains(&record.timestamp) => {
-                        self.last = record.timestamp;
-                        let start = self.page.start;
-                        let bytes = start + record.bytes.start..start + record.bytes.end;
-                        return Some(CpuRecord { timestamp: record.timestamp, bytes });
-                    }
-                    Some(record) => {
-                        let at = record.bytes.start;
-                        self.skip(
-                            at,
-                            "an event's time lies outside its page's: the rest of the page is skipped",
-                        );
-                    }
-                    None => {
-                        if let Some(damage) = cursor.damage() {
-                            self.skip(
-                                damage.at,
-                                &format!("{}: the rest of the page is skipped", damage.what),
-                            );
-                        }
-                    }
+                let record = cursor.next(page);
+                if let Some(record) = &record
+                    && (self.last..=self.bound).contains(&record.timestamp)
+                {
+                    self.last = record.timestamp;
+                    let start = self.page.start;
+                    let bytes = start + record.bytes.start..start + record.bytes.end;
+                    return Some(CpuRecord { timestamp: record.timestamp, bytes });
                 }
+                self.leave_page(record);
             }
             self.next_page()?;
+        }
+    }
+
+    /// The page has no further record that could be handed out: it is at its end, or damaged.
+    #[cold]
+    fn leave_page(&mut self, record: Option<Record>) {
+        if let Some(record) = record {
+            let what = "an event's time lies outside its page's: the rest of the page is skipped";
+            self.skip(record.bytes.start, what);
+        } else if let Some(damage) = self.cursor.as_ref().and_then(PageCursor::damage) {
+            self.skip(damage.at, &format!("{}: the rest of the page is skipped", damage.what));
         }
     }
 

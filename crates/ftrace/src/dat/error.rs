@@ -7,6 +7,7 @@ use std::path::PathBuf;
 /// Why a file gives no events at all. Anything less is a damage in the info.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
+#[non_exhaustive]
 pub enum DatError {
     #[error("{}: failed to open", path.display())]
     Open { path: PathBuf, source: io::Error },

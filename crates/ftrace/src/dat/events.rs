@@ -1,5 +1,6 @@
 //! The typed events of a trace.dat.
 
+use super::ahead::Ahead;
 use super::cpu::CpuRecords;
 use super::lanes::Lanes;
 use super::time::CpuTimes;
@@ -160,11 +161,11 @@ impl CpuEvents {
             }
         }
         if wanted {
-            let kind = self.decoders.decode(id, bytes, &mut self.names).unwrap_or_else(|| {
+            let push = |kind| batch.push(Event { ts, cpu, context, kind });
+            if self.decoders.decode_to(id, bytes, &mut self.names, push).is_none() {
                 self.short += 1;
-                EventKind::Other
-            });
-            batch.push(Event { ts, cpu, context, kind });
+                batch.push(Event { ts, cpu, context, kind: EventKind::Other });
+            }
         }
         true
     }
@@ -172,29 +173,93 @@ impl CpuEvents {
 
 /// All events of a trace.dat in time order.
 pub struct TraceEvents {
-    lanes: Lanes,
+    merged: Merged,
     /// CPUs of which the last events are gone, or all, and how many.
     gone: Vec<(Cpu, u64)>,
     info: TraceInfo,
     comms: Vec<(Tid, Comm)>,
 }
 
+/// The streams of all CPUs in one.
+enum Merged {
+    Here(Box<Lanes>),
+    Ahead(Ahead),
+}
+
+impl Merged {
+    #[inline]
+    fn is_at_end(&mut self) -> bool {
+        match self {
+            Merged::Here(lanes) => lanes.is_at_end(),
+            Merged::Ahead(ahead) => ahead.is_at_end(),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<&Event> {
+        match self {
+            Merged::Here(lanes) => lanes.next(),
+            Merged::Ahead(ahead) => ahead.next(),
+        }
+    }
+
+    fn rest(&mut self) -> &[Event] {
+        match self {
+            Merged::Here(lanes) => lanes.next().map_or(&[], std::slice::from_ref),
+            Merged::Ahead(ahead) => ahead.rest(),
+        }
+    }
+
+    fn ended(&mut self) -> Vec<CpuEvents> {
+        match self {
+            Merged::Here(lanes) => lanes.ended(),
+            Merged::Ahead(ahead) => ahead.ended(),
+        }
+    }
+
+    fn end_with(&mut self, events: Vec<Event>) {
+        match self {
+            Merged::Here(lanes) => lanes.end_with(events),
+            Merged::Ahead(ahead) => ahead.end_with(events),
+        }
+    }
+}
+
 impl TraceEvents {
+    /// Reads on up to `threads` threads besides the user's own: one merges, the others decode.
+    ///
     /// `gone` are CPUs of which the last events are gone, or all: that loss is reported at the end.
     pub(super) fn new(
         info: TraceInfo,
-        lanes: Lanes,
+        streams: Vec<CpuEvents>,
+        threads: usize,
         comms: Vec<(Tid, Comm)>,
         gone: Vec<(Cpu, u64)>,
     ) -> TraceEvents {
-        TraceEvents { lanes, gone, info, comms }
+        let lanes = Box::new(Lanes::new(streams, threads.saturating_sub(1)));
+        let merged = match threads {
+            0 => Merged::Here(lanes),
+            _ => Ahead::start(lanes).map_or_else(Merged::Here, Merged::Ahead),
+        };
+        TraceEvents { merged, gone, info, comms }
+    }
+
+    /// True when there is no event left; the info is complete then.
+    #[inline]
+    fn is_at_end(&mut self) -> bool {
+        while self.merged.is_at_end() {
+            if !self.complete() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Adds what the streams saw to the info; they are at their end. True where there is more: of a CPU
     /// whose data breaks off, the rest of the recording is lost.
     #[cold]
     fn complete(&mut self) -> bool {
-        let mut ended: Vec<_> = self.lanes.ended().collect();
+        let mut ended = self.merged.ended();
         if ended.is_empty() {
             return false;
         }
@@ -221,20 +286,18 @@ impl TraceEvents {
             let kind = EventKind::Lost { count: Some(count), since: None, kinds: KindSet::NONE };
             Event { ts: end.unwrap_or_default(), cpu, context: Context::default(), kind }
         }));
-        self.lanes.end_with(tail);
+        self.merged.end_with(tail);
         true
     }
 }
 
 impl EventSource for TraceEvents {
     fn next_event(&mut self) -> Option<&Event> {
-        // Asked first, as an event that is lent in one branch may not be looked for in the other.
-        while self.lanes.is_at_end() {
-            if !self.complete() {
-                return None;
-            }
-        }
-        self.lanes.next()
+        if self.is_at_end() { None } else { self.merged.next() }
+    }
+
+    fn next_batch(&mut self) -> &[Event] {
+        if self.is_at_end() { &[] } else { self.merged.rest() }
     }
 
     fn info(&self) -> &TraceInfo {

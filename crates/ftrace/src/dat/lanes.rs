@@ -93,8 +93,8 @@ impl Lanes {
     }
 
     /// The streams that have come to their end since this was last asked.
-    pub(super) fn ended(&mut self) -> std::vec::Drain<'_, CpuEvents> {
-        self.ended.drain(..)
+    pub(super) fn ended(&mut self) -> Vec<CpuEvents> {
+        std::mem::take(&mut self.ended)
     }
 
     /// Goes on with another lane, or with the current one's next batch; `None` at the end.

@@ -10,6 +10,7 @@
 
 pub mod write;
 
+mod ahead;
 mod blocks;
 mod compress;
 mod container;
@@ -52,7 +53,6 @@ use container::{Container, Kallsyms};
 use cpu::CpuRecords;
 use error::Trouble;
 use input::Input;
-use lanes::Lanes;
 use raw::RawStream;
 use read_at::FileSource;
 use std::fs::File;
@@ -225,7 +225,7 @@ impl TraceFile {
         info.recorded = self.selected();
         info.damage.extend(self.symbols.get().and_then(|(_, damage)| damage.clone()));
         let gone = if wanted.contains(Kind::Lost) { self.container.gone.clone() } else { Vec::new() };
-        TraceEvents::new(info, Lanes::new(streams, self.threads()), comms.collect(), gone)
+        TraceEvents::new(info, streams, self.threads(), comms.collect(), gone)
     }
 
     /// How many threads are worth their start to decode this file.
@@ -268,12 +268,8 @@ impl TraceFile {
             let times = self.container.times.of(records.cpu);
             RawStream::new(buffer, records, times)
         });
-        RawEvents {
-            formats: self.formats.clone(),
-            decoders: self.decoders.clone(),
-            endian: self.container.endian,
-            streams: streams.collect(),
-        }
+        let endian = self.container.endian;
+        RawEvents::new(self.formats.clone(), self.decoders.clone(), endian, streams.collect())
     }
 
     /// A reader for each CPU of each buffer, with the buffer's index.
@@ -431,8 +427,12 @@ fn describe(container: &Container) -> TraceInfo {
         );
         damage.push(Damage::whole(what).doubt());
     }
-    let recorded_cpus =
-        container.buffers.iter().flat_map(|buffer| &buffer.cpus).map(|data| data.cpu.0 + 1).max();
+    let recorded_cpus = container
+        .buffers
+        .iter()
+        .flat_map(|buffer| &buffer.cpus)
+        .map(|data| data.cpu.0.saturating_add(1))
+        .max();
     let data_bytes = container
         .buffers
         .iter()

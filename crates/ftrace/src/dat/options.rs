@@ -22,10 +22,10 @@ const DATE: u16 = 1;
 pub(super) const CPUSTAT: u16 = 2;
 pub(super) const BUFFER: u16 = 3;
 pub(super) const TRACECLOCK: u16 = 4;
-const UNAME: u16 = 5;
+pub(super) const UNAME: u16 = 5;
 const OFFSET: u16 = 7;
-const CPUCOUNT: u16 = 8;
-const VERSION: u16 = 9;
+pub(super) const CPUCOUNT: u16 = 8;
+pub(super) const VERSION: u16 = 9;
 const TRACEID: u16 = 11;
 const TIME_SHIFT: u16 = 12;
 const GUEST: u16 = 13;
@@ -44,6 +44,7 @@ pub(super) const LAST: u16 = 25;
 /// How files of one recording session belong together: a host's and its guests'
 /// (`trace-cmd record -A`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Session {
     /// The id of this file's recording.
     pub id: Option<u64>,
@@ -55,6 +56,7 @@ pub struct Session {
 
 /// A guest that was recorded together with its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Guest {
     /// Its name.
     pub name: String,

@@ -6,6 +6,8 @@ use crate::bytes::Endian;
 use crate::decode::Decoders;
 use crate::format::{EventFormat, EventFormats};
 use crate::page::LostBefore;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns};
 use whylate_events::Context;
@@ -56,10 +58,14 @@ impl<'r> RawEvent<'r> {
 /// All events of a trace.dat in time order, undecoded. Not an `Iterator`: an event
 /// borrows the page it is in until the next is asked for.
 pub struct RawEvents {
-    pub(super) formats: Arc<EventFormats>,
-    pub(super) decoders: Arc<Decoders>,
-    pub(super) endian: Endian,
-    pub(super) streams: Vec<RawStream>,
+    formats: Arc<EventFormats>,
+    decoders: Arc<Decoders>,
+    endian: Endian,
+    streams: Vec<RawStream>,
+    /// The instants of the streams' heads; of simultaneous ones the lower stream's comes first.
+    heads: BinaryHeap<Reverse<(Ns, usize)>>,
+    /// The stream that gave the last event, and still holds it.
+    lent: Option<usize>,
 }
 
 pub(super) struct RawStream {
@@ -91,15 +97,29 @@ impl RawStream {
 }
 
 impl RawEvents {
+    pub(super) fn new(
+        formats: Arc<EventFormats>,
+        decoders: Arc<Decoders>,
+        endian: Endian,
+        streams: Vec<RawStream>,
+    ) -> RawEvents {
+        let head = |(index, stream): (usize, &RawStream)| Some(Reverse((stream.head.as_ref()?.0, index)));
+        let heads = streams.iter().enumerate().filter_map(head).collect();
+        RawEvents { formats, decoders, endian, streams, heads, lent: None }
+    }
+
     /// The next event in time order.
     #[allow(clippy::should_implement_trait, reason = "the event borrows from the reader")]
     pub fn next(&mut self) -> Option<RawEvent<'_>> {
-        // The stream that gave the last event still holds it: its head is taken but not replaced.
-        for stream in self.streams.iter_mut().filter(|stream| stream.head.is_none()) {
+        if let Some(index) = self.lent.take()
+            && let Some(stream) = self.streams.get_mut(index)
+        {
             stream.advance();
+            self.heads.extend(stream.head.as_ref().map(|&(ts, _)| Reverse((ts, index))));
         }
-        let earliest = |stream: &&mut RawStream| stream.head.as_ref().map(|(ts, _)| *ts);
-        let stream = self.streams.iter_mut().filter(|stream| stream.head.is_some()).min_by_key(earliest)?;
+        let Reverse((_, index)) = self.heads.pop()?;
+        self.lent = Some(index);
+        let stream = self.streams.get_mut(index)?;
         let (ts, record) = stream.head.take()?;
         let lost = stream.records.take_lost();
         let payload = stream.records.bytes(&record);

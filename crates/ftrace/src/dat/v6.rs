@@ -8,6 +8,7 @@ use super::input::Input;
 use super::latency_text::TextAt;
 use super::options as option;
 use crate::bytes::until_nul;
+use std::collections::BTreeSet;
 use whylate_base::Cpu;
 use whylate_events::Damage;
 
@@ -68,19 +69,29 @@ pub(super) fn read(
     }
     let clock = container.clock.clone();
     let buffer = |name, cpus| Buffer { name, clock: clock.clone(), page_size, compressed: false, cpus };
-    let mut buffers = vec![buffer(String::new(), cpus_of_top)];
+    container.add_buffer(buffer(String::new(), cpus_of_top), at);
+    let mut tables = BTreeSet::new();
     for (offset, name) in options.instances {
+        // What many options say to stand in one place could be read for ever.
+        if !tables.insert(offset) {
+            let what = format!("instance {name} is said to stand where another does: skipped");
+            container.note(Damage::at(offset, what));
+            continue;
+        }
         input.at = offset;
         let table =
             input.take(10, "the kind of trace data").and_then(|kind| read_cpu_table(input, &kind, cpus));
         match table {
-            Ok(cpus) => buffers.push(buffer(name, cpus)),
+            Ok(cpus) => {
+                if !container.add_buffer(buffer(name, cpus), offset) {
+                    break;
+                }
+            }
             Err(trouble) => {
                 container.note(trouble.damage(&format!("nothing of instance {name} can be read")));
             }
         }
     }
-    container.buffers = buffers;
     Ok(())
 }
 

@@ -51,7 +51,12 @@ struct Index {
     /// Sections of a latency tracer's text.
     texts: Vec<u64>,
     visited: BTreeSet<u64>,
+    /// How many bytes of options were taken in.
+    taken: u64,
 }
+
+/// Options of a whole file: those of a thousand instances of a large machine have a few megabytes.
+const MOST_OPTIONS: u64 = 64 << 20;
 
 /// Reads the options chain, and the sections it names. Where the chain is broken, the
 /// sections are walked through instead: they follow each other.
@@ -81,7 +86,11 @@ pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start
     }
     for (at, data) in &index.buffers {
         match read_buffer(container, source, data, *at) {
-            Ok(buffer) => container.buffers.push(buffer),
+            Ok(buffer) => {
+                if !container.add_buffer(buffer, *at) {
+                    break;
+                }
+            }
             Err(trouble) => container.note(trouble.damage("this buffer cannot be read")),
         }
     }
@@ -109,13 +118,24 @@ impl Index {
             if !self.visited.insert(next) {
                 return Err(Trouble::bad(next, "it leads back to itself"));
             }
-            let options = section(source, container.endian, container.compression, next, OPTIONS)?;
+            let options = self.options(container, source, next)?;
             match self.add(container, next, &options) {
                 Some(0) => return Ok(()),
                 Some(following) => next = following,
                 None => return Err(Trouble::bad(next, "the options have no end")),
             }
         }
+    }
+
+    /// The options of the section at `at`, as long as they are not more than any file has.
+    fn options(&mut self, container: &Container, source: &dyn ReadAt, at: u64) -> Result<Vec<u8>, Trouble> {
+        if self.taken >= MOST_OPTIONS {
+            return Err(Trouble::bad(at, "there are more options than can be"));
+        }
+        let options = section(source, container.endian, container.compression, at, OPTIONS);
+        // What could not be unpacked took its time as well.
+        self.taken += options.as_ref().map_or(1 << 20, |options| options.len() as u64);
+        options
     }
 
     /// Takes the options of a section; gives the next section's place, 0 at the end of the
@@ -165,8 +185,7 @@ impl Index {
             let mut said = start.saturating_add(header.size);
             match header.id {
                 OPTIONS if self.visited.insert(at) => {
-                    if let Ok(options) = section(source, container.endian, container.compression, at, OPTIONS)
-                    {
+                    if let Ok(options) = self.options(container, source, at) {
                         self.add(container, at, &options);
                     }
                 }
@@ -361,5 +380,29 @@ impl<'d> Iterator for Options<'d> {
         let option = self.data.get(6..)?.get(..size)?;
         self.data = &self.data[6 + size..];
         Some((id, option))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_long_as_they_are_not_more_than_can_be() {
+        let size = 4u64 << 20;
+        let mut file = [&[0; 8][..], &size.to_le_bytes()].concat();
+        file.resize(file.len() + size as usize, 0);
+        let container = Container::new(7, Endian::Little, 8);
+        let mut index = Index::default();
+        let read = |index: &mut Index, at| index.options(&container, &file, at).map(|options| options.len());
+        for _ in 0..MOST_OPTIONS / size {
+            assert_eq!(read(&mut index, 0).ok(), Some(size as usize));
+        }
+        assert!(read(&mut index, 0).is_err());
+        let mut index = Index::default();
+        for _ in 0..1000 {
+            assert!(read(&mut index, file.len() as u64).is_err());
+        }
+        assert_eq!(index.taken, MOST_OPTIONS, "what cannot be read is not tried for ever");
     }
 }

@@ -14,6 +14,7 @@
 
 mod section;
 
+use super::options as option;
 use section::{Out, Section, first_page};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -104,6 +105,7 @@ impl Pages<'_> {
 
 /// Why a trace.dat was not written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// There is something at the path that must not be replaced by a file.
     #[error("cannot write {}: it is not a regular file", path.display())]
@@ -217,23 +219,6 @@ pub fn write<W: Write + Seek>(out: W, description: &Description, buffers: &[Buff
 
 fn invalid(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
-}
-
-/// The numbers of options; a section has the number of the option that points to it.
-mod option {
-    pub(super) const DONE: u16 = 0;
-    pub(super) const CPUSTAT: u16 = 2;
-    pub(super) const BUFFER: u16 = 3;
-    pub(super) const TRACECLOCK: u16 = 4;
-    pub(super) const UNAME: u16 = 5;
-    pub(super) const CPUCOUNT: u16 = 8;
-    pub(super) const VERSION: u16 = 9;
-    pub(super) const HEADER_INFO: u16 = 16;
-    pub(super) const FTRACE_EVENTS: u16 = 17;
-    pub(super) const EVENT_FORMATS: u16 = 18;
-    pub(super) const KALLSYMS: u16 = 19;
-    pub(super) const PRINTK: u16 = 20;
-    pub(super) const CMDLINES: u16 = 21;
 }
 
 /// The options section's data: number, size and data of each option.

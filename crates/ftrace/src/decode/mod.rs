@@ -6,7 +6,9 @@
 
 mod field;
 mod flags;
+mod function;
 mod irq;
+mod osnoise;
 mod sched;
 mod signal;
 mod syscall;
@@ -18,8 +20,10 @@ use crate::format::{EventFormat, EventFormats};
 use crate::symbols::SymbolCache;
 use field::{Int, Lookup, Str};
 use flags::FlagLayout;
+use sched::Sched;
+use syscall::Syscalls;
 use whylate_base::Tid;
-use whylate_events::{Context, ContextFlags, EventKind, Kind, Marker};
+use whylate_events::{Context, ContextFlags, EventKind, Kind, Marker, SyscallReturn};
 
 /// The compiled decoders of one recording.
 #[derive(Debug)]
@@ -42,13 +46,14 @@ struct Slot {
 /// A compiled format, by the part of the kernel it comes from.
 #[derive(Debug)]
 enum Decoder {
-    Sched(sched::Sched),
+    Sched(Sched),
     Irq(irq::Irq),
     Timer(timer::Timer),
-    Syscall(syscall::Syscalls),
+    Syscall(Syscalls),
     Signal(signal::Generate),
     Marker(Str),
-    Function(Int),
+    Osnoise(osnoise::Osnoise),
+    Function(function::Function),
     Other,
 }
 
@@ -149,7 +154,6 @@ impl Decoders {
     }
 
     /// What happened. `None` when the record is shorter than its format says.
-    #[inline]
     pub fn decode(&self, id: u16, record: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         let Some(slot) = self.by_id.get(usize::from(id)) else { return Some(EventKind::Other) };
         if record.len() < slot.shortest {
@@ -160,6 +164,54 @@ impl Decoders {
             Endian::Little => slot.decode(Endian::Little, record, names),
             Endian::Big => slot.decode(Endian::Big, record, names),
         }
+    }
+}
+
+impl Decoders {
+    /// The same, given to `give`. What most events are is made where `give` wants it to be, and not copied.
+    #[inline(always)]
+    pub(crate) fn decode_to<R>(
+        &self,
+        id: u16,
+        record: &[u8],
+        names: &mut SymbolCache,
+        give: impl FnOnce(EventKind) -> R,
+    ) -> Option<R> {
+        if let Some(Slot { decoder, shortest, .. }) = self.by_id.get(usize::from(id))
+            && record.len() >= *shortest
+        {
+            match decoder {
+                Decoder::Sched(Sched::Switch(fields)) => {
+                    if let Some(switch) = fields.decode_usual(record) {
+                        return Some(give(EventKind::Switch(switch)));
+                    }
+                }
+                Decoder::Sched(Sched::Waking(fields)) => {
+                    if let Some(wake) = fields.decode_usual(record) {
+                        return Some(give(EventKind::Waking(wake)));
+                    }
+                }
+                Decoder::Sched(Sched::Wakeup { wake: fields, new }) => {
+                    if let Some(wake) = fields.decode_usual(record) {
+                        return Some(give(EventKind::Wakeup { wake, new: *new }));
+                    }
+                }
+                Decoder::Syscall(Syscalls::UsualEnter) => {
+                    if let Some(call) = syscall::decode_usual(record) {
+                        return Some(give(EventKind::SyscallEnter(call)));
+                    }
+                }
+                Decoder::Syscall(Syscalls::Exit { nr, ret }) if self.endian == Endian::Little => {
+                    if let (Some(nr), Some(ret)) =
+                        (nr.read(Endian::Little, record), ret.read(Endian::Little, record))
+                    {
+                        return Some(give(EventKind::SyscallExit(SyscallReturn { nr, ret })));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.decode(id, record, names).map(give)
     }
 }
 
@@ -177,10 +229,8 @@ impl Slot {
                 let text = text.strip_suffix(b"\n").unwrap_or(text);
                 Some(EventKind::Marker(Marker::from_bytes(text)))
             }
-            Decoder::Function(ip) => {
-                let address = ip.read(endian, record)? as u64;
-                Some(EventKind::Function { name: names.name(address) })
-            }
+            Decoder::Osnoise(osnoise) => osnoise.decode(endian, record),
+            Decoder::Function(function) => function.decode(endian, record, names),
             Decoder::Other => Some(EventKind::Other),
         }
     }
@@ -192,6 +242,9 @@ impl Slot {
     /// A format that lacks a field its decoder needs gives a plain `Other`.
     fn compile(format: &EventFormat, endian: Endian) -> Slot {
         let mut lookup = Lookup::new(format, endian);
+        let osnoise = |lookup: &mut Lookup<'_>| {
+            osnoise::compile(lookup).map(|(kind, osnoise)| (kind, Decoder::Osnoise(osnoise)))
+        };
         let compiled = match format.system.as_str() {
             "sched" => sched::compile(&mut lookup).map(|(kind, sched)| (kind, Decoder::Sched(sched))),
             "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" => {
@@ -204,9 +257,10 @@ impl Slot {
             "signal" => signal::compile(&mut lookup).map(|signal| (Kind::Signal, Decoder::Signal(signal))),
             "ftrace" => match format.name.as_str() {
                 "print" => lookup.text("buf").map(|text| (Kind::Marker, Decoder::Marker(text))),
-                "function" => lookup.int("ip").map(|ip| (Kind::Function, Decoder::Function(ip))),
-                _ => None,
+                "timerlat" | "osnoise" | "hwlat" => osnoise(&mut lookup),
+                _ => function::compile(&mut lookup).map(|(kind, call)| (kind, Decoder::Function(call))),
             },
+            "osnoise" => osnoise(&mut lookup),
             _ => None,
         };
         match compiled {

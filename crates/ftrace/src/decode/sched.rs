@@ -98,10 +98,11 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Sched)> {
 }
 
 impl SwitchFields {
-    /// Of a 64-bit machine: the half of all events of most traces.
+    /// Of a record that lies as usual; `None` of another.
     #[inline(always)]
-    fn decode_usual(&self, r: &[u8; 64]) -> Switch {
-        Switch {
+    pub(super) fn decode_usual(&self, record: &[u8]) -> Option<Switch> {
+        let r = record.first_chunk::<64>().filter(|_| self.is_usual)?;
+        Some(Switch {
             prev_comm: Comm::from_bytes(&r[8..24]),
             prev_tid: Tid(int_at(r, 24)),
             prev_prio: Priority(int_at(r, 28)),
@@ -109,7 +110,7 @@ impl SwitchFields {
             next_comm: Comm::from_bytes(&r[40..56]),
             next_tid: Tid(int_at(r, 56)),
             next_prio: Priority(int_at(r, 60)),
-        }
+        })
     }
 }
 
@@ -124,18 +125,20 @@ impl WakeFields {
         })
     }
 
+    /// Of a record that lies as usual; `None` of another.
+    #[inline(always)]
+    pub(super) fn decode_usual(&self, record: &[u8]) -> Option<Wake> {
+        let r = record.first_chunk::<36>().filter(|_| self.is_usual)?;
+        Some(Wake {
+            comm: Comm::from_bytes(&r[8..24]),
+            tid: Tid(int_at(r, 24)),
+            prio: Priority(int_at(r, 28)),
+            target_cpu: Cpu(int_at(r, 32) as u32),
+        })
+    }
+
     #[inline(always)]
     fn decode(&self, endian: Endian, record: &[u8]) -> Option<Wake> {
-        if self.is_usual
-            && let Some(r) = record.first_chunk::<36>()
-        {
-            return Some(Wake {
-                comm: Comm::from_bytes(&r[8..24]),
-                tid: Tid(int_at(r, 24)),
-                prio: Priority(int_at(r, 28)),
-                target_cpu: Cpu(int_at(r, 32) as u32),
-            });
-        }
         Some(Wake {
             comm: self.comm.text(endian, record),
             tid: tid(self.tid, endian, record)?,
@@ -164,7 +167,6 @@ impl Sched {
     #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8]) -> Option<EventKind> {
         Some(match self {
-            Sched::Switch(f) if f.is_usual => EventKind::Switch(f.decode_usual(r.first_chunk()?)),
             Sched::Switch(f) => EventKind::Switch(Switch {
                 prev_comm: f.prev_comm.text(e, r),
                 prev_tid: tid(f.prev_tid, e, r)?,

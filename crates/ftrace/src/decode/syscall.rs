@@ -13,7 +13,7 @@ pub(super) enum Syscalls {
         args: Vec<Int>,
     },
     /// `sys_enter` of a 64-bit machine.
-    Usual,
+    UsualEnter,
     Exit {
         nr: Int,
         ret: Int,
@@ -25,7 +25,7 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<Syscalls> {
     Some(match (system, name) {
         ("raw_syscalls", "sys_enter") if f.lies_as(&[("id", 8, 8), ("args", 16, 48)]) => {
             f.longs("args", 6)?;
-            Syscalls::Usual
+            Syscalls::UsualEnter
         }
         ("raw_syscalls", "sys_enter") => Syscalls::Enter { nr: f.int("id")?, args: f.longs("args", 6)? },
         ("raw_syscalls", "sys_exit") => Syscalls::Exit { nr: f.int("id")?, ret: f.int("ret")? },
@@ -53,15 +53,19 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<Syscalls> {
     })
 }
 
+/// The record of [`Syscalls::UsualEnter`].
+#[inline(always)]
+pub(super) fn decode_usual(record: &[u8]) -> Option<Syscall> {
+    let words = record.first_chunk::<64>()?.as_chunks::<8>().0;
+    let args = std::array::from_fn(|arg| u64::from_le_bytes(words[arg + 2]));
+    Some(Syscall { nr: i64::from_le_bytes(words[1]), args })
+}
+
 impl Syscalls {
     #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8]) -> Option<EventKind> {
         Some(match self {
-            Syscalls::Usual => {
-                let words = r.first_chunk::<64>()?.as_chunks::<8>().0;
-                let args = std::array::from_fn(|arg| u64::from_le_bytes(words[arg + 2]));
-                EventKind::SyscallEnter(Syscall { nr: i64::from_le_bytes(words[1]), args })
-            }
+            Syscalls::UsualEnter => EventKind::SyscallEnter(decode_usual(r)?),
             Syscalls::Enter { nr, args: fields } => {
                 let mut args = [0; 6];
                 for (arg, field) in args.iter_mut().zip(fields) {

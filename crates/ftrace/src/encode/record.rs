@@ -4,7 +4,7 @@ use super::tracepoints::{self as points, COMMON, Common, Shape, Spec};
 use crate::dat::write::EventFormat;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
-use whylate_base::{Cpu, Tid};
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
     Context, Event, EventKind, Kind, KindSet, Name, NoiseSource, Symbol, TaskState, TimerlatContext, Wake,
 };
@@ -55,6 +55,12 @@ fn tid(tid: Tid) -> Value<'static> {
 
 fn cpu(cpu: Cpu) -> Value<'static> {
     Value::Int(i64::from(cpu.0))
+}
+
+/// The summaries of the osnoise and hwlat tracers are in microseconds, of which they cut off the rest
+/// (`time_to_us`, `kernel/trace/trace_osnoise.c`, `trace_hwlat.c`).
+fn whole_us(time: Ns) -> Value<'static> {
+    Value::Int(time.0 / 1_000)
 }
 
 fn bits(value: u64) -> Value<'static> {
@@ -232,7 +238,7 @@ impl Encoder {
                 }
             }
             EventKind::OsnoiseSample(sample) => {
-                let times = [sample.noise, sample.runtime, sample.max_sample].map(|time| Value::Int(time.0));
+                let times = [sample.noise, sample.runtime, sample.max_sample].map(whole_us);
                 let counts = [
                     sample.hw_count,
                     sample.nmi_count,
@@ -245,7 +251,7 @@ impl Encoder {
                 self.put(&points::OSNOISE, context, &values, out);
             }
             EventKind::Hwlat { inner, outer } => {
-                self.put(&points::HWLAT, context, &[Value::Int(inner.0), Value::Int(outer.0)], out);
+                self.put(&points::HWLAT, context, &[whole_us(inner), whole_us(outer)], out);
             }
             _ => {}
         }

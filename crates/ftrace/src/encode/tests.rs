@@ -79,6 +79,71 @@ fn formats_are_written_as_they_were_read() {
     assert_eq!(format_text(&format), text);
 }
 
+#[test]
+fn what_latency_tracers_write_comes_back() {
+    use crate::decode::Decoders;
+    use crate::format::{EventFormat, EventFormats};
+    use crate::symbols::{SymbolCache, Symbols};
+    use whylate_base::{Cpu, Ns, Tid};
+    use whylate_events::{
+        Context, ContextFlags, Event, EventKind, KindSet, Noise, NoiseSource, OsnoiseSample, Timerlat,
+        TimerlatContext,
+    };
+
+    let timerlat =
+        |context| EventKind::Timerlat(Timerlat { seq: u32::MAX, context, latency: Ns(1_234_567_890_123) });
+    let noise = |source, name: &str, id| {
+        let (start, duration) = (Ns(5_000_000_123), Ns(20_896));
+        EventKind::Noise(Noise { source, name: name.into(), id, start, duration })
+    };
+    let kinds = [
+        timerlat(TimerlatContext::Irq),
+        timerlat(TimerlatContext::Thread),
+        timerlat(TimerlatContext::UserReturn),
+        noise(NoiseSource::Nmi, "", 0),
+        noise(NoiseSource::Irq, "local_timer", 236),
+        noise(NoiseSource::Softirq, "NET_RX", 3),
+        noise(NoiseSource::Thread, "kworker/1:2", 4711),
+        EventKind::OsnoiseSample(OsnoiseSample {
+            runtime: Ns(1_000_000_000),
+            noise: Ns(190_000),
+            max_sample: Ns(12_000),
+            hw_count: 1,
+            nmi_count: 2,
+            irq_count: 3,
+            softirq_count: 4,
+            thread_count: 5,
+        }),
+        EventKind::Hwlat { inner: Ns(84_000), outer: Ns(124_000) },
+        EventKind::Function { name: "schedule".into() },
+        EventKind::FunctionEntry { name: "schedule".into(), depth: 3 },
+        EventKind::FunctionExit { name: "try_to_wake_up".into(), depth: 2, duration: Ns(1_454) },
+    ];
+    let context = Context { tid: Tid(7), flags: ContextFlags::IRQS_OFF, preempt_depth: Some(1) };
+    let mut encoder = Encoder::new(Some("6.12.0"), true);
+    let mut records = Vec::new();
+    for kind in kinds {
+        let mut record = Vec::new();
+        assert!(encoder.record(&Event { ts: Ns(6_000_000_000), cpu: Cpu(1), context, kind }, &mut record));
+        records.push(record);
+    }
+    let mut formats = EventFormats::default();
+    let (ftrace, others) = encoder.formats(KindSet::NONE);
+    let ftrace = ftrace.into_iter().map(|text| ("ftrace".to_owned(), text));
+    for (group, text) in ftrace.chain(others.into_iter().map(|event| (event.group, event.text))) {
+        formats.insert(EventFormat::parse(&group, &text).expect("a format"));
+    }
+    let decoders = Decoders::of_kernel(&formats, Endian::NATIVE, Some("6.12.0"));
+    let symbols = Symbols::parse(encoder.kallsyms().into_bytes());
+    let mut names = SymbolCache::new(std::sync::Arc::new(symbols));
+    for (record, kind) in records.iter().zip(kinds) {
+        let id = decoders.id(record).expect("an id");
+        assert_eq!(decoders.decode(id, record, &mut names), Some(kind));
+        assert_eq!(decoders.kind(id), Some(kind.kind()));
+        assert_eq!(decoders.context(record), context);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(0x656e_636f), cases: 64, ..ProptestConfig::default() })]
 

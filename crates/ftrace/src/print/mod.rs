@@ -76,6 +76,7 @@ use std::sync::Arc;
 
 /// Whose text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// As tracefs shows it in the file `trace`: every event by its own `print fmt`.
     Kernel,

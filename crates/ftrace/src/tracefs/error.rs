@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Why tracefs could not be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TracefsError {
     /// No tracefs is mounted in this mount namespace, and we may not mount one ourselves.
     #[error(

@@ -42,6 +42,8 @@ pub(super) struct Index {
 
 /// Bundles that are kept track of: at 16 bytes each, of a trace of hundreds of gigabytes.
 const MOST_BUNDLES: usize = 4 << 20;
+/// Sequences that wrote bundles, times their CPUs. Each holds one bundle at a time, and they are merged.
+const MOST_STREAMS: usize = 8192;
 /// A bundle is what a CPU's buffer gave at once, a few hundred kilobytes; what claims more is damaged.
 const LARGEST_BUNDLE: u64 = 64 << 20;
 /// The same of what describes the recording, and of compressed packets.
@@ -186,12 +188,12 @@ impl<'i> Pass<'i> {
 
     /// Of a packet that is longer than what is left: where it begins, and its length.
     fn cut(&mut self, at: u64, end: u64) -> Option<(u64, u64)> {
-        let head = self.peek(at, end);
-        let rest = head.strip_prefix(&[PACKET])?;
-        let (length, size) = varint(rest)?;
-        let from = at + 1 + size as u64;
-        let tag = varint(rest.get(size..)?)?.0;
-        (plausible(tag) && from < end).then_some((from, length))
+        cut(self.peek(at, end), at, end)
+    }
+
+    /// True for a place the window does not have.
+    fn is_far(&self, at: u64, end: u64) -> bool {
+        at < self.window_at || (at + HEAD).min(end) > self.window_at + self.window.len() as u64
     }
 
     /// Where packets go on behind damage.
@@ -209,7 +211,17 @@ impl<'i> Pass<'i> {
             if at == end {
                 return found > 0;
             }
-            match self.cut(at, end) {
+            let next = match self.is_far(at, end) {
+                // A guess may lead anywhere: the window stays where the next guess is.
+                true => {
+                    let mut head = [0; HEAD as usize];
+                    let read = read_full(&*self.source, &mut head, at).unwrap_or(0);
+                    let within = usize::try_from(end - at).unwrap_or(read).min(read);
+                    cut(head.get(..within).unwrap_or_default(), at, end)
+                }
+                false => self.cut(at, end),
+            };
+            match next {
                 Some((from, length)) if length > 0 && length <= end - from => at = from + length,
                 _ => return false,
             }
@@ -260,7 +272,8 @@ impl<'i> Pass<'i> {
             self.note(place.start, "a bundle of events makes no sense: skipped");
             return;
         };
-        if self.index.count >= MOST_BUNDLES {
+        let is_new = !self.index.bundles.contains_key(&(sequence, cpu));
+        if self.index.count >= MOST_BUNDLES || is_new && self.index.bundles.len() >= MOST_STREAMS {
             self.index.left_out += 1;
             return;
         }
@@ -425,8 +438,7 @@ impl<'i> Pass<'i> {
     /// The bytes at `at`, as many as a tag and a length may have.
     fn peek(&mut self, at: u64, end: u64) -> &[u8] {
         let wanted = (at + HEAD).min(end);
-        let within = at >= self.window_at && wanted <= self.window_at + self.window.len() as u64;
-        if !within {
+        if self.is_far(at, end) {
             self.window.resize(WINDOW, 0);
             self.window_at = at;
             let read = read_full(&*self.source, &mut self.window, at).unwrap_or(0);
@@ -437,3 +449,15 @@ impl<'i> Pass<'i> {
         self.window.get(start..to).unwrap_or_default()
     }
 }
+
+/// Of a packet whose first bytes are `head`, at `at`: where its content begins, and its length.
+fn cut(head: &[u8], at: u64, end: u64) -> Option<(u64, u64)> {
+    let rest = head.strip_prefix(&[PACKET])?;
+    let (length, size) = varint(rest)?;
+    let from = at + 1 + size as u64;
+    let tag = varint(rest.get(size..)?)?.0;
+    (plausible(tag) && from < end).then_some((from, length))
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,8 @@ pub(crate) fn plain(engine: &Engine<'_>, thread: &Thread, open: &Open, end: Ns) 
         Begin::Woken(WakeCause::Timer { .. }) | Begin::TraceStart => false,
         Begin::Woken(_) => open.waking == due && due < running && running - due <= ORDINARY_DISPATCH,
     };
-    if !woken_at_once || running >= end || !open.faults.is_empty() || !open.spins.is_empty() {
+    let eventless = open.faults.is_empty() && open.spins.is_empty() && open.settled.is_none();
+    if !woken_at_once || running >= end || !eventless {
         return None;
     }
 
@@ -58,16 +59,10 @@ pub(crate) fn plain(engine: &Engine<'_>, thread: &Thread, open: &Open, end: Ns) 
         return None;
     }
 
-    let passed_over = |from: Ns, to: Option<Ns>| from <= running && to.is_none_or(|to| to > due);
+    let passed_over = engine.open_windows.contains_key(&cpu.0)
+        || timeline.passed_over_until.is_some_and(|until| until > due);
     let lost = engine.partial_losses.iter().any(|loss| loss.0 == cpu && loss.1 < end && loss.2 > running);
-    if lost
-        || engine
-            .windows
-            .iter()
-            .rev()
-            .any(|window| window.cpu == cpu && passed_over(window.start, window.end))
-        || late_timers(timeline, running, end).next().is_some()
-    {
+    if passed_over || lost || late_timers(timeline, running, end).next().is_some() {
         return None;
     }
     let segment = |cause, start, end| Segment {

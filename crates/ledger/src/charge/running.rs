@@ -11,6 +11,8 @@ use whylate_base::{Confidence, Cpu, Ns};
 const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
 /// A minor fault's usual cost, where the recording has no burst to take it from.
 const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
+/// So many faults on either side tell what one costs: thousands more tell the same.
+const NEAR_FAULTS: usize = 1000;
 /// Shorter thefts drown in the noise of timer hardware.
 const NOTABLE_THEFT: Ns = Ns::from_us(50);
 
@@ -20,9 +22,10 @@ impl Charger<'_> {
         self.cpu = cpu;
         let Some(timeline) = self.engine.cpus.get(cpu) else { return self.unseen(to) };
         let marks = self.marks(cpu, self.at, to);
+        let mut marks = &marks[..];
         for (from, end, stretch) in timeline.between(self.at, to) {
             match stretch.who {
-                Who::Task(tid, _) if tid == self.victim.tid => self.own(end, &marks),
+                Who::Task(tid, _) if tid == self.victim.tid => self.own(end, &mut marks),
                 _ => {
                     let charge = self.interruption((from, end, stretch)).unwrap_or_else(Charge::unexplained);
                     self.charge(end, charge);
@@ -31,11 +34,16 @@ impl Charger<'_> {
         }
     }
 
-    /// The thread's own execution, with the marks in it charged apart.
-    fn own(&mut self, to: Ns, marks: &[(Ns, Ns, Charge)]) {
+    /// The thread's own execution, with the marks in it charged apart; takes those off that are over.
+    fn own(&mut self, to: Ns, marks: &mut &[(Ns, Ns, Charge)]) {
         let own = Charge::to(Cause::OwnWork, None, Confidence::High);
-        for &(from, end, charge) in marks {
-            if end <= self.at || from >= to {
+        while let [(_, end, _), rest @ ..] = *marks
+            && *end <= self.at
+        {
+            *marks = rest;
+        }
+        for &(from, end, charge) in marks.iter().take_while(|mark| mark.0 < to) {
+            if end <= self.at {
                 continue;
             }
             self.charge(from.min(to), own);
@@ -49,21 +57,25 @@ impl Charger<'_> {
         let mut marks = Vec::new();
         let faults = &self.open.faults;
         let first = faults.partition_point(|fault| fault.at < from);
-        let in_span: Vec<Fault> = faults[first..].iter().copied().take_while(|fault| fault.at < to).collect();
-        let usual = usual_fault(faults);
-        for fault in in_span {
+        let in_span = faults[first..].partition_point(|fault| fault.at < to);
+        let near = first.saturating_sub(NEAR_FAULTS)..(first + in_span + NEAR_FAULTS).min(faults.len());
+        let usual = if in_span > 0 { usual_fault(&faults[near]) } else { USUAL_MINOR_FAULT };
+        for fault in &faults[first..first + in_span] {
             let charge = Charge::to(Cause::PageFault, None, Confidence::Medium);
-            marks.push((fault.at, fault.at + fault_cost(&fault, usual), charge));
+            marks.push((fault.at, fault.at + fault_cost(fault, usual), charge));
         }
-        let spins = self.open.spins.iter().filter(|spin| spin.0 < to && spin.1 > from);
+        let spins = &self.open.spins;
+        let spins =
+            spins[spins.partition_point(|spin| spin.1 <= from)..].iter().take_while(|spin| spin.0 < to);
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
         // Page faults would look like the thread's own work.
-        let losses = self.engine.partial_losses.iter().filter(|loss| loss.0 == cpu);
+        let losses = &self.engine.partial_losses;
+        let losses = losses.range(losses.partition_point(|loss| loss.2 <= from)..);
         marks.extend(
             losses
-                .filter(|loss| loss.1 < to && loss.2 > from)
+                .filter(|loss| loss.0 == cpu && loss.1 < to)
                 .map(|loss| (loss.1, loss.2, Charge::to(Cause::TraceLoss, None, Confidence::High))),
         );
         if let Some(timeline) = self.engine.cpus.get(cpu) {

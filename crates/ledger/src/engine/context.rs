@@ -92,7 +92,7 @@ impl Engine<'_> {
         timeline.last_event = Some(at);
         timeline.faulting = None;
         self.losses.push_back((cpu, from, at));
-        self.open_windows.remove(&cpu.0);
+        self.close_window(cpu, from);
         for thread in self.threads.iter_mut() {
             if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
                 thread.enter(from, State::Unknown);

@@ -196,6 +196,7 @@ impl Engine<'_> {
             TaskState::Runnable | TaskState::Preempted => thread.enter(at, State::Queued(cpu)),
             TaskState::Dead => {
                 thread.enter(at, State::Unknown);
+                thread.ended = true;
                 self.end(switch.prev_tid, Some(at), at);
             }
             state => {
@@ -242,8 +243,8 @@ impl Engine<'_> {
         if let Some(&index) = self.open_windows.get(&from.0) {
             let window = &mut self.windows[index];
             if window.passed_over == tid && at - window.start < MOVED_AT_ONCE {
-                window.end = Some(window.start);
-                self.open_windows.remove(&from.0);
+                let start = window.start;
+                self.close_window(from, start);
             }
         }
     }
@@ -288,6 +289,16 @@ impl Engine<'_> {
         None
     }
 
+    /// The time in which a CPU passes over real-time threads ended, or was not seen any further.
+    pub(super) fn close_window(&mut self, cpu: Cpu, end: Ns) {
+        let Some(index) = self.open_windows.remove(&cpu.0) else { return };
+        let window = &mut self.windows[index];
+        window.end = Some(end.max(window.start));
+        if let Some(timeline) = self.cpus.get_mut(cpu) {
+            timeline.passed_over_until = timeline.passed_over_until.max(window.end);
+        }
+    }
+
     /// Follows the times a CPU passes over runnable real-time threads.
     fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let to_idle = switch.next_tid.is_idle();
@@ -300,8 +311,7 @@ impl Engine<'_> {
                     window.ran.get_or_insert((switch.next_tid, switch.next_comm));
                 }
             } else if switch.next_prio.class() == SchedClass::Realtime {
-                window.end = Some(at);
-                self.open_windows.remove(&cpu.0);
+                self.close_window(cpu, at);
             }
             return;
         }

@@ -108,7 +108,7 @@ impl Engine<'_> {
     /// `sched_process_fork`: what a thread is given by the one that starts it.
     pub(super) fn fork(&mut self, parent: Tid, child: Tid, comm: whylate_base::Comm) {
         let allowed = self.threads.get(parent).map(|parent| parent.allowed.clone());
-        let child = self.threads.get_mut(child);
+        let child = self.threads.begin(child);
         child.comm = comm;
         child.allowed = allowed.unwrap_or_default();
     }

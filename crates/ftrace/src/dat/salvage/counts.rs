@@ -1,6 +1,7 @@
 //! How many events each CPU should have: the kernel's statistics, which stand before the pages.
 
 use crate::dat::container::CpuData;
+use crate::dat::v6::MOST_CPUS;
 use whylate_base::Cpu;
 
 /// What the statistics say of one buffer.
@@ -29,8 +30,8 @@ pub(super) fn parse(stats: &[String]) -> Vec<Counted> {
                 if buffers.is_empty() {
                     buffers.push(Counted { buffer: String::new(), cpus: Vec::new() });
                 }
-                if let (Some(last), Ok(cpu)) = (buffers.last_mut(), u32::try_from(cpu)) {
-                    last.cpus.push((Cpu(cpu), 0));
+                if let Some(last) = buffers.last_mut().filter(|_| cpu < u64::from(MOST_CPUS)) {
+                    last.cpus.push((Cpu(cpu as u32), 0));
                 }
             }
             ("entries" | "read events", Some(count)) => {
@@ -107,6 +108,7 @@ mod tests {
         assert_eq!(buffers[1].counts().0, [(Cpu(1), 3)]);
         assert_eq!(buffers[0].total(), 13);
         assert!(parse(&["entries: 5".to_owned(), "CPU: x".to_owned()]).is_empty());
+        assert_eq!(parse(&[text(u32::MAX, 5, 0)])[0].total(), 0, "no machine has such a CPU");
     }
 
     #[test]

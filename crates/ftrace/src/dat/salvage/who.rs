@@ -2,6 +2,7 @@
 
 use crate::dat::container::Container;
 use crate::dat::cpu::CpuRecords;
+use crate::dat::v6::MOST_CPUS;
 use crate::decode::Decoders;
 use crate::format::EventFormat;
 use std::collections::BTreeSet;
@@ -39,5 +40,6 @@ fn idle_cpu(
 ) -> Option<Cpu> {
     let thread = switch.field(pid)?.int(container.endian, bytes)?;
     let name = switch.field(comm)?.text(container.endian, bytes)?.strip_prefix(b"swapper/")?;
-    (thread == 0).then_some(Cpu(std::str::from_utf8(name).ok()?.parse().ok()?))
+    let number = std::str::from_utf8(name).ok()?.parse().ok().filter(|&number| number < MOST_CPUS)?;
+    (thread == 0).then_some(Cpu(number))
 }

@@ -1,3 +1,5 @@
+//! Lines of the function_graph tracer, in a table.
+
 use super::*;
 
 fn name_of(line: &str) -> (String, u32, Step) {

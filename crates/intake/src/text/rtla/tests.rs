@@ -1,3 +1,5 @@
+//! Lines of rtla's analyses, and what they come to.
+
 use super::*;
 use PartKind::*;
 

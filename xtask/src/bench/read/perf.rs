@@ -1,0 +1,55 @@
+//! The same storm in perf's own format, beside `perf sched latency`.
+
+use super::{Reader, table};
+use crate::tools;
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// What perf sched needs, and whylate makes the best of.
+const EVENTS: [&str; 3] = ["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup"];
+
+pub(super) fn compare(whylate: &Path, target: &Path, duration: Duration) -> Result<()> {
+    if !tools::found("perf") {
+        println!("perf is not installed: no perf.data to compare with");
+        return Ok(());
+    }
+    let file = target.join("bench").join("storm.perf.data");
+    record(&file, duration)?;
+    let events = super::describe(whylate, &file)?.events;
+    println!("{}: {events} events", file.display());
+    let mut readers = [
+        Reader::new("whylate explain", whylate, &["explain", "--json"], &file),
+        Reader::new("perf sched latency", "perf", &["sched", "latency", "-i"], &file),
+    ];
+    for _ in 0..super::RUNS {
+        for reader in &mut readers {
+            reader.read()?;
+        }
+    }
+    print!("{}", table(events, &readers));
+    Ok(())
+}
+
+fn record(file: &Path, duration: Duration) -> Result<()> {
+    let storm = std::env::current_exe().context("this program's own path is not known")?;
+    let mut command = Command::new("perf");
+    command.args(["record", "-q", "-a", "-m", "16M", "-o"]).arg(file);
+    for event in EVENTS {
+        command.args(["-e", event]);
+    }
+    let status = command
+        .arg("--")
+        .arg(storm)
+        .args(["bench", "storm", "--ms"])
+        .arg(duration.as_millis().to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .context("perf could not be started")?;
+    if !status.success() {
+        bail!("perf record failed: {status}");
+    }
+    Ok(())
+}
