@@ -6,7 +6,7 @@ use whylate_base::{Comm, Cpu, Ns, Priority, Text, Tid};
 /// A short name inside an event: an interrupt's action, a driver.
 pub type Name = Text<30>;
 /// A kernel function's name, cut where it is very long.
-pub type Symbol = Text<40>;
+pub type Symbol = Text<39>;
 /// A line written to `trace_marker`, cut at 62 bytes.
 pub type Marker = Text<62>;
 

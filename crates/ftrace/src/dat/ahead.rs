@@ -11,9 +11,9 @@ use std::thread::JoinHandle;
 use whylate_events::Event;
 
 /// Events of a batch: enough that waking the other thread for each costs nothing to speak of.
-const BATCH: usize = 4096;
+const BATCH: usize = 2048;
 /// Batches on their way. With those at both ends they stay within a CPU's cache.
-const ON_THE_WAY: usize = 1;
+const ON_THE_WAY: usize = 3;
 
 /// Events on their way from [`Lanes`] on another thread.
 pub(super) struct Ahead {
@@ -110,7 +110,8 @@ fn merge(mut lanes: Lanes, full: &SyncSender<Vec<Event>>, used: &Receiver<Vec<Ev
         batch.clear();
         batch.reserve(BATCH);
         while batch.len() < BATCH && !lanes.is_at_end() {
-            batch.extend(lanes.next());
+            let room = BATCH - batch.len();
+            batch.extend_from_slice(lanes.run(room));
         }
         if full.send(batch).is_err() {
             break;

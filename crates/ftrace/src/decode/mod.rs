@@ -131,7 +131,7 @@ impl Decoders {
     }
 
     /// Who was current, and how interruptible.
-    #[inline]
+    #[inline(always)]
     pub fn context(&self, record: &[u8]) -> Context {
         if self.common.is_usual
             && let Some(&[_, _, flags, count, pid @ ..]) = record.first_chunk::<8>()

@@ -37,6 +37,31 @@ fn an_idle_cpu_with_a_runnable_thread_is_rt_throttling() {
 }
 
 #[test]
+fn a_loss_ends_what_is_known_of_throttling() {
+    let told = Scene::new()
+        .kernel("6.1.0-18-amd64")
+        .cpu(1)
+        .at(0)
+        .run(HOG)
+        .at(950 * MS)
+        .run(IDLE)
+        .at(955 * MS)
+        .sign(ContextFlags::default())
+        .at(1_500 * MS)
+        .lose()
+        .sign(ContextFlags::default())
+        .at(2_000 * MS)
+        .timer_wakes(VICTIM)
+        .at(2_000 * MS + 100)
+        .run(VICTIM)
+        .at(2_000 * MS + 300)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_charges(told.only(), &[(Cause::IdleExit, 100), (Cause::OwnWork, 200)]);
+    assert!(told.finding("rt-throttled").is_none());
+}
+
+#[test]
 fn throttling_three_times_has_a_rhythm() {
     let mut scene = Scene::new().kernel("6.1.0-18-amd64").cpu(1).at(0).run(HOG);
     for second in 0..3 {
