@@ -27,13 +27,24 @@ fn recordings() -> Vec<PathBuf> {
 
 /// `None` when trace-cmd is not installed.
 fn report(path: &Path, options: &[&str]) -> Option<(Vec<Event>, TraceInfo)> {
-    let output = Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
-    let Ok(output) = output else {
-        eprintln!("skipped: trace-cmd is not installed");
-        return None;
-    };
-    let source = from_reader(Cursor::new(output.stdout), "trace-cmd report", KindSet::ALL);
-    Some(drain(source.unwrap_or_else(|error| panic!("{}: {error}", path.display()))))
+    // On a busy machine trace-cmd 3.1 was seen to print nothing at all, and the next time everything.
+    for _ in 0..5 {
+        let output = Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
+        let Ok(output) = output else {
+            eprintln!("skipped: trace-cmd is not installed");
+            return None;
+        };
+        if !output.stdout.is_empty() {
+            let source = from_reader(Cursor::new(output.stdout), "trace-cmd report", KindSet::ALL);
+            return Some(drain(source.unwrap_or_else(|error| panic!("{}: {error}", path.display()))));
+        }
+        eprintln!(
+            "trace-cmd printed nothing ({}): {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    panic!("{}: trace-cmd printed nothing five times", path.display());
 }
 
 fn drain(mut source: Box<dyn EventSource>) -> (Vec<Event>, TraceInfo) {
