@@ -33,15 +33,7 @@ fn report(path: &Path, options: &[&str]) -> Option<String> {
         println!("skipped: no trace-cmd before 3.3, whose lines have a column more (`{}`)", number.trim());
         return None;
     }
-    let output = Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
-    match output {
-        Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
-        Ok(output) => panic!("{}: trace-cmd ended with {}", path.display(), output.status),
-        Err(error) => {
-            println!("skipped: trace-cmd cannot be run: {error}");
-            None
-        }
-    }
+    common::trace_cmd_report(path, options)
 }
 
 /// Where the two are known to differ, and ours is right: see the module `print`.

@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::path::Path;
-use std::process::Command;
 use whylate_events::{Event, EventKind, EventSource, KindSet, TaskState, drain};
 use whylate_ftrace::dat::{RawEvent, TraceFile};
 use whylate_ftrace::symbols::Symbols;
@@ -41,31 +39,6 @@ fn parse(line: &str) -> Option<Line<'_>> {
 /// The count of `CPU:1 [77 EVENTS DROPPED]`.
 fn dropped(line: &str) -> Option<u64> {
     line.strip_prefix("CPU:")?.split_once('[')?.1.strip_suffix(" EVENTS DROPPED]")?.parse().ok()
-}
-
-/// What trace-cmd prints, or `None` where it is not installed.
-fn report(path: &Path) -> Option<String> {
-    let run = || Command::new("trace-cmd").args(["report", "-t", "-R", "-i"]).arg(path).output();
-    let mut last: Option<String> = None;
-    // It was once seen to print less of a file on a busy machine than at any other time: what it
-    // prints twice in a row is what it says.
-    for _ in 0..5 {
-        match run() {
-            Ok(output) if output.status.success() => {
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                if last.as_ref() == Some(&text) {
-                    return last;
-                }
-                last = Some(text);
-            }
-            Ok(output) => println!("{}: trace-cmd ended with {}", path.display(), output.status),
-            Err(error) => {
-                println!("skipped: trace-cmd cannot be run: {error}");
-                return None;
-            }
-        }
-    }
-    panic!("{}: trace-cmd report does not print the same twice", path.display());
 }
 
 fn int(text: &str) -> Option<i64> {
@@ -122,7 +95,7 @@ fn compare_fields(event: &RawEvent<'_>, line: &Line<'_>, symbols: &Symbols) -> R
 #[test]
 fn every_event_is_as_trace_cmd_says() {
     for path in common::recordings() {
-        let Some(text) = report(&path) else { return };
+        let Some(text) = common::trace_cmd_report(&path, &["-t", "-R"]) else { return };
         let file = TraceFile::open(&path).expect("a trace.dat");
         let (mut events, symbols) = (file.raw_events(), file.symbols());
         let (mut count, mut fields) = (0, 0);
