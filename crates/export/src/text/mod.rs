@@ -12,7 +12,7 @@ use crate::threads::Threads;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use whylate_base::Ns;
-use whylate_events::{ContextFlags, Event, EventKind, EventSource};
+use whylate_events::{ContextFlags, Event, EventKind, EventSource, TraceInfo};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::print::{Mode, Printer};
 
@@ -26,6 +26,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<Written> {
     let mut written = Written::default();
+    out.write_all(about(source.info()).as_bytes())?;
     writeln!(out, "cpus={}", source.info().cpus)?;
     let mut line = String::new();
     let mut events = 0;
@@ -46,7 +47,7 @@ pub fn write(
 pub fn write_recorded(file: &TraceFile, cut: &Cut, out: &mut dyn Write) -> io::Result<Written> {
     let mut written = Written::default();
     let mut printer = Printer::new(file, Mode::TraceCmd).with_nanoseconds();
-    let mut line = Vec::new();
+    let mut line = about(file.info()).into_bytes();
     printer.header(&mut line);
     out.write_all(&line)?;
     raw::each(file, cut, &mut written, |event| {
@@ -57,6 +58,22 @@ pub fn write_recorded(file: &TraceFile, cut: &Cut, out: &mut dyn Write) -> io::R
     })?;
     out.flush()?;
     Ok(written)
+}
+
+/// A comment with what no line of a report tells, and an explanation needs: `# whylate: clock=mono ...`.
+fn about(info: &TraceInfo) -> String {
+    let known = [("clock", &info.clock), ("release", &info.kernel_release), ("machine", &info.machine)];
+    let mut line = String::from("# whylate:");
+    for (key, value) in known {
+        // A word; what a damaged file calls a clock may be anything.
+        let word =
+            value.as_deref().filter(|value| !value.is_empty() && value.chars().all(|c| c.is_ascii_graphic()));
+        if let Some(word) = word {
+            _ = write!(line, " {key}={word}");
+        }
+    }
+    line.push('\n');
+    line
 }
 
 /// Appends an event's line.

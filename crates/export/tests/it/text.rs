@@ -45,7 +45,7 @@ fn lines_are_those_of_the_kernel() {
         event(2_000_000_000_000, EventKind::Lost { count: Some(7), since: None, kinds: KindSet::NONE }),
         event(2_000_000_000_000, EventKind::CpuIdle { state: None }),
     ]);
-    let expected = "cpus=4\n           \
+    let expected = "# whylate: clock=mono\ncpus=4\n           \
         <...>-312     [001] d..2.   1999.123456789: softirq_raise: vec=1 [action=TIMER]\n           \
         <...>-312     [001] d..2.   1999.123456790: sched_process_exit: comm=<...> pid=312 prio=?\n \
         => do_exit\n\
@@ -85,8 +85,12 @@ fn a_trace_dat_is_printed_by_its_own_formats() {
     let written = text::write_recorded(&file, &cut, &mut out).expect("written");
     let text = String::from_utf8(out).expect("UTF-8");
     assert!(written.events > 10 && written.events < written.read);
-    assert_eq!(text.lines().count() as u64, written.events + 1, "and the number of CPUs");
-    let mut lines = text.lines().skip(1);
+    assert!(
+        text.starts_with("# whylate: clock=mono release=6.1.0-50-amd64 machine=x86_64\ncpus=1\n"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count() as u64, written.events + 2);
+    let mut lines = text.lines().skip(2);
     assert!(lines.all(|line| line.contains(" page_fault_")), "{text}");
     // A field that typed events have not.
     assert!(text.contains("error_code=0x14"));

@@ -9,6 +9,8 @@ use whylate_events::{Fact, LatencyTask, LatencyTrace, LatencyTracer};
 pub(crate) struct Header {
     pub(crate) cpus: Option<u32>,
     pub(crate) kernel_release: Option<String>,
+    pub(crate) clock: Option<String>,
+    pub(crate) machine: Option<String>,
     pub(crate) facts: Vec<Fact>,
     /// What the first latency tracer's header says of its trace.
     pub(crate) latency: Option<LatencyTrace>,
@@ -37,6 +39,17 @@ impl Header {
     /// Reads a line that began with `#`; most are column titles, and say nothing.
     pub(crate) fn comment(&mut self, text: &str) {
         let text = fields::trim(text);
+        // `whylate convert` says what a report does not.
+        if let Some(about) = text.strip_prefix("whylate:") {
+            for (key, value) in about.split_whitespace().filter_map(|word| word.split_once('=')) {
+                match key {
+                    "clock" => self.clock = Some(value.to_owned()),
+                    "release" => self.kernel_release = Some(value.to_owned()),
+                    "machine" => self.machine = Some(value.to_owned()),
+                    _ => {}
+                }
+            }
+        }
         if let Some((_, cpus)) = text.rsplit_once("#P:") {
             self.cpus = leading_number(cpus);
         }
