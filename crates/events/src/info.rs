@@ -41,6 +41,12 @@ pub struct TraceInfo {
 }
 
 impl TraceInfo {
+    /// Takes in that there were events from `first` to `last`.
+    pub fn cover(&mut self, (first, last): (Ns, Ns)) {
+        let span = self.span.unwrap_or((first, last));
+        self.span = Some((span.0.min(first), span.1.max(last)));
+    }
+
     /// How far the recording can be relied on. Events that the kernel lost do not count: they are
     /// part of the stream, and weighed where they are.
     pub fn quality(&self) -> Quality {

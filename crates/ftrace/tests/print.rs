@@ -33,7 +33,7 @@ fn report(path: &Path, options: &[&str]) -> Option<String> {
         println!("skipped: no trace-cmd before 3.3, whose lines have a column more (`{}`)", number.trim());
         return None;
     }
-    common::trace_cmd_report(path, options)
+    common::ask::trace_cmd_report(path, options)
 }
 
 /// Where the two are known to differ, and ours is right: see the module `print`.

@@ -95,7 +95,7 @@ fn compare_fields(event: &RawEvent<'_>, line: &Line<'_>, symbols: &Symbols) -> R
 #[test]
 fn every_event_is_as_trace_cmd_says() {
     for path in common::recordings() {
-        let Some(text) = common::trace_cmd_report(&path, &["-t", "-R"]) else { return };
+        let Some(text) = common::ask::trace_cmd_report(&path, &["-t", "-R"]) else { return };
         let file = TraceFile::open(&path).expect("a trace.dat");
         let (mut events, symbols) = (file.raw_events(), file.symbols());
         let (mut count, mut fields) = (0, 0);

@@ -18,6 +18,7 @@ mod perf;
 mod perfetto;
 mod random;
 mod raw;
+mod retold;
 mod text;
 mod unpack;
 

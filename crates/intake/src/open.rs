@@ -4,7 +4,7 @@ use crate::perf::{self, PerfSource};
 use crate::perfetto::{self, PerfettoSource};
 use crate::random::{RandomFile, ReadAt};
 use crate::unpack::spool::spool;
-use crate::unpack::{MOST_LAYERS, Notes, PackedSource, Packing, unpack};
+use crate::unpack::{MOST_LAYERS, Notes, Packing, packed, unpack};
 use crate::{raw, text};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -193,7 +193,8 @@ pub enum OpenError {
 /// done
 /// ```
 ///
-/// The same below `instances/NAME`, which has no `saved_cmdlines` of its own: that of the top has the names. Only the pages and `events/*/*/format` must be there.
+/// The same below `instances/NAME`, which has no `saved_cmdlines` of its own: that of the top has the names.
+/// Only the pages and `events/*/*/format` must be there.
 ///
 /// # Errors
 /// [`OpenError`], when there is nothing that could be read as a trace.
@@ -307,7 +308,7 @@ fn from_start(
     };
     Ok(match layers.is_empty() {
         true => source,
-        false => Box::new(PackedSource::new(source, &layers, notes)),
+        false => Box::new(packed(source, &layers, notes)),
     })
 }
 

@@ -11,15 +11,16 @@
 
 use crate::open::OpenError;
 use crate::random::ReadAt;
+use crate::retold::Retold;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use whylate_base::{Comm, Cpu, Tid};
-use whylate_events::{Damage, Event, EventSource, KindSet, TraceInfo};
+use whylate_base::Cpu;
+use whylate_events::{Damage, EventSource, KindSet, TraceInfo};
 use whylate_ftrace::bytes::Endian;
-use whylate_ftrace::dat::{CpuData, RawBuffer, RawDump, TraceEvents, TraceFile};
+use whylate_ftrace::dat::{CpuData, RawBuffer, RawDump, TraceFile};
 use whylate_ftrace::format::{EventFormat, EventFormats, HeaderPage};
 use whylate_ftrace::page::PageLayout;
 
@@ -78,9 +79,9 @@ pub(crate) fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>,
         buffers: found.buffers,
         damage: found.damage,
     };
-    let files = found.joined.files.iter().map(|file| (file.start, file.name.clone())).collect();
+    let files: Vec<_> = found.joined.files.iter().map(|file| (file.start, file.name.clone())).collect();
     let events = TraceFile::from_raw(Arc::new(found.joined), dump).events(wanted);
-    Ok(Box::new(RawSource { info: events.info().clone(), events, files, event: None, ended: false }))
+    Ok(Box::new(Retold::new(events, move |info: &mut TraceInfo| by_file(info, &files))))
 }
 
 /// What of the directory was found.
@@ -212,46 +213,15 @@ impl ReadAt for Joined {
     }
 }
 
-/// The events, with damage told by file.
-struct RawSource {
-    events: TraceEvents,
-    /// Where each file begins among the joined ones.
-    files: Vec<(u64, String)>,
-    event: Option<Event>,
-    info: TraceInfo,
-    ended: bool,
-}
-
-impl RawSource {
-    #[cold]
-    fn complete(&mut self) {
-        self.info = self.events.info().clone();
-        for damage in &mut self.info.damage {
-            let Some(offset) = damage.offset else { continue };
-            let after = self.files.partition_point(|(start, _)| *start <= offset);
-            if let Some((start, name)) = after.checked_sub(1).and_then(|index| self.files.get(index)) {
-                damage.offset = Some(offset - start);
-                damage.what = format!("{name}: {}", damage.what);
-            }
+/// Tells of each damage which of the joined files it is in; `files` are where each begins, with its name.
+fn by_file(info: &mut TraceInfo, files: &[(u64, String)]) {
+    for damage in &mut info.damage {
+        let Some(offset) = damage.offset else { continue };
+        let after = files.partition_point(|(start, _)| *start <= offset);
+        if let Some((start, name)) = after.checked_sub(1).and_then(|index| files.get(index)) {
+            damage.offset = Some(offset - start);
+            damage.what = format!("{name}: {}", damage.what);
         }
-    }
-}
-
-impl EventSource for RawSource {
-    fn next_event(&mut self) -> Option<&Event> {
-        self.event = self.events.next_event().copied();
-        if self.event.is_none() && !std::mem::replace(&mut self.ended, true) {
-            self.complete();
-        }
-        self.event.as_ref()
-    }
-
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn comms(&self) -> Vec<(Tid, Comm)> {
-        self.events.comms()
     }
 }
 

@@ -5,10 +5,10 @@
 
 pub(crate) mod spool;
 
+use crate::retold::Retold;
 use std::io::{self, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
-use whylate_base::{Comm, Tid};
-use whylate_events::{Damage, Event, EventSource, TraceInfo};
+use whylate_events::{Damage, EventSource, TraceInfo};
 
 /// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,48 +106,15 @@ impl<D: Read> Read for Unpacked<D> {
     }
 }
 
-/// A trace that was packed: its own info, and what was wrong with the packing.
-pub(crate) struct PackedSource<S> {
+/// A trace that was packed, with what was wrong with the packing.
+pub(crate) fn packed<S: EventSource>(
     source: S,
-    layers: String,
+    layers: &[Packing],
     notes: Notes,
-    info: TraceInfo,
-    event: Option<Event>,
-    ended: bool,
-}
-
-impl<S: EventSource> PackedSource<S> {
-    pub(crate) fn new(source: S, layers: &[Packing], notes: Notes) -> PackedSource<S> {
-        let layers = layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(" in ");
-        let mut packed =
-            PackedSource { info: TraceInfo::default(), event: None, source, layers, notes, ended: false };
-        packed.describe();
-        packed
-    }
-
-    #[cold]
-    fn describe(&mut self) {
-        self.info = self.source.info().clone();
-        self.info.format = format!("{} in {}", self.info.format, self.layers);
-        self.info.damage.extend(self.notes.all());
-    }
-}
-
-impl<S: EventSource> EventSource for PackedSource<S> {
-    fn next_event(&mut self) -> Option<&Event> {
-        // Copied: what is lent cannot be told to have ended and be handed on.
-        self.event = self.source.next_event().copied();
-        if self.event.is_none() && !std::mem::replace(&mut self.ended, true) {
-            self.describe();
-        }
-        self.event.as_ref()
-    }
-
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn comms(&self) -> Vec<(Tid, Comm)> {
-        self.source.comms()
-    }
+) -> impl EventSource + use<S> {
+    let layers = layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(" in ");
+    Retold::new(source, move |info: &mut TraceInfo| {
+        info.format = format!("{} in {layers}", info.format);
+        info.damage.extend(notes.all());
+    })
 }

@@ -12,7 +12,8 @@ use crate::threads::State;
 use std::cmp::Reverse;
 use whylate_base::{Ns, Tid};
 
-/// Pieces of the past of CPUs and threads that are kept without a second thought. A ledger of as many segments takes 30 MB.
+/// Pieces of the past of CPUs and threads that are kept without a second thought. A ledger of as many segments
+/// takes 30 MB.
 pub(crate) const MUCH: usize = 1 << 18;
 /// A ledger of more segments is regrouped: nobody reads it, and a page of it takes megabytes.
 const MOST_SEGMENTS: usize = 4_000;

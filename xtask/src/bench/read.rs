@@ -128,23 +128,28 @@ fn duration_for(wanted: u64, per_second: u64) -> Result<Duration> {
 }
 
 fn record_storm(whylate: &Path, file: &Path, duration: Duration) -> Result<Recording> {
+    let mut recorder = Command::new(whylate);
+    run_on_storm(recorder.arg("record").arg("-o").arg(file).args(["--buffer", "32768"]), duration)?;
+    describe(whylate, file)
+}
+
+/// Runs a recorder with the storm as the command that it records.
+fn run_on_storm(recorder: &mut Command, duration: Duration) -> Result<()> {
+    let name = recorder.get_program().to_string_lossy().into_owned();
     let storm = std::env::current_exe().context("this program's own path is not known")?;
-    let status = Command::new(whylate)
-        .arg("record")
-        .arg("-o")
-        .arg(file)
-        .args(["--buffer", "32768", "--"])
+    let status = recorder
+        .arg("--")
         .arg(storm)
         .args(["bench", "storm", "--ms"])
         .arg(duration.as_millis().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status()
-        .context("whylate could not be started")?;
+        .with_context(|| format!("{name} could not be started"))?;
     if !status.success() {
-        bail!("whylate record failed: {status}");
+        bail!("{name} record failed: {status}");
     }
-    describe(whylate, file)
+    Ok(())
 }
 
 fn describe(whylate: &Path, file: &Path) -> Result<Recording> {

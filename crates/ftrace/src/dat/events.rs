@@ -67,12 +67,9 @@ impl CpuEvents {
         info.events += self.events;
         info.lost_events = info.lost_events.saturating_add(self.records.lost_events);
         info.recorded = Some(info.recorded.unwrap_or(KindSet::NONE).union(self.seen));
-        info.span = match (info.span, self.span) {
-            (Some((first, last)), Some((mine_first, mine_last))) => {
-                Some((first.min(mine_first), last.max(mine_last)))
-            }
-            (span, mine) => span.or(mine),
-        };
+        if let Some(span) = self.span {
+            info.cover(span);
+        }
         info.damage.extend(self.records.all_damage());
         if self.short > 0 {
             let what = format!("CPU {}: {} events are shorter than their format", self.cpu(), self.short);
@@ -108,9 +105,7 @@ impl CpuEvents {
         let cpu = self.records.cpu;
         self.wanted.contains(Kind::Lost).then_some(Event { ts: end, cpu, context: Context::default(), kind })
     }
-}
 
-impl CpuEvents {
     /// Decodes the next events into `batch`, about `size` of them, in place of what is there. It stays empty
     /// at the stream's end.
     pub fn fill(&mut self, batch: &mut Vec<Event>, size: usize) {

@@ -2,11 +2,10 @@
 //! on any kind of machine: both byte orders, both word sizes, both container versions.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod ask;
 pub(crate) mod sample;
 
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
-use std::path::Path;
-use std::process::Command;
 use whylate_ftrace::bytes::Endian;
 use whylate_ftrace::format::{EventFormat, Place};
 
@@ -479,29 +478,4 @@ pub(crate) fn recordings() -> Vec<std::path::PathBuf> {
     }
     files.sort();
     files
-}
-
-/// What `trace-cmd report` prints, or `None` where it is not installed.
-pub(crate) fn trace_cmd_report(path: &Path, options: &[&str]) -> Option<String> {
-    let run = || Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
-    let mut last: Option<String> = None;
-    // It was once seen to print less of a file on a busy machine than at any other time: what it
-    // prints twice in a row is what it says.
-    for _ in 0..5 {
-        match run() {
-            Ok(output) if output.status.success() => {
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                if last.as_ref() == Some(&text) {
-                    return last;
-                }
-                last = Some(text);
-            }
-            Ok(output) => println!("{}: trace-cmd ended with {}", path.display(), output.status),
-            Err(error) => {
-                println!("skipped: trace-cmd cannot be run: {error}");
-                return None;
-            }
-        }
-    }
-    panic!("{}: trace-cmd report does not print the same twice", path.display());
 }

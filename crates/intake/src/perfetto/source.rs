@@ -97,10 +97,9 @@ impl PerfettoSource {
                 &stream.tally;
             self.info.events += events;
             seen = seen.union(*kinds);
-            self.info.span = match (self.info.span, *span) {
-                (Some((first, last)), Some((a, z))) => Some((first.min(a), last.max(z))),
-                (one, other) => one.or(other),
-            };
+            if let Some(span) = *span {
+                self.info.cover(span);
+            }
             self.info.damage.extend(damage.iter().cloned());
             let cpu = stream.cpu;
             for (count, what) in [

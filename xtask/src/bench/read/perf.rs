@@ -2,9 +2,9 @@
 
 use super::{Reader, table};
 use crate::tools;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// What perf sched needs, and whylate makes the best of.
@@ -33,23 +33,10 @@ pub(super) fn compare(whylate: &Path, target: &Path, duration: Duration) -> Resu
 }
 
 fn record(file: &Path, duration: Duration) -> Result<()> {
-    let storm = std::env::current_exe().context("this program's own path is not known")?;
-    let mut command = Command::new("perf");
-    command.args(["record", "-q", "-a", "-m", "16M", "-o"]).arg(file);
+    let mut recorder = Command::new("perf");
+    recorder.args(["record", "-q", "-a", "-m", "16M", "-o"]).arg(file);
     for event in EVENTS {
-        command.args(["-e", event]);
+        recorder.args(["-e", event]);
     }
-    let status = command
-        .arg("--")
-        .arg(storm)
-        .args(["bench", "storm", "--ms"])
-        .arg(duration.as_millis().to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()
-        .context("perf could not be started")?;
-    if !status.success() {
-        bail!("perf record failed: {status}");
-    }
-    Ok(())
+    super::run_on_storm(&mut recorder, duration)
 }
