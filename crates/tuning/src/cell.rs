@@ -1,0 +1,173 @@
+//! What is really written: the cells of a machine, each with a state that can be read, set and put back.
+//!
+//! A plan speaks of settings. To make one lasts a cell or several: a kernel parameter is an assignment in the boot
+//! loader's file, and the file the boot loader reads, made from it by a command.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use crate::ThreadId;
+
+/// Something that has a state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "cell")]
+pub enum Cell {
+    /// A file of the kernel that holds one value. Gone with a reboot.
+    Knob {
+        /// Absolute.
+        path: String,
+    },
+    /// A thread's policy and priority. Gone with a reboot.
+    ThreadPolicy {
+        /// Which.
+        thread: ThreadId,
+    },
+    /// A thread's CPUs. Gone with a reboot.
+    ThreadCpus {
+        /// Which.
+        thread: ThreadId,
+    },
+    /// Whether a unit runs. Gone with a reboot.
+    UnitActive {
+        /// Its name.
+        unit: String,
+    },
+    /// A control group's directory. Gone with a reboot.
+    Group {
+        /// Absolute, below /sys/fs/cgroup.
+        path: String,
+    },
+    /// A regular file or a symbolic link on a disk, with its mode and owner.
+    File {
+        /// Absolute; not itself a link where a regular file is meant.
+        path: String,
+    },
+    /// A directory on a disk.
+    Directory {
+        /// Absolute.
+        path: String,
+    },
+}
+
+impl Cell {
+    /// True where a reboot brings back what was.
+    pub fn is_of_boot(&self) -> bool {
+        !matches!(self, Cell::File { .. } | Cell::Directory { .. })
+    }
+}
+
+/// The state of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is not there.
+    Absent,
+    /// A value, in the words of [`Setting`](crate::Setting).
+    Value(String),
+    /// A regular file.
+    File(FileState),
+    /// A symbolic link.
+    Link {
+        /// Where it leads, as it is written.
+        target: String,
+    },
+    /// A directory.
+    Directory {
+        /// Permission bits.
+        mode: u32,
+        /// Owner.
+        uid: u32,
+        /// Group.
+        gid: u32,
+    },
+}
+
+/// A regular file, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// Its bytes.
+    pub content: Vec<u8>,
+    /// Permission bits, `0o644`.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+/// One step of an apply: journaled, then made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What changes.
+    pub cell: Cell,
+    /// How.
+    pub action: Action,
+    /// Run after the cell was set, and again after it was put back: `systemctl daemon-reload`.
+    pub tell: Option<Vec<String>>,
+    /// The settings it is for, by name.
+    pub settings: Vec<String>,
+}
+
+/// How a cell changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It is given this state.
+    Set(State),
+    /// A command makes it anew from what was changed before: `update-grub`. Its state of before is kept, and put
+    /// back without the command.
+    Make(Vec<String>),
+}
+
+/// The machine that is changed. Everything that changes anything goes through here, so that a kill can be tried at
+/// each place.
+pub trait System {
+    /// The state of a cell.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    fn read(&self, cell: &Cell) -> Result<State, CellError>;
+
+    /// Gives a cell a state. A file is replaced as a whole or not at all, and is on the disk afterwards.
+    ///
+    /// # Errors
+    /// If it was refused; the state may then be what it was, or something else.
+    fn write(&self, cell: &Cell, state: &State) -> Result<(), CellError>;
+
+    /// Runs a command of the system and waits for it.
+    ///
+    /// # Errors
+    /// If it cannot be started, or says that it failed.
+    fn run(&self, command: &[String]) -> Result<(), CellError>;
+
+    /// Whether there is such a command.
+    fn has_command(&self, name: &str) -> bool;
+
+    /// The same machine's files, to read.
+    fn tree(&self) -> whylate_host::Tree;
+}
+
+/// Why a cell could not be read or set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot {tried} {cell}: {why}")]
+pub struct CellError {
+    /// `read`, `set`, `run`.
+    pub tried: &'static str,
+    /// What.
+    pub cell: String,
+    /// Why not, and what to do where that is known.
+    pub why: String,
+    /// The thread, file system or unit is gone: there is nothing to put back.
+    pub gone: bool,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Knob { path } | Cell::Group { path } | Cell::File { path } | Cell::Directory { path } => {
+                f.write_str(path)
+            }
+            Cell::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
+            Cell::ThreadCpus { thread } => write!(f, "CPUs of {thread}"),
+            Cell::UnitActive { unit } => write!(f, "state of {unit}"),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The values of the kernel's files: when two of them are the same, and how one is written.
+
+use whylate_base::CpuSet;
+use whylate_host::{Choice, FromText, Mask};
+
+/// The value in a knob's text: trimmed, one blank between words; of a choice (`always [never]`) the chosen word; of
+/// a CPU mask (`ff,ffffffff`) the list, as of a CPU list.
+pub fn normal(path: &str, text: &str) -> String {
+    let text = text.trim_matches(['\0', '\n', ' ', '\t']);
+    if is_mask(path)
+        && let Some(Mask(cpus)) = Mask::from_text(text)
+    {
+        return cpus.to_string();
+    }
+    if is_list(path)
+        && let Ok(cpus) = text.parse::<CpuSet>()
+    {
+        return cpus.to_string();
+    }
+    // A sysctl shows no choices, and some hold brackets of their own (kernel.core_pattern).
+    if path.starts_with("/sys/")
+        && text.contains('[')
+        && let Some(Choice { chosen, .. }) = Choice::from_text(text)
+    {
+        return chosen;
+    }
+    text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How a value that [`normal`] has is written into a knob.
+pub fn written(path: &str, value: &str) -> String {
+    match value.parse::<CpuSet>() {
+        Ok(cpus) if is_mask(path) => mask(&cpus),
+        _ => value.to_owned(),
+    }
+}
+
+/// A hexadecimal mask: 32 bits to a word, the highest first.
+pub fn mask(cpus: &CpuSet) -> String {
+    let words = cpus.iter().map(|cpu| cpu.0 / 32 + 1).max().unwrap_or(1);
+    let mut bits = vec![0u32; words as usize];
+    for cpu in cpus.iter() {
+        if let Some(word) = bits.get_mut((cpu.0 / 32) as usize) {
+            *word |= 1 << (cpu.0 % 32);
+        }
+    }
+    let words: Vec<String> = bits.iter().rev().map(|word| format!("{word:08x}")).collect();
+    words.join(",")
+}
+
+fn is_mask(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    matches!(
+        name,
+        "smp_affinity" | "default_smp_affinity" | "cpumask" | "rps_cpus" | "xps_cpus" | "tracing_cpumask"
+    )
+}
+
+fn is_list(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    matches!(name, "smp_affinity_list" | "cpuset.cpus" | "cpuset.cpus.exclusive" | "cpulist" | "watchdog_cpumask")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_the_same_however_they_are_written() {
+        for (path, text, value) in [
+            ("/proc/sys/kernel/timer_migration", "1\n", "1"),
+            ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n", "madvise"),
+            ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n", "4096 131072 6291456"),
+            ("/proc/irq/default_smp_affinity", "f,0000000f\n", "0-3,32-35"),
+            ("/sys/devices/virtual/workqueue/cpumask", "00000003\n", "0-1"),
+            ("/proc/irq/4/smp_affinity_list", "0,1\n", "0-1"),
+            ("/proc/sys/kernel/core_pattern", "|/bin/x [%p] %u", "|/bin/x [%p] %u"),
+        ] {
+            assert_eq!(normal(path, text), value, "{path}");
+        }
+    }
+
+    #[test]
+    fn masks_are_written_as_masks() {
+        let path = "/proc/irq/default_smp_affinity";
+        for (cpus, mask) in [("0-1", "00000003"), ("32", "00000001,00000000"), ("", "00000000")] {
+            assert_eq!(written(path, cpus), mask);
+            assert_eq!(normal(path, mask), cpus);
+        }
+        assert_eq!(written("/proc/sys/vm/swappiness", "10"), "10");
+    }
+}

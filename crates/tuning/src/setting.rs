@@ -1,0 +1,120 @@
+//! One setting of a machine: something with a value that can be read, set, and put back.
+//!
+//! Every value is a string, so that plans, journals and differences are all of one kind:
+//!
+//! | setting | value |
+//! |---|---|
+//! | a knob | as [`knob::normal`](crate::knob::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
+//! | a thread's policy | `fifo 50`, `rr 1`, `other 0`, `batch 0`, `idle` (the number is the nice value there), `deadline RUNTIME DEADLINE PERIOD` in ns |
+//! | a thread's CPUs | a list, `0-3,8` |
+//! | a kernel parameter | what follows `=`; empty where it has none |
+//! | a unit | `active`, `inactive`, `failed`; `enabled`, `disabled`, `masked`, `static` ... |
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use whylate_base::Tid;
+
+/// What can be set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Setting {
+    /// A file of the kernel that holds one value.
+    Knob {
+        /// Absolute.
+        path: String,
+    },
+    /// A thread's policy and priority.
+    ThreadPolicy {
+        /// Which.
+        thread: ThreadId,
+    },
+    /// The CPUs a thread may use.
+    ThreadCpus {
+        /// Which.
+        thread: ThreadId,
+    },
+    /// A kernel parameter, from the next boot on.
+    Parameter {
+        /// Its name.
+        name: String,
+    },
+    /// Whether a unit of systemd runs.
+    UnitActive {
+        /// Its name.
+        unit: String,
+    },
+    /// Whether a unit of systemd is started at boot.
+    UnitEnabled {
+        /// Its name.
+        unit: String,
+    },
+    /// A variable of a configuration file.
+    Variable {
+        /// The file.
+        file: String,
+        /// Its section, where it has some.
+        section: Option<String>,
+        /// The variable.
+        name: String,
+    },
+    /// A control group's own scheduling domain: `isolated CPUS`, `root CPUS`.
+    Partition {
+        /// Its path below /sys/fs/cgroup.
+        group: String,
+    },
+    /// The request that is held in /dev/cpu_dma_latency, in us.
+    CpuDmaLatency,
+}
+
+/// A thread, for as long as it lives: ids are used again, but not with the same beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ThreadId {
+    /// Its process.
+    pub pid: i32,
+    /// Its own id.
+    pub tid: i32,
+    /// When it was started, in clock ticks since boot (field 22 of proc_pid_stat(5)).
+    pub started: u64,
+    /// Its name, in brackets if it is the kernel's.
+    pub name: String,
+}
+
+impl ThreadId {
+    /// Its id, as the scheduler's calls take it.
+    pub fn tid(&self) -> Tid {
+        Tid(self.tid)
+    }
+}
+
+impl Setting {
+    /// True where it counts only from the next boot on.
+    pub fn needs_reboot(&self) -> bool {
+        matches!(self, Setting::Parameter { .. })
+    }
+}
+
+/// Its name, the same each time: what a plan is ordered and compared by.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Setting::Knob { path } => match path.strip_prefix("/proc/sys/") {
+                Some(sysctl) => f.write_str(&sysctl.replace('/', ".")),
+                None => f.write_str(path),
+            },
+            Setting::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
+            Setting::ThreadCpus { thread } => write!(f, "CPUs of {thread}"),
+            Setting::Parameter { name } => write!(f, "kernel parameter {name}"),
+            Setting::UnitActive { unit } => write!(f, "{unit} runs"),
+            Setting::UnitEnabled { unit } => write!(f, "{unit} at boot"),
+            Setting::Variable { file, name, .. } => write!(f, "{name} in {file}"),
+            Setting::Partition { group } => write!(f, "cpuset partition {group}"),
+            Setting::CpuDmaLatency => f.write_str("request on /dev/cpu_dma_latency"),
+        }
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.tid)
+    }
+}
