@@ -24,7 +24,7 @@ mod worst;
 
 pub use degraded::{Degraded, Lacking};
 pub use error::{CpuUnusable, ProbeError};
-pub use histogram::{Bucket, Histogram};
+
 pub use probe::{ProbeThread, Running, TimerProbe};
 pub use result::{CpuResult, Spike, TimerResult};
 pub use thread::WARM_UP;

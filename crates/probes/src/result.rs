@@ -1,7 +1,8 @@
 //! What a timer probe measured: plain data.
 
-use crate::{Degraded, Histogram};
+use crate::Degraded;
 use whylate_base::{Cpu, Ns, Tid};
+use whylate_stats::Histogram;
 use whylate_sys::SchedParams;
 
 /// One wake-up that was over the threshold, or among the worst of its CPU when it happened.

@@ -1,7 +1,7 @@
 //! A histogram scaled to a number of columns, on a logarithmic axis of latency.
 
 use whylate_base::Ns;
-use whylate_probes::Histogram;
+use whylate_stats::Histogram;
 
 /// A logarithmic axis of latencies.
 #[derive(Clone, Copy, Debug)]

@@ -13,10 +13,11 @@ enum Place {
 }
 
 /// The house. The one place that says who stands where.
-const HOUSE: [(&str, Place); 18] = [
+const HOUSE: [(&str, Place); 19] = [
     ("whylate-base", Place::On(1, 0)),
     ("whylate-events", Place::On(1, 1)),
     ("whylate-sys", Place::On(1, 1)),
+    ("whylate-stats", Place::On(1, 1)),
     ("whylate-ftrace", Place::On(2, 0)),
     ("whylate-host", Place::On(2, 0)),
     ("whylate-intake", Place::On(2, 1)),

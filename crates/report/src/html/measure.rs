@@ -6,7 +6,7 @@ use crate::words;
 use maud::{Markup, html};
 use whylate_base::Ns;
 use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeKind, TraceState};
-use whylate_probes::Histogram;
+use whylate_stats::Histogram;
 
 pub(super) fn write(report: &MeasureReport) -> String {
     let title = words::measured(report);

@@ -8,7 +8,8 @@ use super::measure::{
 use whylate_investigate::measure::{
     ExplainedSpike, MeasureReport, NotExplained as Unexplained, SpikeKind as Kind, TraceState as State,
 };
-use whylate_probes::{Degraded as Lack, Histogram, Lacking as Right};
+use whylate_probes::{Degraded as Lack, Lacking as Right};
+use whylate_stats::Histogram;
 
 impl From<&MeasureReport> for Document {
     fn from(report: &MeasureReport) -> Document {

@@ -7,7 +7,8 @@ use crate::bins::{LogAxis, height};
 use crate::words;
 use whylate_base::Ns;
 use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeKind, TraceState};
-use whylate_probes::{CpuResult, Histogram};
+use whylate_probes::CpuResult;
+use whylate_stats::Histogram;
 
 /// How many wake-ups are written in full; the others have their row in the table.
 const IN_FULL: usize = 2;

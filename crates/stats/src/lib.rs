@@ -1,0 +1,31 @@
+//! What latencies that were measured allow one to say.
+//!
+//! ```text
+//! Histogram (how often), Maxima (when)
+//!   ├─> quantiles, with intervals
+//!   ├─> Tail, Blocks: fits of what lies beyond, or a Refusal
+//!   ├─> Claim: may it be claimed, and if not, how much longer to measure
+//!   ├─> trend, rhythm
+//!   └─> compare: Shift, Tails, Larger
+//! ```
+//!
+//! Everything here is a pure function; the same data get the same answer. The numbers are checked against SciPy's.
+
+mod claim;
+pub mod compare;
+mod extremes;
+mod histogram;
+mod maxima;
+mod normal;
+mod rhythm;
+#[cfg(test)]
+mod scipy;
+mod search;
+mod trend;
+
+pub use claim::{Claim, DOUBT};
+pub use extremes::{Blocks, Gev, Level, Pareto, Refusal, Tail};
+pub use histogram::{Bucket, Exact, Histogram, layout};
+pub use maxima::Maxima;
+pub use rhythm::{Rhythm, rhythm};
+pub use trend::{Trend, trend};
