@@ -1,7 +1,7 @@
 //! What latencies that were measured allow one to say.
 //!
 //! ```text
-//! Histogram (how often), Maxima (when)
+//! Run: of each thread a Histogram (how often), Maxima (when)
 //!   ├─> quantiles, with intervals
 //!   ├─> Tail, Blocks: fits of what lies beyond, or a Refusal
 //!   ├─> Claim: may it be claimed, and if not, how much longer to measure
@@ -18,6 +18,7 @@ mod histogram;
 mod maxima;
 mod normal;
 mod rhythm;
+mod run;
 #[cfg(test)]
 mod scipy;
 mod search;
@@ -28,4 +29,5 @@ pub use extremes::{Blocks, Gev, Level, Pareto, Refusal, Tail};
 pub use histogram::{Bucket, Exact, Histogram, layout};
 pub use maxima::Maxima;
 pub use rhythm::{Rhythm, rhythm};
+pub use run::{Late, Measured, Run};
 pub use trend::{Trend, trend};

@@ -69,6 +69,17 @@ impl Maxima {
         coarser
     }
 
+    /// The larger of both in each block, of whichever length is the longer.
+    #[must_use]
+    pub fn with(&self, other: &Maxima) -> Maxima {
+        let length = self.length.max(other.length);
+        let (mut both, other) = (self.coarser(length), other.coarser(length));
+        let blocks = both.blocks.len().max(other.blocks.len());
+        both.blocks.resize(blocks, None);
+        both.blocks.iter_mut().zip(&other.blocks).for_each(|(own, other)| *own = (*own).max(*other));
+        both
+    }
+
     fn shorten(&mut self) {
         while self.blocks.len() > MOST_BLOCKS {
             self.halve();

@@ -1,0 +1,101 @@
+//! One measurement, whoever made it: what is plotted, claimed and compared.
+
+use crate::{Histogram, Maxima};
+use whylate_base::{Cpu, Ns};
+
+/// A measurement that has ended, or as much as there is of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// By what a reader knows it: the file's name, or what the user calls it.
+    pub label: String,
+    /// The program that measured: `whylate measure`, `cyclictest`, `oslat`.
+    pub tool: String,
+    /// What a sample is: `timer`, `busy`, `ipc pipe`. Runs are compared with their like.
+    pub probe: String,
+    /// From one sample of a thread to its next, where they are periodic.
+    pub interval: Option<Ns>,
+    /// How long it took, where that is known.
+    pub elapsed: Option<Ns>,
+    /// Each measuring thread.
+    pub threads: Vec<Measured>,
+    /// The latest samples, with their causes, where these are known.
+    pub spikes: Vec<Late>,
+    /// How the machine was set: name and value, ascending by name. Empty: not known.
+    pub machine: Vec<(String, String)>,
+    /// What a reader must know of the numbers: `counted in buckets of 1 us`, `3 samples off the scale`.
+    pub notes: Vec<String>,
+}
+
+/// What one thread measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The CPU it was bound to; `None`: none, or not known.
+    pub cpu: Option<Cpu>,
+    /// Its name among the others: `CPU 3`, `thread 0`.
+    pub name: String,
+    /// How often how late.
+    pub histogram: Histogram,
+    /// And when; `None`: not known.
+    pub maxima: Option<Maxima>,
+}
+
+/// A late sample and its cause.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Late {
+    /// Where.
+    pub cpu: Option<Cpu>,
+    /// When, from the beginning; `None`: not known.
+    pub after: Option<Ns>,
+    /// How late.
+    pub latency: Ns,
+    /// The cause's code, `higher-priority-task`; `None`: not explained.
+    pub cause: Option<String>,
+    /// Who, `multipathd (RR 99)`; `None`: nobody, or not known.
+    pub culprit: Option<String>,
+}
+
+impl Run {
+    /// The samples of all threads together.
+    pub fn all(&self) -> Histogram {
+        let mut all = Histogram::default();
+        self.threads.iter().for_each(|thread| all.merge(&thread.histogram));
+        all
+    }
+
+    /// The largest of all threads in each stretch of time; `None` where one of them does not tell.
+    pub fn maxima(&self) -> Option<Maxima> {
+        let each: Option<Vec<&Maxima>> = self.threads.iter().map(|thread| thread.maxima.as_ref()).collect();
+        each?.into_iter().cloned().reduce(|all, one| all.with(&one))
+    }
+
+    /// How many samples there are in a second, of all threads together; `None` where the time is not known.
+    pub fn rate(&self) -> Option<f64> {
+        let seconds = self.elapsed.filter(|elapsed| *elapsed > Ns::ZERO)?.0 as f64 / 1e9;
+        Some(self.threads.iter().map(|thread| thread.histogram.count()).sum::<u64>() as f64 / seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_summed_up() {
+        let thread = |latencies: &[i64], blocks: Vec<Option<Ns>>, length| Measured {
+            histogram: latencies.iter().map(|&latency| Ns(latency)).collect(),
+            maxima: Some(Maxima::of_blocks(Ns(length), blocks)),
+            ..Measured::default()
+        };
+        let run = Run {
+            elapsed: Some(Ns::from_secs(2)),
+            threads: vec![
+                thread(&[1, 5, 9], vec![Some(Ns(5)), None, Some(Ns(9))], 10),
+                thread(&[7], vec![Some(Ns(7))], 20),
+            ],
+            ..Run::default()
+        };
+        assert_eq!((run.all().count(), run.all().max(), run.rate()), (4, Some(Ns(9)), Some(2.0)));
+        assert_eq!(run.maxima().map(|maxima| maxima.blocks().to_vec()), Some(vec![Some(Ns(7)), Some(Ns(9))]));
+        assert_eq!(Run { threads: vec![Measured::default()], ..run }.maxima(), None);
+    }
+}
