@@ -3,8 +3,10 @@
 //! ```text
 //! record:   tracing session ──> trace.dat
 //! measure:  timer probe + flight recorder ──> ledger ──> distribution, with its worst wake-ups explained
+//! compare:  runs, side by side ──> better or worse, which causes are gone, what was set otherwise
 //! ```
 
+pub mod compare;
 pub mod flight;
 pub mod measure;
 pub mod record;

@@ -128,9 +128,13 @@ impl Histogram {
     }
 
     /// The [`percentile`](Self::percentile), where there are samples beyond it: 100 are needed
-    /// for the 99th, 10,000 for the 99.99th. With fewer it would be the maximum by another name.
+    /// for the 99th, 10,000 for the 99.99th. With fewer it would be the maximum by another name; and so it would be
+    /// where the rank is that of a sample in no bucket.
     pub fn tail(&self, q: f64) -> Option<Ns> {
-        ((q * self.count as f64).ceil() < self.count as f64).then(|| self.percentile(q)).flatten()
+        let rank = (q * self.count as f64).ceil();
+        (rank < self.count as f64 && rank <= (self.count - self.overflow) as f64)
+            .then(|| self.percentile(q))
+            .flatten()
     }
 
     /// How many samples are above a latency. Of a bucket that it lies in, all are counted but the latency is its last.

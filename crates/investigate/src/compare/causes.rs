@@ -1,0 +1,87 @@
+//! Which causes of late samples came and went.
+
+use std::collections::BTreeMap;
+use whylate_base::Ns;
+use whylate_stats::{Late, Run};
+
+/// The spikes of one cause, in one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// How many are listed.
+    pub count: usize,
+    /// The latest.
+    pub worst: Ns,
+}
+
+/// A cause in both runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CauseShift {
+    /// Its code.
+    pub cause: String,
+    /// Who; `None`: nobody.
+    pub culprit: Option<String>,
+    /// Before; `None`: it was not among the listed spikes.
+    pub before: Option<Seen>,
+    /// After.
+    pub after: Option<Seen>,
+    /// True where every listed spike of the other run was explained: then "not there" means gone, or new.
+    pub is_sure: bool,
+}
+
+impl CauseShift {
+    /// That a cause is gone, or new, in a sentence; `None` where it is in both.
+    pub fn sentence(&self) -> Option<String> {
+        let who = match &self.culprit {
+            Some(culprit) => format!("{culprit} ({})", self.cause),
+            None => self.cause.clone(),
+        };
+        let seen = |seen: Seen| match seen.count {
+            1 => format!("once, {}", seen.worst),
+            count => format!("{count} times, up to {}", seen.worst),
+        };
+        let unsure = if self.is_sure { "" } else { ", as far as spikes were explained" };
+        match (self.before, self.after) {
+            (Some(before), None) => Some(format!("{who} is gone; it was there {}{unsure}", seen(before))),
+            (None, Some(after)) => Some(format!("{who} is new: {}{unsure}", seen(after))),
+            _ => None,
+        }
+    }
+}
+
+/// The causes of both runs' spikes, the worst first. None where either run's spikes have no explanations at all.
+pub(super) fn shifts(before: &Run, after: &Run) -> Vec<CauseShift> {
+    let (own, other) = (by_cause(before), by_cause(after));
+    let explained = |run: &Run| run.spikes.iter().any(|spike| spike.cause.is_some());
+    // A run without a single late sample has no causes, and that is an answer.
+    if !(explained(before) || before.spikes.is_empty()) || !(explained(after) || after.spikes.is_empty()) {
+        return Vec::new();
+    }
+    let known = |run: &Run| run.spikes.iter().all(|spike| spike.cause.is_some());
+    let mut all: Vec<_> =
+        own.keys().chain(other.keys().filter(|key| !own.contains_key(*key))).cloned().collect();
+    let worst = |key: &Key| own.get(key).map(|seen| seen.worst).max(other.get(key).map(|seen| seen.worst));
+    all.sort_by_key(|key| std::cmp::Reverse(worst(key)));
+    let shift = |key: Key| {
+        let (before_seen, after_seen) = (own.get(&key).copied(), other.get(&key).copied());
+        let is_sure = match (before_seen, after_seen) {
+            (Some(_), None) => known(after),
+            (None, Some(_)) => known(before),
+            _ => true,
+        };
+        CauseShift { cause: key.0, culprit: key.1, before: before_seen, after: after_seen, is_sure }
+    };
+    all.into_iter().map(shift).collect()
+}
+
+type Key = (String, Option<String>);
+
+fn by_cause(run: &Run) -> BTreeMap<Key, Seen> {
+    let mut all: BTreeMap<Key, Seen> = BTreeMap::new();
+    for Late { latency, cause, culprit, .. } in &run.spikes {
+        let Some(cause) = cause else { continue };
+        let seen = all.entry((cause.clone(), culprit.clone())).or_default();
+        seen.count += 1;
+        seen.worst = seen.worst.max(*latency);
+    }
+    all
+}

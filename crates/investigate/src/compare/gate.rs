@@ -1,0 +1,167 @@
+//! Conditions on a run's numbers, for CI: `p99.99<50us,max<100us`.
+
+use std::fmt;
+use std::str::FromStr;
+use whylate_base::{Ns, parse_duration};
+use whylate_stats::{Histogram, Run};
+
+/// A number of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistic {
+    /// The least.
+    Min,
+    /// The mean.
+    Mean,
+    /// The latency that this share of the samples does not exceed.
+    Quantile(f64),
+    /// The most.
+    Max,
+}
+
+/// What is asked of a run: each of its threads has to meet it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// The number.
+    pub statistic: Statistic,
+    /// It has to be below this;
+    pub bound: Ns,
+    /// or equal to it.
+    pub or_equal: bool,
+}
+
+/// A gate that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{text}` is no gate: {why}. Write conditions such as p99.99<50us,max<=100us; there are min, mean, max and p50 to p99.9999"
+)]
+pub struct GateError {
+    /// What was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// How a run meets a gate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The gate.
+    pub gate: Gate,
+    /// The answer.
+    pub answer: GateAnswer,
+}
+
+/// Whether a gate is met.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GateAnswer {
+    /// Every thread meets it; the worst with this.
+    Met(Ns),
+    /// This thread does not; it is the worst.
+    Missed {
+        /// Its name.
+        thread: String,
+        /// Its number.
+        value: Ns,
+    },
+    /// The number is not known of some thread, and the others meet it.
+    CannotTell(String),
+}
+
+impl Gate {
+    /// Several, separated by commas.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn list(text: &str) -> Result<Vec<Gate>, GateError> {
+        text.split(',').map(str::trim).map(str::parse).collect()
+    }
+
+    /// Whether a run meets it.
+    pub fn judge(&self, run: &Run) -> Judged {
+        let answer = self.answer(run);
+        Judged { gate: self.clone(), answer }
+    }
+
+    fn answer(&self, run: &Run) -> GateAnswer {
+        let mut worst: Option<(Ns, &str)> = None;
+        let mut unknown = None;
+        for thread in &run.threads {
+            match self.statistic.of(&thread.histogram) {
+                Ok(value) if worst.is_none_or(|(most, _)| value > most) => {
+                    worst = Some((value, &thread.name))
+                }
+                Ok(_) => {}
+                Err(why) => unknown = Some(format!("{}: {why}", thread.name)),
+            }
+        }
+        match (worst, unknown) {
+            (Some((value, thread)), _) if !self.holds(value) => {
+                GateAnswer::Missed { thread: thread.to_owned(), value }
+            }
+            (_, Some(why)) => GateAnswer::CannotTell(why),
+            (Some((value, _)), None) => GateAnswer::Met(value),
+            (None, None) => GateAnswer::CannotTell("nothing was measured".to_owned()),
+        }
+    }
+
+    fn holds(&self, value: Ns) -> bool {
+        value < self.bound || (self.or_equal && value == self.bound)
+    }
+}
+
+impl Statistic {
+    fn of(self, histogram: &Histogram) -> Result<Ns, String> {
+        let none = || "nothing was measured".to_owned();
+        match self {
+            Statistic::Min => histogram.min().ok_or_else(none),
+            Statistic::Mean => histogram.mean().ok_or_else(none),
+            Statistic::Max => histogram.max().ok_or_else(none),
+            Statistic::Quantile(q) => histogram.tail(q).ok_or_else(|| match histogram.overflow() {
+                0 => {
+                    let needed = (1.0 / (1.0 - q)).ceil();
+                    format!("{self} needs {needed:.0} samples at least, and there are {}", histogram.count())
+                }
+                overflow => format!("{self} may be among {overflow} samples off the scale"),
+            }),
+        }
+    }
+}
+
+impl FromStr for Gate {
+    type Err = GateError;
+
+    fn from_str(text: &str) -> Result<Gate, GateError> {
+        let error = |why: &str| GateError { text: text.to_owned(), why: why.to_owned() };
+        let (name, rest) = text.split_once('<').ok_or_else(|| error("it has no <"))?;
+        let (or_equal, bound) = rest.strip_prefix('=').map_or((false, rest), |rest| (true, rest));
+        let bound = parse_duration(bound.trim()).map_err(|why| error(&why.to_string()))?;
+        let statistic = match name.trim() {
+            "min" => Statistic::Min,
+            "mean" | "avg" => Statistic::Mean,
+            "max" => Statistic::Max,
+            "median" => Statistic::Quantile(0.5),
+            name => {
+                let percent = name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok());
+                let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
+                Statistic::Quantile(percent.ok_or_else(|| error("there is no such number"))? / 100.0)
+            }
+        };
+        Ok(Gate { statistic, bound, or_equal })
+    }
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Statistic::Min => f.write_str("min"),
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Max => f.write_str("max"),
+            Statistic::Quantile(q) => write!(f, "p{}", (q * 1e10).round() / 1e8),
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.statistic, if self.or_equal { "<=" } else { "<" }, self.bound)
+    }
+}

@@ -1,0 +1,192 @@
+//! Two runs side by side.
+
+use super::causes::{self, CauseShift};
+use super::settings::{self, SettingShift};
+use whylate_base::Ns;
+use whylate_stats::compare::{Larger, Shift, Tails};
+use whylate_stats::{Histogram, Run};
+
+/// The quantiles that are compared.
+pub(super) const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+/// What chance does more often than this shows nothing.
+const SURE: f64 = 0.01;
+/// With fewer samples there is nothing to compare.
+const FEWEST: u64 = 100;
+/// What this share of the other run's samples does not exceed is usual there.
+const NEWS: f64 = 0.9999;
+/// A difference in what is usual counts from this share on, and from this latency on.
+const SHARE: f64 = 0.05;
+const NOTHING: Ns = Ns(500);
+
+/// What the second run is, beside the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its late ones are less late, or fewer.
+    Better,
+    /// They are later, or more.
+    Worse,
+    /// Some are better, others worse.
+    Mixed,
+    /// Chance explains what differs.
+    Same,
+    /// They cannot be compared; why is said.
+    CannotTell,
+}
+
+/// One run beside the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// All threads together.
+    pub all: Part,
+    /// The threads that both have, by name; none where there is but one.
+    pub threads: Vec<(String, Part)>,
+    /// Better or worse.
+    pub verdict: Verdict,
+    /// Why so, in sentences, the weightiest first.
+    pub why: Vec<String>,
+    /// The causes of late samples, those that changed most first.
+    pub causes: Vec<CauseShift>,
+    /// The settings that differ; `None`: those of one run are not known.
+    pub settings: Option<Vec<SettingShift>>,
+}
+
+/// Two distributions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Their samples.
+    pub samples: (u64, u64),
+    /// The quantiles that both have.
+    pub shifts: Vec<Shift>,
+    /// The largest of each.
+    pub max: Option<(Ns, Ns)>,
+    /// How often both are beyond one threshold; `None`: too few samples.
+    pub tails: Option<Tails>,
+    /// Whose maxima of blocks of time are larger; `None`: too few, or not known.
+    pub larger: Option<Larger>,
+}
+
+impl Part {
+    fn of(before: &Histogram, after: &Histogram, larger: Option<Larger>) -> Part {
+        Part {
+            samples: (before.count(), after.count()),
+            shifts: QUANTILES.iter().filter_map(|&q| Shift::of(before, after, q)).collect(),
+            max: before.max().zip(after.max()),
+            tails: Tails::of(before, after),
+            larger,
+        }
+    }
+}
+
+impl Pair {
+    pub(super) fn of(before: &Run, after: &Run) -> Pair {
+        let larger = before.maxima().zip(after.maxima()).and_then(|(a, b)| Larger::of(&a, &b));
+        let all = Part::of(&before.all(), &after.all(), larger);
+        let threads = match before.threads.len().max(after.threads.len()) {
+            0 | 1 => Vec::new(),
+            _ => threads(before, after),
+        };
+        let causes = causes::shifts(before, after);
+        let (verdict, why) = judge(before, after, &all, &causes);
+        Pair { all, threads, verdict, why, causes, settings: settings::shifts(before, after) }
+    }
+}
+
+fn threads(before: &Run, after: &Run) -> Vec<(String, Part)> {
+    let same = |name: &str| after.threads.iter().find(|thread| thread.name == name);
+    let both = before.threads.iter().filter_map(|thread| Some((thread, same(&thread.name)?)));
+    both.map(|(a, b)| {
+        let larger = a.maxima.as_ref().zip(b.maxima.as_ref()).and_then(|(a, b)| Larger::of(a, b));
+        (a.name.clone(), Part::of(&a.histogram, &b.histogram, larger))
+    })
+    .collect()
+}
+
+fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdict, Vec<String>) {
+    if before.probe != after.probe {
+        let why = format!(
+            "they measured different things: {} and {}. Compare runs of one probe",
+            before.probe, after.probe
+        );
+        return (Verdict::CannotTell, vec![why]);
+    }
+    let (a, b) = all.samples;
+    if a.min(b) < FEWEST {
+        let why = format!("too few samples: {a} and {b}, and {FEWEST} are needed at least");
+        return (Verdict::CannotTell, vec![why]);
+    }
+    let mut why = Vec::new();
+    let (mut better, mut worse) = (false, false);
+    let mut count = |worsened: bool, text: String| {
+        if worsened {
+            worse = true
+        } else {
+            better = true
+        }
+        why.push(text);
+    };
+    if let Some(tails) = all.tails.filter(|tails| tails.p < SURE) {
+        let (was, is) = (per_million(tails.before, a), per_million(tails.after, b));
+        let text =
+            format!("beyond {}: {} in a million before, {} now{}", tails.threshold, was, is, chance(tails.p));
+        count(tails.after as f64 / b as f64 > tails.before as f64 / a as f64, text);
+    }
+    if let Some(larger) = all.larger.filter(|larger| larger.p < SURE) {
+        let text = format!(
+            "of a stretch of time of each, the later run's has the larger maximum in {:.0} of 100 pairs{}",
+            larger.share * 100.0,
+            chance(larger.p)
+        );
+        count(larger.share > 0.5, text);
+    }
+    for shift in all.shifts.iter().filter(|shift| shift.is_shown()) {
+        let moved = shift.after - shift.before;
+        if moved.0.abs() < NOTHING.0 || (moved.0.abs() as f64) < SHARE * shift.before.0 as f64 {
+            continue;
+        }
+        let text =
+            format!("the {} went from {} to {}{}", name(shift.q), shift.before, shift.after, interval(shift));
+        count(moved > Ns::ZERO, text);
+    }
+    // A cause whose spikes the other run has as usual ones is no news.
+    let news = |shift: &&CauseShift| match (shift.before, shift.after) {
+        (Some(seen), None) => after.all().percentile(NEWS).is_none_or(|usual| seen.worst > usual),
+        (None, Some(seen)) => before.all().percentile(NEWS).is_none_or(|usual| seen.worst > usual),
+        _ => false,
+    };
+    why.extend(causes.iter().filter(news).filter_map(CauseShift::sentence));
+    let verdict = match (better, worse) {
+        (true, true) => Verdict::Mixed,
+        (true, false) => Verdict::Better,
+        (false, true) => Verdict::Worse,
+        (false, false) => Verdict::Same,
+    };
+    (verdict, why)
+}
+
+/// How a quantile is called.
+pub(super) fn name(q: f64) -> String {
+    match q {
+        0.5 => "median".to_owned(),
+        _ => format!("{}th percentile", (q * 1e6).round() / 1e4),
+    }
+}
+
+fn interval(shift: &Shift) -> String {
+    match shift.least.zip(shift.most) {
+        Some((least, most)) => format!(" (by {least} to {most}, with 95 %)"),
+        None => String::new(),
+    }
+}
+
+fn chance(p: f64) -> String {
+    if p < 1e-6 {
+        " (by chance: less than once in a million)".to_owned()
+    } else {
+        format!(" (by chance: {p:.6})")
+    }
+}
+
+fn per_million(count: u64, of: u64) -> String {
+    let share = count as f64 / of as f64 * 1e6;
+    if share < 10.0 && share > 0.0 { format!("{share:.1}") } else { format!("{share:.0}") }
+}

@@ -1,0 +1,110 @@
+//! Two runs, and what is said of them.
+
+use super::*;
+use whylate_base::{Cpu, Ns};
+use whylate_stats::{Late, Maxima, Measured};
+
+/// A run of 20,000 wake-ups, a millisecond apart, of 20 to 30 us; the second argument changes some.
+fn run(seed: i64, mut change: impl FnMut(i64, i64) -> i64) -> Run {
+    let mut maxima = Maxima::new(Ns::from_ms(500));
+    let samples = (0..20_000i64).map(|at| {
+        let scattered = (at * 7_919 + seed * 104_729) % 10_007;
+        let latency = Ns(change(at, 20_000 + scattered));
+        maxima.record(Ns::from_ms(at), latency);
+        latency
+    });
+    let histogram = samples.collect();
+    let thread = Measured { cpu: Some(Cpu(0)), name: "CPU 0".to_owned(), histogram, maxima: Some(maxima) };
+    Run { probe: "timer".to_owned(), threads: vec![thread], ..Run::default() }
+}
+
+fn spike(latency: i64, culprit: Option<&str>) -> Late {
+    Late {
+        latency: Ns(latency),
+        cause: culprit.map(|_| "higher-priority-task".to_owned()),
+        culprit: culprit.map(str::to_owned),
+        ..Late::default()
+    }
+}
+
+fn pair(before: Run, after: Run) -> Pair {
+    compare(vec![before, after]).pairs.remove(0)
+}
+
+#[test]
+fn story_b_the_rogue_is_gone() {
+    let rogue = |at: i64, latency: i64| if at % 1_000 == 0 { 331_000 + latency % 100 } else { latency };
+    let mut before = run(1, rogue);
+    before.spikes =
+        vec![spike(331_050, Some("multipathd (RR 99)")), spike(331_010, Some("multipathd (RR 99)"))];
+    before.machine = vec![("a".to_owned(), "1".to_owned()), ("multipathd".to_owned(), "runs".to_owned())];
+    let mut after = run(2, |_, latency| latency);
+    after.spikes = vec![spike(30_000, Some("kworker/0:1 (other)"))];
+    after.machine = vec![("a".to_owned(), "1".to_owned())];
+    let pair = pair(before, after);
+    assert_eq!(pair.verdict, Verdict::Better, "{:?}", pair.why);
+    let gone = "multipathd (RR 99) (higher-priority-task) is gone; it was there 2 times, up to 331.1 us";
+    assert!(pair.why.iter().any(|why| why.starts_with(gone)), "{:?}", pair.why);
+    assert!(!pair.why.iter().any(|why| why.contains("kworker")), "as late as that is usual: {:?}", pair.why);
+    let settings = pair.settings.expect("both are known");
+    assert_eq!(settings.len(), 1);
+    assert_eq!((settings[0].name.as_str(), settings[0].after.as_deref()), ("multipathd", None));
+}
+
+#[test]
+fn the_same_is_called_the_same() {
+    let pair = pair(run(1, |_, latency| latency), run(2, |_, latency| latency));
+    assert_eq!((pair.verdict, pair.settings), (Verdict::Same, None), "{:?}", pair.why);
+}
+
+#[test]
+fn slower_is_worse_and_a_trade_is_mixed() {
+    let slower = pair(run(1, |_, latency| latency), run(2, |_, latency| latency * 3 / 2));
+    assert_eq!(slower.verdict, Verdict::Worse);
+    // The usual case is better, the tail worse.
+    let tail = |at: i64, latency: i64| if at % 500 == 0 { latency * 10 } else { latency / 2 };
+    assert_eq!(pair(run(1, |_, latency| latency), run(2, tail)).verdict, Verdict::Mixed);
+}
+
+#[test]
+fn what_cannot_be_compared_is_not() {
+    let few = Run {
+        threads: vec![Measured { histogram: [Ns(5)].into_iter().collect(), ..Measured::default() }],
+        ..run(1, |_, l| l)
+    };
+    assert_eq!(pair(few, run(1, |_, latency| latency)).verdict, Verdict::CannotTell);
+    let other = Run { probe: "busy".to_owned(), ..run(1, |_, latency| latency) };
+    assert_eq!(pair(other, run(1, |_, latency| latency)).verdict, Verdict::CannotTell);
+    // Where some spikes have no explanation, nobody is surely gone.
+    let mut before = run(1, |_, latency| latency);
+    before.spikes = vec![spike(40_000, Some("a"))];
+    let mut after = run(2, |_, latency| latency);
+    after.spikes = vec![spike(40_000, Some("b")), spike(50_000, None)];
+    let shifts = pair(before, after).causes;
+    assert_eq!(
+        shifts.iter().map(|shift| (shift.culprit.as_deref(), shift.is_sure)).collect::<Vec<_>>(),
+        [(Some("a"), false), (Some("b"), true)]
+    );
+}
+
+#[test]
+fn gates() {
+    let run = run(1, |_, latency| latency);
+    let judge = |text: &str| -> Vec<GateAnswer> {
+        Gate::list(text).expect("gates").iter().map(|gate| gate.judge(&run).answer).collect()
+    };
+    let answers = judge("p50<26us,max<=30.007us,max<30us,p99.99<40us,p99.9999<40us,min<20.5us");
+    assert!(matches!(answers[0], GateAnswer::Met(_)), "{answers:?}");
+    assert!(matches!(answers[1], GateAnswer::Met(_)), "{answers:?}");
+    assert!(matches!(&answers[2], GateAnswer::Missed { thread, .. } if thread == "CPU 0"), "{answers:?}");
+    assert!(matches!(answers[3], GateAnswer::Met(_)), "{answers:?}");
+    assert!(
+        matches!(&answers[4], GateAnswer::CannotTell(why) if why.contains("1000000 samples")),
+        "{answers:?}"
+    );
+    assert!(matches!(answers[5], GateAnswer::Met(_)), "{answers:?}");
+    assert_eq!(Gate::list("p99.99<50us").expect("a gate")[0].to_string(), "p99.99 < 50.00 us");
+    for bad in ["", "max", "max<100", "p100<5us", "p0<5us", "pineapple<5us", "max<5us,"] {
+        assert!(Gate::list(bad).is_err(), "{bad}");
+    }
+}
