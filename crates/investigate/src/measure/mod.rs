@@ -11,6 +11,7 @@
 
 mod explained;
 mod keep;
+mod machine;
 mod notes;
 mod off;
 mod report;

@@ -26,6 +26,8 @@ pub struct MeasureReport {
     pub trace: TraceState,
     /// What the measuring threads had to do without.
     pub degraded: Vec<Degraded>,
+    /// How the machine was set, by name, as far as it could be read.
+    pub machine: Vec<(String, String)>,
     /// What the measurement itself did to the machine, and what that means for the numbers.
     pub observer: Vec<String>,
 }

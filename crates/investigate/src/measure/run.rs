@@ -3,6 +3,7 @@
 
 use super::explained::explain;
 use super::keep::Keep;
+use super::machine;
 use super::notes;
 use super::off::KeptOff;
 use super::report::{MeasureReport, NotExplained, SpikeKind, TraceState};
@@ -78,6 +79,7 @@ pub fn measure(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<MeasureReport, MeasureError> {
+    let machine = machine::settings();
     let mut running = options.probe.prepare()?;
     let _kept_off = KeptOff::new(&running.threads().map(|thread| thread.cpu).collect());
     let mut trace = Trace::start(options);
@@ -104,6 +106,7 @@ pub fn measure(
         findings,
         trace: trace.state,
         degraded: result.degraded,
+        machine,
         observer,
     })
 }
