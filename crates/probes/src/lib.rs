@@ -12,6 +12,7 @@
 //! thread reads at its leisure. What it was refused (priority, locked memory) does not stop
 //! a measurement: it becomes a [`Degraded`] entry that says how to get it.
 
+mod block;
 mod degraded;
 mod error;
 mod histogram;

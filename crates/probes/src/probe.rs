@@ -1,5 +1,6 @@
 //! The timer probe as its controller sees it: choose, start, look, stop.
 
+use crate::block::BLOCK;
 use crate::recorder::{Recorder, Signals};
 use crate::thread::{Outcome, Ready, STACK, Task, Unable};
 use crate::{CpuResult, CpuUnusable, Degraded, ProbeError, Spike, TimerResult};
@@ -10,6 +11,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, CpuSet, Ns, Tid};
+use whylate_stats::Maxima;
 use whylate_sys::{Clock, Lock, SchedParams};
 
 /// Measures how late threads wake from timed sleeps: one SCHED_FIFO thread per CPU sleeps
@@ -108,7 +110,8 @@ impl TimerProbe {
                 .spawn(move || task.run(report))
                 .map_err(|error| ProbeError::Thread { cpu, reason: error.to_string() })?;
             let thread = ProbeThread { cpu, tid: Tid(0), sched: SchedParams::OTHER };
-            running.workers.push(Worker { thread, recorder, handle: Some(handle) });
+            let maxima = Maxima::new(BLOCK);
+            running.workers.push(Worker { thread, recorder, handle: Some(handle), maxima });
         }
         drop(report);
         running.await_ready(&wanted, &reports)?;
@@ -141,6 +144,8 @@ struct Worker {
     recorder: Arc<Recorder>,
     /// Taken when the thread has been joined.
     handle: Option<JoinHandle<Outcome>>,
+    /// Of the stretches that are over.
+    maxima: Maxima,
 }
 
 /// A probe at work. Dropping it stops the threads.
@@ -176,11 +181,15 @@ impl Running {
     }
 
     /// The spikes since the last call, by CPU and in time order within each. To be called
-    /// often enough: 1024 wait per CPU, further ones are counted only.
+    /// often enough: 1024 wait per CPU, further ones are counted only; and as many seconds' maxima.
     pub fn spikes(&mut self) -> Vec<Spike> {
         let mut spikes = Vec::new();
-        for worker in &self.workers {
+        let started = self.started;
+        for worker in &mut self.workers {
             let ProbeThread { cpu, tid, .. } = worker.thread;
+            while let Some((from, largest)) = worker.recorder.blocks.pop() {
+                worker.maxima.record(from - started, largest);
+            }
             while let Some((due, woken)) = worker.recorder.spikes.pop() {
                 spikes.push(Spike { cpu, tid, due, woken });
             }
@@ -202,6 +211,7 @@ impl Running {
     pub fn stop(mut self) -> Result<TimerResult, ProbeError> {
         let outcomes = self.end();
         let elapsed = whylate_sys::now(Clock::Monotonic) - self.started;
+        let spikes = self.spikes();
         let mut cpu_time = Ns::ZERO;
         let mut cpus = Vec::with_capacity(self.workers.len());
         for (worker, outcome) in self.workers.iter().zip(outcomes) {
@@ -217,7 +227,6 @@ impl Running {
             }
             cpus.push(result);
         }
-        let spikes = self.spikes();
         Ok(TimerResult { cpus, spikes, elapsed, cpu_time, degraded: std::mem::take(&mut self.degraded) })
     }
 
@@ -322,6 +331,7 @@ impl Worker {
             tid: self.thread.tid,
             sched: self.thread.sched,
             histogram: self.recorder.histogram.snapshot(),
+            maxima: self.maxima.clone(),
             missed: self.recorder.missed.load(Relaxed),
             minor_faults: None,
             major_faults: None,

@@ -9,6 +9,8 @@ use whylate_base::Ns;
 pub(crate) struct Recorder {
     pub(crate) histogram: LiveHistogram,
     pub(crate) spikes: Ring,
+    /// The largest latency of each [`BLOCK`](crate::block::BLOCK) of time.
+    pub(crate) blocks: Ring,
     pub(crate) missed: AtomicU64,
     /// The instant the thread sleeps for at present.
     pub(crate) due: AtomicI64,
@@ -19,6 +21,7 @@ impl Recorder {
         Recorder {
             histogram: LiveHistogram::new(),
             spikes: Ring::new(),
+            blocks: Ring::new(),
             missed: AtomicU64::new(0),
             due: AtomicI64::new(0),
         }
@@ -31,7 +34,7 @@ impl Recorder {
         }
     }
 
-    /// Forgets the warm-up's samples; the ring has none of them.
+    /// Forgets the warm-up's samples; the rings have none of them.
     pub(crate) fn reset(&self) {
         self.histogram.reset();
         self.missed.store(0, Relaxed);

@@ -2,7 +2,7 @@
 
 use crate::Degraded;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_stats::Histogram;
+use whylate_stats::{Histogram, Maxima};
 use whylate_sys::SchedParams;
 
 /// One wake-up that was over the threshold, or among the worst of its CPU when it happened.
@@ -36,6 +36,8 @@ pub struct CpuResult {
     pub sched: SchedParams,
     /// The distribution of its latencies: woken less due.
     pub histogram: Histogram,
+    /// The largest latency of each second or, of a long measurement, of each longer stretch.
+    pub maxima: Maxima,
     /// Periods that passed while it was still late from an earlier one: not in the histogram.
     pub missed: u64,
     /// Page faults without I/O after the warm-up; `None` while it runs.

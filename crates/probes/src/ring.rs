@@ -1,19 +1,20 @@
-//! A ring for one writer and one reader, all atomics: the writer never waits, and what
+//! A ring of pairs for one writer and one reader, all atomics: the writer never waits, and what
 //! does not fit is counted.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use whylate_base::Ns;
 
-/// Spikes a CPU may have between two looks of the controller.
+/// Pairs that a thread may give between two looks of the controller.
 const CAPACITY: usize = 1024;
 
 #[derive(Default)]
 struct Slot {
-    due: AtomicI64,
-    woken: AtomicI64,
+    first: AtomicI64,
+    second: AtomicI64,
 }
 
-/// Pairs of due and woken instants on their way from a measuring thread.
+/// Pairs on their way from a measuring thread: of a spike when it was due and when it woke; of a stretch of time when
+/// it began and its largest latency.
 pub(crate) struct Ring {
     slots: Box<[Slot]>,
     /// How many were ever written; only the writer stores it.
@@ -34,14 +35,14 @@ impl Ring {
     }
 
     /// The writer's side; one thread only.
-    pub(crate) fn push(&self, due: Ns, woken: Ns) {
+    pub(crate) fn push(&self, first: Ns, second: Ns) {
         let written = self.written.load(Ordering::Relaxed);
         // Acquire: the reader is done with the slot before it is written again.
         let read = self.read.load(Ordering::Acquire);
         match self.slots.get(written % CAPACITY) {
             Some(slot) if written.wrapping_sub(read) < CAPACITY => {
-                slot.due.store(due.0, Ordering::Relaxed);
-                slot.woken.store(woken.0, Ordering::Relaxed);
+                slot.first.store(first.0, Ordering::Relaxed);
+                slot.second.store(second.0, Ordering::Relaxed);
                 // Release: the slot is complete before the reader can see it.
                 self.written.store(written.wrapping_add(1), Ordering::Release);
             }
@@ -56,7 +57,7 @@ impl Ring {
             return None;
         }
         let slot = self.slots.get(read % CAPACITY)?;
-        let pair = (Ns(slot.due.load(Ordering::Relaxed)), Ns(slot.woken.load(Ordering::Relaxed)));
+        let pair = (Ns(slot.first.load(Ordering::Relaxed)), Ns(slot.second.load(Ordering::Relaxed)));
         self.read.store(read.wrapping_add(1), Ordering::Release);
         Some(pair)
     }
@@ -70,8 +71,8 @@ impl Ring {
     /// the first push.
     pub(crate) fn touch(&self) {
         for slot in &self.slots {
-            slot.due.store(0, Ordering::Relaxed);
-            slot.woken.store(0, Ordering::Relaxed);
+            slot.first.store(0, Ordering::Relaxed);
+            slot.second.store(0, Ordering::Relaxed);
         }
     }
 }

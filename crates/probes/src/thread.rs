@@ -1,5 +1,6 @@
 //! The measuring thread: raise, bind, warm up, then sleep and look at the clock.
 
+use crate::block::Block;
 use crate::recorder::{Recorder, Signals};
 use crate::worst::Worst;
 use std::hint::black_box;
@@ -50,6 +51,13 @@ pub(crate) struct Unable {
     pub(crate) error: SysError,
 }
 
+/// What a measuring thread remembers of its samples.
+struct Seen {
+    worst: Worst,
+    /// `None` during the warm-up, whose samples count nowhere.
+    block: Option<Block>,
+}
+
 /// What the thread used, without the warm-up.
 pub(crate) type Outcome = Result<Usage, SysError>;
 
@@ -90,6 +98,7 @@ impl Task {
         let sched = whylate_sys::getattr(Tid(0)).map_err(unable(false))?;
         prefault_stack();
         self.recorder.spikes.touch();
+        self.recorder.blocks.touch();
         self.recorder.reset();
         Ok(Ready { cpu: self.cpu, tid: whylate_sys::gettid(), sched, refused })
     }
@@ -97,20 +106,23 @@ impl Task {
     /// The measurement. Nothing in here may allocate, lock, log, or touch memory that the
     /// warm-up did not.
     fn measure(&self, first: Ns) -> Outcome {
-        let mut worst = Worst::new(self.worst);
+        let mut seen = Seen { worst: Worst::new(self.worst), block: None };
         let mut due = first;
         for _ in 0..WARM_UP {
             if self.signals.stop.load(Relaxed) {
                 break;
             }
-            due = self.period(due, self.interval.min(WARM_UP_INTERVAL), &mut worst, false)?;
+            due = self.period(due, self.interval.min(WARM_UP_INTERVAL), &mut seen)?;
         }
         self.recorder.reset();
-        worst = Worst::new(self.worst);
+        seen = Seen { worst: Worst::new(self.worst), block: Some(Block::new(due)) };
         whylate_sys::thread_usage()?;
         let before = whylate_sys::thread_usage()?;
         while !self.signals.stop.load(Relaxed) {
-            due = self.period(due, self.interval, &mut worst, true)?;
+            due = self.period(due, self.interval, &mut seen)?;
+        }
+        if let Some(block) = &mut seen.block {
+            block.end(&self.recorder);
         }
         let after = whylate_sys::thread_usage()?;
         Ok(Usage {
@@ -125,15 +137,19 @@ impl Task {
 
     /// Sleeps until `due`, counts how late it was, and returns the next due instant.
     #[inline]
-    fn period(&self, due: Ns, interval: Ns, worst: &mut Worst, counted: bool) -> Result<Ns, SysError> {
+    fn period(&self, due: Ns, interval: Ns, seen: &mut Seen) -> Result<Ns, SysError> {
         self.recorder.due.store(due.0, Relaxed);
         whylate_sys::sleep_until(Clock::Monotonic, due)?;
         let woken = whylate_sys::now(Clock::Monotonic);
         let latency = woken - due;
         self.recorder.histogram.record(latency);
         // Both are evaluated for every sample, so that the worst stay the worst of all.
-        if (worst.admits(latency) | (latency >= self.threshold)) && counted {
-            self.recorder.spikes.push(due, woken);
+        let spike = seen.worst.admits(latency) | (latency >= self.threshold);
+        if let Some(block) = &mut seen.block {
+            block.record(woken, latency, &self.recorder);
+            if spike {
+                self.recorder.spikes.push(due, woken);
+            }
         }
         let periods = latency.0.max(0) / interval.0.max(1);
         self.recorder.miss(periods);
