@@ -21,16 +21,17 @@ const MAX_SLICES: usize = 4_000;
 impl Engine<'_> {
     /// The activation of `tid`, if one is in progress, ended: it was `done`, or was only seen up to `end`.
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
-        let thread = self.threads.get_mut(tid);
-        let Some(open) = thread.open.take() else { return };
+        let Some(thread) = self.threads.get(tid) else { return };
+        // It is long, and stays where it is for as long as it can.
+        let Some(open) = &thread.open else { return };
         // Clocks of two CPUs may disagree: nothing of an activation lies before its due time, nor does it end
         // before what is charged of it.
         let end = end.max(open.settled_until()).max(open.running.unwrap_or(open.due));
         let done = done.map(|_| end);
-        let Some(thread) = self.threads.get(tid) else { return };
         // How long a program took to start, before it made itself real-time, is nobody's deadline.
         let starts_up = open.began_fair && thread.prio.is_realtime() && thread.pinned_fair.is_none();
         if !self.options.selects(thread) || (starts_up && self.options.tasks.is_empty()) {
+            self.threads.get_mut(tid).open = None;
             return;
         }
         let Options { worst: keep, deadline, .. } = *self.options;
@@ -41,20 +42,19 @@ impl Engine<'_> {
             response: end.since(open.due),
             whole: done.is_some() && begun,
         };
-        if !kept && let Some(ledger) = charge::plain(self, thread, &open, end) {
-            debug_assert_eq!(charge::ledger(self, thread, &open, end), (ledger.to_vec(), Vec::new()));
-            let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
-            return stats.count(&ended, &ledger, deadline);
+        if !kept && let Some(ledger) = charge::plain(self, thread, open, end) {
+            debug_assert_eq!(charge::ledger(self, thread, open, end), (ledger.to_vec(), Vec::new()));
+            let thread = self.threads.get_mut(tid);
+            thread.open = None;
+            return thread.stats.get_or_insert_default().count(&ended, &ledger, deadline);
         }
-        let (ledger, mut remarks) = charge::ledger(self, thread, &open, end);
+        let (ledger, mut remarks) = charge::ledger(self, thread, open, end);
         debug_assert!(tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
         self.note_bandwidth(&ledger);
-        let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
-        stats.count(&ended, &ledger, deadline);
-        if !kept {
-            return;
-        }
-        let Some(thread) = self.threads.get(tid) else { return };
+        let thread = self.threads.get_mut(tid);
+        let open = thread.open.take().filter(|_| kept);
+        thread.stats.get_or_insert_default().count(&ended, &ledger, deadline);
+        let (Some(thread), Some(open)) = (self.threads.get(tid), open) else { return };
         let activation = self.activation(thread, &open, done, end, regroup(ledger));
         remarks.extend(timers::longest(self, &activation.ledger).map(Remark::Timers));
         let stats = self.threads.get_mut(tid).stats.get_or_insert_default();

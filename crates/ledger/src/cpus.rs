@@ -6,7 +6,7 @@
 //! ```
 
 use crate::quick_hash::QuickMap;
-use crate::recent::partition_from_end;
+use crate::recent::{forget_before, partition_from_end};
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{Name, Symbol};
@@ -276,9 +276,7 @@ impl CpuTimeline {
 
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
-        while self.stretches.get(1).is_some_and(|second| second.start <= horizon) {
-            self.stretches.pop_front();
-        }
+        forget_before(&mut self.stretches, |stretch| stretch.start <= horizon);
         while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
             self.late_timers.pop_front();
         }

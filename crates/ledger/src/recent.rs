@@ -2,11 +2,20 @@
 
 use std::collections::VecDeque;
 
+/// Of so many, looking at one after the other is the quickest search.
+const FEW: usize = 4;
+
 /// How many leading items satisfy `holds`, which must be true of a prefix only. As
 /// [`VecDeque::partition_point`], but in time of the logarithm of the distance from the end.
 pub(crate) fn partition_from_end<T>(items: &VecDeque<T>, holds: impl Fn(&T) -> bool) -> usize {
     let mut end = items.len();
-    let mut step = 1;
+    for _ in 0..FEW.min(end) {
+        if holds(&items[end - 1]) {
+            return end;
+        }
+        end -= 1;
+    }
+    let mut step = FEW;
     while end > 0 {
         let start = end.saturating_sub(step);
         if holds(&items[start]) {
@@ -16,6 +25,13 @@ pub(crate) fn partition_from_end<T>(items: &VecDeque<T>, holds: impl Fn(&T) -> b
         step *= 2;
     }
     0
+}
+
+/// Forgets the leading items that are over once the next has begun by `horizon`. They are many, and have long
+/// left the caches: most are not looked at.
+pub(crate) fn forget_before<T>(items: &mut VecDeque<T>, begun: impl Fn(&T) -> bool) {
+    let over = items.partition_point(begun).saturating_sub(1);
+    items.drain(..over);
 }
 
 /// The same within `start..end`, counted from `start`.

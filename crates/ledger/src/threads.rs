@@ -8,7 +8,7 @@
 use crate::activations::Open;
 use crate::affinity::Allowed;
 use crate::options::is_housekeeping;
-use crate::recent::partition_from_end;
+use crate::recent::{forget_before, partition_from_end};
 use crate::sleeps::{SleepStyle, Wait};
 use crate::stats::Stats;
 use std::cell::Cell;
@@ -229,9 +229,7 @@ impl Thread {
 
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
-        while self.history.get(1).is_some_and(|second| second.start <= horizon) {
-            self.history.pop_front();
-        }
+        forget_before(&mut self.history, |span| span.start <= horizon);
     }
 }
 

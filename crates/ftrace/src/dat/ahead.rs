@@ -110,8 +110,7 @@ fn merge(mut lanes: Lanes, full: &SyncSender<Vec<Event>>, used: &Receiver<Vec<Ev
         batch.clear();
         batch.reserve(BATCH);
         while batch.len() < BATCH && !lanes.is_at_end() {
-            let room = BATCH - batch.len();
-            batch.extend_from_slice(lanes.run(room));
+            batch.extend(lanes.next());
         }
         if full.send(batch).is_err() {
             break;

@@ -109,10 +109,20 @@ impl CpuEvents {
     /// Decodes the next events into `batch`, about `size` of them, in place of what is there. It stays empty
     /// at the stream's end.
     pub fn fill(&mut self, batch: &mut Vec<Event>, size: usize) {
+        self.fill_timed(batch, &mut Vec::new(), size);
+    }
+
+    /// The same, with the time of each.
+    pub(super) fn fill_timed(&mut self, batch: &mut Vec<Event>, times: &mut Vec<i64>, size: usize) {
         batch.clear();
-        // A loss and the event behind it come together.
+        times.clear();
+        // A loss and the event behind it come together, and are of one time.
         batch.reserve(size + 1);
-        while batch.len() < size && self.decode_next(batch) {}
+        times.reserve(size + 1);
+        while batch.len() < size && self.decode_next(batch) {
+            let now = self.span.map_or(i64::MIN, |(_, last)| last.0);
+            times.resize(batch.len(), now);
+        }
     }
 
     /// Decodes a record into `batch`, if it is wanted, behind the loss before it; false at the end.
@@ -156,8 +166,8 @@ impl CpuEvents {
             }
         }
         if wanted {
-            let push = |kind| batch.push(Event { ts, cpu, context, kind });
-            if self.decoders.decode_to(id, bytes, &mut self.names, push).is_none() {
+            let head = (ts, cpu, context);
+            if self.decoders.decode_to(id, bytes, &mut self.names, head, batch).is_none() {
                 self.short += 1;
                 batch.push(Event { ts, cpu, context, kind: EventKind::Other });
             }

@@ -19,6 +19,19 @@ use whylate_events::Event;
 pub(super) struct Batch {
     pub(super) stream: Box<CpuEvents>,
     pub(super) events: Vec<Event>,
+    /// When each of them happened: all that merging needs to see.
+    pub(super) times: Vec<i64>,
+}
+
+impl Batch {
+    /// Of a stream that has given none yet.
+    pub(super) fn of(stream: CpuEvents) -> Batch {
+        Batch { stream: Box::new(stream), events: Vec::new(), times: Vec::new() }
+    }
+
+    fn fill(&mut self, size: usize) {
+        self.stream.fill_timed(&mut self.events, &mut self.times, size);
+    }
 }
 
 /// The streams that were handed out to be decoded.
@@ -97,7 +110,7 @@ impl Feed {
                 Slot::Ready(batch) => return Some(batch),
                 Slot::Waiting(mut batch) => {
                     drop(state);
-                    batch.stream.fill(&mut batch.events, self.shared.batch_size);
+                    batch.fill(self.shared.batch_size);
                     return Some(batch);
                 }
                 Slot::Busy => {
@@ -140,7 +153,7 @@ impl Shared {
                 Slot::Waiting(mut batch) => {
                     drop(state);
                     let busy = Decoding(self);
-                    batch.stream.fill(&mut batch.events, self.batch_size);
+                    batch.fill(self.batch_size);
                     std::mem::forget(busy);
                     state = self.lock();
                     state.slots[index] = Slot::Ready(batch);

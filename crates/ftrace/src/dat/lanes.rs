@@ -2,7 +2,7 @@
 
 use super::events::CpuEvents;
 use super::feed::{Batch, Feed};
-use std::cmp::Reverse;
+use std::hint::select_unpredictable;
 use whylate_events::Event;
 
 /// Events of a batch: some hundred kilobytes, which a CPU's cache can hold.
@@ -13,17 +13,8 @@ const ALL_BATCHES: usize = 256 * 1024;
 
 /// The streams of a file, each with its next events at hand. Of simultaneous events the lower lane's come first.
 pub(super) struct Lanes {
-    /// The events of the lane whose head is the earliest, the next of them, and the lane's number; that one's
-    /// place among the lanes is empty.
-    current: Vec<Event>,
-    next: usize,
-    number: usize,
-    /// The current lane goes on for as long as its events are not later than this.
-    limit: i64,
     lanes: Vec<Lane>,
-    /// The heads of the other lanes, the earliest last. A new one is mostly among the earliest, and CPUs are
-    /// few for a list: a heap takes longer.
-    others: Vec<(i64, usize)>,
+    heads: Heads,
     feed: Feed,
     ended: Vec<CpuEvents>,
 }
@@ -32,13 +23,15 @@ pub(super) struct Lanes {
 #[derive(Default)]
 struct Lane {
     events: Vec<Event>,
+    /// The time of each. Whose turn it is hangs on them alone, and side by side they stay in the nearest cache.
+    times: Vec<i64>,
     next: usize,
 }
 
 impl Lane {
     #[inline]
-    fn head(&self) -> Option<&Event> {
-        self.events.get(self.next)
+    fn head(&self) -> Option<i64> {
+        self.times.get(self.next).copied()
     }
 }
 
@@ -47,66 +40,50 @@ impl Lanes {
     pub(super) fn new(streams: Vec<CpuEvents>, threads: usize) -> Lanes {
         let size = (ALL_BATCHES / 2 / streams.len().max(1)).clamp(SMALLEST_BATCH, LARGEST_BATCH);
         let feed = Feed::new(streams.len(), size, threads.min(streams.len()));
-        let mut lanes = Lanes {
-            current: Vec::new(),
-            next: 0,
-            number: 0,
-            limit: i64::MIN,
-            lanes: Vec::new(),
-            others: Vec::with_capacity(streams.len()),
-            feed,
-            ended: Vec::new(),
-        };
+        let heads = Heads::of(streams.len());
+        let mut lanes = Lanes { lanes: Vec::new(), heads, feed, ended: Vec::new() };
         lanes.lanes.resize_with(streams.len(), Lane::default);
         for (index, stream) in streams.into_iter().enumerate() {
-            lanes.feed.give(index, Batch { stream: Box::new(stream), events: Vec::new() });
+            lanes.feed.give(index, Batch::of(stream));
         }
-        for index in 1..lanes.lanes.len() {
-            let lane = lanes.refilled(index, Vec::new());
-            lanes.others.extend(lane.head().map(|head| (head.ts.0, index)));
-            lanes.lanes[index] = lane;
+        for index in 0..lanes.lanes.len() {
+            lanes.refill(index);
         }
-        lanes.others.sort_by_key(|&head| Reverse(head));
-        lanes.current = lanes.refilled(0, Vec::new()).events;
         lanes
-    }
-
-    #[inline]
-    fn head(&self) -> Option<&Event> {
-        self.current.get(self.next)
     }
 
     /// True when there is no event left.
     #[inline]
     pub(super) fn is_at_end(&mut self) -> bool {
-        while self.head().is_none_or(|head| head.ts.0 > self.limit) {
-            if self.advance().is_none() {
-                return true;
+        while let Some(index) = self.heads.earliest() {
+            if self.lanes[index].head().is_some() {
+                return false;
             }
+            self.refill(index);
         }
-        false
+        true
     }
 
     /// The next event of all, after [`is_at_end`](Self::is_at_end) said that there is one.
     #[inline]
     pub(super) fn next(&mut self) -> Option<&Event> {
-        self.next += 1;
-        self.current.get(self.next - 1)
+        let index = self.heads.earliest()?;
+        let lane = &mut self.lanes[index];
+        lane.next += 1;
+        // A batch that is used up is needed until its last event is, so its lane stays the earliest until then.
+        if let Some(head) = lane.head() {
+            self.heads.set(index, Some(head));
+        }
+        lane.events.get(lane.next - 1)
     }
 
-    /// The next events of all that are of one lane, at most `most`, after [`is_at_end`](Self::is_at_end).
-    #[inline]
-    pub(super) fn run(&mut self, most: usize) -> &[Event] {
-        let rest = self.current.get(self.next..).unwrap_or_default();
-        let run = rest.iter().take(most).take_while(|event| event.ts.0 <= self.limit).count();
-        self.next += run;
-        &rest[..run]
-    }
-
-    /// After the end of all streams there are these.
+    /// After the end of all streams there are these, which are simultaneous.
     pub(super) fn end_with(&mut self, events: Vec<Event>) {
-        (self.current, self.next) = (events, 0);
-        self.limit = i64::MAX;
+        if let Some(lane) = self.lanes.first_mut() {
+            let times = events.iter().map(|event| event.ts.0).collect();
+            *lane = Lane { events, times, next: 0 };
+            self.heads.set(0, lane.head());
+        }
     }
 
     /// The streams that have come to their end since this was last asked.
@@ -114,63 +91,55 @@ impl Lanes {
         std::mem::take(&mut self.ended)
     }
 
-    /// Goes on with another lane, or with the current one's next batch; `None` at the end.
-    fn advance(&mut self) -> Option<()> {
-        if self.head().is_none() {
-            let spare = std::mem::take(&mut self.current);
-            (self.current, self.next) = (self.refilled(self.number, spare).events, 0);
-        }
-        let own = self.head().map(|head| (head.ts.0, self.number));
-        let next = match (own, self.others.last()) {
-            (Some(own), Some(&(ts, next))) if own > (ts, next) => {
-                replace_last(&mut self.others, own);
-                next
-            }
-            (Some((_, number)), _) => number,
-            (None, _) => self.others.pop()?.1,
-        };
-        if next != self.number {
-            self.lanes[self.number] = Lane { events: std::mem::take(&mut self.current), next: self.next };
-            (self.current, self.next) = (std::mem::take(&mut self.lanes[next].events), self.lanes[next].next);
-            self.number = next;
-        }
-        self.limit = match self.others.last() {
-            None => i64::MAX,
-            Some(&(ts, other)) if self.number < other => ts,
-            Some(&(ts, _)) => ts.saturating_sub(1),
-        };
-        Some(())
-    }
-
-    /// A lane with its next batch, having the one behind it decoded into `spare`.
+    /// Gives a lane its next batch, and has the one behind it decoded in place of the last.
     #[cold]
-    fn refilled(&mut self, index: usize, spare: Vec<Event>) -> Lane {
-        let Some(Batch { stream, events }) = self.feed.take(index) else { return Lane::default() };
-        match events.is_empty() {
-            true => self.ended.push(*stream),
-            false => self.feed.give(index, Batch { stream, events: spare }),
+    fn refill(&mut self, index: usize) {
+        let used = std::mem::take(&mut self.lanes[index]);
+        if let Some(Batch { stream, events, times }) = self.feed.take(index) {
+            match events.is_empty() {
+                true => self.ended.push(*stream),
+                false => self.feed.give(index, Batch { stream, events: used.events, times: used.times }),
+            }
+            self.lanes[index] = Lane { events, times, next: 0 };
         }
-        Lane { events, next: 0 }
+        self.heads.set(index, self.lanes[index].head());
     }
 }
 
-/// Takes the last of a list that falls out, and puts another where it belongs. Where CPUs are few, it is found
-/// by looking from the end.
-#[inline]
-fn replace_last(list: &mut [(i64, usize)], new: (i64, usize)) {
-    const FEW: usize = 32;
-    let Some(mut at) = list.len().checked_sub(1) else { return };
-    if list.len() > FEW {
-        let place = list[..at].partition_point(|other| *other > new);
-        list.copy_within(place..at, place + 1);
-        at = place;
-    } else {
-        while at > 0 && list[at - 1] < new {
-            list[at] = list[at - 1];
-            at -= 1;
+/// Which lane's next event is the earliest: a tournament, in which each lane that changes plays its way up anew.
+/// Which lane wins is nothing a CPU could predict, so no step branches on it.
+struct Heads {
+    /// Node `n` is the lesser of nodes `2n` and `2n + 1`, node 1 the least of all. The last half are the lanes'
+    /// own: the time above, the lane's number below.
+    nodes: Vec<i128>,
+}
+
+/// Later than all.
+const NONE: i128 = i128::MAX;
+
+impl Heads {
+    fn of(lanes: usize) -> Heads {
+        Heads { nodes: vec![NONE; 2 * lanes.next_power_of_two()] }
+    }
+
+    /// A lane's next event is at `head`.
+    #[inline]
+    fn set(&mut self, lane: usize, head: Option<i64>) {
+        let mut least = head.map_or(NONE, |head| (i128::from(head) << 64) | lane as i128);
+        let mut node = self.nodes.len() / 2 + lane;
+        self.nodes[node] = least;
+        while node > 1 {
+            let other = self.nodes[node ^ 1];
+            least = select_unpredictable(other < least, other, least);
+            node /= 2;
+            self.nodes[node] = least;
         }
     }
-    list[at] = new;
+
+    #[inline]
+    fn earliest(&self) -> Option<usize> {
+        Some(self.nodes[1]).filter(|&least| least != NONE).map(|least| least as u64 as usize)
+    }
 }
 
 #[cfg(test)]
@@ -180,13 +149,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_falls_on(mut list in prop::collection::vec((0i64..50, 0usize..100), 1..80), new in (0i64..50, 0usize..100)) {
-            list.sort_by_key(|&entry| Reverse(entry));
-            let mut expected = list[..list.len() - 1].to_vec();
-            expected.push(new);
-            expected.sort_by_key(|&entry| Reverse(entry));
-            replace_last(&mut list, new);
-            prop_assert_eq!(list, expected);
+        fn the_earliest_head_is_found_and_of_equals_the_lower_lane(
+            lanes in 1usize..40,
+            changes in prop::collection::vec((0usize..40, prop::option::of(-5i64..5)), 1..100),
+        ) {
+            let mut heads = Heads::of(lanes);
+            let mut plain = vec![None; lanes];
+            prop_assert_eq!(heads.earliest(), None);
+            for (lane, head) in changes {
+                let lane = lane % lanes;
+                heads.set(lane, head);
+                plain[lane] = head;
+                let there = plain.iter().enumerate().filter_map(|(lane, head)| head.map(|head| (head, lane)));
+                prop_assert_eq!(heads.earliest(), there.min().map(|(_, lane)| lane));
+            }
         }
     }
 }

@@ -22,8 +22,8 @@ use field::{Int, Lookup, Str};
 use flags::FlagLayout;
 use sched::Sched;
 use syscall::Syscalls;
-use whylate_base::Tid;
-use whylate_events::{Context, ContextFlags, EventKind, Kind, Marker, SyscallReturn};
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{Context, ContextFlags, Event, EventKind, Kind, Marker, SyscallReturn};
 
 /// The compiled decoders of one recording.
 #[derive(Debug)]
@@ -168,50 +168,64 @@ impl Decoders {
 }
 
 impl Decoders {
-    /// The same, given to `give`. What most events are is made where `give` wants it to be, and not copied.
+    /// The same, put behind the events of `batch` as one at that time and place. Most are made where they are to
+    /// be, and not copied.
     #[inline(always)]
-    pub(crate) fn decode_to<R>(
+    pub(crate) fn decode_to(
         &self,
         id: u16,
         record: &[u8],
         names: &mut SymbolCache,
-        give: impl FnOnce(EventKind) -> R,
-    ) -> Option<R> {
+        (ts, cpu, context): (Ns, Cpu, Context),
+        batch: &mut Vec<Event>,
+    ) -> Option<()> {
         if let Some(Slot { decoder, shortest, .. }) = self.by_id.get(usize::from(id))
             && record.len() >= *shortest
         {
             match decoder {
                 Decoder::Sched(Sched::Switch(fields)) => {
                     if let Some(switch) = fields.decode_usual(record) {
-                        return Some(give(EventKind::Switch(switch)));
+                        let kind = EventKind::Switch(switch);
+                        batch.push(Event { ts, cpu, context, kind });
+                        return Some(());
                     }
                 }
                 Decoder::Sched(Sched::Waking(fields)) => {
                     if let Some(wake) = fields.decode_usual(record) {
-                        return Some(give(EventKind::Waking(wake)));
+                        let kind = EventKind::Waking(wake);
+                        batch.push(Event { ts, cpu, context, kind });
+                        return Some(());
                     }
                 }
                 Decoder::Sched(Sched::Wakeup { wake: fields, new }) => {
                     if let Some(wake) = fields.decode_usual(record) {
-                        return Some(give(EventKind::Wakeup { wake, new: *new }));
+                        let kind = EventKind::Wakeup { wake, new: *new };
+                        batch.push(Event { ts, cpu, context, kind });
+                        return Some(());
                     }
                 }
                 Decoder::Syscall(Syscalls::UsualEnter) => {
                     if let Some(call) = syscall::decode_usual(record) {
-                        return Some(give(EventKind::SyscallEnter(call)));
+                        let kind = EventKind::SyscallEnter(call);
+                        batch.push(Event { ts, cpu, context, kind });
+                        return Some(());
                     }
                 }
                 Decoder::Syscall(Syscalls::Exit { nr, ret }) if self.endian == Endian::Little => {
                     if let (Some(nr), Some(ret)) =
                         (nr.read(Endian::Little, record), ret.read(Endian::Little, record))
                     {
-                        return Some(give(EventKind::SyscallExit(SyscallReturn { nr, ret })));
+                        let kind = EventKind::SyscallExit(SyscallReturn { nr, ret });
+                        batch.push(Event { ts, cpu, context, kind });
+                        return Some(());
                     }
                 }
                 _ => {}
             }
         }
-        self.decode(id, record, names).map(give)
+        let kind = self.decode(id, record, names)?;
+        batch.push(Event { ts, cpu, context, kind });
+        Some(())
     }
 }
 

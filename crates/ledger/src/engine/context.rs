@@ -11,6 +11,7 @@ use whylate_events::{ContextFlags, Event, EventKind, Fact, Kind, KindSet};
 impl Engine<'_> {
     /// Takes in who was current. Where that is not who was thought to be, a switch was not
     /// seen: the thread is taken to have the CPU from here.
+    #[inline(always)] // At each event, from one place.
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
         let Some(mut cpu) = self.cpus.get_mut(event.cpu) else { return };
         if let Some(last) = cpu.last_event.replace(at)
@@ -74,8 +75,11 @@ impl Engine<'_> {
 
     /// A thread runs, and how it came to was not seen.
     pub(super) fn found(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
-        self.wake_unseen(at, cpu, tid);
-        let thread = self.threads.get_mut(tid);
+        let mut thread = self.threads.get_mut(tid);
+        if matches!(thread.state(), State::Blocked { .. }) {
+            self.wake_unseen(at, cpu, tid);
+            thread = self.threads.get_mut(tid);
+        }
         if thread.state() != State::Running(cpu) {
             thread.enter(at, State::Running(cpu));
         }

@@ -5,7 +5,7 @@ use super::Engine;
 use crate::activations::{Begin, Open, WakeCause};
 use crate::bandwidth::Window;
 use crate::cpus::Who;
-use crate::sleeps::Wait;
+use crate::sleeps::{Syscalls, Wait};
 use crate::threads::{State, Thread, Waking};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
@@ -27,9 +27,9 @@ impl Engine<'_> {
 
     /// `sched_wakeup`: the thread is on a runqueue.
     pub(super) fn wakeup(&mut self, at: Ns, event: &Event, wake: &Wake) {
-        let waking = self.wake_of(at, event, wake);
-        let waking = self.threads.get_mut(wake.tid).waking.take().unwrap_or(waking);
-        self.woken(at, wake.tid, wake.target_cpu, waking);
+        let noted = self.threads.get_mut(wake.tid).waking.take();
+        let waking = noted.unwrap_or_else(|| self.wake_of(at, event, wake));
+        self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
 
     /// What the current context says of the wake-up it makes.
@@ -55,7 +55,7 @@ impl Engine<'_> {
     }
 
     /// A thread reached the runqueue of `cpu` at `at`.
-    fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: Waking) {
+    fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
         let thread = self.threads.get_mut(tid);
         match thread.state() {
             State::Blocked { wait, .. } => {
@@ -66,7 +66,7 @@ impl Engine<'_> {
                     span.state = State::Blocked { wait, waker: waking.cause.waker() };
                 }
                 if wait.continues() {
-                    self.threads.get_mut(tid).rename(&waking);
+                    self.threads.get_mut(tid).rename(waking);
                 } else {
                     self.end(tid, Some(since), since);
                     self.begin(at, tid, cpu, waking, None);
@@ -118,33 +118,30 @@ impl Engine<'_> {
         }
     }
 
-    /// A thread that is about to run was asleep as far as was seen: take the wake-up in now.
+    /// A thread runs that was asleep as far as was seen: take the wake-up in now.
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let thread = self.threads.get_mut(tid);
-        if matches!(thread.state(), State::Blocked { .. }) {
-            let (comm, prio) = (thread.comm, thread.prio);
-            let unseen = Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
-            let waking = thread.waking.take().unwrap_or(unseen);
-            self.woken(waking.at, tid, cpu, waking);
-        }
+        let (comm, prio) = (thread.comm, thread.prio);
+        let unseen = Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
+        let waking = thread.waking.take().unwrap_or(unseen);
+        self.woken(waking.at, tid, cpu, &waking);
     }
 
     /// An activation begins.
-    fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: Waking, running: Option<Ns>) {
+    fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking, running: Option<Ns>) {
         let first = self.first.unwrap_or(at);
         let thread = self.threads.get_mut(tid);
-        thread.rename(&waking);
+        thread.rename(waking);
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let earliest = thread.last_due.unwrap_or(first).max(first);
         let due = waking.due.max(earliest).min(at);
-        let mut open = Open::new(Begin::Woken(waking.cause), due, waking.at.max(due));
+        let open = thread.open.insert(Open::new(Begin::Woken(waking.cause), due, waking.at.max(due)));
         open.woken = Some(at);
         open.running = running;
         open.cpu = Some(cpu);
         open.began_fair = !thread.prio.is_realtime();
         thread.last_due = Some(due);
-        thread.open = Some(open);
     }
 
     /// `sched_switch`
@@ -192,6 +189,7 @@ impl Engine<'_> {
             }
             thread.set_priority(switch.prev_prio);
         }
+        let lent_priority_to = thread.lent_priority_to.take();
         match switch.prev_state {
             TaskState::Runnable | TaskState::Preempted => thread.enter(at, State::Queued(cpu)),
             TaskState::Dead => {
@@ -200,38 +198,13 @@ impl Engine<'_> {
                 self.end(switch.prev_tid, Some(at), at);
             }
             state => {
-                let wait = self.why_asleep(at, self.threads.get(switch.prev_tid), state);
-                let thread = self.threads.get_mut(switch.prev_tid);
+                let wait = why_asleep(self.syscalls.as_ref(), at, thread, lent_priority_to, state);
                 thread.enter(at, State::Blocked { wait, waker: None });
                 if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
                     open.sleeps_in_fault(at);
                     thread.sleeps_in_fault = true;
                 }
             }
-        }
-        self.threads.get_mut(switch.prev_tid).lent_priority_to = None;
-    }
-
-    /// What a thread waits for that goes to sleep now.
-    fn why_asleep(&self, at: Ns, thread: Option<&Thread>, state: TaskState) -> Wait {
-        let Some(thread) = thread else { return Wait::Unsure };
-        let deep = state == TaskState::Uninterruptible;
-        if thread.contending.is_some() {
-            return Wait::Lock { owner: None };
-        }
-        if let Some(owner) = thread.lent_priority_to {
-            return Wait::Lock { owner: Some(owner) };
-        }
-        if let (Some(call), Some(table)) = (&thread.syscall, &self.syscalls) {
-            return table.wait(call, state);
-        }
-        let faulted = thread
-            .faulting
-            .is_some_and(|fault| thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP));
-        match (faulted, deep) {
-            (true, _) => Wait::Fault,
-            (false, true) => Wait::Io,
-            (false, false) => Wait::Unsure,
         }
     }
 
@@ -342,5 +315,33 @@ impl Engine<'_> {
             used: (share, over),
             hurt: false,
         });
+    }
+}
+
+/// What a thread waits for that goes to sleep now.
+fn why_asleep(
+    table: Option<&Syscalls>,
+    at: Ns,
+    thread: &Thread,
+    lent_priority_to: Option<Tid>,
+    state: TaskState,
+) -> Wait {
+    let deep = state == TaskState::Uninterruptible;
+    if thread.contending.is_some() {
+        return Wait::Lock { owner: None };
+    }
+    if let Some(owner) = lent_priority_to {
+        return Wait::Lock { owner: Some(owner) };
+    }
+    if let (Some(call), Some(table)) = (&thread.syscall, table) {
+        return table.wait(call, state);
+    }
+    let faulted = thread
+        .faulting
+        .is_some_and(|fault| thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP));
+    match (faulted, deep) {
+        (true, _) => Wait::Fault,
+        (false, true) => Wait::Io,
+        (false, false) => Wait::Unsure,
     }
 }
