@@ -8,9 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
-use whylate_ftrace::dat::write::check_output;
+use whylate_ftrace::dat::write::{check_output, keep_mode};
 
-/// Written under another name in the same directory, renamed at the end. It is gone when it is dropped, and
+/// Written under another name in the same directory, renamed at the end, with the permissions of what it replaces.
+/// It is gone when it is dropped, and
 /// one made with [`of`](Part::of) also when SIGINT, SIGTERM or SIGHUP ends the run.
 pub(crate) struct Part {
     file: NamedTempFile,
@@ -39,6 +40,7 @@ impl Part {
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(".whylate-").suffix(".part").permissions(permissions);
         let file = builder.tempfile_in(directory).with_context(cannot)?;
+        keep_mode(file.as_file(), path).with_context(cannot)?;
         // A link is written through.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         Ok(Part { file, target })

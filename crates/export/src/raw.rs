@@ -3,26 +3,26 @@
 use crate::cut::{Cut, Selected};
 use crate::sink::Written;
 use crate::tracepoint::Tracepoint;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
-use whylate_base::{Comm, Cpu, Tid};
-use whylate_events::{Event, EventKind, EventSource, Kind, KindSet};
-use whylate_ftrace::dat::{RawEvent, TraceFile};
+use whylate_base::{Comm, Cpu, Ns, Tid};
+use whylate_events::{Context, Event, EventKind, EventSource, Kind, KindSet};
+use whylate_ftrace::dat::{LostAtEnd, RawEvent, TraceFile};
 use whylate_ftrace::decode::Decoders;
 use whylate_ftrace::page::LostBefore;
 use whylate_ftrace::symbols::SymbolCache;
 
 /// Hands the records that `cut` keeps to `write`, each with what was lost since the one before it of its CPU
-/// and buffer, up to the end of the cut or the first error.
+/// and buffer, up to the end of the cut or the first error. Gives back what was lost behind the last of them.
 pub(crate) fn each(
     file: &TraceFile,
     cut: &Cut,
     written: &mut Written,
     mut write: impl FnMut(&RawEvent<'_>) -> io::Result<()>,
-) -> io::Result<()> {
+) -> io::Result<Vec<LostAtEnd>> {
     let mut selected = Selected::new(cut, comms(file));
     let mut reader = Reader::new(file);
-    let mut losses: HashMap<(usize, Cpu), LostBefore> = HashMap::new();
+    let mut losses: BTreeMap<(usize, Cpu), LostBefore> = BTreeMap::new();
     let mut events = file.raw_events();
     while let Some(mut raw) = events.next() {
         written.saw(raw.ts);
@@ -33,11 +33,7 @@ pub(crate) fn each(
         let keep = selected.keeps_as(&event, kind, &point);
         let place = (raw.buffer, raw.cpu);
         if let Some(lost) = raw.lost.filter(|_| selected.is_in_place(&event)) {
-            let sum = |before: &LostBefore| LostBefore {
-                count: before.count.zip(lost.count).map(|(before, more)| before.saturating_add(more)),
-            };
-            let lost = losses.get(&place).map_or(lost, sum);
-            losses.insert(place, lost);
+            losses.entry(place).and_modify(|before| add(before, lost)).or_insert(lost);
         }
         if keep {
             written.events += 1;
@@ -47,8 +43,22 @@ pub(crate) fn each(
             break;
         }
     }
+    // Where reading ended with the cut, there is none of these.
+    let end = written.span.map_or(Ns::ZERO, |(_, last)| last);
+    for LostAtEnd { buffer, cpu, lost } in events.lost_at_end() {
+        let at = Event { ts: end, cpu, context: Context::default(), kind: EventKind::Other };
+        if selected.is_in_place(&at) {
+            losses.entry((buffer, cpu)).and_modify(|before| add(before, lost)).or_insert(lost);
+        }
+    }
     written.note(&selected);
-    Ok(())
+    let lost = |((buffer, cpu), lost)| LostAtEnd { buffer, cpu, lost };
+    Ok(losses.into_iter().map(lost).collect())
+}
+
+/// One loss that was not counted leaves the sum unknown.
+fn add(before: &mut LostBefore, more: LostBefore) {
+    before.count = before.count.zip(more.count).map(|(before, more)| before.saturating_add(more));
 }
 
 /// The names that a file gives beside its events.

@@ -12,6 +12,7 @@
 //!
 //! A file's name is never looked at: traces are renamed, pasted into mails and piped.
 
+pub mod latencies;
 mod leap;
 mod open;
 mod perf;
@@ -19,6 +20,7 @@ mod perfetto;
 mod random;
 mod raw;
 mod retold;
+mod softirqs;
 mod text;
 mod unpack;
 

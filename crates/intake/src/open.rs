@@ -20,8 +20,9 @@ const SNIFFED: u64 = 64 * 1024;
 const TRACE_DAT: &[u8] = b"\x17\x08\x44tracing";
 
 const READS: &str = "whylate reads trace.dat (trace-cmd record), perf.data (perf sched record), Perfetto traces, \
-     the tracefs `trace` file, the output of `trace-cmd report`, latency tracers such as wakeup_rt, \
-     any of them in gzip or zstd, and directories with copies of per_cpu/cpu*/trace_pipe_raw";
+     the tracefs `trace` file, the output of `trace-cmd report`, `perf script` and `rtla`, latency tracers such as \
+     wakeup_rt, the tracers timerlat, osnoise and hwlat, any of them in gzip or zstd, and directories with copies \
+     of per_cpu/cpu*/trace_pipe_raw";
 
 /// Formats that are known by their first bytes and not read, with what to do instead.
 const NOT_READ: &[(&[u8], &str, &str)] = &[

@@ -35,6 +35,7 @@ mod names;
 mod reader;
 mod rtla;
 mod sched;
+mod syscalls;
 mod tally;
 mod tracers;
 mod window;

@@ -1,20 +1,21 @@
 //! Damaged files of every format, made from the fuzz targets' corpus by flipping, cutting, repeating and
-//! joining bytes: nothing panics, nothing hangs, nothing takes memory without bound.
+//! joining bytes: nothing panics, nothing takes memory without bound, and nothing goes on for ever.
+//!
+//! No time is measured, which says more of the machine than of the reader: the entry points bound the work
+//! itself, the events given and the bytes read. What would hang in spite of that never ends this test either,
+//! and whoever runs it has a limit for that.
 
 mod entry;
 
 use entry::{ENTRIES, Entry};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Mutations of each file. The fuzz targets try more.
 const ROUNDS: u64 = 60;
 /// What reading a file of a few kilobytes may take: batches, blocks and symbol caches, and what small packed
 /// data may unpack to.
 const MOST_MEMORY: usize = 256 << 20;
-/// No time is asserted but this: a few kilobytes take milliseconds, on the slowest machine not minutes.
-const A_HANG: Duration = Duration::from_secs(120);
 
 #[global_allocator]
 static MEMORY: whylate_sys::CountingAllocator = whylate_sys::CountingAllocator;
@@ -98,7 +99,6 @@ fn assert_survives(name: &str, entry: Entry) {
         let other = &files[(index + 1) % files.len()].1;
         for round in 0..ROUNDS {
             let mutated = mutate(bytes, other, &mut random);
-            let begun = Instant::now();
             let memory = whylate_sys::most_allocated(|| {
                 if catch_unwind(|| entry(&mutated)).is_err() {
                     let kept = std::env::temp_dir().join(format!("whylate-mutation-{name}-{index}-{round}"));
@@ -107,8 +107,6 @@ fn assert_survives(name: &str, entry: Entry) {
                 }
             });
             assert!(memory < MOST_MEMORY, "{place}, round {round}: {memory} bytes of memory");
-            let time = begun.elapsed();
-            assert!(time < A_HANG, "{place}, round {round}: {time:?} for {} bytes", mutated.len());
         }
     }
     assert!(most_events > 0, "{name}: no file of the corpus has an event");

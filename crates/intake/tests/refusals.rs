@@ -85,6 +85,31 @@ fn contents_that_hold_no_trace() {
 }
 
 #[test]
+fn what_could_be_read_is_named_in_full() {
+    for content in [&b"Dear all,\nsomething is late.\n"[..], b"\x01\x02\0\x03"] {
+        let (_, text) = refused(content);
+        for format in [
+            "trace.dat",
+            "perf.data",
+            "Perfetto",
+            "tracefs `trace`",
+            "trace-cmd report",
+            "perf script",
+            "rtla",
+            "wakeup_rt",
+            "timerlat",
+            "osnoise",
+            "hwlat",
+            "gzip",
+            "zstd",
+            "trace_pipe_raw",
+        ] {
+            assert!(text.contains(format), "{format}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_trace_dat_cut_in_its_header_is_told_from_its_content() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("notes.txt");

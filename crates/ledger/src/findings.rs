@@ -50,15 +50,22 @@ pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) 
     findings
 }
 
+/// The findings that are no causes, by code, each with its page.
+const PAGES: [(&str, &str); 4] = [
+    ("realtime-refused", include_str!("../../../docs/findings/realtime-refused.md")),
+    ("rttime-exceeded", include_str!("../../../docs/findings/rttime-exceeded.md")),
+    ("os-noise", include_str!("../../../docs/findings/os-noise.md")),
+    ("hardware-noise", include_str!("../../../docs/findings/hardware-noise.md")),
+];
+
+/// The codes that have a [`finding_page`].
+pub fn finding_codes() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|&(code, _)| code)
+}
+
 /// The page of a finding that is no cause of its own; others' code is their cause's.
 pub fn finding_page(code: &str) -> Option<&'static str> {
-    match code {
-        "realtime-refused" => Some(include_str!("../../../docs/findings/realtime-refused.md")),
-        "rttime-exceeded" => Some(include_str!("../../../docs/findings/rttime-exceeded.md")),
-        "os-noise" => Some(include_str!("../../../docs/findings/os-noise.md")),
-        "hardware-noise" => Some(include_str!("../../../docs/findings/hardware-noise.md")),
-        _ => None,
-    }
+    PAGES.iter().find(|(known, _)| *known == code).map(|&(_, page)| page)
 }
 
 /// The distance between recurring instants, if they recur evenly: the median, when all are within a tenth of it.
@@ -78,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_findings_page_is_its_own() {
-        for code in ["realtime-refused", "rttime-exceeded", "os-noise", "hardware-noise"] {
+        for code in finding_codes() {
             assert!(
                 finding_page(code).is_some_and(|page| page.starts_with(&format!("# {code}\n"))),
                 "{code}"

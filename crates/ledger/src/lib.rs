@@ -37,7 +37,7 @@ mod verdict;
 pub use cause::Cause;
 pub use engine::WANTED;
 pub use explain::explain;
-pub use findings::finding_page;
+pub use findings::{finding_codes, finding_page};
 pub use latency::{CriticalSection, Gap, PartTimes, SectionPart, Within, is_stand_in};
 pub use model::{
     Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,

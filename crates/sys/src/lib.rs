@@ -27,7 +27,7 @@ pub use clock::{Clock, now, sleep_until};
 pub use counting::{CountingAllocator, allocator_calls, most_allocated};
 pub use error::SysError;
 pub use file_map::FileMap;
-pub use limits::{Limit, Resource, getrlimit};
+pub use limits::{Limit, Resource, getrlimit, raise_open_files};
 pub use loopback::loopback_up;
 pub use memory::{Lock, mlockall, munlockall};
 pub use sched::{DeadlineParams, SchedParams, getattr, setattr};

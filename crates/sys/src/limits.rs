@@ -35,6 +35,20 @@ pub fn getrlimit(resource: Resource) -> Limit {
     Limit { soft: limit.current, hard: limit.maximum }
 }
 
+/// Lets this process, and those it starts, hold as many files open as the hard limit allows: the soft one is low
+/// for the sake of `select(2)`, which must not meet a higher descriptor (systemd.exec(5)). If it fails, what held
+/// before still holds.
+///
+/// [`setrlimit(2)`](https://man7.org/linux/man-pages/man2/setrlimit.2.html), RLIMIT_NOFILE
+pub fn raise_open_files() {
+    let files = rustix::process::Resource::Nofile;
+    let limit = rustix::process::getrlimit(files);
+    if limit.current != limit.maximum {
+        let raised = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+        let _ = rustix::process::setrlimit(files, raised);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

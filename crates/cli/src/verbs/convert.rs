@@ -46,7 +46,7 @@ fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     let mut input = Input::open(&args.input, format)?;
     let mut out = BufWriter::with_capacity(GATHERED, stdout);
     let written = stream(&mut input, args, format, &mut out).context("cannot write to standard output")?;
-    tell("standard output", None, args, &written, &input);
+    tell("standard output", None, args, format, &written, &input);
     Ok(Outcome::Done)
 }
 
@@ -72,7 +72,7 @@ fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     out.flush().with_context(cannot)?;
     drop(out);
     let bytes = part.keep()?;
-    tell(&name, Some(bytes), args, &written, &input);
+    tell(&name, Some(bytes), args, format, &written, &input);
     Ok(Outcome::Done)
 }
 
@@ -166,6 +166,8 @@ fn dat(
     directory: &Path,
     out: &mut (impl Write + io::Seek),
 ) -> io::Result<Written> {
+    // The pages of each CPU of each buffer wait in a file of their own.
+    whylate_sys::raise_open_files();
     match input {
         Input::Recorded(file) => dat::copy(file, cut, directory, out),
         Input::Typed(source) => dat::write(source, cut, directory, out),
@@ -177,7 +179,14 @@ fn explained(args: &ConvertArgs) -> Options {
 }
 
 /// What was done, on standard error: standard output is for answers.
-fn tell(name: &str, bytes: Option<u64>, args: &ConvertArgs, written: &Written, input: &Input) {
+fn tell(
+    name: &str,
+    bytes: Option<u64>,
+    args: &ConvertArgs,
+    format: ConvertFormat,
+    written: &Written,
+    input: &Input,
+) {
     // Behind --to nothing is read, and so not counted.
     let mut parts = vec![match written.events == written.read || args.to.is_some() {
         true => format!("{} events", written.events),
@@ -203,7 +212,9 @@ fn tell(name: &str, bytes: Option<u64>, args: &ConvertArgs, written: &Written, i
         say!("note: the trace has no event {choice}, as far as it was read");
     }
     let info = input.info();
-    if info.latency.is_some() || !info.breakdowns.is_empty() {
+    // Text has a latency tracer's own lines.
+    let is_left_out = info.latency.is_some() && format != ConvertFormat::Text;
+    if is_left_out || !info.breakdowns.is_empty() {
         say!(
             "note: what the {} measured is no event, and so not in the output: explain it as it is",
             info.format

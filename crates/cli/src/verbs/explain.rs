@@ -7,7 +7,7 @@ use crate::output::say;
 use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
-use whylate_ledger::{Cause, Explanation, explain, finding_page};
+use whylate_ledger::{Cause, Explanation, explain, finding_codes, finding_page};
 use whylate_report::{html, json, svg, terminal};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
@@ -65,14 +65,15 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<Outcome>
 
 fn print_page(code: &str) -> Result<Outcome> {
     if code == "list" {
-        let list: String = Cause::ALL.iter().map(|cause| format!("{cause}\n")).collect();
+        let causes = Cause::ALL.iter().map(|cause| cause.code());
+        let list: String = causes.chain(finding_codes()).map(|code| format!("{code}\n")).collect();
         output::print(&list)?;
     } else if let Some(cause) = Cause::from_code(code) {
         output::print(cause.page())?;
     } else if let Some(page) = finding_page(code) {
         output::print(page)?;
     } else {
-        bail!("`{code}` is not a cause; `whylate explain --code list` names them all");
+        bail!("`{code}` is neither a cause nor a finding; `whylate explain --code list` names them all");
     }
     Ok(Outcome::Done)
 }

@@ -1,11 +1,12 @@
 //! `whylate convert`: what it writes is read back by ourselves, and says the same.
 
 use crate::support::answer::answer;
-use crate::support::run::{command, ended, fixture, whylate};
+use crate::support::run::{Run, as_nobody, command, ended, fixture, whylate};
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn convert(input: &Path, output: &Path, options: &[&str]) -> String {
@@ -52,12 +53,7 @@ fn every_format_tells_the_same_story() {
         convert(&path("text.txt"), &path("encoded.dat"), &[]);
         assert_eq!(explained(&path("encoded.dat")), of_text, "{name}");
         convert(&path("text.txt"), &path("perfetto.pftrace"), &[]);
-        // Perfetto has no name for the monotonic clock: due times are told from the timers, less exactly.
-        let verdicts = |told: &[(Value, Value, Value, Value)]| -> Vec<(Value, Value, Value)> {
-            told.iter().map(|(tid, _, cause, by)| (tid.clone(), cause.clone(), by.clone())).collect()
-        };
-        let of_perfetto = explained(&path("perfetto.pftrace"));
-        assert_eq!(verdicts(&of_perfetto), verdicts(&of_text), "{name}");
+        assert_eq!(explained(&path("perfetto.pftrace")), of_text, "{name}");
         convert(&path("encoded.dat"), &path("again.txt"), &[]);
         assert_eq!(explained(&path("again.txt")), of_text, "{name}");
     }
@@ -186,6 +182,58 @@ fn a_failure_leaves_what_was_there() {
     assert_eq!(left, ["a.dat", "d.dat"]);
 }
 
+/// What is replaced keeps its permissions, and what must not be written is not replaced either.
+#[test]
+fn permissions_are_those_of_what_was_there() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
+    };
+    let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o7777;
+    set(directory.path(), 0o777);
+    let input = fixture("6.1-higher.dat");
+    // Of all three ways of writing a file.
+    for name in ["a.dat", "a.txt", "a.html"] {
+        let output = directory.path().join(name);
+        let arguments = match name {
+            "a.html" => [OsStr::new("explain"), OsStr::new("-o"), output.as_os_str(), input.as_os_str()],
+            _ => [OsStr::new("convert"), OsStr::new("--cpu=0"), input.as_os_str(), output.as_os_str()],
+        };
+        let good = |run: &Run| matches!(run.code, Some(0 | 1));
+        let run = whylate(arguments);
+        assert!(good(&run), "{run:#?}");
+        // Whatever the umask is, one of them is not what it makes.
+        for kept in [0o600, 0o646] {
+            set(&output, kept);
+            let run = whylate(arguments);
+            assert!(good(&run), "{run:#?}");
+            assert_eq!(mode(&output), kept, "{name}");
+        }
+        std::fs::write(&output, "before").expect("write");
+        set(&output, 0o444);
+        let Some(mut nobody) = as_nobody() else { continue };
+        let run = ended(nobody.args(arguments).output().expect("starts"));
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        assert!(run.stderr.contains("is read-only (mode 0444); give another name"), "{run:#?}");
+        assert_eq!((std::fs::read(&output).expect("read"), mode(&output)), (b"before".to_vec(), 0o444));
+    }
+}
+
+/// More CPUs than files may be open at first.
+#[test]
+fn many_cpus_are_not_too_many() {
+    let directory = tempfile::tempdir().expect("directory");
+    let (input, output) = (directory.path().join("in.txt"), directory.path().join("out.dat"));
+    let line = |cpu| format!("a-1 [{cpu:03}] 1.5: irq_handler_exit: irq=3 ret=handled\n");
+    std::fs::write(&input, (0..200).map(line).collect::<String>()).expect("written");
+    let script = "ulimit -S -n 64; exec \"$0\" convert \"$1\" \"$2\"";
+    let mut shell = Command::new("sh");
+    let run = shell.args(["-c", script, env!("CARGO_BIN_EXE_whylate")]).args([&input, &output]).output();
+    let run = ended(run.expect("starts"));
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stderr.contains("200 events"), "{run:#?}");
+}
+
 /// A recording cannot be made again.
 #[test]
 fn the_trace_that_is_read_is_not_written_over() {
@@ -243,15 +291,64 @@ fn an_output_without_events_is_told() {
 fn what_is_no_event_is_told_to_be_left_out() {
     let directory = tempfile::tempdir().expect("directory");
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../intake/tests/fixtures");
-    for (name, words) in [
-        ("wakeup_rt_6.12.txt", "wakeup_rt"),
-        ("rtla_timerlat_irq_6.12.txt", "this has no events: rtla report"),
+    for (name, output, words) in [
+        ("wakeup_rt_6.12.txt", "a.dat", "wakeup_rt"),
+        ("wakeup_rt_6.12.txt", "a.jsonl", "wakeup_rt"),
+        ("rtla_timerlat_irq_6.12.txt", "a.txt", "this has no events: rtla report"),
     ] {
-        let said = convert(&fixtures.join(name), &directory.path().join("a.txt"), &[]);
+        let said = convert(&fixtures.join(name), &directory.path().join(output), &[]);
         assert!(said.contains("is no event, and so not in the output") && said.contains(words), "{said}");
     }
     assert!(!convert(&fixture("6.1-higher.dat"), &directory.path().join("a.dat"), &[]).contains("note"));
 }
+
+/// Text keeps what a latency tracer measured: all of its account, and so all of the explanation.
+#[test]
+fn a_latency_trace_stays_one_as_text() {
+    let directory = tempfile::tempdir().expect("directory");
+    let intake = Path::new(env!("CARGO_MANIFEST_DIR")).join("../intake/tests/fixtures");
+    let section = directory.path().join("irqsoff.txt");
+    std::fs::write(&section, IRQSOFF).expect("written");
+    let explained = |file: &Path| -> Value {
+        let run = whylate([OsStr::new("explain"), OsStr::new("--json"), file.as_os_str()]);
+        assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
+        let mut document = answer(&run.stdout);
+        // What lay between the lines of an excerpt is left behind.
+        for key in ["damage", "quality"] {
+            document["trace"][key].take();
+        }
+        document
+    };
+    for original in [intake.join("wakeup_rt_6.12.txt"), intake.join("wakeup_rt_excerpt.txt"), section] {
+        let (once, twice) = (directory.path().join("once.txt"), directory.path().join("twice.txt"));
+        let said = convert(&original, &once, &[]);
+        assert!(!said.contains("is no event"), "{said}");
+        assert_eq!(explained(&once), explained(&original), "{}", original.display());
+        convert(&once, &twice, &[]);
+        let read = |path: &Path| std::fs::read_to_string(path).expect("text");
+        assert_eq!(read(&twice), read(&once));
+    }
+}
+
+const IRQSOFF: &str = "\
+# tracer: irqsoff
+#
+# irqsoff latency trace v1.1.5 on 6.12.0-rt
+# --------------------------------------------------------------------
+# latency: 16 us, #4/4, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)
+#    -----------------
+#    | task: swapper/0-0 (uid:0 nice:0 policy:0 rt_prio:0)
+#    -----------------
+#  => started at: run_timer_softirq
+#  => ended at:   run_timer_softirq
+#
+  <idle>-0         0d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq
+  <idle>-0         0dNs3   17us : _raw_spin_unlock_irq <-run_timer_softirq
+  <idle>-0         0dNs3   17us+: trace_hardirqs_on <-run_timer_softirq
+  <idle>-0         0dNs3   25us : <stack trace>
+ => _raw_spin_unlock_irq
+ => run_timer_softirq
+";
 
 #[test]
 fn an_interrupted_run_leaves_nothing() {

@@ -416,12 +416,20 @@ fn standard_output_has_the_answer_and_nothing_else() {
 }
 
 #[test]
-fn every_cause_has_a_page() {
+fn every_cause_and_every_finding_has_a_page() {
     let list = whylate(["explain", "--code", "list"]);
     assert_eq!(list.code, Some(0));
     let codes: Vec<&str> = list.stdout.lines().collect();
     for code in ["rt-throttled", "higher-priority-task", "lock-inversion", "fair-server", "unexplained"] {
         assert!(codes.contains(&code), "{codes:?}");
+    }
+    for folder in ["causes", "findings"] {
+        let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(folder);
+        for page in std::fs::read_dir(&pages).expect("pages") {
+            let page = page.expect("a page").path();
+            let code = page.file_stem().and_then(OsStr::to_str).expect("a name");
+            assert!(codes.contains(&code), "{} is not in {codes:?}", page.display());
+        }
     }
     for code in codes {
         let page = whylate(["explain", "--code", code]);

@@ -39,12 +39,13 @@ pub fn copy(
     let clock = clock(file);
     let buffers = file.buffers().iter().map(|buffer| (buffer.name.clone(), clock.clone())).collect();
     let mut spool = Spool::new(directory, page_size, buffers);
-    raw::each(file, cut, &mut written, |event| {
+    let lost = raw::each(file, cut, &mut written, |event| {
         if let Some(lost) = event.lost {
             spool.lose(event.buffer, event.cpu, lost)?;
         }
         spool.push(event.buffer, event.cpu, event.ts, event.payload)
     })?;
+    lost.into_iter().try_for_each(|end| spool.lose(end.buffer, end.cpu, end.lost))?;
     spool.write(&describe(file, cut, page_size, &clock), out)?;
     Ok(written)
 }

@@ -6,7 +6,7 @@ use super::time;
 use crate::tracepoint::{Tracepoint, whole_us};
 use std::collections::HashMap;
 use whylate_base::{Comm, Tid};
-use whylate_events::{Event, EventKind, Symbol, TaskState, TimerlatContext, Wake};
+use whylate_events::{Event, EventKind, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
 use whylate_ftrace::encode::vector_number;
 
 /// Fields of `FtraceEvent`: those of every event, and one for each type.
@@ -252,7 +252,7 @@ fn woken(m: &mut Message, wake: &Wake) {
     m.int(5, wake.target_cpu.0);
 }
 
-/// A tracepoint that Perfetto has no type for: its name, and its fields by name.
+/// An event that Perfetto has no type for: its name, and its fields by the kernel's names.
 fn generic(m: &mut Message, kind: &EventKind) {
     m.text(1, &Tracepoint::of(kind).name);
     let mut text = |name: &str, value: &str| {
@@ -265,15 +265,11 @@ fn generic(m: &mut Message, kind: &EventKind) {
         EventKind::Function { name } | EventKind::StackFrame { name } => {
             return text("function", name.as_str());
         }
-        EventKind::Noise(noise) => text("name", noise.name.as_str()),
-        EventKind::Timerlat(sample) => text(
-            "context",
-            match sample.context {
-                TimerlatContext::Irq => "irq",
-                TimerlatContext::Thread => "thread",
-                TimerlatContext::UserReturn => "user_return",
-            },
-        ),
+        EventKind::Noise(noise) => match noise.source {
+            NoiseSource::Irq => text("desc", noise.name.as_str()),
+            NoiseSource::Thread => text("comm", noise.name.as_str()),
+            NoiseSource::Nmi | NoiseSource::Softirq => {}
+        },
         _ => {}
     }
     let mut number = |name: &str, value: u64| {
@@ -302,10 +298,23 @@ fn generic(m: &mut Message, kind: &EventKind) {
         EventKind::Nmi { delta } => number("delta_ns", time(delta)),
         EventKind::Timerlat(sample) => {
             number("seqnum", sample.seq.into());
+            // IRQ_CONTEXT, THREAD_CONTEXT and THREAD_URET of kernel/trace/trace_osnoise.c.
+            number(
+                "context",
+                match sample.context {
+                    TimerlatContext::Irq => 0,
+                    TimerlatContext::Thread => 1,
+                    TimerlatContext::UserReturn => 2,
+                },
+            );
             number("timer_latency", time(sample.latency));
         }
         EventKind::Noise(noise) => {
-            number("id", noise.id.into());
+            match noise.source {
+                NoiseSource::Irq | NoiseSource::Softirq => number("vector", noise.id.into()),
+                NoiseSource::Thread => number("pid", noise.id.into()),
+                NoiseSource::Nmi => {}
+            }
             number("start", time(noise.start));
             number("duration", time(noise.duration));
         }

@@ -4,6 +4,7 @@
 //! hold what its typed events hold, in the kernel's words.
 
 mod fields;
+mod latency;
 
 use crate::cut::Cut;
 use crate::raw;
@@ -30,12 +31,30 @@ pub fn write(
     writeln!(out, "cpus={}", source.info().cpus)?;
     let mut line = String::new();
     let mut events = 0;
+    let mut stack = None;
+    let mut header = latency::Header::of(source.info());
     each(source, cut, &mut written, |event, selected| {
         line.clear();
+        if header.as_mut().is_some_and(|header| header.takes(event)) {
+            events += 1;
+            return Ok(());
+        }
+        if let Some(header) = header.take() {
+            line.push_str(&header.text());
+        }
+        let frame = matches!(event.kind, EventKind::StackFrame { .. }).then_some((event.ts, event.cpu));
+        if frame.is_some() && frame != stack {
+            head(event, selected.threads(), &mut line);
+            line.push_str("kernel_stack: <stack trace>\n");
+        }
+        stack = frame;
         print(event, selected.threads(), &mut line);
         events += 1;
         out.write_all(line.as_bytes())
     })?;
+    if let Some(header) = header {
+        out.write_all(header.text().as_bytes())?;
+    }
     out.flush()?;
     Ok(Written { events, ..written })
 }
@@ -50,12 +69,19 @@ pub fn write_recorded(file: &TraceFile, cut: &Cut, out: &mut dyn Write) -> io::R
     let mut line = about(file.info()).into_bytes();
     printer.header(&mut line);
     out.write_all(&line)?;
-    raw::each(file, cut, &mut written, |event| {
+    let lost = raw::each(file, cut, &mut written, |event| {
         line.clear();
         printer.line(event, &mut line);
         line.push(b'\n');
         out.write_all(&line)
     })?;
+    for end in lost {
+        // In trace-cmd's words for a loss before an event.
+        match end.lost.count {
+            Some(count) => writeln!(out, "CPU:{} [{count} EVENTS DROPPED]", end.cpu)?,
+            None => writeln!(out, "CPU:{} [EVENTS DROPPED]", end.cpu)?,
+        }
+    }
     out.flush()?;
     Ok(written)
 }
@@ -76,8 +102,8 @@ fn about(info: &TraceInfo) -> String {
     line
 }
 
-/// Appends an event's line.
-pub(crate) fn print(event: &Event, threads: &Threads, line: &mut String) {
+/// Appends an event's line. The first frame of a stack needs one of its own before it.
+fn print(event: &Event, threads: &Threads, line: &mut String) {
     match event.kind {
         EventKind::Lost { count, .. } => {
             match count {

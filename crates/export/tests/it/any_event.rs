@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
     ContentionFlags, Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name,
-    PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat, TimerlatContext,
-    TraceInfo, VecSource, Wake,
+    Noise, NoiseSource, OsnoiseSample, PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState,
+    Timerlat, TimerlatContext, TraceInfo, VecSource, Wake,
 };
+use whylate_ledger::softirq_name;
 
 /// A recording of these events.
 pub(crate) fn source(events: Vec<Event>, release: Option<&str>) -> VecSource {
@@ -139,13 +140,56 @@ fn calls() -> impl Strategy<Value = EventKind> {
     ]
 }
 
-/// What only latency tracers write.
-pub(crate) fn of_tracers() -> impl Strategy<Value = EventKind> {
+fn noise() -> impl Strategy<Value = EventKind> {
+    let source = prop_oneof![
+        Just((NoiseSource::Nmi, Name::default(), 0)),
+        (name(), 0u32..4096).prop_map(|(name, vector)| (NoiseSource::Irq, name, vector)),
+        (0u32..10).prop_map(|vector| (NoiseSource::Softirq, Name::from(softirq_name(vector)), vector)),
+        (comm(), tid()).prop_map(|(comm, tid)| (
+            NoiseSource::Thread,
+            Name::from(comm.as_str()),
+            tid.0 as u32
+        )),
+    ];
+    (source, 0i64..1 << 50, 0i64..1 << 40).prop_map(|((source, name, id), start, duration)| {
+        EventKind::Noise(Noise { source, name, id, start: Ns(start), duration: Ns(duration) })
+    })
+}
+
+/// What the timerlat, osnoise and hwlat tracers measure.
+pub(crate) fn measured() -> impl Strategy<Value = EventKind> {
     let contexts = vec![TimerlatContext::Irq, TimerlatContext::Thread, TimerlatContext::UserReturn];
     prop_oneof![
         (any::<u32>(), prop::sample::select(contexts), 0i64..1 << 40).prop_map(|(seq, context, latency)| {
             EventKind::Timerlat(Timerlat { seq, context, latency: Ns(latency) })
         }),
+        noise(),
+        // Whole microseconds, as the kernel has them.
+        (any::<[u32; 5]>(), [0i64..1 << 40, 0i64..1 << 40, 0i64..1 << 40]).prop_map(|(counts, us)| {
+            let [runtime, noise, max_sample] = us.map(|us| Ns(us * 1_000));
+            let [hw_count, nmi_count, irq_count, softirq_count, thread_count] = counts;
+            EventKind::OsnoiseSample(OsnoiseSample {
+                runtime,
+                noise,
+                max_sample,
+                hw_count,
+                nmi_count,
+                irq_count,
+                softirq_count,
+                thread_count,
+            })
+        }),
+        (0i64..1 << 40, 0i64..1 << 40).prop_map(|(inner, outer)| EventKind::Hwlat {
+            inner: Ns(inner * 1_000),
+            outer: Ns(outer * 1_000)
+        }),
+    ]
+}
+
+/// What only tracers write.
+pub(crate) fn of_tracers() -> impl Strategy<Value = EventKind> {
+    prop_oneof![
+        measured(),
         (symbol(), 0u32..30).prop_map(|(name, depth)| EventKind::FunctionEntry { name, depth }),
         (symbol(), 0u32..30, 0i64..500).prop_map(|(name, depth, ns)| EventKind::FunctionExit {
             name,

@@ -1,6 +1,6 @@
 //! trace.dat files, written and read back.
 
-use crate::any_event::{events, kind, of_tracers, source};
+use crate::any_event::{events, kind, measured, of_tracers, source};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::RngSeed;
@@ -69,6 +69,52 @@ fn losses_and_stacks_stand_where_they_were() {
 }
 
 #[test]
+fn losses_behind_the_last_event_are_carried_over() {
+    let lost = |count| EventKind::Lost { count, since: None, kinds: KindSet::NONE };
+    let exit = EventKind::IrqExit { irq: 3 };
+    let events = vec![
+        event(10, 0, exit),
+        event(20, 1, exit),
+        event(30, 1, lost(Some(5))),
+        event(40, 0, lost(None)),
+        // Of a CPU that has no event.
+        event(40, 2, lost(Some(9))),
+    ];
+    let at_end = |file: &TraceFile| -> Vec<(u32, Option<u64>)> {
+        let events = read(file);
+        assert_eq!(events.iter().filter(|event| event.kind == exit).count(), 2, "{events:?}");
+        let lost = events.iter().skip_while(|event| event.kind == exit);
+        lost.map(|event| match event.kind {
+            EventKind::Lost { count, .. } => (event.cpu.0, count),
+            _ => panic!("{event:?}"),
+        })
+        .collect()
+    };
+    let expected = [(0, None), (1, Some(5)), (2, Some(9))];
+    let file = written(events, None, &Cut::default());
+    assert_eq!(at_end(&file), expected);
+    let copy = TraceFile::from_bytes(copied(&file, &Cut::default())).expect("opens");
+    assert_eq!(at_end(&copy), expected);
+    // Of the CPU that was chosen alone, and of none whose end was cut off.
+    let counts = |cut: Cut| -> Vec<Option<u64>> {
+        let copy = TraceFile::from_bytes(copied(&file, &cut)).expect("opens");
+        let lost = |event: Event| match event.kind {
+            EventKind::Lost { count, .. } => Some(count),
+            _ => None,
+        };
+        read(&copy).into_iter().filter_map(lost).collect()
+    };
+    assert_eq!(counts(Cut { cpus: Some([Cpu(1)].into_iter().collect()), ..Cut::default() }), [Some(5)]);
+    let end = Some(whylate_export::Instant::Clock(Ns(15)));
+    assert_eq!(counts(Cut { to: end, ..Cut::default() }), []);
+    let mut text = Vec::new();
+    whylate_export::text::write_recorded(&file, &Cut::default(), &mut text).expect("written");
+    let text = String::from_utf8(text).expect("UTF-8");
+    let lines: Vec<&str> = text.lines().rev().take(3).collect();
+    assert_eq!(lines, ["CPU:2 [9 EVENTS DROPPED]", "CPU:1 [5 EVENTS DROPPED]", "CPU:0 [EVENTS DROPPED]"]);
+}
+
+#[test]
 fn trace_cmd_reads_typed_events() {
     if Command::new("trace-cmd").arg("--version").output().is_err() {
         println!("skipped: trace-cmd is not installed");
@@ -79,8 +125,12 @@ fn trace_cmd_reads_typed_events() {
     for (told, release) in [(true, Some("6.1.0-18-amd64")), (false, None)] {
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         let kinds = prop_oneof![8 => kind(), 1 => of_tracers()];
-        let all = events(kinds, told).new_tree(&mut runner).expect("events").current();
+        let mut all = events(kinds, told).new_tree(&mut runner).expect("events").current();
         let count = all.len();
+        // Behind all of them, a page without a record.
+        let last = all.last().map_or(0, |event| event.ts.0);
+        let lost = EventKind::Lost { count: Some(3), since: None, kinds: KindSet::NONE };
+        all.extend((0..4).map(|cpu| event(last, cpu, lost)));
         let mut file = std::fs::File::create(&path).expect("file");
         dat::write(&mut source(all, release), &Cut::default(), directory.path(), &mut file).expect("written");
         let report = Command::new("trace-cmd").args(["report", "-t"]).arg(&path).output().expect("trace-cmd");
@@ -179,7 +229,9 @@ proptest! {
     #[test]
     fn typed_events_come_back(
         (release, events) in (prop::sample::select(vec![None, Some("5.18.0-rt")]), any::<bool>())
-            .prop_flat_map(|(release, told)| (Just(release), events(kind(), told)))
+            .prop_flat_map(|(release, told)| {
+                (Just(release), events(prop_oneof![8 => kind(), 1 => measured()], told))
+            })
     ) {
         let expected: Vec<Event> = events.iter().map(|&event| normal(event, release)).collect();
         let file = written(events, release, &Cut::default());

@@ -1,11 +1,11 @@
 //! Perfetto traces, taken apart by a reader of protocol buffers that knows nothing of the writer.
 
-use crate::any_event::{events, kind, of_tracers, source};
+use crate::any_event::{events, kind, measured, of_tracers, source};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 use std::path::Path;
-use whylate_events::{Event, EventKind, EventSource, KindSet};
+use whylate_events::{Event, EventKind, EventSource, KindSet, TraceInfo, VecSource, drain};
 use whylate_export::{Cut, Written, perfetto};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ledger::{Explanation, Options};
@@ -170,6 +170,22 @@ fn a_recording_with_its_explanation() {
     assert!(verdicts.iter().any(|verdict| verdict.starts_with("rt-throttled: hog:")), "{verdicts:?}");
 }
 
+/// Perfetto has no name for the clock `mono`: it is told by a snapshot of clocks.
+#[test]
+fn the_monotonic_clock_is_told() {
+    let mut file = fixture("6.1-throttle.dat").events(KindSet::ALL);
+    assert_eq!(file.info().clock.as_deref(), Some("mono"));
+    let events: Vec<Event> = drain(&mut file).collect();
+    for (clock, told) in [(Some("mono"), "mono"), (Some("boot"), "boot"), (None, "boot")] {
+        let info = TraceInfo { clock: clock.map(str::to_owned), ..file.info().clone() };
+        let mut source = VecSource::new(events.clone(), info, true);
+        let (trace, ..) = written(&mut source, &Cut::default());
+        let read =
+            whylate_intake::from_reader(std::io::Cursor::new(trace), "here", KindSet::ALL).expect("a trace");
+        assert_eq!(read.info().clock.as_deref(), Some(told), "{clock:?}");
+    }
+}
+
 #[test]
 fn verdicts_have_their_numbers() {
     let file = fixture("6.1-throttle.dat");
@@ -223,6 +239,16 @@ fn a_cut_leaves_the_explanation_whole() {
 
 proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(0x7066_7472), cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_tracers_measured_comes_back(events in events(measured(), false)) {
+        let (trace, written, _) = written(&mut source(events.clone(), None), &Cut::default());
+        prop_assert_eq!((written.events, written.no_form), (events.len() as u64, 0));
+        let mut read = whylate_intake::from_reader(std::io::Cursor::new(trace), "here", KindSet::ALL)
+            .expect("a trace");
+        prop_assert_eq!(drain(&mut *read).collect::<Vec<_>>(), events);
+        prop_assert_eq!(&read.info().damage, &[]);
+    }
 
     #[test]
     fn every_event_is_in_a_bundle(events in events(prop_oneof![8 => kind(), 1 => of_tracers()], true)) {

@@ -38,20 +38,25 @@ fn normal(mut event: Event) -> Event {
 fn lines_are_those_of_the_kernel() {
     let context = Context { tid: Tid(312), flags: ContextFlags::IRQS_OFF, preempt_depth: Some(2) };
     let event = |ts, kind| Event { ts: Ns(ts), cpu: Cpu(1), context, kind };
-    let text = written(vec![
+    let events = vec![
         event(1_999_123_456_789, EventKind::SoftirqRaise { vec: 1 }),
         event(1_999_123_456_790, EventKind::Exit { tid: Tid(312) }),
         event(1_999_123_456_790, EventKind::StackFrame { name: Symbol::from("do_exit") }),
+        event(1_999_123_456_790, EventKind::StackFrame { name: Symbol::from("do_group_exit") }),
         event(2_000_000_000_000, EventKind::Lost { count: Some(7), since: None, kinds: KindSet::NONE }),
         event(2_000_000_000_000, EventKind::CpuIdle { state: None }),
-    ]);
+    ];
+    let text = written(events.clone());
     let expected = "# whylate: clock=mono\ncpus=4\n           \
         <...>-312     [001] d..2.   1999.123456789: softirq_raise: vec=1 [action=TIMER]\n           \
-        <...>-312     [001] d..2.   1999.123456790: sched_process_exit: comm=<...> pid=312 prio=?\n \
-        => do_exit\n\
+        <...>-312     [001] d..2.   1999.123456790: sched_process_exit: comm=<...> pid=312 prio=?\n           \
+        <...>-312     [001] d..2.   1999.123456790: kernel_stack: <stack trace>\n \
+        => do_exit\n \
+        => do_group_exit\n\
         CPU:1 [LOST 7 EVENTS]\n           \
         <...>-312     [001] d..2.   2000.000000000: cpu_idle: state=4294967295 cpu_id=1\n";
     assert_eq!(text, expected);
+    assert_eq!(read(&text), events);
 }
 
 /// The kernel gives the summaries of these tracers in microseconds, and all else in nanoseconds.

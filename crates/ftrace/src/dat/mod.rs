@@ -37,7 +37,7 @@ pub use error::DatError;
 pub use events::{CpuEvents, TraceEvents};
 pub use latency_text::LatencyText;
 pub use options::{Guest, Session};
-pub use raw::{RawEvent, RawEvents};
+pub use raw::{LostAtEnd, RawEvent, RawEvents};
 pub use raw_dump::{RawBuffer, RawDump};
 pub use read_at::ReadAt;
 pub use tracing_data::TracingData;
@@ -64,9 +64,10 @@ use whylate_events::{Damage, Kind, KindSet, TraceInfo};
 /// What every trace.dat begins with, before its version.
 const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
 
-/// Memory for the blocks of all CPUs together, and the bounds of one CPU's share.
+/// Memory for the blocks of all CPUs together, and the bounds of one CPU's share: what is read shall still be in the
+/// second cache when it is decoded, whichever of the CPUs' turn it is.
 const ALL_BLOCKS: usize = 64 << 20;
-const LARGEST_SHARE: usize = 1 << 20;
+const LARGEST_SHARE: usize = 128 << 10;
 const SMALLEST_SHARE: usize = 64 << 10;
 /// The same for chunks that are unpacked; trace-cmd's have ten pages.
 const ALL_CHUNKS: usize = 256 << 20;
@@ -268,8 +269,8 @@ impl TraceFile {
             let times = self.container.times.of(records.cpu);
             RawStream::new(buffer, records, times)
         });
-        let endian = self.container.endian;
-        RawEvents::new(self.formats.clone(), self.decoders.clone(), endian, streams.collect())
+        let (endian, gone) = (self.container.endian, self.container.gone.clone());
+        RawEvents::new(self.formats.clone(), self.decoders.clone(), endian, streams.collect(), gone)
     }
 
     /// A reader for each CPU of each buffer, with the buffer's index.

@@ -66,6 +66,19 @@ pub struct RawEvents {
     heads: BinaryHeap<Reverse<(Ns, usize)>>,
     /// The stream that gave the last event, and still holds it.
     lent: Option<usize>,
+    /// CPUs of which the last events are gone, or all, and how many.
+    gone: Vec<(Cpu, u64)>,
+}
+
+/// Events that are lost behind a CPU's last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostAtEnd {
+    /// In which of [`TraceFile::buffers`](super::TraceFile::buffers); the first one where that is not known.
+    pub buffer: usize,
+    /// Whose they were.
+    pub cpu: Cpu,
+    /// How many.
+    pub lost: LostBefore,
 }
 
 pub(super) struct RawStream {
@@ -102,10 +115,30 @@ impl RawEvents {
         decoders: Arc<Decoders>,
         endian: Endian,
         streams: Vec<RawStream>,
+        gone: Vec<(Cpu, u64)>,
     ) -> RawEvents {
         let head = |(index, stream): (usize, &RawStream)| Some(Reverse((stream.head.as_ref()?.0, index)));
         let heads = streams.iter().enumerate().filter_map(head).collect();
-        RawEvents { formats, decoders, endian, streams, heads, lent: None }
+        RawEvents { formats, decoders, endian, streams, heads, lent: None, gone }
+    }
+
+    /// What is lost behind each CPU's last event; nothing before [`next`](Self::next) gave `None`, and each only
+    /// once.
+    pub fn lost_at_end(&mut self) -> Vec<LostAtEnd> {
+        if self.lent.is_some() || !self.heads.is_empty() {
+            return Vec::new();
+        }
+        let at_end = |stream: &mut RawStream| {
+            let lost = stream.records.take_lost()?;
+            Some(LostAtEnd { buffer: stream.buffer, cpu: stream.records.cpu, lost })
+        };
+        let mut lost: Vec<LostAtEnd> = self.streams.iter_mut().filter_map(at_end).collect();
+        for (cpu, count) in std::mem::take(&mut self.gone) {
+            if lost.iter().all(|told| told.cpu != cpu) {
+                lost.push(LostAtEnd { buffer: 0, cpu, lost: LostBefore { count: Some(count) } });
+            }
+        }
+        lost
     }
 
     /// The next event in time order.

@@ -16,8 +16,9 @@ mod section;
 
 use super::options as option;
 use section::{Out, Section, first_page};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use whylate_base::Cpu;
 
@@ -119,6 +120,18 @@ pub enum WriteError {
         /// The path asked for.
         path: PathBuf,
     },
+    /// There is a file at the path that this user may not write.
+    #[error(
+        "cannot write {}: the file that is there is read-only (mode {mode:04o}); give another name, or make it \
+         writable (chmod u+w)",
+        path.display()
+    )]
+    ReadOnly {
+        /// The path asked for.
+        path: PathBuf,
+        /// The file's permissions.
+        mode: u32,
+    },
     /// The file, or its directory, could not be written.
     #[error("cannot write {}", path.display())]
     Io {
@@ -129,21 +142,46 @@ pub enum WriteError {
     },
 }
 
-/// Checks that a file can be made at `path`, and returns the directory it will be in:
+/// Checks that a file can be made at `path`, or replaced, and returns the directory it will be in:
 /// to be asked before a recording starts rather than when it is over.
 ///
 /// # Errors
-/// [`WriteError`] when there is something else, no such directory, or no right to write it.
+/// [`WriteError`] when there is something else or a file that may not be written, no such directory, or no right
+/// to write it.
 pub fn check_output(path: &Path) -> Result<PathBuf, WriteError> {
     let error = |source| WriteError::Io { path: path.to_owned(), source };
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => return Err(WriteError::Directory { path: path.to_owned() }),
         Ok(metadata) if !metadata.is_file() => return Err(WriteError::NotAFile { path: path.to_owned() }),
-        _ => {}
+        // To replace it takes a right to the directory only: whoever took away that to the file meant it.
+        Ok(metadata) => match File::options().write(true).open(path) {
+            Err(denied) if denied.kind() == io::ErrorKind::PermissionDenied => {
+                let mode = metadata.permissions().mode() & 0o7777;
+                return Err(WriteError::ReadOnly { path: path.to_owned(), mode });
+            }
+            opened => drop(opened.map_err(error)?),
+        },
+        Err(_) => {}
     }
     let directory = directory_of(path);
     tempfile::tempfile_in(&directory).map_err(error)?;
     Ok(directory)
+}
+
+/// Gives `part`, which is to replace what is at `path`, the permissions and the owner of that; a new file keeps
+/// its own. Where the owner cannot be kept, which takes rights of its own, it is this user.
+///
+/// # Errors
+/// When the permissions cannot be set.
+pub fn keep_mode(part: &File, path: &Path) -> io::Result<()> {
+    let Ok(there) = path.metadata() else { return Ok(()) };
+    let own = part.metadata()?;
+    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
+        // A group alone can be given to a file by any of its members.
+        let _ = fchown(part, Some(there.uid()), Some(there.gid()))
+            .or_else(|_| fchown(part, None, Some(there.gid())));
+    }
+    part.set_permissions(Permissions::from_mode(there.permissions().mode() & 0o777))
 }
 
 /// Where the file will really be: behind a symbolic link, if `path` is one.
@@ -160,7 +198,7 @@ fn directory_of(path: &Path) -> PathBuf {
 
 /// Writes a trace.dat to `path` and returns its size in bytes. It is written under another
 /// name in the same directory and renamed when it is complete, so what was at `path`
-/// stays until then, and a half file never lies there.
+/// stays until then, and a half file never lies there. It has the permissions of what it replaces.
 ///
 /// # Errors
 /// [`WriteError`], naming the path.
@@ -169,9 +207,10 @@ pub fn write_file(path: &Path, description: &Description, buffers: &[Buffer<'_>]
     let directory = check_output(path)?;
     let mut builder = tempfile::Builder::new();
     // The umask still applies, as for any file a program makes.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let permissions = Permissions::from_mode(0o666);
     let builder = builder.prefix(".whylate-").suffix(".part").permissions(permissions);
     let mut file = builder.tempfile_in(directory).map_err(error)?;
+    keep_mode(file.as_file(), path).map_err(error)?;
     let bytes = write(file.as_file_mut(), description, buffers).map_err(error)?;
     file.persist(target_of(path)).map_err(|e| error(e.error))?;
     Ok(bytes)

@@ -21,7 +21,9 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Function)> {
         "funcgraph_entry" | "fgraph_retaddr_entry" => {
             (Kind::FunctionGraph, Function::Entry { func: f.int("func")?, depth: f.int("depth")? })
         }
-        // Where they lie differs by version and by CONFIG_FUNCTION_GRAPH_RETVAL (6.5), not how they are called.
+        // Where they lie differs by version and by CONFIG_FUNCTION_GRAPH_RETVAL (6.5), and since 6.14 both times are
+        // of the entry and no longer of the return in it. How they are called has not changed, up to 7.2: without
+        // them there is no duration, and nothing is made up.
         "funcgraph_exit" => {
             let (func, depth) = (f.int("func")?, f.int("depth")?);
             let (calltime, rettime) = (f.int("calltime")?, f.int("rettime")?);

@@ -55,8 +55,7 @@ impl<W: Write> PageWriter<W> {
             self.flush_page()?;
         }
         if self.page.is_empty() {
-            self.page.extend(ts.to_ne_bytes());
-            self.page.extend(0u64.to_ne_bytes());
+            self.begin_page(ts);
             self.last = ts;
         }
         let delta = ts - self.last;
@@ -95,14 +94,24 @@ impl<W: Write> PageWriter<W> {
         Ok(())
     }
 
-    /// Ends the last page; gives `out` back, with the number of bytes it got.
+    /// Ends the last page; gives `out` back, with the number of bytes it got. What was lost behind the last record
+    /// is said by a page without any.
     ///
     /// # Errors
     /// What `out` answers.
     pub fn finish(mut self) -> io::Result<(W, u64)> {
         self.flush_page()?;
+        if self.lost.is_some() {
+            self.begin_page(self.last);
+            self.flush_page()?;
+        }
         self.out.flush()?;
         Ok((self.out, self.written))
+    }
+
+    fn begin_page(&mut self, ts: u64) {
+        self.page.extend(ts.to_ne_bytes());
+        self.page.extend(0u64.to_ne_bytes());
     }
 
     /// Bytes that a page may hold, its header included.

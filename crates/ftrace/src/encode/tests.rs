@@ -57,13 +57,28 @@ fn losses_stand_before_the_next_record() {
 }
 
 #[test]
+fn a_loss_behind_the_last_record_has_a_page_of_its_own() {
+    for count in [Some(7), None] {
+        let mut writer = PageWriter::new(Vec::new(), 4096);
+        writer.push(1 << 40, &[1; 8]).expect("written");
+        writer.lose(LostBefore { count }).expect("written");
+        let (pages, bytes) = writer.finish().expect("written");
+        assert_eq!((bytes, pages.len()), (8192, 8192));
+        assert_eq!(read(&pages[..4096], 4096).len(), 1);
+        let last = PageLayout::of_long_size(Endian::NATIVE, 8).open(&pages[4096..]).expect("a page");
+        assert_eq!((last.timestamp(), last.lost()), (1 << 40, Some(LostBefore { count })));
+        assert!(last.is_empty() && last.damage().is_none());
+    }
+}
+
+#[test]
 fn a_record_that_no_page_holds_is_refused() {
     let mut writer = PageWriter::new(Vec::new(), 4096);
     assert!(writer.push(1, &[0; 4080]).is_err());
     writer.push(1, &[0; 4072]).expect("as long as can be");
     writer.lose(LostBefore { count: Some(1) }).expect("written");
     assert!(writer.push(2, &[0; 4072]).is_err(), "the count needs room");
-    assert_eq!(read(&writer.finish().expect("written").0, 4096).len(), 1);
+    assert_eq!(read(&writer.finish().expect("written").0[..4096], 4096).len(), 1);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `FtraceEvent` messages to typed events (`protos/perfetto/trace/ftrace/*.proto`).
 
+mod noise;
+
 use super::state::StateBits;
 use super::wire::{Field, fields};
 use std::collections::HashMap;
@@ -196,7 +198,14 @@ fn marker(text: &[u8]) -> Marker {
 /// A generic event: its name and its fields by name.
 pub(super) struct Generic<'b> {
     name: &'b [u8],
-    fields: Vec<(&'b [u8], i64)>,
+    fields: Vec<(&'b [u8], Held<'b>)>,
+}
+
+/// What a generic event's field holds.
+#[derive(Clone, Copy)]
+enum Held<'b> {
+    Int(i64),
+    Text(&'b [u8]),
 }
 
 /// More fields than any event has that is read here.
@@ -210,15 +219,16 @@ impl<'b> Generic<'b> {
             match (field.number, field.bytes(bytes)) {
                 (1, Some(name)) => generic.name = name,
                 (2, Some(field)) if generic.fields.len() < MOST_FIELDS => {
-                    let (mut name, mut value) = (&[][..], None);
+                    let (mut name, mut held) = (&[][..], None);
                     for part in fields(field) {
                         match part.number {
                             1 => name = part.bytes(field).unwrap_or_default(),
-                            4 | 5 => value = part.int(),
+                            3 => held = part.bytes(field).map(Held::Text),
+                            4 | 5 => held = part.int().map(|value| Held::Int(value as i64)),
                             _ => {}
                         }
                     }
-                    generic.fields.extend(value.map(|value| (name, value as i64)));
+                    generic.fields.extend(held.map(|held| (name, held)));
                 }
                 _ => {}
             }
@@ -230,14 +240,32 @@ impl<'b> Generic<'b> {
     pub(super) fn described(bytes: &'b [u8], by: &'b Described) -> Generic<'b> {
         let named = |field: Field| {
             let name = by.fields.get(&field.number)?;
-            Some((name.as_bytes(), field.int()? as i64))
+            let held = match field.bytes(bytes) {
+                Some(text) => Held::Text(text),
+                None => Held::Int(field.int()? as i64),
+            };
+            Some((name.as_bytes(), held))
         };
         let fields = fields(bytes).filter_map(named).take(MOST_FIELDS).collect();
         Generic { name: by.name.as_bytes(), fields }
     }
 
+    fn held(&self, name: &str) -> Option<Held<'b>> {
+        self.fields.iter().find(|(field, _)| *field == name.as_bytes()).map(|&(_, held)| held)
+    }
+
     fn int(&self, name: &str) -> Option<i64> {
-        self.fields.iter().find(|(field, _)| *field == name.as_bytes()).map(|&(_, value)| value)
+        match self.held(name)? {
+            Held::Int(value) => Some(value),
+            Held::Text(_) => None,
+        }
+    }
+
+    fn text<const N: usize>(&self, name: &str) -> Option<Text<N>> {
+        match self.held(name)? {
+            Held::Text(text) => Some(Text::from_bytes(text)),
+            Held::Int(_) => None,
+        }
     }
 
     /// What happened; [`EventKind::Other`] where the event has no type here.
@@ -262,7 +290,13 @@ impl<'b> Generic<'b> {
                 EventKind::ContentionEnd { lock: u64("lock_addr")?, ret: self.int("ret")? as i32 }
             }
             "nmi_handler" => EventKind::Nmi { delta: Ns(self.int("delta_ns")?) },
+            // As `whylate convert` writes them: Perfetto's recorder cannot have these tracers' own entries.
+            "function" => EventKind::Function { name: self.text("function")? },
+            "kernel_stack" => EventKind::StackFrame { name: self.text("function")? },
             _ => {
+                if let Some(kind) = noise::decode(name, self) {
+                    return Some(kind);
+                }
                 // Of `irq_vectors`; their one field is the vector.
                 self.int("vector")?;
                 match (name.strip_suffix("_entry"), name.strip_suffix("_exit")) {

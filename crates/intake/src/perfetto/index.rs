@@ -30,6 +30,8 @@ pub(super) struct Index {
     pub(super) release: Option<String>,
     pub(super) machine: Option<String>,
     pub(super) cpus: u32,
+    /// Whether the events' clock is the monotonic one, where that is told.
+    pub(super) monotonic: Option<bool>,
     /// By CPU: events that the kernel had lost when the recording began, and when it ended.
     losses: BTreeMap<u64, [Option<u64>; 2]>,
     pub(super) damage: Vec<Damage>,
@@ -245,7 +247,7 @@ impl<'i> Pass<'i> {
             match (number, found) {
                 (1, Found::Bytes(bundle)) => bundles.push(bundle),
                 (10, Found::Int(id)) => sequence = id as u32,
-                (2 | 34 | 45, Found::Bytes(place)) => self.describe(number, place),
+                (2 | 6 | 34 | 45, Found::Bytes(place)) => self.describe(number, place),
                 (50, Found::Bytes(place)) => self.unpack(place)?,
                 _ => {}
             }
@@ -297,7 +299,7 @@ impl<'i> Pass<'i> {
         Some(0)
     }
 
-    /// `ProcessTree`, `FtraceStats`, `SystemInfo`.
+    /// `ProcessTree`, `ClockSnapshot`, `FtraceStats`, `SystemInfo`.
     fn describe(&mut self, number: u32, place: Range<u64>) {
         let Some(bytes) = self.read(place.clone()) else {
             self.note(place.start, "a packet is longer than any that describes a recording: skipped");
@@ -308,6 +310,10 @@ impl<'i> Pass<'i> {
                 for field in fields(&bytes).filter(|field| field.number == 2) {
                     self.thread(field.bytes(&bytes).unwrap_or_default());
                 }
+            }
+            6 => {
+                let so_far = self.index.monotonic.unwrap_or(true);
+                self.index.monotonic = Some(so_far && is_monotonic(&bytes));
             }
             34 => self.stats(&bytes),
             _ => {
@@ -448,6 +454,30 @@ impl<'i> Pass<'i> {
         let to = (wanted.saturating_sub(self.window_at) as usize).min(self.window.len());
         self.window.get(start..to).unwrap_or_default()
     }
+}
+
+/// True for a `ClockSnapshot` that puts the trace in monotonic time, with boot time, in which bundles are taken to
+/// be, not a nanosecond from it. `FtraceClock` has no name for the clock `mono`, so this is how it is told; of a
+/// running machine two clocks are never read at once.
+fn is_monotonic(snapshot: &[u8]) -> bool {
+    const MONOTONIC: u64 = 3;
+    const BOOTTIME: u64 = 6;
+    let (mut primary, mut monotonic, mut boot) = (None, None, None);
+    for field in fields(snapshot) {
+        match (field.number, field.bytes(snapshot)) {
+            (1, Some(clock)) => {
+                let of = |number| fields(clock).find(|field| field.number == number)?.int();
+                match of(1) {
+                    Some(MONOTONIC) => monotonic = of(2),
+                    Some(BOOTTIME) => boot = of(2),
+                    _ => {}
+                }
+            }
+            (2, None) => primary = field.int(),
+            _ => {}
+        }
+    }
+    primary == Some(MONOTONIC) && monotonic.is_some() && monotonic == boot
 }
 
 /// Of a packet whose first bytes are `head`, at `at`: where its content begins, and its length.

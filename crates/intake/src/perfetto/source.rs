@@ -72,14 +72,15 @@ impl PerfettoSource {
         let merge = Merge::new(streams);
         let mut perfetto = PerfettoSource { merge, event: None, info, comms, ended: false };
         // Each stream has read its first bundle, which says what clock it has.
-        perfetto.info.clock = perfetto.clock();
+        perfetto.info.clock = perfetto.clock(index.monotonic == Some(true));
         Ok(perfetto)
     }
 
-    fn clock(&self) -> Option<String> {
+    fn clock(&self, monotonic: bool) -> Option<String> {
         let clocks = self.merge.streams().filter_map(|stream| stream.tally.clock);
         let name = match clocks.max()? {
             // What is not said is the default (`FtraceClock` in ftrace_event_bundle.proto).
+            0 if monotonic => "mono",
             0 => "boot",
             2 => "global",
             3 => "local",

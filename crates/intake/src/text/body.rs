@@ -5,6 +5,7 @@ use super::fields::{
 };
 use super::graph::{self, Call};
 use super::line::Head;
+use super::syscalls::{self, Numbers};
 use super::{sched, tracers};
 use whylate_base::Comm;
 use whylate_events::{
@@ -36,11 +37,11 @@ pub(crate) enum Stack {
     User,
 }
 
-/// Reads what stands behind the timestamp.
-pub(crate) fn parse(head: &Head<'_>, body: &str) -> Body {
+/// Reads what stands behind the timestamp, of a machine whose system calls have these `numbers`.
+pub(crate) fn parse(head: &Head<'_>, body: &str, numbers: Numbers) -> Body {
     let body = without_difference(body);
     if let Some((name, text)) = named(body) {
-        return event(head, name, text);
+        return event(head, name, text, numbers);
     }
     match body.bytes().next() {
         // Only the lines of tracers begin with a number.
@@ -52,8 +53,14 @@ pub(crate) fn parse(head: &Head<'_>, body: &str) -> Body {
         Some(b'P') if body.starts_with("PERF_RECORD_LOST") => {
             Body::Lost(body.split_once(" lost ").and_then(|(_, count)| number(count)))
         }
+        Some(b's') if is_syscall(body) => syscalls::unnamed(body, numbers).map_or(Body::Unknown, Body::Event),
         _ => function(body).map_or(Body::Unknown, Body::Event),
     }
+}
+
+/// `sys_name(` or `sys_name ->`; a function's line has its name alone, or `<-` behind it.
+fn is_syscall(body: &str) -> bool {
+    body.starts_with("sys_") && (body.contains('(') || body.contains(" -> "))
 }
 
 /// `trace-cmd report --ts-diff` puts the time since the last event before each: `(+2138)`.
@@ -101,7 +108,7 @@ fn function(body: &str) -> Option<EventKind> {
     is_function.then(|| EventKind::Function { name: symbol(body) })
 }
 
-fn event(head: &Head<'_>, name: &str, text: &str) -> Body {
+fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
     let call = |call: Option<Call>| call.map_or(Body::Damaged, Body::Call);
     let kind = match name {
         "sched_switch" => sched::switch(text),
@@ -150,26 +157,29 @@ fn event(head: &Head<'_>, name: &str, text: &str) -> Body {
         "irq_noise" => tracers::noise(NoiseSource::Irq, text),
         "softirq_noise" => tracers::noise(NoiseSource::Softirq, text),
         "thread_noise" => tracers::noise(NoiseSource::Thread, text),
-        _ => return named_by_pattern(name, text),
+        _ => return named_by_pattern(name, text, numbers),
     };
     kind.map_or(Body::Damaged, Body::Event)
 }
 
 /// Events whose names are made from another name: `local_timer_entry`, `sys_enter_futex`.
-fn named_by_pattern(name: &str, text: &str) -> Body {
+fn named_by_pattern(name: &str, text: &str, numbers: Numbers) -> Body {
     let vector = || value::<u32>(text, "vector").filter(|_| text.starts_with("vector="));
     let kind = if let Some(vector_name) = name.strip_suffix("_entry").filter(|_| vector().is_some()) {
         Some(EventKind::VectorEntry { name: Name::from(vector_name) })
     } else if let Some(vector_name) = name.strip_suffix("_exit").filter(|_| vector().is_some()) {
         Some(EventKind::VectorExit { name: Name::from(vector_name) })
-    } else if name.starts_with("sys_enter_") {
-        // Only raw printing has the number; it differs by architecture, which text does not tell.
-        value(text, "__syscall_nr")
-            .map(|nr| EventKind::SyscallEnter(Syscall { nr, args: raw_arguments(text) }))
-    } else if name.starts_with("sys_exit_") {
-        value(text, "__syscall_nr")
-            .zip(field(text, "ret").and_then(signed))
-            .map(|(nr, ret)| EventKind::SyscallExit(SyscallReturn { nr, ret }))
+    } else if let Some(call) = name.strip_prefix("sys_enter_") {
+        // Only raw printing has the number; elsewhere it goes by the name.
+        match value(text, "__syscall_nr") {
+            Some(nr) => Some(EventKind::SyscallEnter(Syscall { nr, args: raw_arguments(text) })),
+            None => syscalls::enter(call, text, numbers),
+        }
+    } else if let Some(call) = name.strip_prefix("sys_exit_") {
+        match value(text, "__syscall_nr").zip(field(text, "ret").and_then(signed)) {
+            Some((nr, ret)) => Some(EventKind::SyscallExit(SyscallReturn { nr, ret })),
+            None => syscalls::exit_named(call, text, numbers),
+        }
     } else {
         None
     };

@@ -1,5 +1,6 @@
 //! What a text trace says about itself: `#` lines, `cpus=`, notes of lost events.
 
+use super::syscalls::Numbers;
 use super::{cpu_from, fields};
 use whylate_base::{Comm, Cpu, Ns, Policy};
 use whylate_events::{Fact, LatencyTask, LatencyTrace, LatencyTracer};
@@ -11,6 +12,8 @@ pub(crate) struct Header {
     pub(crate) kernel_release: Option<String>,
     pub(crate) clock: Option<String>,
     pub(crate) machine: Option<String>,
+    /// The machine's system calls.
+    pub(crate) numbers: Numbers,
     pub(crate) facts: Vec<Fact>,
     /// What the first latency tracer's header says of its trace.
     pub(crate) latency: Option<LatencyTrace>,
@@ -45,7 +48,10 @@ impl Header {
                 match key {
                     "clock" => self.clock = Some(value.to_owned()),
                     "release" => self.kernel_release = Some(value.to_owned()),
-                    "machine" => self.machine = Some(value.to_owned()),
+                    "machine" => {
+                        self.numbers = Numbers::of(value);
+                        self.machine = Some(value.to_owned());
+                    }
                     _ => {}
                 }
             }
@@ -104,7 +110,7 @@ impl Header {
     fn measured(&mut self, text: &str) {
         let us = fields::first_word(text).parse::<i64>().ok().and_then(|us| us.checked_mul(1_000));
         let cpu = text.split_once("CPU#").and_then(|(_, cpu)| leading_number(cpu));
-        let entries = text.split_once('#').and_then(|(_, entries)| leading_number(entries));
+        let entries = text.split_once(" #").and_then(|(_, entries)| leading_number(entries));
         if let Some(latency) = self.first_latency() {
             latency.entries = entries.map(u64::from);
             latency.latency = us.map_or(latency.latency, Ns);
@@ -153,7 +159,7 @@ fn latency_task(text: &str) -> Option<LatencyTask> {
     let (who, settings) = text.rsplit_once(" (uid:")?;
     let (comm, tid) = fields::comm_pid(fields::trim(who))?;
     let setting = |key: &str| leading_number(settings.split_once(key)?.1);
-    let policy = Policy::from_raw(setting(" policy:")?);
+    let policy = setting(" policy:").and_then(Policy::from_raw);
     let rt_priority = setting(" rt_prio:")?;
     (!comm.is_empty()).then_some(LatencyTask { tid, comm: Comm::from(comm), policy, rt_priority })
 }

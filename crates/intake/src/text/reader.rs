@@ -137,7 +137,7 @@ impl Reader {
     }
 
     fn event_line(&mut self, head: &Head<'_>, body: &str) {
-        let parsed = body::parse(head, body);
+        let parsed = body::parse(head, body, self.header.numbers);
         self.names.learn(head.context.tid, head.comm);
         self.free_text = matches!(parsed, Body::Event(EventKind::Marker(_)))
             || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));

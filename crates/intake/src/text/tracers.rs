@@ -11,6 +11,7 @@
 //! osnoise tracer counts in whole microseconds, as does hwlat.
 
 use super::fields::{self, decimal, field, from_right, labelled, number};
+use crate::softirqs::softirq_name;
 use whylate_base::Ns;
 use whylate_events::{EventKind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext};
 
@@ -156,7 +157,7 @@ fn raw_noise(source: NoiseSource, text: &str) -> Option<(&str, u32, Ns, Ns)> {
         NoiseSource::Irq => (field(text, "desc").unwrap_or(""), number(field(text, "vector")?)?),
         NoiseSource::Softirq => {
             let vector: u32 = number(field(text, "vector")?)?;
-            (SOFTIRQS.get(vector as usize).copied().unwrap_or(""), vector)
+            (softirq_name(vector), vector)
         }
         NoiseSource::Thread => {
             let [comm, _, _, pid] = from_right(text, ["comm", "start", "duration", "pid"])?;
@@ -166,7 +167,3 @@ fn raw_noise(source: NoiseSource, text: &str) -> Option<(&str, u32, Ns, Ns)> {
     let name = name.trim_matches('"');
     Some((name, id, time("start")?, time("duration")?))
 }
-
-/// By number (`include/linux/interrupt.h`).
-const SOFTIRQS: [&str; 10] =
-    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];

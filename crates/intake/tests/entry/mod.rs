@@ -1,11 +1,13 @@
 //! What every reader must hold to on any bytes at all: the entry points of the fuzz targets (`fuzz/`), and of
 //! the mutation test here, which needs no nightly toolchain.
 //!
-//! A reader neither panics nor hangs, gives its events in time order, and no more of them than the bytes can hold.
+//! A reader does not panic, gives its events in time order, and no more of them than the bytes can hold. It does
+//! not hang either: what it reads back and forth, it reads a bounded number of times over.
 
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use whylate_events::{EventSource, KindSet};
 use whylate_ftrace::bytes::Endian;
 use whylate_ftrace::dat::{Compression, ReadAt, TraceFile};
@@ -54,18 +56,53 @@ pub(crate) fn page(bytes: &[u8]) -> u64 {
 
 /// A trace.dat of either version, typed and raw.
 pub(crate) fn trace_dat(bytes: &[u8]) -> u64 {
-    let source: Arc<dyn ReadAt> = Arc::new(bytes.to_vec());
+    let counted = Arc::new(Counted { bytes: bytes.to_vec(), read: AtomicU64::new(0) });
+    let source: Arc<dyn ReadAt> = counted.clone();
+    let events = recording(source, bytes.len());
+    counted.assert_bounded();
+    events
+}
+
+fn recording(source: Arc<dyn ReadAt>, size: usize) -> u64 {
     let Ok(file) = TraceFile::from_source(source, Path::new("fuzz")) else { return 0 };
     let gain = if file.compression() == Compression::None { 1 } else { LARGEST_GAIN };
-    let most = most_events(bytes.len() as u64, gain);
+    let most = most_events(size as u64, gain);
     let events = drain(&mut file.events(KindSet::ALL), most);
     let (mut raw, mut count) = (file.raw_events(), 0);
     while let Some(event) = raw.next() {
-        assert!(event.payload.len() <= bytes.len() * gain as usize + SMALL as usize);
+        assert!(event.payload.len() <= size * gain as usize + SMALL as usize);
         count += 1;
-        assert!(count <= most, "{count} raw events in {} bytes", bytes.len());
+        assert!(count <= most, "{count} raw events in {size} bytes");
     }
     events
+}
+
+/// A file that counts what is read of it, empty reads too: a reader that goes in circles asks again and again.
+struct Counted {
+    bytes: Vec<u8>,
+    read: AtomicU64,
+}
+
+impl Counted {
+    /// Descriptions are read once or twice, pages by each of two readers, and all of it to look for what damage
+    /// has hidden: four times over is the most that was seen.
+    fn assert_bounded(&self) {
+        let (read, size) = (self.read.load(Ordering::Relaxed), self.bytes.len() as u64);
+        eprintln!("RATIO {} {}", read / (size + 1), read);
+        assert!(read <= 100 * size + 100_000, "{read} bytes are read of a file of {size}");
+    }
+}
+
+impl ReadAt for Counted {
+    fn size(&self) -> u64 {
+        self.bytes.size()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.bytes.read_at(buffer, offset)?;
+        self.read.fetch_add(read as u64 + 1, Ordering::Relaxed);
+        Ok(read)
+    }
 }
 
 /// Whatever it is: text, perf.data, Perfetto, a trace.dat, any of them packed.

@@ -33,6 +33,6 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Outcome> {
         bytes += part.keep()?;
     }
     let names = paths.map(|path| path.display().to_string()).join(", ");
-    tell(&names, Some(bytes), args, &written, &input);
+    tell(&names, Some(bytes), args, ConvertFormat::Parquet, &written, &input);
     Ok(Outcome::Done)
 }

@@ -167,7 +167,32 @@ fn every_event_in_every_spelling() {
             "sys_exit_futex: __syscall_nr=202 ret=0xffffffffffffff92",
             SyscallExit(SyscallReturn { nr: 202, ret: -110 }),
         ),
-        ("sys_futex(uaddr: 7f00, op: 80, val: 0)", EventKind::Other),
+        // tracefs' own lines: hexadecimal, of later kernels with a sign of it.
+        ("sys_futex(uaddr: 7f00, op: 80, val: 0)", syscall(202, [0x7f00, 0x80, 0, 0, 0, 0])),
+        (
+            "sys_clock_nanosleep(which_clock: 1, flags: 1, rqtp: 0x7ffe00, rmtp: 0)",
+            syscall(230, [1, 1, 0x7ffe00, 0, 0, 0]),
+        ),
+        (
+            "sys_openat(dfd: 0xffffff9c, filename: 0x7f00 \"/etc/a <- b\", flags: 0x80000, mode: 0)",
+            syscall(257, [0xffff_ff9c, 0x7f00, 0x80000, 0, 0, 0]),
+        ),
+        ("sys_sched_yield()", syscall(24, [0; 6])),
+        ("sys_futex -> 0xffffffffffffff92", SyscallExit(SyscallReturn { nr: 202, ret: -110 })),
+        ("sys_read -> 0x1f", SyscallExit(SyscallReturn { nr: 0, ret: 31 })),
+        ("sys_no_such_call(a: 1)", EventKind::Other),
+        ("sys_futex(uaddr: 7f00, op:", EventKind::Other),
+        // trace-cmd's.
+        (
+            "sys_enter_futex: op=FUTEX_WAIT|FUTEX_PRIVATE_FLAG uaddr=0x7f00 val=0x2 utime=0x00000010",
+            syscall(202, [0x7f00, 0x80, 2, 0x10, 0, 0]),
+        ),
+        (
+            "sys_enter_clock_nanosleep: which_clock: 0x00000001, flags: 0x00000001, rqtp: 0x7ffe00, rmtp: 0x00000000",
+            syscall(230, [1, 1, 0x7ffe00, 0, 0, 0]),
+        ),
+        ("sys_exit_futex: 0xffffffffffffff92", SyscallExit(SyscallReturn { nr: 202, ret: -110 })),
+        ("sys_exit_futex: later", EventKind::Other),
         (
             "page_fault_user: address=0x7ffe29c3a7c8 ip=0x7f4c2022f08e error_code=0x7",
             PageFault(whylate_events::PageFault { address: 0x7ffe29c3a7c8, ip: 0x7f4c2022f08e, user: true }),
@@ -246,6 +271,15 @@ fn states_by_letter_and_by_bit() {
     ] {
         let event = one(&format!("a-1 [000] 1.5: sched_switch: a:1 [120] {state} ==> b:2 [120]"));
         assert_eq!(event.kind, switch(("a", 1, 120), expected, ("b", 2, 120)), "{state}");
+    }
+}
+
+#[test]
+fn a_calls_number_is_that_of_the_machine() {
+    for (machine, nr) in [("x86_64", Some(202)), ("aarch64", Some(98)), ("armv7l", None)] {
+        let (events, info) = all(&format!("# whylate: machine={machine}\na-1 [000] 1.5: sys_futex -> 0x0"));
+        let expected = nr.map_or(Other, |nr| SyscallExit(SyscallReturn { nr, ret: 0 }));
+        assert_eq!((events[0].kind, info.damage), (expected, vec![]), "{machine}");
     }
 }
 

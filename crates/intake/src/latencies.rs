@@ -1,0 +1,99 @@
+//! What other tools measured: their counted latencies, told apart by content.
+//!
+//! ```text
+//! "{" ──> json: cyclictest --json, oslat --json, jitterdebugger, OSADL's RT Dataset
+//! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat
+//! ```
+//!
+//! Most of them count in whole microseconds, and only up to a limit; a [`Run`]'s notes say so.
+
+mod counted;
+mod cyclictest;
+mod json;
+mod oslat;
+mod rtla;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use whylate_stats::Run;
+
+/// Longer files are no histograms: a day of `cyclictest -v` at 1 ms has 2 GiB.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Why a measurement cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LatenciesError {
+    /// It cannot be read as a file.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// It is something else.
+    #[error(
+        "{}: no measurement that is known. These are: whylate measure --json; cyclictest's output (also -h, --histfile, \
+         -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; jitterdebugger's JSON; OSADL's RT Dataset",
+        path.display()
+    )]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is one of these, and broken.
+    #[error("{}: {tool} wrote it, but {why}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// The program that wrote it.
+        tool: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What is wrong with a file that is known.
+struct Broken {
+    tool: &'static str,
+    why: String,
+}
+
+/// The measurement in a file, which gives it its label.
+///
+/// # Errors
+/// If the file cannot be read, or is none of another tool's measurements.
+pub fn open(path: &Path) -> Result<Run, LatenciesError> {
+    let file = |error| LatenciesError::File { path: path.to_owned(), error };
+    let size = std::fs::metadata(path).map_err(file)?.len();
+    if size > MOST_BYTES {
+        return Err(LatenciesError::Unknown { path: path.to_owned() });
+    }
+    read(path, &std::fs::read(path).map_err(file)?)
+}
+
+/// The measurement in the bytes of a file.
+///
+/// # Errors
+/// If they are none of another tool's measurements.
+pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
+    let text = String::from_utf8_lossy(bytes);
+    let read = match text.trim_start().starts_with('{') {
+        true => json::read(&text),
+        false => [rtla::read, oslat::read, cyclictest::read].into_iter().find_map(|reader| reader(&text)),
+    };
+    match read {
+        None => Err(LatenciesError::Unknown { path: path.to_owned() }),
+        Some(Err(Broken { tool, why })) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
+        Some(Ok(run)) => Ok(Run { label: label(path), ..run }),
+    }
+}
+
+fn label(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

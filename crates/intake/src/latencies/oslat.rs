@@ -1,0 +1,64 @@
+//! oslat's text: a line for each class, a column for each core (rt-tests, src/oslat/oslat.c).
+
+use super::Broken;
+use super::counted::{Counted, notes};
+use whylate_base::{Cpu, Ns};
+use whylate_stats::{Measured, Run};
+
+const TOOL: &str = "oslat";
+
+/// `    002 (us):\t 5091 77`, after `        Core:\t 1 3`. The last class holds what was later, too.
+pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
+    let line = |name: &str| {
+        let of = |line: &str| {
+            line.trim_start()
+                .strip_prefix(name)
+                .map(|rest| rest.trim_start_matches([':', ' ', '\t']).to_owned())
+        };
+        text.lines().find_map(of)
+    };
+    let numbers = |rest: &str| -> Vec<f64> {
+        rest.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect()
+    };
+    text.lines().find(|line| line.starts_with("oslat V"))?;
+    let cores = numbers(&line("Core:")?);
+    let mut threads: Vec<Counted> = cores
+        .iter()
+        .map(|core| Counted {
+            cpu: Some(Cpu(*core as u32)),
+            name: format!("CPU {core}"),
+            ..Counted::default()
+        })
+        .collect();
+    for line in text.lines().filter(|line| line.contains("(us):")) {
+        let Some((class, rest)) = line.split_once("(us):") else { continue };
+        let Ok(class) = class.trim().parse::<u64>() else { continue };
+        let last = rest.contains("overflows");
+        for (thread, count) in threads.iter_mut().zip(numbers(rest)) {
+            match last {
+                true => thread.overflow = count as u64,
+                false => thread.classes.push((class, count as u64)),
+            }
+        }
+    }
+    let (min, max, mean) = (line("Minimum:"), line("Maximum:"), line("Average:"));
+    let of = |all: &Option<String>, at: usize| all.as_deref().and_then(|all| numbers(all).get(at).copied());
+    for (at, thread) in threads.iter_mut().enumerate() {
+        (thread.min, thread.max) = (of(&min, at).map(|us| us as u64), of(&max, at).map(|us| us as u64));
+        thread.mean = of(&mean, at);
+    }
+    let threads: Vec<Measured> =
+        threads.into_iter().filter_map(|thread| thread.measured(Ns::from_us(1))).collect();
+    if threads.is_empty() {
+        return Some(Err(Broken { tool: TOOL, why: "there is no sample in it".to_owned() }));
+    }
+    let elapsed = line("Total runtime:").and_then(|rest| numbers(&rest).first().copied());
+    Some(Ok(Run {
+        tool: TOOL.to_owned(),
+        probe: "busy".to_owned(),
+        elapsed: elapsed.map(|seconds| Ns((seconds * 1e9) as i64)),
+        notes: notes(&threads, "1 us"),
+        threads,
+        ..Run::default()
+    }))
+}

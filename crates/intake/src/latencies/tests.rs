@@ -1,0 +1,146 @@
+//! What each tool writes, shortened, and what is understood of it.
+
+use super::*;
+use proptest::prelude::*;
+use whylate_base::{Cpu, Ns};
+
+fn run(text: &str) -> Run {
+    read(Path::new("a.txt"), text.as_bytes()).expect("a measurement")
+}
+
+const HISTOGRAM: &str = "# /dev/cpu_dma_latency set to 0us\n# Histogram\n000000 000000\t000000\n000017 000004\t000001\n\
+    000018 000010\t000020\n# Total: 000000014 000000021\n# Min Latencies: 00017 00017\n# Avg Latencies: 00046 00018\n\
+    # Max Latencies: 01026 00018\n# Histogram Overflows: 00002 00000\n# Histogram Overflow at cycle number:\n\
+    # Thread 0: 00053 00112\n# Thread 1:\n";
+const RTLA: &str = "# RTLA timerlat histogram\n# Time unit is microseconds (us)\n# Duration:   0 00:10:00\n\
+    Index   IRQ-000   Thr-000   IRQ-003   Thr-003\n0        276489         0    206089         0\n\
+    1           327     35487       149     30024\nover:         0         7         0         0\n\
+    count:   276816     35494    206238     30024\nmin:          0         1         0         1\n\
+    avg:          0         1         0         1\nmax:          1        31         1         1\n\
+    ALL:        IRQ       Thr       Usr\ncount:   483054     65518         0\nmin:          0         1         -\n";
+const OSLAT: &str = "oslat V 2.40\nTotal runtime: \t\t2 seconds\nCPU list: \t\t1,3\n\n        Core:\t 1 3\n\
+    Counter Freq:\t 2298 2298 (Mhz)\n    001 (us):\t 786999 5\n    002 (us):\t 51 6\n\
+    003 (us):\t 8 0 (including overflows)\n     Minimum:\t 1 1 (us)\n     Average:\t 1.001 1.500 (us)\n     Maximum:\t 410 2 (us)\n";
+const JSON: &str = r#"{"file_version": 1, "cmdline:": "/usr/bin/cyclictest -q -m", "resolution_in_ns": 0,
+    "sysinfo": {"release": "6.12-rt", "nodename": "somebody"},
+    "thread": {"10": {"histogram": {"5": 1}, "cycles": 1, "min": 5, "max": 5, "avg": 5.0, "cpu": 3},
+               "2": {"histogram": {"17": 18, "20": 2}, "cycles": 21, "min": 17, "max": 787, "avg": 38.73, "cpu": 0}}}"#;
+const JITTERDEBUGGER: &str = r#"{"version": 3, "cpu": {"1": {"histogram": {"2": 9, "4": 1}, "count": 10, "min": 2, "max": 4, "avg": 2.20}}}"#;
+const DATASET: &str = r#"{"format": {"name": "RT Dataset", "version": "1.0"}, "kernel": {"version": "6.1-rt"},
+    "condition": {"load": "idle", "interval": 200}, "latency": {"granularity": "microseconds", "cores": [[0, 3, 7], [0, 0, 9, 1]]}}"#;
+
+#[test]
+fn a_histogram_of_cyclictest() {
+    let run = run(HISTOGRAM);
+    assert_eq!((run.label.as_str(), run.tool.as_str(), run.threads.len()), ("a.txt", "cyclictest", 2));
+    let first = &run.threads[0].histogram;
+    assert_eq!(
+        (first.count(), first.overflow(), first.max(), first.min()),
+        (16, 2, Some(Ns(1_026_000)), Some(Ns(17_000)))
+    );
+    assert_eq!(first.tail(0.25), Some(Ns(17_999)));
+    assert_eq!(first.tail(0.9), None, "nobody knows");
+    assert_eq!(run.threads[1].histogram.max(), Some(Ns(18_000)));
+    assert!(run.notes.iter().any(|note| note.contains("cpu_dma_latency")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.starts_with("2 of 37 samples")), "{:?}", run.notes);
+}
+
+#[test]
+fn its_last_column_is_a_sum_where_there_is_one() {
+    let with_sum = "# Histogram\n000017 000004\t000001\t000005\n# Total: 000000004 000000001 000000005\n\
+        # Min Latencies: 00017 00017\n# Avg Latencies: 00017 00017\n# Max Latencies: 00017 00017 00017\n";
+    assert_eq!(run(with_sum).all().count(), 5);
+}
+
+#[test]
+fn a_summary_of_cyclictest_has_no_percentiles() {
+    let text = "# /dev/cpu_dma_latency set to 0us\n\
+        T: 0 ( 9066) P:80 I:1000 C:     10 Min:     14 Act:   24 Avg:   34 Max:      99\n\
+        T: 0 ( 9066) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744\n\
+        T: 1 ( 9067) P:80 I:1500 C:   1262 Min:     21 Act:   26 Avg:   74 Max:   22027\n";
+    let run = run(text);
+    assert_eq!((run.threads.len(), run.interval), (2, Some(Ns::from_ms(1))));
+    let all = run.all();
+    assert_eq!(
+        (all.count(), all.min(), all.max(), all.tail(0.5)),
+        (3262, Some(Ns(14_000)), Some(Ns(22_027_000)), None)
+    );
+    assert!(run.notes[0].starts_with("only minimum"), "{:?}", run.notes);
+}
+
+#[test]
+fn each_sample_of_cyclictest() {
+    let run = run(
+        "Max CPUs = 2\n       0:       0:      21\n       0:       1:      20\n       1:       0:      90\n",
+    );
+    assert_eq!((run.threads.len(), run.all().count(), run.all().max()), (2, 3, Some(Ns(90_000))));
+}
+
+#[test]
+fn histograms_of_rtla() {
+    let run = run(RTLA);
+    assert_eq!((run.probe.as_str(), run.elapsed), ("timerlat", Some(Ns::from_secs(600))));
+    let names: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!(names, ["CPU 0, interrupt", "CPU 0, thread", "CPU 3, interrupt", "CPU 3, thread"]);
+    let thread = &run.threads[1].histogram;
+    assert_eq!((thread.count(), thread.overflow(), thread.max()), (35_494, 7, Some(Ns(31_000))));
+    assert_eq!(run.threads[3].cpu, Some(Cpu(3)));
+}
+
+#[test]
+fn counts_of_oslat() {
+    let run = run(OSLAT);
+    assert_eq!((run.probe.as_str(), run.elapsed, run.threads.len()), ("busy", Some(Ns::from_secs(2)), 2));
+    let first = &run.threads[0];
+    assert_eq!(
+        (first.cpu, first.histogram.overflow(), first.histogram.max()),
+        (Some(Cpu(1)), 8, Some(Ns(410_000)))
+    );
+    assert_eq!(run.threads[1].histogram.count(), 11);
+}
+
+#[test]
+fn json_of_three_tools() {
+    let cyclictest = run(JSON);
+    let first = &cyclictest.threads[0];
+    assert_eq!((first.cpu, first.histogram.count(), first.histogram.overflow()), (Some(Cpu(0)), 21, 1));
+    assert_eq!(cyclictest.machine, [("kernel release".to_owned(), "6.12-rt".to_owned())], "nobody's name");
+    assert_eq!(run(JITTERDEBUGGER).threads[0].histogram.mean(), Some(Ns(2_200)));
+    let dataset = run(DATASET);
+    assert_eq!(
+        (dataset.threads.len(), dataset.all().count(), dataset.interval),
+        (2, 20, Some(Ns::from_us(200)))
+    );
+    assert_eq!(dataset.threads[1].histogram.max(), Some(Ns(3_000)));
+}
+
+#[test]
+fn what_is_none_is_refused() {
+    let error = |text: &str| read(Path::new("x"), text.as_bytes()).expect_err("no measurement").to_string();
+    assert!(error("").contains("no measurement that is known"));
+    assert!(error("hello\nworld\n").contains("cyclictest"));
+    assert!(error("{\"a\": 1}").contains("no measurement that is known"));
+    assert!(error("{\"a\": ").contains("no JSON"));
+    assert!(error("# Histogram\n000001 000000\n").contains("no sample"));
+    assert!(open(Path::new("/nowhere/at/all")).expect_err("no file").to_string().contains("cannot read"));
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_cut_or_changed_is_survived(
+        which in 0usize..6,
+        at in 0.0f64..1.0,
+        new in prop::collection::vec(any::<u8>(), 0..12),
+        cut in any::<bool>(),
+    ) {
+        let text = [HISTOGRAM, RTLA, OSLAT, JSON, JITTERDEBUGGER, DATASET][which];
+        let mut bytes = text.as_bytes().to_vec();
+        let at = (at * bytes.len() as f64) as usize;
+        let until = if cut { bytes.len() } else { (at + new.len()).min(bytes.len()) };
+        bytes.splice(at..until, new);
+        if let Ok(run) = read(Path::new("x"), &bytes) {
+            prop_assert!(run.all().count() > 0);
+            prop_assert!(run.all().max() >= run.all().min());
+        }
+    }
+}
