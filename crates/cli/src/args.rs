@@ -1,10 +1,16 @@
 //! The command line.
 
 mod convert;
+mod hold;
 mod lab;
+mod plan;
+mod tuning;
 
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
-pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
+pub(crate) use hold::HoldArgs;
+pub(crate) use lab::{DiskArgs, ExecArgs, GuestArgs, KernelsArgs, LabVerb, TuningArgs};
+pub(crate) use plan::{PlanArgs, PlanFormat, Wanted};
+pub(crate) use tuning::{ApplyArgs, Place, PlaceArgs, RollbackArgs};
 
 use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -68,6 +74,39 @@ pub(crate) enum Verb {
     /// No command line or environment of a process is taken, no password, no serial number; --list
     /// shows every path.
     Snapshot(SnapshotArgs),
+    /// Hold a request in /dev/cpu_dma_latency until a signal ends it
+    #[command(hide = true)]
+    HoldLatency(HoldArgs),
+    /// Say what tuning would change on a machine, and why: now -> then, setting by setting
+    ///
+    /// Reads the machine and a profile, whylate's own or one of TuneD's, and changes nothing. What could not be read is
+    /// left alone. The order is stable, so that plans can be compared and reviewed.
+    ///
+    /// Exit codes: 0 nothing to change; 1 changes; 2 could not do it; 3 cannot tell.
+    Plan(PlanArgs),
+    /// Make the changes of a plan, each written down before it is made
+    ///
+    /// Shows the plan, asks, and does nothing where the machine is not as it was when the plan was made. A step that
+    /// fails stops it: go on with --resume, or undo it with `whylate rollback`.
+    ///
+    /// Exit codes: 0 done; 1 refused, or the plan does not fit any more; 2 could not do it.
+    Apply(ApplyArgs),
+    /// Keep what was applied with --revert-after
+    ///
+    /// Exit codes: 0 confirmed; 1 nothing waits for it, or it was undone; 2 could not do it.
+    Confirm(PlaceArgs),
+    /// Say whether a machine still is as it was made, and who changed it where that can be known
+    ///
+    /// Exit codes: 0 as applied; 1 drift; 2 could not do it; 3 cannot tell.
+    Verify(PlaceArgs),
+    /// Undo what was applied: exact old values, files byte for byte
+    ///
+    /// Undoes the last apply that is in effect. What somebody else has changed since is shown and left.
+    ///
+    /// Exit codes: 0 all undone; 1 something was left, because somebody else changed it; 2 could not do it.
+    Rollback(RollbackArgs),
+    /// Show what was applied when, and what became of it
+    History(PlaceArgs),
 }
 
 /// What to explain of a trace.

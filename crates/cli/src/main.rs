@@ -25,6 +25,13 @@ fn main() -> ExitCode {
         Verb::Lab(verb) => verbs::lab::run(verb),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Snapshot(args) => verbs::snapshot::run(args),
+        Verb::HoldLatency(args) => verbs::hold::run(args),
+        Verb::Plan(args) => verbs::plan::run(args),
+        Verb::Apply(args) => verbs::apply::run(args),
+        Verb::Confirm(args) => verbs::confirm::run(args),
+        Verb::Verify(args) => verbs::verify::run(args),
+        Verb::Rollback(args) => verbs::rollback::run(args),
+        Verb::History(args) => verbs::history::run(args),
     };
     match result {
         Ok(outcome) => outcome.into(),

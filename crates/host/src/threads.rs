@@ -6,6 +6,8 @@ use whylate_base::{Cpu, CpuSet, Policy, Tid};
 
 /// The flag of a kernel thread in /proc/PID/stat (`PF_KTHREAD`, include/linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
+/// The flag of a thread whose CPUs nobody can change (`PF_NO_SETAFFINITY`, the same file).
+const BOUND: u64 = 0x0400_0000;
 
 /// The threads of the machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,11 @@ pub struct Thread {
     pub nice: i32,
     /// Whether it is the kernel's own.
     pub kernel: bool,
+    /// Whether the kernel refuses to change its CPUs (sched_setaffinity(2) gives `EINVAL`).
+    pub bound: bool,
+    /// When it was started, in clock ticks since boot: with its id it says which thread it is. 0 where an older
+    /// archive did not keep it.
+    pub started: u64,
     /// The CPU it was on last.
     pub cpu: Option<Cpu>,
     /// The CPUs it may use.
@@ -106,9 +113,9 @@ fn gone(why: Why) -> Result<(), Why> {
     }
 }
 
-/// Of a thread's stat what is about scheduling; 0 for what else it has: addresses, times, memory.
+/// Of a thread's stat what is about scheduling, and its start; 0 for what else it has: addresses, times, memory.
 fn scheduling(stat: &str) -> String {
-    const KEPT: [usize; 8] = [3, 4, 9, 18, 19, 39, 40, 41];
+    const KEPT: [usize; 9] = [3, 4, 9, 18, 19, 22, 39, 40, 41];
     // What is no such line is kept as it is, to be called malformed.
     let Some((name, fields)) = stat.trim_end().rsplit_once(") ") else { return stat.to_owned() };
     let kept =
@@ -137,6 +144,8 @@ fn parse(pid: i32, tid: Tid, stat: &str, affinity: Reading<CpuSet>) -> Option<Th
         priority: field(40)?.parse().ok()?,
         nice: field(19)?.parse().ok()?,
         kernel: flags & KERNEL_THREAD != 0,
+        bound: flags & BOUND != 0,
+        started: field(22)?.parse().ok()?,
         cpu: field(39)?.parse().ok().map(Cpu),
         affinity,
     })
@@ -165,6 +174,7 @@ mod tests {
             ("a) b (x", Some(Policy::Fifo), 50)
         );
         assert_eq!((thread.cpu, thread.kernel), (Some(Cpu(3)), false));
+        assert_eq!((thread.started, thread.bound), (37, false));
         assert_eq!(thread.affinity.need().expect("list").to_string(), "2-3");
         assert_eq!(threads.cgroups[&412].known().map(String::as_str), Some("0::/rt\n"));
     }
@@ -177,6 +187,7 @@ mod tests {
         let affinity = || Reading::new("/x", Ok(CpuSet::new()));
         let kept = scheduling(&secret);
         assert!(!kept.contains("94119396056128") && !kept.contains("34816"), "{kept}");
+        assert!(kept.contains(" 37 "), "with its id its start says which thread it is: {kept}");
         let thread = |text: &str| parse(412, Tid(412), text, affinity()).expect("a thread");
         assert_eq!(thread(&kept), thread(&secret));
         assert_eq!(allowed("Name:\tx\nUid:\t1000\nCpus_allowed_list:\t2-3\n"), "Cpus_allowed_list:\t2-3\n");

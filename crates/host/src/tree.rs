@@ -44,6 +44,10 @@ trait Source {
     fn list(&self, path: &str) -> Result<Vec<String>, Why>;
     /// Where a symbolic link leads, as it is written.
     fn link(&self, path: &str) -> Result<String, Why>;
+    /// The permission bits of a file. A captured one has lost them.
+    fn mode(&self, _path: &str) -> Result<u32, Why> {
+        Err(Why::NotCollected)
+    }
     /// The processes that have a file open, by id (proc_pid_fd(5)). One that is found is found, whatever else was
     /// refused; that there is none is known only where every process could be looked at.
     fn holders(&self, path: &str) -> Result<Vec<i32>, Why> {
@@ -220,6 +224,11 @@ impl Tree {
         self.note(path, Kind::Link, || value.clone().map(String::into_bytes));
         let name = value.map(|target| target.rsplit('/').next().unwrap_or_default().to_owned());
         Reading::new(path, self.explained(path, name))
+    }
+
+    /// The permission bits of a file of this machine: of some the kernel says by them that nobody may write.
+    pub fn mode(&self, path: &str) -> Reading<u32> {
+        Reading::new(path, self.explained(path, self.source.mode(path)))
     }
 
     /// The processes that have a file open. What else they have open is neither seen nor noted.

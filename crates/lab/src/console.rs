@@ -1,6 +1,6 @@
 //! What a guest's serial console shows.
 
-use crate::guest::{DONE, READY};
+use crate::guest::{CUT, DONE, READY};
 use std::time::Instant;
 
 /// Of a console that never ends, no more than this is kept, and no less than half of it.
@@ -13,6 +13,15 @@ pub(crate) struct Mark {
     pub(crate) ready: Option<Instant>,
     /// When its results were written.
     pub(crate) done: Option<Instant>,
+    /// It asks for the power to be cut.
+    pub(crate) cut: Option<Cut>,
+}
+
+/// A guest's wish to lose its power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// The exit code of the step before.
+    pub(crate) code: Option<i32>,
 }
 
 /// A console's text, line by line.
@@ -48,6 +57,8 @@ impl Console {
             self.mark.ready = now;
         } else if self.mark.done.is_none() && line.contains(DONE) {
             self.mark.done = now;
+        } else if let Some((_, code)) = line.split_once(CUT) {
+            self.mark.cut = Some(Cut { code: code.trim().parse().ok() });
         }
         self.line_start = self.lines.len();
     }

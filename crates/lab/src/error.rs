@@ -53,6 +53,14 @@ pub enum LabError {
         /// What is missing in it.
         reason: &'static str,
     },
+    /// A disk with a distribution could not be made.
+    #[error("cannot make the disk {name}: {reason}")]
+    Disk {
+        /// Its name.
+        name: String,
+        /// What was tried, why it failed, what to do.
+        reason: String,
+    },
     /// A kernel module that is not there, or not whole.
     #[error("kernel module {name}: {reason}")]
     Module {

@@ -35,6 +35,11 @@ enum Node {
 }
 
 impl Initramfs {
+    /// Without anything: for a guest that has a root.
+    pub(crate) fn empty() -> Initramfs {
+        Initramfs::default()
+    }
+
     /// With directories to mount on, and a console.
     pub(crate) fn new() -> Initramfs {
         let mut new = Initramfs::default();
@@ -43,6 +48,11 @@ impl Initramfs {
         }
         new.put("dev/console", Node::Console);
         new
+    }
+
+    /// Adds a file of the host as it is: the guest has the libraries.
+    pub(crate) fn file(&mut self, from: &Path, to: &str) {
+        self.put(to, Node::File(from.to_owned()));
     }
 
     /// Adds a file that is made here.

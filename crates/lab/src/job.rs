@@ -52,6 +52,8 @@ pub enum Step {
     Sleep(u64),
     /// Wait for the programs in the background.
     Wait,
+    /// Cut the power: QEMU is killed. Only in a machine with a disk, which keeps what was written.
+    Cut,
 }
 
 /// A program of the guest.

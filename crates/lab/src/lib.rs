@@ -5,7 +5,10 @@
 //!  machine    one guest: kernel, CPUs, time ──> QEMU ──> console, results
 //!    initramfs  what it finds in its root: cpio, modules, libraries (elf)
 //!    qemu       the process; console: what it shows
+//!  disk       machines with a disk, a distribution on it, and reboots
 //!  guest      this same program as the guest's init: does the job, packs up the results
+//!  state      everything tuning may change on a machine, and what differs between two moments
+//!  tuning     applied, rebooted, verified, rolled back, killed in the middle: is all as it was?
 //!  job        what the two tell each other
 //!  scenario   a fault as data: what runs, where, and what the answer must be
 //!  judge      the injector's label beside our explanation: right, wrong, or unexplained?
@@ -15,6 +18,7 @@
 
 mod console;
 mod cpio;
+pub mod disk;
 mod elf;
 mod error;
 pub mod guest;
@@ -30,6 +34,8 @@ mod modules;
 mod qemu;
 pub mod scenario;
 pub mod score;
+pub mod state;
+pub mod tuning;
 
 pub use error::LabError;
 pub use kernels::{Kernel, Store};

@@ -6,7 +6,7 @@ use crate::initramfs::Initramfs;
 use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report, Step};
 use crate::kernels::Kernel;
 use crate::modules::Tree;
-use crate::qemu::{Qemu, Setup};
+use crate::qemu::{Boot, Drive, Keeps, Qemu, Setup};
 use crate::scenario::Time;
 use crate::{LabError, libraries};
 use std::fs::{File, Permissions};
@@ -22,11 +22,11 @@ pub const PROGRAM_PATH: &str = "/whylate";
 /// Modules without which no results come back; built in where the tree does not have them.
 const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
 /// How often the machine is looked at.
-const LOOK: Duration = Duration::from_millis(10);
+pub(crate) const LOOK: Duration = Duration::from_millis(10);
 /// A guest that is to lose time loses it this often.
 const STOP_EVERY: Duration = Duration::from_millis(400);
 /// As many lines of a console say why a guest died.
-const CONSOLE_LINES: usize = 25;
+pub(crate) const CONSOLE_LINES: usize = 25;
 
 /// A machine to boot.
 #[derive(Clone, Debug)]
@@ -125,15 +125,9 @@ impl Machine {
         let made = File::create(&disk).and_then(|file| file.set_len(size));
         made.map_err(LabError::file("create", &disk))?;
         let kernel = self.kernel.boot();
-        let setup = Setup {
-            kernel: &kernel,
-            initramfs: &initramfs,
-            disk: &disk,
-            cpus: self.cpus,
-            memory_mib: self.memory_mib,
-            time,
-            append: &self.append,
-        };
+        let boot = Boot::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
+        let drives = [Drive { path: &disk, serial: "results", keeps: Keeps::Nothing }];
+        let setup = Setup { boot, drives: &drives, cpus: self.cpus, memory_mib: self.memory_mib, time };
         let log = work.path().join("log");
         let mut qemu = Qemu::start(&setup, &log)?;
         let booted = Instant::now();
@@ -239,7 +233,7 @@ impl Machine {
 }
 
 /// QEMU's own complaint, where it has one; otherwise the kernel's.
-fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
+pub(crate) fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
     let said = std::fs::read_to_string(log).unwrap_or_default();
     if !status.success() || console.trim().is_empty() {
         return LabError::Qemu { status: status.to_string(), stderr: tail(&said, CONSOLE_LINES) };
@@ -248,13 +242,13 @@ fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
     LabError::Died { reason, console: tail(console, CONSOLE_LINES) }
 }
 
-fn read_report(path: &Path) -> Result<Report, LabError> {
+pub(crate) fn read_report(path: &Path) -> Result<Report, LabError> {
     let text = std::fs::read(path).map_err(LabError::file("read", path))?;
     serde_json::from_slice(&text).map_err(io::Error::from).map_err(LabError::file("read", path))
 }
 
 /// Unpacks the results' disk into `out`.
-fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
+pub(crate) fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
     std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
     let file = File::open(disk).map_err(LabError::file("read", disk))?;
     let mut archive = Reader::new(BufReader::with_capacity(1 << 20, file));

@@ -21,18 +21,44 @@ const INSTALL: &str = "install QEMU: apt-get install qemu-system-x86, dnf instal
 /// A guest has little that is random, and programs would wait for it.
 const PARAMETERS: [&str; 6] =
     ["rdinit=/whylate", "console=ttyS0", "quiet", "panic=-1", "cryptomgr.notests", "random.trust_cpu=on"];
-const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"];
+pub(crate) const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"];
 
 /// What QEMU is started with.
 #[derive(Debug)]
 pub(crate) struct Setup<'a> {
-    pub(crate) kernel: &'a Path,
-    pub(crate) initramfs: &'a Path,
-    pub(crate) disk: &'a Path,
+    pub(crate) boot: Boot<'a>,
+    /// In the order in which the guest counts them.
+    pub(crate) drives: &'a [Drive<'a>],
     pub(crate) cpus: u32,
     pub(crate) memory_mib: u32,
     pub(crate) time: Time,
-    pub(crate) append: &'a [String],
+}
+
+/// What boots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Boot<'a> {
+    /// A kernel and its first root, handed over by QEMU.
+    Kernel { kernel: &'a Path, initramfs: &'a Path, append: &'a [String] },
+    /// The boot loader of the first drive, started by the firmware as on a machine.
+    Disk,
+}
+
+/// A disk of the guest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drive<'a> {
+    pub(crate) path: &'a Path,
+    /// udev makes `/dev/disk/by-id/virtio-SERIAL` of it.
+    pub(crate) serial: &'static str,
+    pub(crate) keeps: Keeps,
+}
+
+/// What is left of a disk when QEMU is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// Nobody asks.
+    Nothing,
+    /// Each write that the guest was told is done.
+    EachWrite,
 }
 
 impl Setup<'_> {
@@ -56,12 +82,23 @@ impl Setup<'_> {
         put("-serial", "chardev:console".into());
         // Nobody listens: a device that interrupts for as long as a program writes to it.
         put("-serial", "null".into());
-        let mut drive = OsString::from("format=raw,if=virtio,cache=unsafe,file=");
-        drive.push(doubled_commas(self.disk));
-        put("-drive", drive);
-        put("-kernel", self.kernel.into());
-        put("-initrd", self.initramfs.into());
-        put("-append", kernel_parameters(self.append).into());
+        for Drive { path, serial, keeps } in self.drives {
+            let mut drive = OsString::from(format!("format=raw,if=none,id={serial},cache=unsafe,file="));
+            drive.push(doubled_commas(path));
+            put("-drive", drive);
+            // The host lives on, and has whatever QEMU has written. A guest that sees no cache in the disk
+            // knows a write to be done only then.
+            let cache = match keeps {
+                Keeps::Nothing => "",
+                Keeps::EachWrite => ",write-cache=off",
+            };
+            put("-device", format!("virtio-blk-pci,drive={serial},serial={serial}{cache}").into());
+        }
+        if let Boot::Kernel { kernel, initramfs, append } = self.boot {
+            put("-kernel", kernel.into());
+            put("-initrd", initramfs.into());
+            put("-append", kernel_parameters(append).into());
+        }
         arguments.extend(["-no-user-config", "-nodefaults", "-no-reboot"].map(OsString::from));
         arguments
     }
@@ -144,6 +181,13 @@ impl Qemu {
         self.console.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 
+    /// Cuts its power: SIGKILL, and what it had not written is gone.
+    pub(crate) fn kill(&mut self) {
+        // It may have ended just now, which is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     /// Stops it in mid-instruction, CPUs and all, or lets it go on.
     pub(crate) fn freeze(&self, frozen: bool) {
         let signal = if frozen { Signal::STOP } else { Signal::CONT };
@@ -170,15 +214,13 @@ mod tests {
     use super::*;
 
     fn arguments(time: Time, append: &[String]) -> String {
-        let setup = Setup {
-            kernel: Path::new("/k/vmlinuz"),
-            initramfs: Path::new("/t/initramfs"),
-            disk: Path::new("/t,mp/disk"),
-            cpus: 2,
-            memory_mib: 768,
-            time,
-            append,
-        };
+        let (kernel, initramfs) = (Path::new("/k/vmlinuz"), Path::new("/t/initramfs"));
+        of(Boot::Kernel { kernel, initramfs, append }, Keeps::Nothing, time)
+    }
+
+    fn of(boot: Boot<'_>, keeps: Keeps, time: Time) -> String {
+        let drives = [Drive { path: Path::new("/t,mp/disk"), serial: "results", keeps }];
+        let setup = Setup { boot, drives: &drives, cpus: 2, memory_mib: 768, time };
         setup.arguments().join(" ".as_ref()).into_string().expect("UTF-8")
     }
 
@@ -189,6 +231,13 @@ mod tests {
         let hosts = arguments(Time::Free, &[]);
         assert!(!hosts.contains("icount") && hosts.contains("thread=multi"), "{hosts}");
         assert!(own.contains("file=/t,,mp/disk"), "{own}");
+    }
+
+    #[test]
+    fn a_disk_boots_by_itself_and_keeps_what_was_written() {
+        let text = of(Boot::Disk, Keeps::EachWrite, Time::Free);
+        assert!(text.contains("file=/t,,mp/disk") && text.contains("write-cache=off"), "{text}");
+        assert!(!text.contains("-kernel") && !text.contains("-append"), "{text}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //!               ──> svg::explanation, svg::measurement             the same drawings, alone
 //! checks::Report──> terminal::checked, html::checked, json::checked  schema whylate.check/1
 //!               ──> sarif::checked, junit::checked, markdown::checked
+//! tuning::Plan  ──> terminal::planned, markdown::planned, json::planned     schema whylate.plan/1
 //! ```
 //!
 //! A renderer computes nothing: it formats, groups rows and scales to columns or pixels.
@@ -14,6 +15,7 @@
 
 mod answers;
 mod bins;
+mod changes;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -1,5 +1,9 @@
 //! Markdown (GitHub's dialect): for an issue, a pull request, a wiki.
 
+mod plan;
+
+pub use plan::planned;
+
 use crate::answers::{Groups, facts, way_out_line};
 use crate::words;
 use whylate_checks::{Answer, Answered, Report};

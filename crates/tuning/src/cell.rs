@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::ThreadId;
+use crate::{Moment, ThreadId};
 
 /// Something that has a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -143,6 +143,19 @@ pub trait System {
 
     /// The same machine's files, to read.
     fn tree(&self) -> whylate_host::Tree;
+
+    /// Removes what a [`System::write`] of this cell that was cut off has left beside it.
+    ///
+    /// # Errors
+    /// If something is there and stays.
+    fn tidy(&self, _cell: &Cell) -> Result<(), CellError> {
+        Ok(())
+    }
+
+    /// When a cell was last changed, where the system keeps that: of a file on a disk.
+    fn changed(&self, _cell: &Cell) -> Option<Moment> {
+        None
+    }
 }
 
 /// Why a cell could not be read or set.
@@ -155,8 +168,45 @@ pub struct CellError {
     pub cell: String,
     /// Why not, and what to do where that is known.
     pub why: String,
-    /// The thread, file system or unit is gone: there is nothing to put back.
+    /// There is nothing to set and nothing to put back: the thread ended, the kernel itself holds the thread or
+    /// the interrupt where it is, or another root has no such thing.
     pub gone: bool,
+}
+
+impl CellError {
+    /// That something was tried on a cell and did not work.
+    pub fn new(tried: &'static str, cell: impl fmt::Display, why: impl fmt::Display) -> CellError {
+        CellError { tried, cell: cell.to_string(), why: why.to_string(), gone: false }
+    }
+
+    /// The same, where nothing is there to be changed.
+    #[must_use]
+    pub fn gone(self) -> CellError {
+        CellError { gone: true, ..self }
+    }
+}
+
+/// What a person is shown of a state: a value as it is, a file by its length.
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            State::Absent => f.write_str("absent"),
+            State::Value(value) if value.is_empty() => f.write_str("(empty)"),
+            State::Value(value) => f.write_str(value),
+            State::File(file) => {
+                write!(
+                    f,
+                    "{} bytes, mode {:o}, owner {}:{}",
+                    file.content.len(),
+                    file.mode,
+                    file.uid,
+                    file.gid
+                )
+            }
+            State::Link { target } => write!(f, "link to {target}"),
+            State::Directory { mode, uid, gid } => write!(f, "directory, mode {mode:o}, owner {uid}:{gid}"),
+        }
+    }
 }
 
 impl fmt::Display for Cell {

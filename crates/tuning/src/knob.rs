@@ -27,6 +27,23 @@ pub fn normal(path: &str, text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A value that somebody asks for, in the words of the file as it is now: CPUs of a mask are asked for as a list,
+/// and `1` is `Y` where the kernel says so (module parameters).
+pub fn asked(path: &str, now: &str, value: &str) -> String {
+    if is_mask(path)
+        && let Ok(cpus) = value.parse::<CpuSet>()
+    {
+        return cpus.to_string();
+    }
+    let value = normal(path, value);
+    let flag = path.starts_with("/sys/module/") && matches!(now, "Y" | "N");
+    match value.as_str() {
+        "1" | "y" if flag => "Y".to_owned(),
+        "0" | "n" if flag => "N".to_owned(),
+        _ => value,
+    }
+}
+
 /// How a value that [`normal`] has is written into a knob.
 pub fn written(path: &str, value: &str) -> String {
     match value.parse::<CpuSet>() {
@@ -58,7 +75,10 @@ fn is_mask(path: &str) -> bool {
 
 fn is_list(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    matches!(name, "smp_affinity_list" | "cpuset.cpus" | "cpuset.cpus.exclusive" | "cpulist" | "watchdog_cpumask")
+    matches!(
+        name,
+        "smp_affinity_list" | "cpuset.cpus" | "cpuset.cpus.exclusive" | "cpulist" | "watchdog_cpumask"
+    )
 }
 
 #[cfg(test)]
@@ -77,6 +97,20 @@ mod tests {
             ("/proc/sys/kernel/core_pattern", "|/bin/x [%p] %u", "|/bin/x [%p] %u"),
         ] {
             assert_eq!(normal(path, text), value, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_said_as_the_file_says_it() {
+        for (path, now, asked_for, value) in [
+            ("/sys/devices/virtual/workqueue/cpumask", "0-3", "0,1", "0-1"),
+            ("/sys/devices/virtual/workqueue/cpumask", "0-3", "1", "1"),
+            ("/sys/module/kvm/parameters/nx_huge_pages", "Y", "0", "N"),
+            ("/sys/module/kvm/parameters/halt_poll_ns", "200000", "0", "0"),
+            ("/proc/sys/kernel/timer_migration", "1", " 0\n", "0"),
+            ("/proc/sys/net/ipv4/tcp_rmem", "", "1\t2  3", "1 2 3"),
+        ] {
+            assert_eq!(asked(path, now, asked_for), value, "{path}");
         }
     }
 

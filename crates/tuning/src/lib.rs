@@ -10,13 +10,48 @@
 //! * [`Wish`]: what is asked for, with patterns; [`Setting`]: one thing with a value; [`Cell`]: what is written.
 //! * Only [`System::write`] and [`System::run`] change anything.
 
+mod apply;
+pub mod boot;
 mod cell;
+mod draft;
+mod drift;
+mod gate;
+mod history;
+mod journal;
 pub mod knob;
+mod live;
+pub mod persist;
 mod plan;
+pub mod profile;
+mod revert;
+mod rollback;
 mod setting;
+mod steps;
+mod store;
+pub mod tuned;
+pub mod variable;
+mod verify;
 mod wish;
 
+pub use apply::{Run, apply, boot_id, resume};
 pub use cell::{Action, Cell, CellError, FileState, State, Step, System};
-pub use plan::{Change, Conflict, Kept, Machine, Plan, Refusal};
+pub use draft::DraftError;
+pub use drift::{Drifted, drifted};
+pub use gate::Gate;
+pub use history::{Line, Part, history};
+pub use journal::{
+    Back, Entry, How, Journal, JournalError, Kind, Moment, Planned, Progress, Record, Session, Standing,
+    Stored, Taken, Then,
+};
+pub use live::Live;
+pub use plan::{
+    Change, Conflict, Kept, Machine, Permits, Plan, Refusal, for_rules, plan, rules_of, without_root,
+};
+pub use revert::{Due, arm, confirm, due};
+pub use rollback::{Undone, rollback};
 pub use setting::{Setting, ThreadId};
+pub use steps::{StepsError, runtime_steps, steps};
+pub use store::{Lock, Store};
+pub use variable::variable;
+pub use verify::{Drift, Verified, verify};
 pub use wish::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};

@@ -1,7 +1,37 @@
 //! The difference between a machine and what a profile asks of it, with reasons.
+//!
+//! ```text
+//! Wish ──expand──> settings, each with how it is now ──┬─> Change     now -> then, with reasons
+//!        (knobs, threads, irqs, parameters, units)     ├─> Kept       as it is wished
+//!                                                      └─> LeftOut    could not be read, is not here
+//! all of them together ──> conflicts (who would undo it), refusals (why it must not be)
+//! ```
 
-use crate::{LeftOut, Reasons, Setting, Wishes};
+mod conflicts;
+mod cpus;
+mod expand;
+mod groups;
+mod irqs;
+mod knobs;
+mod links;
+mod narrow;
+mod order;
+mod parameters;
+mod pattern;
+mod refusals;
+mod sysctl;
+mod threads;
+mod units;
+
+pub use links::rules_of;
+pub use narrow::for_rules;
+pub use refusals::{Permits, without_root};
+
+use crate::{Aim, LeftOut, Reasons, Setting, Wish, Wishes};
+use expand::{Found, Place};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use whylate_host::{Snapshot, Tree};
 
 /// What would be done, what would not, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +77,9 @@ pub struct Change {
     pub reasons: Reasons,
     /// Where that is asked for.
     pub origin: String,
+    /// What else there is to know: that the running kernel differs from what the next boot will have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A setting that need not be changed.
@@ -56,12 +89,15 @@ pub struct Kept {
     pub setting: Setting,
     /// How it is.
     pub value: Option<String>,
+    /// What else there is to know, as of a [`Change`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Something that does not go together with the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
-    /// With whom: `irqbalance`, `TuneD`, `systemd-sysctl: /etc/sysctl.d/99-x.conf`.
+    /// With whom: `irqbalance`, `TuneD`, `/etc/sysctl.d/99-x.conf`.
     pub with: String,
     /// What will happen.
     pub why: String,
@@ -80,4 +116,63 @@ pub struct Refusal {
     pub why: String,
     /// What to do; with the option that overrides it, where there is one.
     pub fix: String,
+}
+
+impl Plan {
+    /// True where nothing that was asked for could be looked at: then nobody can tell whether there is anything to
+    /// change.
+    pub fn is_blind(&self) -> bool {
+        self.changes.is_empty() && self.as_wished.is_empty() && !self.left_alone.is_empty()
+    }
+}
+
+/// Makes a plan for a machine. Of equal machines and wishes it is equal, to the order.
+pub fn plan(wishes: Wishes, tree: &Tree, snapshot: &Snapshot, permits: &Permits) -> Plan {
+    let place = Place::new(tree, snapshot);
+    let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };
+    // Of patterns that overlap the later one counts.
+    let mut last: HashMap<Setting, usize> = HashMap::new();
+    let mut settled: Vec<(usize, Found)> = Vec::new();
+    for (at, wish) in wishes.wishes.iter().enumerate() {
+        let expanded = expand::expand(wish, &place);
+        plan.left_alone.extend(expanded.left);
+        for found in expanded.found {
+            last.insert(found.setting.clone(), at);
+            settled.push((at, found));
+        }
+    }
+    for (at, found) in settled.into_iter().filter(|(at, found)| last.get(&found.setting) == Some(at)) {
+        let Found { setting, now, then, note } = found;
+        if now == then {
+            plan.as_wished.push(Kept { setting, value: now, note });
+            continue;
+        }
+        if let (Setting::Parameter { name }, Some(_)) = (&setting, &then)
+            && let Some(why) = parameters::unknown(name, snapshot)
+        {
+            plan.left_alone.push(LeftOut { what: setting.to_string(), why });
+            continue;
+        }
+        let wish = &wishes.wishes[at];
+        let reasons = links::complete(&wish.reasons, &setting);
+        plan.changes.push(Change { setting, now, then, reasons, origin: wish.origin.clone(), note });
+    }
+    let is_parameter = |wish: &Wish| matches!(wish.aim, Aim::Parameter { .. });
+    if place.boot.assumed && wishes.wishes.iter().any(is_parameter) {
+        let why = "it was not collected: kernel parameters are compared with those of the running kernel";
+        plan.left_alone
+            .push(LeftOut { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
+    }
+    plan.wishes = wishes;
+    plan.conflicts = conflicts::of(&plan, &place);
+    plan.refusals = refusals::of(&plan, &place, permits);
+    plan
+}
+
+fn machine(tree: &Tree, snapshot: &Snapshot) -> Machine {
+    Machine {
+        release: snapshot.kernel.release.known().cloned(),
+        cpus: snapshot.cpus.online.known().map(ToString::to_string),
+        boot_id: tree.value::<String>("/proc/sys/kernel/random/boot_id").known().cloned(),
+    }
 }

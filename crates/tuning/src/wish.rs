@@ -37,12 +37,13 @@ pub enum Aim {
         /// Which threads.
         threads: Threads,
     },
-    /// The CPUs of threads: those they have now that are among the value's, and if there are none, the value's.
+    /// The CPUs of threads: those they have now that are among the value's. A program's thread that has none of these
+    /// was put elsewhere by somebody, and is left alone; one of the kernel gets the value's.
     ThreadCpus {
         /// Which threads.
         threads: Threads,
     },
-    /// Where interrupts may go, each as for [`Aim::ThreadCpus`]; and where new ones will.
+    /// Where interrupts may go: the CPUs they have now that are among the value's, and if there are none, the value's; and where new ones will.
     Irqs,
     /// A kernel parameter from the next boot on. The value is what follows `=`; empty: it has none.
     Parameter {

@@ -5,6 +5,7 @@ use crate::Why;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 
 /// `/`.
 pub(super) struct Live;
@@ -21,6 +22,11 @@ impl Source for Live {
     fn link(&self, path: &str) -> Result<String, Why> {
         let target = fs::read_link(path).map_err(|error| why(&error))?;
         Ok(target.to_string_lossy().into_owned())
+    }
+
+    fn mode(&self, path: &str) -> Result<u32, Why> {
+        let metadata = fs::metadata(path).map_err(|error| why(&error))?;
+        Ok(metadata.permissions().mode() & 0o7777)
     }
 }
 

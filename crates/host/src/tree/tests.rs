@@ -129,3 +129,15 @@ fn the_beginning_of_a_file_ends_with_a_line() {
     assert_eq!(tree.beginning("/proc/cpuinfo", 9).value.as_deref(), Ok("one\ntwo\n"));
     assert_eq!(tree.beginning("/proc/cpuinfo", 100).value.as_deref(), Ok("one\ntwo\nthree\n"));
 }
+
+#[test]
+fn permission_bits_are_of_this_machine_alone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("written");
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o440)).expect("set");
+    let path = file.to_str().expect("UTF-8");
+    assert_eq!(Tree::live().mode(path).value, Ok(0o440));
+    assert_eq!(Tree::live().mode("/no/such/file").value, Err(Why::Missing));
+    assert_eq!(Tree::memory(&[(path, "")]).mode(path).value, Err(Why::NotCollected));
+}

@@ -132,7 +132,8 @@ mod tests {
             ("/proc/irq/24/smp_affinity_list", "0-1\n"),
         ]));
         let settings = of(&host);
-        let value = |name: &str| settings.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+        let value =
+            |name: &str| settings.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
         assert_eq!(value("/proc/sys/kernel/osrelease"), Some("6.12.0-rt"));
         assert_eq!(value("/proc/sys/kernel/sched_rt_runtime_us"), Some("950000"));
         assert_eq!(value("CPUs of interrupt disk0"), Some("0-1"));

@@ -4,6 +4,7 @@
 //!  mounts   what a program expects of a running system
 //!  steps    the job, step by step
 //!  results  what comes back
+//!  service  the same job, done by a service of a guest that has an init of its own
 //! ```
 //!
 //! While a program runs it sleeps in `waitpid(2)` and nothing else of us is there: what is
@@ -12,9 +13,10 @@
 mod mounts;
 mod processes;
 mod results;
+mod service;
 mod steps;
 
-use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report};
+use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report, StepReport};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
 use rustix::system::{RebootCommand, finit_module, reboot, uname};
 use std::ffi::CString;
@@ -22,10 +24,16 @@ use std::fs::File;
 use std::path::Path;
 use steps::Steps;
 
+pub use service::main as service;
+pub(crate) use service::{CUT, JOB_DISK, RESULTS_DISK, WORK};
+
 /// The console line with which a guest is up, before its first step.
 pub(crate) const READY: &str = "whylate-guest: ready";
 /// The console line with which the results are on their way.
 pub(crate) const DONE: &str = "whylate-guest: done";
+
+/// The disk that the host gave for results: the only one.
+const DISK: &str = "/dev/vda";
 
 /// Does the job of [`JOB_PATH`] and turns the machine off. Returns only when this is not the init
 /// of a guest, with the reason.
@@ -63,15 +71,18 @@ fn work() -> Result<(), String> {
     // What still runs in the background must not write to the files while they are packed. The group of
     // init stands for every other process (kill(2), -1); where there is none, all the better.
     let _ = kill_process_group(Pid::INIT, Signal::KILL);
+    write_report(Path::new(OUT_DIR), problems, steps)?;
+    results::send(Path::new(OUT_DIR), &before, DISK)?;
+    println!("{DONE}");
+    Ok(())
+}
+
+fn write_report(out: &Path, problems: Vec<String>, steps: Vec<StepReport>) -> Result<(), String> {
     let about = uname();
     let kernel = format!("{} {}", about.release().to_string_lossy(), about.version().to_string_lossy());
     let report =
         serde_json::to_vec(&Report { kernel, problems, steps }).map_err(|error| error.to_string())?;
-    std::fs::write(Path::new(OUT_DIR).join(REPORT_NAME), report)
-        .map_err(|error| format!("{OUT_DIR}: {error}"))?;
-    results::send(Path::new(OUT_DIR), &before)?;
-    println!("{DONE}");
-    Ok(())
+    std::fs::write(out.join(REPORT_NAME), report).map_err(|error| format!("{}: {error}", out.display()))
 }
 
 /// So that no program needs to be told `ulimit`: the guest is its own.

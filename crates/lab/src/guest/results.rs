@@ -1,5 +1,5 @@
 //! What comes back from a guest: the files of its out directory that are new or changed, in an
-//! archive on the first disk.
+//! archive on a disk.
 
 use crate::cpio::Writer;
 use std::collections::HashMap;
@@ -9,8 +9,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The disk that the host gave for results.
-const DISK: &str = "/dev/vda";
 /// A disk that is there appears within this time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -36,9 +34,9 @@ pub(super) fn listing(root: &Path) -> Listing {
     files
 }
 
-/// Writes what differs from `before` to the disk.
-pub(super) fn send(root: &Path, before: &Listing) -> Result<(), String> {
-    let disk = open_disk()?;
+/// Writes what differs from `before` to the disk at `to`.
+pub(super) fn send(root: &Path, before: &Listing, to: &str) -> Result<(), String> {
+    let disk = open_disk(to)?;
     let mut archive = Writer::new(BufWriter::with_capacity(1 << 20, disk));
     let mut changed: Vec<PathBuf> = listing(root)
         .into_iter()
@@ -50,7 +48,7 @@ pub(super) fn send(root: &Path, before: &Listing) -> Result<(), String> {
         pack(&mut archive, root, &path).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     let out = archive.finish().and_then(|out| Ok(out.into_inner()?));
-    out.and_then(|disk| disk.sync_all()).map_err(|error| format!("{DISK}: {error}"))
+    out.and_then(|disk| disk.sync_all()).map_err(|error| format!("{to}: {error}"))
 }
 
 fn pack(archive: &mut Writer<BufWriter<File>>, root: &Path, path: &Path) -> std::io::Result<()> {
@@ -60,14 +58,14 @@ fn pack(archive: &mut Writer<BufWriter<File>>, root: &Path, path: &Path) -> std:
     archive.file(&name, about.permissions().mode() & 0o777, file, about.len())
 }
 
-fn open_disk() -> Result<File, String> {
+fn open_disk(disk: &str) -> Result<File, String> {
     let mut waited = Duration::ZERO;
     loop {
-        match File::options().write(true).open(DISK) {
+        match File::options().write(true).open(disk) {
             Ok(disk) => return Ok(disk),
             Err(error) if waited >= PATIENCE => {
                 return Err(format!(
-                    "no disk for the results: {DISK}: {error}: the kernel needs the modules virtio_pci and \
+                    "no disk for the results: {disk}: {error}: the kernel needs the modules virtio_pci and \
                      virtio_blk (--modules DIR), or both built in"
                 ));
             }

@@ -115,6 +115,11 @@ pub(super) fn unpack(package: &Path, to: &Path) -> Result<(), String> {
     }
 }
 
+/// apt's entry of a suite of this machine's mirror.
+pub(crate) fn debian_source(suite: &str) -> Result<String, String> {
+    Ok(stanza(&mirror()?, suite, keyring()))
+}
+
 fn mirror() -> Result<Mirror, String> {
     if let Some(uri) = std::env::var(VARIABLE).ok().filter(|uri| !uri.is_empty()) {
         return Ok(Mirror { uri, signed_by: None });

@@ -37,7 +37,7 @@ impl Store {
     }
 
     /// Held until the file is closed, however this process ends.
-    pub(super) fn lock(&self) -> Result<File, LabError> {
+    pub(crate) fn lock(&self) -> Result<File, LabError> {
         std::fs::create_dir_all(&self.root).map_err(LabError::file("create", &self.root))?;
         let path = self.root.join("lock");
         let file = File::options().create(true).truncate(false).write(true).open(&path);
@@ -91,7 +91,7 @@ impl Store {
     }
 
     /// Removes what an earlier fetch left that was killed.
-    fn clean_up(&self) {
+    pub(crate) fn clean_up(&self) {
         for entry in std::fs::read_dir(&self.root).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 // What cannot be removed takes up room, and harms nothing.
@@ -102,7 +102,7 @@ impl Store {
 }
 
 /// How directories begin that the next fetch removes.
-pub(super) const UNFINISHED: &str = ".unfinished-";
+pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// Image and modules of an unpacked package.
 fn find_parts(tree: &Path) -> Option<(PathBuf, PathBuf)> {

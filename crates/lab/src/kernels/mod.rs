@@ -20,6 +20,8 @@ mod sources;
 mod store;
 mod unpack;
 
+pub(crate) use apt::debian_source;
+pub(crate) use fetch::UNFINISHED;
 pub use series::{SERIES, Series};
 pub use store::Store;
 

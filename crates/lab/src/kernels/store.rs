@@ -86,7 +86,7 @@ impl Store {
         kernel.image.parent().map_or(0, size_of_tree)
     }
 
-    pub(super) fn series(&self, name: &str) -> Result<&'static Series, LabError> {
+    pub(crate) fn series(&self, name: &str) -> Result<&'static Series, LabError> {
         Series::find(name).ok_or_else(|| {
             let known: Vec<&str> = SERIES.iter().map(|series| series.name).collect();
             LabError::UnknownKernel {

@@ -2,8 +2,8 @@
 
 use super::from_ledger::{activation, finding};
 use super::measure::{
-    Bucket, CpuResult, Degraded, Distribution, Document, Lacking, NotExplained, Probe, Reason, SCHEMA, Spike,
-    SpikeKind, Trace, TraceState,
+    Bucket, CpuResult, Degraded, Distribution, Document, Lacking, Maxima, NotExplained, Probe, Reason,
+    SCHEMA, Setting, Spike, SpikeKind, Trace, TraceState,
 };
 use whylate_investigate::measure::{
     ExplainedSpike, MeasureReport, NotExplained as Unexplained, SpikeKind as Kind, TraceState as State,
@@ -29,6 +29,11 @@ impl From<&MeasureReport> for Document {
             trace: trace(&report.trace),
             degraded: report.degraded.iter().map(degraded).collect(),
             observer: report.observer.clone(),
+            machine: report
+                .machine
+                .iter()
+                .map(|(name, value)| Setting { name: name.clone(), value: value.clone() })
+                .collect(),
         }
     }
 }
@@ -47,6 +52,10 @@ fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
             .iter()
             .map(|bucket| Bucket { upto_ns: bucket.upto.0, count: bucket.count })
             .collect(),
+        maxima: Some(Maxima {
+            length_ns: result.maxima.length().0,
+            largest_ns: result.maxima.blocks().iter().map(|largest| largest.map(|ns| ns.0)).collect(),
+        }),
         overflow: histogram.overflow(),
         missed: result.missed,
         minor_faults: result.minor_faults,

@@ -33,6 +33,9 @@ pub struct Document {
     pub degraded: Vec<Degraded>,
     /// What the measurement itself did to the machine, in sentences.
     pub observer: Vec<String>,
+    /// How the machine was set while it was measured, as far as it could be read.
+    #[serde(default)]
+    pub machine: Vec<Setting>,
 }
 
 /// The measuring threads that were asked for.
@@ -44,6 +47,24 @@ pub struct Probe {
     pub interval_ns: i64,
     /// A wake-up at least this late counts as over the threshold; null without one.
     pub threshold_ns: Option<i64>,
+}
+
+/// A setting of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// A file of the kernel, or what it is about.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// The largest latency of each stretch of time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Maxima {
+    /// How long a stretch lasts.
+    pub length_ns: i64,
+    /// Of each in order, from the beginning on; null where nothing was measured.
+    pub largest_ns: Vec<Option<i64>>,
 }
 
 /// One CPU's measurement.
@@ -63,6 +84,9 @@ pub struct CpuResult {
     pub latency_ns: Option<Distribution>,
     /// The samples by latency, ascending; empty buckets are left out.
     pub histogram: Vec<Bucket>,
+    /// When the latest ones were; null in documents of earlier versions.
+    #[serde(default)]
+    pub maxima: Option<Maxima>,
     /// Samples too late for any bucket (over 17 s): in `samples` and `latency_ns` only.
     pub overflow: u64,
     /// Periods that passed while the thread was still late from an earlier one.

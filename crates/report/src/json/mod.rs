@@ -3,12 +3,18 @@
 //! Within a version fields are only ever added, and a reader ignores those it does not
 //! know; taking one away or changing its meaning makes a new version.
 
+pub mod applied;
 pub mod check;
 pub mod explain;
 mod from_checks;
 mod from_ledger;
 mod from_measure;
+mod from_plan;
+pub mod history;
 pub mod measure;
+pub mod plan;
+mod to_run;
+pub mod verified;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,6 +22,7 @@ use serde_json::Value;
 use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
+use whylate_tuning::{Entry, Line, Plan, Verified};
 
 /// An explanation as a document of schema [`explain::SCHEMA`].
 ///
@@ -36,9 +43,21 @@ pub fn measurement(report: &MeasureReport) -> Value {
     value(&measure::Document::from(report))
 }
 
+pub use to_run::run;
+
 /// The answers about a machine as a document of schema [`check::SCHEMA`].
 pub fn checked(report: &Report) -> Value {
     value(&check::Document::from(report))
+}
+
+/// What tuning would change as a document of schema [`plan::SCHEMA`].
+pub fn planned(plan: &Plan) -> Value {
+    value(&plan::Document::from(plan))
+}
+
+/// The JSON Schema of [`planned`]'s documents.
+pub fn planned_schema() -> Value {
+    schema::<plan::Document>()
 }
 
 /// The JSON Schema of [`checked`]'s documents.
@@ -54,6 +73,36 @@ pub fn explanation_schema() -> Value {
 /// The JSON Schema of [`measurement`]'s documents.
 pub fn measurement_schema() -> Value {
     schema::<measure::Document>()
+}
+
+/// What was done about some applies as a document of schema [`applied::SCHEMA`].
+pub fn applied(entries: &[Entry]) -> Value {
+    value(&applied::Document::of(entries))
+}
+
+/// The JSON Schema of [`applied()`]'s documents.
+pub fn applied_schema() -> Value {
+    schema::<applied::Document>()
+}
+
+/// Whether a machine is as it was made, as a document of schema [`verified::SCHEMA`].
+pub fn verified(verified: &Verified) -> Value {
+    value(&verified::Document::from(verified))
+}
+
+/// The JSON Schema of [`verified()`]'s documents.
+pub fn verified_schema() -> Value {
+    schema::<verified::Document>()
+}
+
+/// What was applied when, as a document of schema [`history::SCHEMA`].
+pub fn history(lines: &[Line]) -> Value {
+    value(&history::Document::of(lines))
+}
+
+/// The JSON Schema of [`history()`]'s documents.
+pub fn history_schema() -> Value {
+    schema::<history::Document>()
 }
 
 fn value(document: &impl Serialize) -> Value {

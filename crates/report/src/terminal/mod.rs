@@ -1,18 +1,23 @@
 //! For a terminal: the answer first, then what shows it, then what to do.
 
 mod activation;
+mod applied;
 mod check;
+mod history;
 mod layout;
 mod measure;
 mod paint;
+mod plan;
 mod section;
 mod tasks;
 mod trace;
+mod verified;
 
 use layout::Page;
 use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
+use whylate_tuning::{Entry, Line, Plan, Verified};
 
 /// How to write for a terminal. Nothing is asked of the terminal itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +56,40 @@ pub fn measurement(report: &MeasureReport, style: &Style) -> String {
     page.finish()
 }
 
+/// What tuning would change as text: now -> then with reasons, who is against it, and what was left alone. Ends with
+/// a line break.
+pub fn planned(plan: &Plan, style: &Style) -> String {
+    let mut page = Page::new(style);
+    plan::write(&mut page, plan);
+    page.finish()
+}
+
 /// The answers about a machine as text: what failed by severity, what nobody can tell, and what is as it
 /// should be in one line each. Ends with a line break.
 pub fn checked(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     check::write(&mut page, report);
+    page.finish()
+}
+
+/// What was done about some applies as text: how each stands, what failed or was left and why, and what to do next.
+/// Ends with a line break.
+pub fn applied(entries: &[Entry], style: &Style) -> String {
+    let mut page = Page::new(style);
+    applied::write(&mut page, entries);
+    page.finish()
+}
+
+/// Whether a machine is as it was made, as text. Ends with a line break.
+pub fn verified(verified: &Verified, style: &Style) -> String {
+    let mut page = Page::new(style);
+    verified::write(&mut page, verified);
+    page.finish()
+}
+
+/// What was applied when, as text, last first. Ends with a line break.
+pub fn history(lines: &[Line], style: &Style) -> String {
+    let mut page = Page::new(style);
+    history::write(&mut page, lines);
     page.finish()
 }

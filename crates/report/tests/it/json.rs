@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use whylate_base::Ns;
 use whylate_report::json::{
-    checked_schema, explain::Document, explanation, explanation_schema, measure, measurement,
-    measurement_schema,
+    applied_schema, checked_schema, explain::Document, explanation, explanation_schema, history_schema,
+    measure, measurement, measurement_schema, planned_schema, verified_schema,
 };
 
 fn pretty(value: &Value) -> String {
@@ -20,6 +20,10 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.explain-1.json"), &pretty(&explanation_schema()));
     assert_current(&schemas.join("whylate.measure-1.json"), &pretty(&measurement_schema()));
     assert_current(&schemas.join("whylate.check-1.json"), &pretty(&checked_schema()));
+    assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&planned_schema()));
+    assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&applied_schema()));
+    assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verified_schema()));
+    assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history_schema()));
 }
 
 #[test]

@@ -5,10 +5,12 @@
 mod check;
 mod html;
 mod json;
+mod plan;
 mod sample;
 mod schema_check;
 mod svg;
 mod terminal;
+mod tuning;
 
 use std::path::{Path, PathBuf};
 

@@ -8,6 +8,7 @@ use whylate_ledger::{
     SectionPart, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, Within,
 };
 use whylate_probes::{CpuResult, Degraded, Lacking, TimerProbe};
+use whylate_stats::Maxima;
 use whylate_sys::SchedParams;
 
 const CPU: Cpu = Cpu(1);
@@ -415,6 +416,10 @@ fn measured(cpu: u32, latencies: impl Iterator<Item = i64>) -> CpuResult {
         cpu: Cpu(cpu),
         tid: Tid(1200 + cpu as i32),
         sched: SchedParams::fifo(80),
+        maxima: Maxima::of_blocks(
+            Ns::from_secs(1),
+            vec![Some(Ns(9_000)), None, Some(Ns(11_000 + i64::from(cpu)))],
+        ),
         histogram: latencies.map(Ns).collect(),
         missed: 0,
         minor_faults: Some(0),
@@ -467,6 +472,7 @@ pub(crate) fn measurement() -> MeasureReport {
             ],
         },
         degraded: vec![],
+        machine: vec![("/proc/sys/kernel/osrelease".to_owned(), "6.12.0-rt".to_owned())],
         observer: vec![
             "a measuring thread woke every 1.00 ms on each measured CPU and used 0.4 % of it".to_owned(),
         ],
@@ -502,6 +508,7 @@ pub(crate) fn poor_measurement() -> MeasureReport {
             reason: "sched_setattr SCHED_FIFO priority 80: EPERM".to_owned(),
             remedy: "run as root, or set `@realtime - rtprio 80` in limits.conf".to_owned(),
         }],
+        machine: vec![],
         observer: vec![],
     }
 }

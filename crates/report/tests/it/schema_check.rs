@@ -14,6 +14,7 @@ pub(crate) fn violations(root: &Value, value: &Value) -> Vec<String> {
 fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     let schema = match schema {
         Value::Bool(true) => return,
+        Value::Bool(false) => return found.push(format!("{at}: nothing may be here")),
         Value::Object(schema) => schema,
         other => panic!("not a schema: {other}"),
     };
@@ -91,6 +92,13 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
             "minimum" => {
                 if value.as_f64().zip(rule.as_f64()).is_some_and(|(value, least)| value < least) {
                     found.push(format!("{at}: {value} is less than {rule}"));
+                }
+            }
+            "minItems" | "maxItems" => {
+                let limit = rule.as_u64().expect("a number") as usize;
+                let fits = |len: usize| if keyword == "minItems" { len >= limit } else { len <= limit };
+                if value.as_array().is_some_and(|items| !fits(items.len())) {
+                    found.push(format!("{at}: {keyword} is {limit}"));
                 }
             }
             other => panic!("teach schema_check the keyword {other}"),

@@ -1,12 +1,14 @@
 //! `whylate lab`
 
+mod disk;
 mod exec;
 mod kernels;
 pub(crate) mod run;
+mod tuning;
 
 use crate::args::{GuestArgs, LabVerb};
 use crate::outcome::Outcome;
-use crate::output::say;
+use crate::output::{self, say};
 use anyhow::{Result, bail};
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +20,17 @@ pub(crate) fn run(verb: &LabVerb) -> Result<Outcome> {
         LabVerb::Kernels(args) => kernels::run(args),
         LabVerb::Exec(args) => exec::run(args),
         LabVerb::Run(args) => run::run(args),
-        LabVerb::Guest => bail!(whylate_lab::guest::main()),
+        LabVerb::Disk(args) => disk::run(args),
+        LabVerb::Tuning(args) => tuning::run(args),
+        LabVerb::State => {
+            output::print_json(&serde_json::to_value(whylate_lab::state::take())?)?;
+            Ok(Outcome::Done)
+        }
+        LabVerb::Guest { service: true } => match whylate_lab::guest::service() {
+            Ok(()) => Ok(Outcome::Done),
+            Err(problem) => bail!(problem),
+        },
+        LabVerb::Guest { service: false } => bail!(whylate_lab::guest::main()),
     }
 }
 

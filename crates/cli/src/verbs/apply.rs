@@ -1,0 +1,273 @@
+//! `whylate apply`
+
+use super::tuning::{Site, announce, answer};
+use super::{plan, revert, rollback};
+use crate::args::ApplyArgs;
+use crate::outcome::Outcome;
+use crate::output::{self, say};
+use crate::signals;
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use whylate_host::{Snapshot, Tree};
+use whylate_report::terminal;
+use whylate_tuning::{
+    Due, Entry, How, Journal, JournalError, Kind, Lock, Moment, Permits, Plan, Session, Standing, System,
+    Wishes, boot_id, due,
+};
+
+/// No plan is longer.
+const MOST_BYTES: u64 = 64 << 20;
+
+pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
+    let site = Site::open(&args.place)?;
+    if args.boot {
+        return at_boot(args, &site);
+    }
+    if args.resume {
+        return resume(args, &site);
+    }
+    let named = args.wanted.profile.is_some() || args.wanted.tuned.is_some();
+    if args.plan.is_none() && args.from.is_none() && !named {
+        bail!("say what to apply: a PLAN.json of `whylate plan -o`, --profile, --tuned or --from");
+    }
+    let permits = plan::permits(&args.wanted)?;
+    let planned = args.plan.as_deref().map(read_plan).transpose()?;
+    let tree = site.system.tree();
+    let host = Snapshot::read(&tree);
+    let wishes = match &planned {
+        Some(planned) => planned.wishes.clone(),
+        None => {
+            let from = args.from.as_deref().map(plan::checked).transpose()?;
+            plan::wishes(&args.wanted, from.as_ref(), &tree, &host)?
+        }
+    };
+    let now = whylate_tuning::plan(wishes, &tree, &host, &permits);
+    if let Some(planned) = &planned
+        && has_drifted(planned, &now)
+    {
+        return Ok(Outcome::Found);
+    }
+    if !args.place.json {
+        output::print(&terminal::planned(&now, &output::style()))?;
+    }
+    if now.changes.is_empty() {
+        say!("nothing to change");
+        return Ok(if now.is_blind() { Outcome::CannotTell } else { Outcome::Done });
+    }
+    if is_refused(&now, &site) {
+        return Ok(Outcome::Found);
+    }
+    if !args.yes {
+        if !asked(&now)? {
+            say!("nothing was done");
+            return Ok(Outcome::Found);
+        }
+        // It may have taken a while.
+        let then = make(now.wishes.clone(), &site.system.tree(), &permits);
+        if has_drifted(&now, &then) {
+            return Ok(Outcome::Found);
+        }
+    }
+    apply(args, &site, &now)
+}
+
+fn make(wishes: Wishes, tree: &Tree, permits: &Permits) -> Plan {
+    whylate_tuning::plan(wishes, tree, &Snapshot::read(tree), permits)
+}
+
+fn apply(args: &ApplyArgs, site: &Site, plan: &Plan) -> Result<Outcome> {
+    let lock = site.store.lock("whylate apply")?;
+    if let Some(entry) = unfinished(site)? {
+        bail!(
+            "apply {} {}: finish it with `whylate apply --resume`, or undo it with `whylate rollback` first",
+            entry.id,
+            entry.standing().words()
+        );
+    }
+    // Before anything is written, and so that nothing is when this fails.
+    let steps = whylate_tuning::steps(plan, site.store.next_id()?, &site.system)?;
+    let stop = signals::stop_flags()?;
+    let asked = || stop.asked.load(Ordering::Acquire);
+    let mut journal = site.store.create(&lock, plan)?;
+    if let Some(after) = args.revert_after {
+        let until = Moment(Moment::now().0.saturating_add(after.0 / 1_000_000_000));
+        whylate_tuning::arm(&mut journal, until)?;
+        revert::start(&site.system, &args.place.root, journal.entry().id, after)?;
+    }
+    let how =
+        site.run(&asked, &announce, |run| whylate_tuning::apply(&mut journal, Kind::Apply, &steps, run));
+    finished(args, &journal, how)
+}
+
+fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
+    let lock = site.store.lock("whylate apply --resume")?;
+    let Some(entry) = unfinished(site)? else {
+        bail!("no apply stopped half way: `whylate history` shows those that were");
+    };
+    let stop = signals::stop_flags()?;
+    let asked = || stop.asked.load(Ordering::Acquire);
+    let mut journal = site.store.open(&lock, entry.id)?;
+    let how = site.run(&asked, &announce, |run| whylate_tuning::resume(&mut journal, run));
+    finished(args, &journal, how)
+}
+
+/// The last apply in effect, where it stopped half way.
+fn unfinished(site: &Site) -> Result<Option<Entry>> {
+    let half = |entry: &Entry| {
+        matches!(entry.standing(), Standing::Stopped | Standing::Failed | Standing::Interrupted)
+    };
+    let mut ids = site.store.ids()?;
+    ids.reverse();
+    for id in ids {
+        let entry = site.store.load(id)?;
+        if entry.is_in_effect() {
+            return Ok(Some(entry).filter(half));
+        }
+    }
+    Ok(None)
+}
+
+fn finished(args: &ApplyArgs, journal: &Journal, how: Result<How, JournalError>) -> Result<Outcome> {
+    let how = how.inspect_err(|_| {
+        say!("what was done is in the journal: undo it with `whylate rollback`");
+    })?;
+    answer(std::slice::from_ref(journal.entry()), &args.place)?;
+    Ok(if how == How::Complete { Outcome::Done } else { Outcome::Failed })
+}
+
+/// A plan from a file of `whylate plan`.
+fn read_plan(path: &Path) -> Result<Plan> {
+    let cannot = || format!("cannot read {}", path.display());
+    let mut text = String::new();
+    let file = File::open(path).with_context(cannot)?;
+    file.take(MOST_BYTES).read_to_string(&mut text).with_context(cannot)?;
+    let document: serde_json::Value = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no plan of `whylate plan --json`", path.display()))?;
+    let wanted = whylate_report::json::plan::SCHEMA;
+    match document.get("schema").and_then(|schema| schema.as_str()) {
+        Some(schema) if schema == wanted => {}
+        Some(schema) => bail!("{} has the schema {schema}, and {wanted} was expected", path.display()),
+        None => bail!("{} is no plan of `whylate plan --json`", path.display()),
+    }
+    serde_json::from_value(document)
+        .with_context(|| format!("{} is no plan that can be read", path.display()))
+}
+
+/// Whether a plan does not fit any more; says where.
+fn has_drifted(planned: &Plan, now: &Plan) -> bool {
+    let drifted = whylate_tuning::drifted(planned, now);
+    if drifted.is_empty() {
+        return false;
+    }
+    say!("nothing was done: the machine is not as it was when the plan was made");
+    for one in &drifted {
+        let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "no change".to_owned());
+        say!("  {}: planned {}; now {}", one.setting, side(&one.planned), side(&one.now));
+    }
+    say!("make the plan again with `whylate plan`, and look at it");
+    true
+}
+
+/// Whether a plan must not be applied; says why.
+fn is_refused(plan: &Plan, site: &Site) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    let not_root = whylate_tuning::without_root(plan, is_root).filter(|_| site.system.is_here());
+    let mut refused = false;
+    for refusal in plan.refusals.iter().chain(&not_root) {
+        say!("refused[{}]: {}; {}", refusal.code, refusal.why, refusal.fix);
+        refused = true;
+    }
+    refused
+}
+
+/// Asks whoever sits there.
+fn asked(plan: &Plan) -> Result<bool> {
+    if !io::stdin().is_terminal() {
+        bail!("nobody is there to be asked: look at the plan, and say --yes");
+    }
+    let mut err = io::stderr();
+    write!(err, "Make these {} changes? [y/N] ", plan.changes.len()).and_then(|()| err.flush())?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).context("cannot read the answer")?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// What whylate-tuning.service does: the runtime settings of all applies in effect are made again, in order. One that
+/// nobody confirmed is undone instead, and all that came after it.
+fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
+    let lock = match site.store.lock("whylate apply --boot") {
+        Ok(lock) => lock,
+        // Whoever applies has just installed the service that runs this, and sets everything itself.
+        Err(error @ JournalError::Locked { .. }) => {
+            say!("{error}");
+            return Ok(Outcome::Done);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let boot = boot_id(&site.system.tree());
+    let stop = signals::stop_flags()?;
+    let asked = || stop.asked.load(Ordering::Acquire);
+    let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let entries: Vec<Entry> = entries.into_iter().filter(Entry::is_in_effect).collect();
+    let unconfirmed = entries.iter().find(|entry| due(entry, Moment::now(), boot.as_deref()) == Due::Now);
+    let first_undone = unconfirmed.map_or(u64::MAX, |entry| entry.id);
+    let mut done = Vec::new();
+    let mut outcome = Outcome::Done;
+    let undone: Vec<u64> =
+        entries.iter().rev().map(|entry| entry.id).take_while(|&id| id >= first_undone).collect();
+    if !undone.is_empty() {
+        say!("apply {first_undone} was not confirmed: it is undone");
+        let (entries, how) = rollback::undo_all(site, &lock, &undone, false, &asked)?;
+        done.extend(entries);
+        if how != How::Complete {
+            outcome = Outcome::Failed;
+        }
+    }
+    for entry in entries.iter().filter(|entry| entry.id < first_undone) {
+        if entry.standing() != Standing::Applied {
+            say!("apply {} {}: left alone", entry.id, entry.standing().words());
+            continue;
+        }
+        let is_of_this = |session: &Session| session.boot_id.is_some() && session.boot_id == boot;
+        if entry.sessions.iter().any(is_of_this) {
+            say!("apply {}: its settings were made in this boot", entry.id);
+            continue;
+        }
+        match boot_session(site, &lock, entry, &asked)? {
+            Some((entry, how)) => {
+                if how != How::Complete {
+                    outcome = Outcome::Failed;
+                }
+                done.push(entry);
+            }
+            None => outcome = Outcome::Failed,
+        }
+    }
+    answer(&done, &args.place)?;
+    Ok(outcome)
+}
+
+/// The runtime settings of one apply; `None`: they must not be made.
+fn boot_session(
+    site: &Site,
+    lock: &Lock,
+    entry: &Entry,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<(Entry, How)>> {
+    let Some(planned) = &entry.plan else { return Ok(None) };
+    // What the user allowed then is allowed now.
+    let codes: Vec<String> = Permits::CODES.iter().map(|&code| code.to_owned()).collect();
+    let permits = Permits::of(&codes).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))?;
+    let plan = make(planned.wishes.clone(), &site.system.tree(), &permits);
+    if is_refused(&plan, site) {
+        return Ok(None);
+    }
+    let steps = whylate_tuning::runtime_steps(&plan, &site.system)?;
+    let mut journal = site.store.open(lock, entry.id)?;
+    let how =
+        site.run(stop, &announce, |run| whylate_tuning::apply(&mut journal, Kind::Boot, &steps, run))?;
+    Ok(Some((journal.entry().clone(), how)))
+}

@@ -1,0 +1,34 @@
+//! `whylate confirm`
+
+use super::revert;
+use super::tuning::{Site, answer};
+use crate::args::PlaceArgs;
+use crate::outcome::Outcome;
+use crate::output::say;
+use anyhow::Result;
+use whylate_tuning::{Moment, confirm};
+
+pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
+    let site = Site::open(&args.place)?;
+    let lock = site.store.lock("whylate confirm")?;
+    let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let waiting: Vec<u64> =
+        entries.iter().filter(|entry| entry.is_unconfirmed()).map(|entry| entry.id).collect();
+    if waiting.is_empty() {
+        let undone = entries.iter().rev().find(|entry| entry.armed.is_some() && entry.confirmed.is_none());
+        match undone {
+            Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.standing().words()),
+            None => say!("nothing to confirm: no apply waits for it"),
+        }
+        return Ok(Outcome::Found);
+    }
+    let mut confirmed = Vec::new();
+    for id in waiting {
+        let mut journal = site.store.open(&lock, id)?;
+        confirm(&mut journal, Moment::now())?;
+        revert::cancel(&site.system, id);
+        confirmed.push(journal.entry().clone());
+    }
+    answer(&confirmed, &args.place)?;
+    Ok(Outcome::Done)
+}

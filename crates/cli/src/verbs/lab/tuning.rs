@@ -1,0 +1,155 @@
+//! `whylate lab tuning`
+
+use crate::args::TuningArgs;
+use crate::outcome::Outcome;
+use crate::output::say;
+use crate::{output, signals};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::time::Duration;
+use whylate_lab::disk::Image;
+use whylate_lab::tuning::{self, Ask, Finding, Parity, Trial};
+use whylate_lab::{LabError, Store};
+
+/// As many lines of what was not right are shown; all of them are in the files, and in JSON.
+const LINES: usize = 30;
+
+pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
+    let stop = signals::stop_flags()?;
+    let tell = |finding: &Finding| tell(finding);
+    let lab = Lab { args, store: Store::open_default(), stop: &stop.asked, tell: &tell };
+    let mut machines = Vec::new();
+    let mut right = true;
+    for kernel in &args.kernels {
+        let mut parities = Vec::new();
+        for profile in &args.profiles {
+            let ask = Ask {
+                profile: profile.clone(),
+                isolated: args.isolated.clone(),
+                given: args.set.clone(),
+                allow: args.allow.clone(),
+                ..Ask::default()
+            };
+            if args.parity {
+                let (parity, findings) = lab.parity(kernel, &ask)?;
+                right &= findings.iter().all(|finding| finding.right);
+                right &= parity.settings.iter().all(|setting| setting.is_accounted_for());
+                machines.push(
+                    json!({"kernel": kernel, "profile": profile, "findings": findings, "parity": parity}),
+                );
+                parities.push(parity);
+                continue;
+            }
+            for (kind, findings) in lab.stories(kernel, &ask)? {
+                right &= !findings.is_empty() && findings.iter().all(|finding| finding.right);
+                machines
+                    .push(json!({"kernel": kernel, "profile": profile, "kind": kind, "findings": findings}));
+            }
+        }
+        if args.parity {
+            lab.write_page(kernel, &parities)?;
+        }
+    }
+    if args.json {
+        output::print_json(&json!({"schema": "whylate.lab-tuning/1", "machines": machines}))?;
+    } else {
+        output::print(&table(&machines))?;
+    }
+    Ok(if right { Outcome::Done } else { Outcome::Found })
+}
+
+struct Lab<'a> {
+    args: &'a TuningArgs,
+    store: Store,
+    stop: &'a std::sync::atomic::AtomicBool,
+    tell: &'a dyn Fn(&Finding),
+}
+
+impl Lab<'_> {
+    fn trial(&self, kernel: &str, packages: &[&str], name: &str) -> Result<Trial<'_>, LabError> {
+        let image = Image::debian(&self.store, kernel, packages)?;
+        if !image.is_cached(&self.store) {
+            say!("disk {} is not cached: making it, which takes some minutes ...", image.name());
+        }
+        say!("{name}:");
+        let mut trial = Trial::new(&image, &self.store, &self.args.output.join(name), self.stop, self.tell)?;
+        trial.set_limit(Duration::from_nanos(self.args.limit.0.unsigned_abs()));
+        Ok(trial)
+    }
+
+    /// The story, or instead of it the kills and power cuts that were asked for: what was found on each machine.
+    fn stories(&self, kernel: &str, ask: &Ask) -> Result<Vec<(&'static str, Vec<Finding>)>, LabError> {
+        let mut told = Vec::new();
+        let name = |kind: &str| format!("{kernel}-{}-{kind}", ask.profile);
+        if !self.args.kill_at.is_empty() {
+            let mut trial = self.trial(kernel, &[], &name("kills"))?;
+            tuning::kills(&mut trial, ask, &self.args.kill_at)?;
+            told.push(("kills", trial.findings));
+        }
+        if !self.args.power_cut.is_empty() {
+            let mut trial = self.trial(kernel, &[], &name("power-cuts"))?;
+            tuning::power_cuts(&mut trial, ask, &self.args.power_cut)?;
+            told.push(("power-cuts", trial.findings));
+        }
+        if told.is_empty() {
+            let mut trial = self.trial(kernel, &[], &name("story"))?;
+            tuning::story(&mut trial, ask, self.args.measure)?;
+            told.push(("story", trial.findings));
+        }
+        Ok(told)
+    }
+
+    fn parity(&self, kernel: &str, ask: &Ask) -> Result<(Parity, Vec<Finding>), LabError> {
+        let name = |whose: &str| format!("{kernel}-{}-{whose}", ask.profile);
+        let mut theirs = self.trial(kernel, &tuning::PACKAGES, &name("tuned"))?;
+        let mut ours = self.trial(kernel, &tuning::PACKAGES, &name("whylate"))?;
+        let variables = [format!("isolated_cores={}", ask.isolated)];
+        let parity = tuning::parity(&mut theirs, &mut ours, ask, &variables)?;
+        let findings = theirs.findings.into_iter().chain(ours.findings).collect();
+        Ok((parity, findings))
+    }
+
+    fn write_page(&self, kernel: &str, parities: &[Parity]) -> Result<()> {
+        let about = format!(
+            "Debian with kernel {kernel} in QEMU, four CPUs, of which {} are isolated",
+            self.args.isolated
+        );
+        let path = self.args.output.join(format!("parity-{kernel}.md"));
+        std::fs::write(&path, tuning::page(&about, parities))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        say!("written: {}", path.display());
+        Ok(())
+    }
+}
+
+fn tell(finding: &Finding) {
+    let right = if finding.right { "right" } else { "WRONG" };
+    say!("  boot {}  {right}  {}: {}", finding.boot, finding.what, finding.came);
+    if !finding.right {
+        for line in finding.details.iter().take(LINES) {
+            say!("      {line}");
+        }
+        if finding.details.len() > LINES {
+            say!("      ... {} more lines", finding.details.len() - LINES);
+        }
+    }
+}
+
+/// One line for each machine.
+fn table(machines: &[Value]) -> String {
+    let row = |machine: &Value| {
+        let text = |name: &str| machine.get(name).and_then(Value::as_str).unwrap_or("parity").to_owned();
+        let findings =
+            machine.get("findings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let right =
+            findings.iter().filter(|finding| finding.get("right") == Some(&Value::Bool(true))).count();
+        format!(
+            "{:<8} {:<24} {:<11} {right} of {} right\n",
+            text("kernel"),
+            text("profile"),
+            text("kind"),
+            findings.len()
+        )
+    };
+    machines.iter().map(row).collect()
+}

@@ -1,0 +1,68 @@
+//! What the verbs that change a machine share.
+
+use crate::args::Place;
+use crate::output;
+use anyhow::Result;
+use rustix::process::{Signal, getpid, kill_process};
+use std::cell::Cell;
+use whylate_report::{json, terminal};
+use whylate_tuning::{Entry, Gate, How, Journal, Live, Moment, Planned, Run, Store};
+
+/// The machine, and its journals.
+pub(crate) struct Site {
+    pub(crate) system: Live,
+    pub(crate) store: Store,
+}
+
+impl Site {
+    pub(crate) fn open(place: &Place) -> Result<Site> {
+        let gate = place.kill_at.map_or_else(Gate::default, killing_at);
+        Ok(Site { system: Live::open(&place.root, gate.clone())?, store: Store::of(&place.root, gate)? })
+    }
+
+    /// Runs the engine; `stop` is asked between two steps, `tell` told before each.
+    pub(crate) fn run<T>(
+        &self,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(&Planned),
+        work: impl FnOnce(&Run<'_>) -> T,
+    ) -> T {
+        work(&Run { system: &self.system, now: &Moment::now, stop, tell })
+    }
+}
+
+fn killing_at(place: u64) -> Gate {
+    let passed = Cell::new(0);
+    Gate::new(move || {
+        passed.set(passed.get() + 1);
+        match passed.get() >= place {
+            // It takes effect before the call returns.
+            true => Ok(kill_process(getpid(), Signal::KILL)?),
+            false => Ok(()),
+        }
+    })
+}
+
+/// Commands may take a while: say which one runs.
+pub(crate) fn announce(planned: &Planned) {
+    if let Some(command) = planned.then.command() {
+        output::say!("running {} ...", command.join(" "));
+    }
+}
+
+/// Prints what was done about some applies.
+pub(crate) fn answer(entries: &[Entry], place: &Place) -> Result<()> {
+    match place.json {
+        true => output::print_json(&json::applied(entries)),
+        false => output::print(&terminal::applied(entries, &output::style())),
+    }
+}
+
+/// Undoes an apply; how it ended.
+pub(crate) fn undo(site: &Site, journal: &mut Journal, force: bool, stop: &dyn Fn() -> bool) -> How {
+    let undone = site.run(stop, &announce, |run| whylate_tuning::rollback(journal, force, run));
+    if let Some(error) = undone.unrecorded {
+        output::say!("whylate: the rollback could not be written down: {error}");
+    }
+    undone.how
+}

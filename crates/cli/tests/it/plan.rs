@@ -1,0 +1,141 @@
+//! `whylate plan`: of captured machines, and of this one.
+
+use crate::support::run::whylate;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A captured machine with two CPUs; nothing is isolated there.
+fn snapshot() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../checks/tests/fixtures/7.2-rt.snapshot")
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn names(plan: &Value) -> Vec<&str> {
+    let changes = plan["changes"].as_array().expect("changes");
+    changes.iter().filter_map(|change| change["name"].as_str()).collect()
+}
+
+#[test]
+fn every_format_is_of_the_same_plan_each_time() {
+    let file = snapshot();
+    let root = file.to_str().expect("UTF-8");
+    let run = |format: &str| whylate(["plan", "--root", root, "--isolated", "1", "--format", format]);
+    let first = run("json");
+    assert_eq!(first.code, Some(1), "{first:#?}");
+    assert_eq!(run("json").stdout, first.stdout);
+    let plan = json(&first.stdout);
+    assert_eq!(plan["schema"], "whylate.plan/1");
+    assert!(names(&plan).contains(&"kernel.timer_migration"), "{:?}", names(&plan));
+    assert_eq!(plan["totals"]["changes"], names(&plan).len());
+    for format in ["text", "markdown"] {
+        let other = run(format);
+        assert_eq!(other.code, Some(1));
+        assert!(other.stdout.contains("kernel.timer_migration") && other.stdout.contains("timer-migration"));
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+    let written = whylate(["plan", "--root", root, "--isolated", "1", "-o", &at("plan.json")]);
+    assert_eq!(written.code, Some(1));
+    assert_eq!(std::fs::read_to_string(at("plan.json")).expect("written"), first.stdout);
+    assert_eq!(whylate(["plan", "--root", root, "--isolated", "1", "-o", &at("plan.doc")]).code, Some(2));
+}
+
+#[test]
+fn after_a_check_only_what_mends_it_is_planned() {
+    let file = snapshot();
+    let root = file.to_str().expect("UTF-8");
+    let dir = tempfile::tempdir().expect("a directory");
+    let check = dir.path().join("check.json");
+    let only = "timer-migration,irq-affinity,smi";
+    let checked = whylate(["check", "--root", root, "--cpus", "1", "--only", only, "--json"]);
+    std::fs::write(&check, &checked.stdout).expect("written");
+    let failed = |code: &str| {
+        let answers = json(&checked.stdout)["answers"].as_array().cloned().expect("answers");
+        answers.iter().any(|answer| answer["code"] == code && answer["status"] == "fail")
+    };
+    assert!(failed("irq-affinity"), "{checked:#?}");
+    let run = whylate(["plan", "--root", root, "--from", check.to_str().expect("UTF-8"), "--json"]);
+    let plan = json(&run.stdout);
+    let rules: Vec<&str> = plan["changes"]
+        .as_array()
+        .expect("changes")
+        .iter()
+        .filter_map(|change| change["reasons"]["rule"].as_str())
+        .collect();
+    assert!(rules.contains(&"irq-affinity"), "{rules:?}");
+    assert!(!rules.iter().any(|rule| matches!(*rule, "swappiness" | "ksm" | "cpu-isolation")), "{rules:?}");
+    assert_eq!(names(&plan).contains(&"kernel.timer_migration"), failed("timer-migration"));
+    let isolated = plan["wishes"]["variables"].as_array().expect("variables");
+    assert!(
+        isolated.iter().any(|variable| variable == &serde_json::json!(["isolated", "1"])),
+        "{isolated:?}"
+    );
+}
+
+#[test]
+fn the_exit_code_is_the_answer() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let write = |path: &str, text: &str| {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        std::fs::write(&path, text).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let profile =
+        write("one.toml", "summary = \"One\"\n[sysctl]\n\"vm.swappiness\" = { value = 10, why = \"x\" }\n");
+    let root = dir.path().join("root").to_str().expect("UTF-8").to_owned();
+    let code = || whylate(["plan", "--root", &root, "--profile", &profile]).code;
+    write("root/etc/hostname", "x\n");
+    assert_eq!(code(), Some(3), "nothing is known of it");
+    write("root/proc/sys/vm/swappiness", "60\n");
+    assert_eq!(code(), Some(1));
+    write("root/proc/sys/vm/swappiness", "10\n");
+    assert_eq!(code(), Some(0));
+    assert_eq!(whylate(["plan", "--root", "/no/such/place", "--isolated", "1"]).code, Some(2));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let other = dir.path().join("other.json");
+    std::fs::write(&other, "{}").expect("written");
+    let other = other.to_str().expect("UTF-8");
+    for (arguments, said) in [
+        (&["--profile", "nobody"][..], "nobody"),
+        (&["--tuned", "no-such-profile"], "no-such-profile"),
+        (&["--profile", "a", "--tuned", "b"], "cannot be used with"),
+        (&["--isolated", "x"], "CPU list"),
+        (&["--set", "x"], "isolated=2-3"),
+        (&["--allow", "no-housekeeping-cpu"], "possible values"),
+        (&["--from", other], "whylate check --json"),
+        (&["--from", "/no/such/file"], "/no/such/file"),
+        (&["--root", "/no/such/place"], "/no/such/place"),
+        (&["-o", "-"], "standard output"),
+    ] {
+        let run = whylate(["plan"].iter().chain(arguments));
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        assert!(run.stderr.contains(said), "{said}: {run:#?}");
+    }
+}
+
+#[test]
+fn profiles_are_listed() {
+    let run = whylate(["plan", "--list"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    for name in ["realtime", "cpu-partitioning", "audio"] {
+        assert!(run.stdout.lines().any(|line| line.split(' ').next() == Some(name)), "{name}: {run:#?}");
+    }
+}
+
+#[test]
+fn this_machine_is_planned_for_and_left_as_it_is() {
+    let read = || std::fs::read_to_string("/proc/sys/vm/swappiness");
+    let before = read().ok();
+    let run = whylate(["plan", "--profile", "audio", "--json"]);
+    assert!(matches!(run.code, Some(0 | 1 | 3)), "{run:#?}");
+    assert_eq!(json(&run.stdout)["schema"], "whylate.plan/1");
+    assert_eq!(read().ok(), before);
+}

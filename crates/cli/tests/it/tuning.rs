@@ -1,0 +1,306 @@
+//! `whylate apply`, `rollback`, `verify`, `history` and `confirm`, on the root of a made-up machine in a directory: the
+//! program itself is killed, refused and run twice.
+
+use crate::support::run::{Run, whylate};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const PROFILE: &str = r#"
+summary = "a profile of a test"
+
+[variables]
+isolated = "2-3"
+
+[sysctl]
+"vm.swappiness" = 10
+"vm.stat_interval" = 10
+
+[irqs]
+cpus = "0-1"
+
+[kernel-parameters]
+nohz_full = "2-3"
+skew_tick = 1
+"#;
+
+const CMDLINE: &str = "/boot/firmware/cmdline.txt";
+
+/// A board that boots by a file with its command line, so that no command is needed.
+struct Root {
+    directory: TempDir,
+    profile: PathBuf,
+}
+
+impl Root {
+    fn new() -> Root {
+        // Every record waits for the disk, where there is one.
+        let memory = Path::new("/dev/shm");
+        let directory = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let directory = directory.expect("a directory");
+        let profile = directory.path().join("profile.toml");
+        fs::write(&profile, PROFILE).expect("a profile");
+        let root = Root { directory, profile };
+        for (path, text, mode) in [
+            ("/proc/sys/kernel/random/boot_id", "b0\n", 0o444),
+            ("/proc/cmdline", "root=/dev/mmcblk0p2 quiet\n", 0o444),
+            ("/proc/sys/vm/swappiness", "60\n", 0o644),
+            ("/proc/sys/vm/stat_interval", "1\n", 0o644),
+            ("/proc/irq/default_smp_affinity", "0000000f\n", 0o644),
+            ("/sys/devices/system/cpu/online", "0-3\n", 0o444),
+            ("/sys/devices/system/cpu/present", "0-3\n", 0o444),
+            ("/sys/devices/system/cpu/possible", "0-3\n", 0o444),
+            ("/etc/sysctl.d/10-own.conf", "vm.swappiness = 60\n", 0o640),
+            ("/boot/firmware/config.txt", "[all]\n", 0o755),
+            (CMDLINE, "console=serial0,115200 root=/dev/mmcblk0p2 quiet", 0o755),
+        ] {
+            let path = root.path(path);
+            fs::create_dir_all(path.parent().expect("a directory above")).expect("directories");
+            fs::write(&path, text).expect("a file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("its mode");
+        }
+        root
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.directory.path().join("root").join(path.trim_start_matches('/'))
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).expect("a file")
+    }
+
+    /// The arguments of a run on it.
+    fn arguments(&self, words: &[&str]) -> Vec<String> {
+        let mut all: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        all.extend(["--root".to_owned(), self.path("/").display().to_string()]);
+        all
+    }
+
+    fn run(&self, words: &[&str]) -> Run {
+        whylate(self.arguments(words))
+    }
+
+    fn apply(&self, more: &[&str]) -> Run {
+        let profile = self.profile.to_str().expect("UTF-8");
+        let words: Vec<&str> = ["apply", "--yes", "--profile", profile].iter().chain(more).copied().collect();
+        self.run(&words)
+    }
+
+    /// Every file but the journals: kind, mode, owner, bytes.
+    fn everything(&self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::new();
+        walk(&self.path("/"), &mut all);
+        all
+    }
+}
+
+fn walk(directory: &Path, all: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.ends_with("var") {
+            continue;
+        }
+        let metadata = fs::symlink_metadata(&path).expect("it is there");
+        let content = match metadata.is_dir() {
+            true => {
+                walk(&path, all);
+                String::new()
+            }
+            false => format!("{:?}", fs::read(&path).expect("a file")),
+        };
+        let owner = format!("{:o} {}:{}", metadata.mode(), metadata.uid(), metadata.gid());
+        all.insert(path.display().to_string(), format!("{owner} {content}"));
+    }
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"))
+}
+
+/// How the applies stand, first to last.
+fn standings(root: &Root) -> Vec<String> {
+    let history = json(&root.run(&["history", "--json"]));
+    assert_eq!(history["schema"], "whylate.history/1");
+    let applies = history["applies"].as_array().expect("a list").clone();
+    applies.iter().map(|apply| apply["standing"].as_str().expect("a word").to_owned()).collect()
+}
+
+#[test]
+fn applied_verified_changed_rolled_back() {
+    let root = Root::new();
+    let before = root.everything();
+    let run = root.apply(&["--json"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let document = json(&run);
+    assert_eq!(
+        (&document["schema"], &document["applies"][0]["standing"]),
+        (&"whylate.apply/1".into(), &"applied".into())
+    );
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "10\n");
+    assert_eq!(root.text("/proc/irq/default_smp_affinity"), "00000003\n");
+    let cmdline = root.text(CMDLINE);
+    assert!(cmdline.starts_with("console=serial0,115200 root=/dev/mmcblk0p2 quiet"), "{cmdline}");
+    assert!(cmdline.contains("nohz_full=2-3") && cmdline.contains("skew_tick=1"), "{cmdline}");
+
+    let run = root.run(&["verify", "--json"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let pending = json(&run)["pending"].as_array().expect("a list").len();
+    assert_eq!(pending, 2, "they count from the next boot on");
+    let again = root.apply(&[]);
+    assert!(again.code == Some(0) && again.stderr.contains("nothing to change"), "{again:#?}");
+
+    fs::write(root.path("/proc/sys/vm/swappiness"), "33\n").expect("somebody else");
+    let run = root.run(&["verify"]);
+    assert!(run.code == Some(1) && run.stdout.contains("drift: /proc/sys/vm/swappiness"), "{run:#?}");
+    let run = root.run(&["rollback"]);
+    assert!(run.code == Some(1) && run.stdout.contains("is 33"), "{run:#?}");
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "33\n");
+    let run = root.run(&["rollback", "--force"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(root.everything(), before);
+    assert_eq!(standings(&root), ["rolled-back"]);
+    let run = root.run(&["rollback"]);
+    assert!(run.code == Some(0) && run.stderr.contains("nothing to roll back"), "{run:#?}");
+}
+
+/// Killed by the kernel's own hand, at each place where anything changes.
+#[test]
+fn killed_it_is_undone_exactly() {
+    let (mut at, mut killed) = (1, 0);
+    loop {
+        let root = Root::new();
+        let before = root.everything();
+        let run = root.apply(&["--kill-at", &at.to_string()]);
+        if run.code.is_some() {
+            assert_eq!(run.code, Some(0), "{run:#?}");
+            break;
+        }
+        killed += 1;
+        // The undo is killed as well, somewhere in the middle.
+        let late = (at / 2).max(1).to_string();
+        root.run(&["rollback", "--kill-at", &late]);
+        let run = root.run(&["rollback"]);
+        assert_eq!(run.code, Some(0), "at {at}: {run:#?}");
+        assert_eq!(root.everything(), before, "killed at {at}");
+        assert!(standings(&root).iter().all(|standing| standing == "rolled-back" || standing == "empty"));
+        at += 1;
+    }
+    assert!(killed > 60, "killed at {killed} places only");
+}
+
+#[test]
+fn a_plan_is_applied_only_where_it_still_fits() {
+    let root = Root::new();
+    let plan = root.directory.path().join("plan.json");
+    let (plan, profile) = (plan.to_str().expect("UTF-8"), root.profile.to_str().expect("UTF-8"));
+    let run = root.run(&["plan", "--profile", profile, "-o", plan]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "50\n").expect("somebody else");
+    let before = root.everything();
+    let run = root.run(&["apply", plan, "--yes"]);
+    assert!(
+        run.code == Some(1) && run.stderr.contains("vm.swappiness: planned 60 -> 10; now 50 -> 10"),
+        "{run:#?}"
+    );
+    assert_eq!((root.everything(), standings(&root)), (before, vec![]));
+    fs::write(root.path("/proc/sys/vm/swappiness"), "60\n").expect("somebody else");
+    let run = root.run(&["apply", plan]);
+    assert!(run.code == Some(2) && run.stderr.contains("--yes"), "nobody is there to be asked: {run:#?}");
+    let run = root.run(&["apply", plan, "--yes"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    fs::write(root.path("/x.json"), "{}").expect("a file");
+    let run = root.run(&["apply", root.path("/x.json").to_str().expect("UTF-8"), "--yes"]);
+    assert!(run.code == Some(2) && run.stderr.contains("is no plan"), "{run:#?}");
+    let run = root.run(&["apply", "--yes"]);
+    assert!(run.code == Some(2) && run.stderr.contains("say what to apply"), "{run:#?}");
+}
+
+#[test]
+fn a_step_that_fails_is_told_resumed_and_undone() {
+    let root = Root::new();
+    // No file can be put in its place: what is to be written first is called so.
+    let blocked = root.path("/boot/firmware/.cmdline.txt.whylate-part");
+    fs::create_dir(&blocked).expect("a directory");
+    let before = root.everything();
+    let run = root.apply(&[]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(
+        run.stdout.contains("whylate apply --resume") && run.stdout.contains("whylate rollback"),
+        "{run:#?}"
+    );
+    assert!(run.stdout.contains("cmdline.txt"), "{run:#?}");
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "10\n");
+    let again = root.apply(&[]);
+    assert!(again.code == Some(2) && again.stderr.contains("--resume"), "{again:#?}");
+    fs::remove_dir(&blocked).expect("the directory");
+    let run = root.run(&["apply", "--resume"]);
+    assert!(run.code == Some(0) && root.text(CMDLINE).contains("nohz_full"), "{run:#?}");
+    let run = root.run(&["apply", "--resume"]);
+    assert_eq!(run.code, Some(2), "there is nothing to go on with: {run:#?}");
+    assert_eq!(root.run(&["rollback"]).code, Some(0));
+    fs::create_dir(&blocked).expect("a directory");
+    assert_eq!(root.everything(), before);
+}
+
+#[test]
+fn two_at_once_and_the_second_says_who_is_first() {
+    let root = Root::new();
+    let tuning = root.path("/var/lib/whylate/tuning");
+    fs::create_dir_all(&tuning).expect("a directory");
+    let lock = fs::File::create(tuning.join("lock")).expect("a lock");
+    fs::write(tuning.join("lock"), "whylate apply, process 4711\n").expect("its holder");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("free");
+    let before = root.everything();
+    for run in [root.apply(&[]), root.run(&["rollback"]), root.run(&["confirm"])] {
+        assert!(run.code == Some(2) && run.stderr.contains("process 4711"), "{run:#?}");
+    }
+    assert_eq!(root.everything(), before);
+    assert_eq!(root.run(&["history"]).code, Some(0), "to look is no change");
+}
+
+#[test]
+fn unconfirmed_it_is_undone_at_the_next_boot() {
+    let root = Root::new();
+    let before = root.everything();
+    assert_eq!(root.apply(&["--revert-after", "1h"]).code, Some(0));
+    let run = root.run(&["history"]);
+    assert!(run.stdout.contains("unless confirmed"), "{run:#?}");
+    // The timer of a later time leaves it alone.
+    assert_eq!(root.run(&["rollback", "--unconfirmed", "1"]).code, Some(0));
+    assert_eq!(standings(&root), ["applied"]);
+    fs::remove_file(root.path("/proc/sys/kernel/random/boot_id")).expect("the old one");
+    fs::write(root.path("/proc/sys/kernel/random/boot_id"), "b1\n").expect("another boot");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "60\n").expect("another boot");
+    fs::write(root.path("/proc/sys/vm/stat_interval"), "1\n").expect("another boot");
+    fs::write(root.path("/proc/irq/default_smp_affinity"), "0000000f\n").expect("another boot");
+    let run = root.run(&["apply", "--boot"]);
+    assert!(run.code == Some(0) && run.stderr.contains("not confirmed"), "{run:#?}");
+    assert_eq!(standings(&root), ["rolled-back"]);
+    let confirm = root.run(&["confirm"]);
+    assert!(confirm.code == Some(1) && confirm.stderr.contains("rolled back"), "{confirm:#?}");
+    let ids = |all: BTreeMap<String, String>| all.into_iter().filter(|(path, _)| !path.ends_with("boot_id"));
+    assert!(ids(root.everything()).eq(ids(before)));
+}
+
+#[test]
+fn confirmed_it_stays_and_is_made_again_at_the_next_boot() {
+    let root = Root::new();
+    assert_eq!(root.apply(&["--revert-after", "1h"]).code, Some(0));
+    assert_eq!(root.run(&["confirm"]).code, Some(0));
+    fs::remove_file(root.path("/proc/sys/kernel/random/boot_id")).expect("the old one");
+    fs::write(root.path("/proc/sys/kernel/random/boot_id"), "b1\n").expect("another boot");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "70\n").expect("another boot");
+    fs::write(root.path("/proc/cmdline"), "quiet nohz_full=2-3 skew_tick=1\n").ok();
+    assert_eq!(root.run(&["verify"]).code, Some(1), "nothing was set in this boot");
+    let run = root.run(&["apply", "--boot"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "10\n");
+    let run = root.run(&["apply", "--boot"]);
+    assert!(run.code == Some(0) && run.stderr.contains("made in this boot"), "{run:#?}");
+    assert_eq!(root.run(&["rollback"]).code, Some(0));
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "70\n", "that boot's own");
+}

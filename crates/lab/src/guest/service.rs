@@ -1,0 +1,75 @@
+//! The job of one boot, done by a service of a guest that has a disk and an init of its own.
+//!
+//! The service unpacks the disk with the job into [`WORK`] and starts this program there
+//! (`disk/customize.sh` has its unit). Files of `/out` are in memory: a job leaves on the disk only what its
+//! steps write there.
+
+use super::steps::Steps;
+use super::{DONE, READY, results, write_report};
+use crate::job::{Job, OUT_DIR};
+use rustix::mount::{MountFlags, mount};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The directory in the guest that the job is unpacked into; it is in memory.
+pub(crate) const WORK: &str = "/run/whylate-lab";
+/// The serial of the disk with the job.
+pub(crate) const JOB_DISK: &str = "job";
+/// The serial of the disk for the results.
+pub(crate) const RESULTS_DISK: &str = "results";
+/// The console line that asks for the power to be cut; the exit code of the step before follows.
+pub(crate) const CUT: &str = "whylate-guest: cut";
+
+/// Does the job and shuts the machine down. Returns the reason where that failed.
+///
+/// # Errors
+/// When this is no guest, or the machine could not be shut down.
+pub fn main() -> Result<(), String> {
+    let job = Path::new(WORK).join("job.json");
+    if !job.exists() {
+        return Err(format!("this is what a guest of `whylate lab` runs: it must find {}", job.display()));
+    }
+    if let Err(problem) = work(&job) {
+        println!("whylate-guest: {problem}");
+    }
+    command(&["systemctl", "--no-block", "poweroff"])
+}
+
+fn work(job: &Path) -> Result<(), String> {
+    let text = std::fs::read(job).map_err(|error| format!("{}: {error}", job.display()))?;
+    let job: Job = serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", job.display()))?;
+    let out = Path::new(OUT_DIR);
+    mount("tmpfs", out, "tmpfs", MountFlags::empty(), None::<&std::ffi::CStr>)
+        .map_err(|errno| format!("mount -t tmpfs tmpfs {OUT_DIR}: {errno}"))?;
+    let mut problems = Vec::new();
+    for module in &job.modules {
+        problems.extend(command(&["modprobe", &module.path, &module.parameters]).err());
+    }
+    let files = format!("{WORK}/files/.");
+    if Path::new(&files).exists() {
+        command(&["cp", "-a", &files, "/"])?;
+    }
+    // What the boot still does would be in the way. It says `degraded` where a unit failed, which the job may be
+    // about.
+    let _ = command(&["systemctl", "is-system-running", "--wait"]);
+    for problem in &problems {
+        println!("whylate-guest: {problem}");
+    }
+    println!("{READY}");
+    let steps = Steps::new(&job.environment).run(&job.steps);
+    write_report(out, problems, steps)?;
+    results::send(out, &results::Listing::new(), &format!("/dev/disk/by-id/virtio-{RESULTS_DISK}"))?;
+    println!("{DONE}");
+    Ok(())
+}
+
+fn command(words: &[&str]) -> Result<(), String> {
+    let Some((program, arguments)) = words.split_first() else { return Ok(()) };
+    let arguments = arguments.iter().filter(|argument| !argument.is_empty());
+    let said = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    let said = said.map_err(|error| format!("cannot run {program}: {error}"))?;
+    match said.status.success() {
+        true => Ok(()),
+        false => Err(format!("{}: {}", words.join(" "), String::from_utf8_lossy(&said.stderr).trim())),
+    }
+}

@@ -1,0 +1,59 @@
+//! What if it dies in the middle?
+
+use super::trial::{Line, Trial};
+use super::{Ask, verbs};
+use crate::LabError;
+use crate::state::State;
+use std::time::Duration;
+
+/// How a shell says that a program was ended by SIGKILL.
+const KILLED: i32 = 137;
+
+/// In one boot: for each of `steps`, `apply` kills itself there, `rollback` undoes what it had done, and all is as
+/// before. A step beyond the last is one that `apply` gets to its end before; it is rolled back as well.
+///
+/// # Errors
+/// As [`story`](super::story).
+pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
+    let mut lines = vec![Line::new("program installed", verbs::install(), &[0]), Line::state("before")];
+    for step in steps {
+        lines.push(Line::new(
+            &format!("apply, killed at {step}"),
+            verbs::apply(ask, Some(*step)),
+            &[KILLED, 0],
+        ));
+        lines.push(Line::new(&format!("rollback after {step}"), verbs::rollback(), &[0]));
+        lines.push(Line::state(&format!("after-{step}")));
+    }
+    let left = trial.boot(&lines)?;
+    let before = left.state("before")?;
+    for step in steps {
+        trial.same(
+            &format!("killed at {step}, rolled back: as before"),
+            &before,
+            &left.state(&format!("after-{step}"))?,
+        );
+    }
+    Ok(())
+}
+
+/// For each of `steps`: `apply` kills itself there and the machine loses its power at once; the next boot rolls back,
+/// and after another reboot all is as before.
+///
+/// # Errors
+/// As [`story`](super::story).
+pub fn power_cuts(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
+    let install = Line::new("program installed", verbs::install(), &[0]);
+    let before: State = trial.boot(&[install, Line::state("before")])?.state("before")?;
+    for step in steps {
+        let apply = Line::new("apply", verbs::apply(ask, Some(*step)), &[KILLED]);
+        let code = trial.boot_and_cut(&[apply])?;
+        let came =
+            code.map_or("nothing was run".to_owned(), |code| format!("exit code {code}, then no power"));
+        trial.found(&format!("power cut at {step}"), code == Some(KILLED), came, Vec::new(), Duration::ZERO);
+        trial.boot(&[Line::new("rollback after the power cut", verbs::rollback(), &[0])])?;
+        let after = trial.boot(&[Line::state("after")])?.state("after")?;
+        trial.same(&format!("power cut at {step}, rolled back, rebooted: as before"), &before, &after);
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Does tuning keep its promises on a real machine? A distribution on a disk is tuned, rebooted, verified, rolled
+//! back, rebooted, and must then be what it was; also if the program, or the whole machine, dies in the middle.
+//!
+//! ```text
+//!  trial     one machine: its disk, its boots, what was found
+//!  story     plan, apply, reboot, verify, measure, rollback, reboot, as at first
+//!  kills     apply dies at its Nth step; the power is cut there
+//!  parity    the same profile by TuneD and by us, the two machines side by side
+//!  verbs     the command lines of the program under trial
+//! ```
+//!
+//! What is right is decided by [`state`](crate::state), which the tuning code has no part in.
+
+mod kills;
+mod parity;
+mod story;
+mod trial;
+mod verbs;
+
+pub use kills::{kills, power_cuts};
+pub use parity::{Made, PACKAGES, Parity, ParitySetting, page, parity};
+pub use story::story;
+pub use trial::{Finding, Trial};
+
+/// What is asked of the program under trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// A profile's name.
+    pub profile: String,
+    /// It is one of TuneD's, read as it is.
+    pub of_tuned: bool,
+    /// The CPUs to isolate, as a list; none where it is empty.
+    pub isolated: String,
+    /// Variables of the profile, `own=motor*`.
+    pub given: Vec<String>,
+    /// Codes of refusals that are allowed.
+    pub allow: Vec<String>,
+}

@@ -1,0 +1,130 @@
+//! The whole story on one machine, in four boots.
+
+use super::trial::{Left, Line, Trial};
+use super::{Ask, verbs};
+use crate::LabError;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Plan, apply, reboot, verify, measure before and after, rollback, reboot: and all is as it was.
+///
+/// The first two boots change nothing, so that what differs between boots by itself is seen as such. With `measure`,
+/// latencies are measured for so many seconds before and after.
+///
+/// # Errors
+/// When the guest died or took too long. What was not right is a finding.
+pub fn story(trial: &mut Trial<'_>, ask: &Ask, measure: Option<u32>) -> Result<(), LabError> {
+    let install = Line::new("program installed", verbs::install(), &[0]);
+    let first = trial.boot(&[install, Line::state("untouched")])?;
+
+    // 1: there is something to change.
+    let mut lines = vec![Line::state("before"), Line::new("plan", verbs::plan(ask), &[1])];
+    lines.extend(
+        measure.map(|seconds| Line::new("measured before", verbs::measure("measured", seconds), &[0, 1])),
+    );
+    lines.push(Line::new("apply", verbs::apply(ask, None), &[0]));
+    lines.push(Line::state("applied"));
+    let before = trial.boot(&lines)?;
+    trial.same("a reboot alone changes nothing", &first.state("untouched")?, &before.state("before")?);
+
+    let mut lines = vec![Line::new("verify after the reboot", verbs::verify(), &[0])];
+    lines.extend(
+        measure.map(|seconds| Line::new("measured after", verbs::measure("measured", seconds), &[0, 1])),
+    );
+    lines.push(Line::state("tuned"));
+    lines.push(Line::new("rollback", verbs::rollback(), &[0]));
+    let tuned = trial.boot(&lines)?;
+    command_line(trial, &before, &tuned)?;
+    if measure.is_some() {
+        measured(trial, &before, &tuned)?;
+    }
+
+    let after = trial.boot(&[Line::state("after")])?;
+    trial.same(
+        "after rollback and reboot all is as at first",
+        &before.state("before")?,
+        &after.state("after")?,
+    );
+    Ok(())
+}
+
+/// Finds whether the kernel was given what was planned.
+fn command_line(trial: &mut Trial<'_>, planned: &Left, tuned: &Left) -> Result<(), LabError> {
+    let plan: Value = planned.json("plan")?;
+    let wanted = parameters(&plan);
+    let state = tuned.state("tuned")?;
+    let given = state.value("kernel", "/proc/cmdline").unwrap_or_default();
+    let missing: Vec<String> = wanted
+        .iter()
+        .filter(|wanted| !is_given(given, wanted))
+        .map(|(name, then)| format!("{name}={}", then.as_deref().unwrap_or("(not there)")))
+        .collect();
+    let came = format!("{} parameters planned, {} missing", wanted.len(), missing.len());
+    let mut details = missing.clone();
+    details.push(format!("/proc/cmdline: {given}"));
+    trial.found("the kernel was given what was planned", missing.is_empty(), came, details, Duration::ZERO);
+    Ok(())
+}
+
+/// The kernel parameters of a plan, with what they are to be.
+fn parameters(plan: &Value) -> Vec<(String, Option<String>)> {
+    let changes = plan.get("changes").and_then(Value::as_array).into_iter().flatten();
+    let parameter = |change: &Value| {
+        let setting = change.get("setting")?;
+        (setting.get("kind")?.as_str()? == "parameter").then_some(())?;
+        let then = change.get("then").and_then(Value::as_str).map(str::to_owned);
+        Some((setting.get("name")?.as_str()?.to_owned(), then))
+    };
+    changes.filter_map(parameter).collect()
+}
+
+fn is_given(line: &str, (name, then): &(String, Option<String>)) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    match then.as_deref() {
+        None => !words.any(|word| word == name || word.starts_with(&format!("{name}="))),
+        Some("") => words.any(|word| word == name),
+        Some(value) => words.any(|word| word == format!("{name}={value}")),
+    }
+}
+
+/// Both distributions were measured; which is better is not judged: in emulation nobody could say.
+fn measured(trial: &mut Trial<'_>, before: &Left, after: &Left) -> Result<(), LabError> {
+    let (before, after): (Value, Value) = (before.json("measured")?, after.json("measured")?);
+    let right = before.get("schema").is_some() && before.get("schema") == after.get("schema");
+    let came = format!("worst of all CPUs {} before, {} after", worst(&before), worst(&after));
+    trial.found("measured before and after", right, came, Vec::new(), Duration::ZERO);
+    Ok(())
+}
+
+/// The longest latency of a measurement of schema `whylate.measure/1`.
+fn worst(report: &Value) -> String {
+    let cpus = report.get("cpus").and_then(Value::as_array).into_iter().flatten();
+    let worst =
+        cpus.filter_map(|cpu| cpu.pointer("/latency_ns/max").and_then(Value::as_f64)).fold(None, highest);
+    worst.map_or("(unknown)".to_owned(), |ns| format!("{:.0} us", ns / 1000.0))
+}
+
+fn highest(highest: Option<f64>, value: f64) -> Option<f64> {
+    Some(highest.map_or(value, |highest| highest.max(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn planned_parameters_are_looked_for_as_whole_words() {
+        let plan = json!({"changes": [
+            {"setting": {"kind": "parameter", "name": "isolcpus"}, "now": null, "then": "2-3"},
+            {"setting": {"kind": "parameter", "name": "highres"}, "now": "off", "then": null},
+            {"setting": {"kind": "parameter", "name": "nosmt"}, "now": null, "then": ""},
+            {"setting": {"kind": "knob", "path": "/proc/sys/vm/stat_interval"}, "now": "1", "then": "10"},
+        ]});
+        let wanted = parameters(&plan);
+        assert_eq!(wanted.len(), 3);
+        let given = |line: &str| wanted.iter().map(|wanted| is_given(line, wanted)).collect::<Vec<_>>();
+        assert_eq!(given("quiet isolcpus=2-3 nosmt"), [true, true, true]);
+        assert_eq!(given("quiet isolcpus=2-31 nosmt=force highres=off"), [false, false, false]);
+    }
+}

@@ -1,0 +1,194 @@
+//! One machine on trial.
+
+use super::verbs;
+use crate::disk::{Booted, Guest, Image};
+use crate::job::{Program, Step};
+use crate::state::{Comparison, State, compare};
+use crate::{LabError, Store, Visit};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A machine on trial, with what was found so far.
+pub struct Trial<'a> {
+    guest: Guest,
+    out: PathBuf,
+    boots: usize,
+    stop: &'a AtomicBool,
+    /// Told of each finding as it is made.
+    tell: &'a dyn Fn(&Finding),
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// In which boot of the machine.
+    pub boot: usize,
+    /// What was looked at.
+    pub what: String,
+    /// Whether it was right.
+    pub right: bool,
+    /// What came of it, in a few words.
+    pub came: String,
+    /// More lines where it was not right.
+    pub details: Vec<String>,
+    /// Host time of the boot in which it was found out, in seconds.
+    pub seconds: f64,
+}
+
+/// A command of a boot, and what it must end with.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// What it is for, as a finding says it.
+    pub(super) what: String,
+    /// For a shell.
+    pub(super) command: String,
+    /// The exit codes that are right.
+    pub(super) right: &'static [i32],
+}
+
+impl Line {
+    pub(super) fn new(what: &str, command: String, right: &'static [i32]) -> Line {
+        Line { what: what.to_owned(), command, right }
+    }
+
+    /// The state of the machine.
+    pub(super) fn state(name: &str) -> Line {
+        Line::new(&format!("state taken: {name}"), verbs::state(name), &[0])
+    }
+}
+
+/// What a boot left behind.
+#[derive(Debug)]
+pub(super) struct Left {
+    directory: PathBuf,
+}
+
+impl<'a> Trial<'a> {
+    /// A new machine from that image, its disk and all that comes back of it below `out`.
+    ///
+    /// # Errors
+    /// When the image cannot be made, or copied.
+    pub fn new(
+        image: &Image,
+        store: &Store,
+        out: &Path,
+        stop: &'a AtomicBool,
+        tell: &'a dyn Fn(&Finding),
+    ) -> Result<Trial<'a>, LabError> {
+        std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
+        let disk = out.join("disk.img");
+        image.copy(store, &disk, stop)?;
+        let guest = Guest::new(&disk)?;
+        Ok(Trial { guest, out: out.to_owned(), boots: 0, stop, tell, findings: Vec::new() })
+    }
+
+    /// Host time after which a boot is ended.
+    pub fn set_limit(&mut self, limit: Duration) {
+        self.guest.limit = limit;
+    }
+
+    /// Boots it, runs the lines, and shuts it down.
+    pub(super) fn boot(&mut self, lines: &[Line]) -> Result<Left, LabError> {
+        let (booted, directory) = self.run(lines, false)?;
+        let Booted::Done(done) = booted else {
+            return Err(LabError::Died { reason: "its power was cut".into(), console: String::new() });
+        };
+        let console = directory.join("console.txt");
+        std::fs::write(&console, &done.console).map_err(LabError::file("write", &console))?;
+        for (index, line) in lines.iter().enumerate() {
+            let step = done.report.steps.get(index).cloned().unwrap_or_default();
+            let said = std::fs::read_to_string(directory.join(format!("{index}.txt"))).unwrap_or_default();
+            let right = step.code.is_some_and(|code| line.right.contains(&code));
+            let came = match (step.code, step.error) {
+                (Some(code), _) => format!("exit code {code}"),
+                (None, error) => error.unwrap_or_else(|| "the guest did not get to it".to_owned()),
+            };
+            let mut details: Vec<String> = Vec::new();
+            if !right {
+                details.push(format!("$ {}", line.command));
+                details.extend(said.lines().map(str::to_owned));
+            }
+            self.found(&line.what, right, came, details, done.total);
+        }
+        Ok(Left { directory })
+    }
+
+    /// Boots it, runs the lines, and cuts its power. The exit code of the last line.
+    pub(super) fn boot_and_cut(&mut self, lines: &[Line]) -> Result<Option<i32>, LabError> {
+        match self.run(lines, true)?.0 {
+            Booted::Cut { code, .. } => Ok(code),
+            Booted::Done(done) => Err(LabError::Died {
+                reason: "it was to lose its power, and shut down by itself".into(),
+                console: done.console,
+            }),
+        }
+    }
+
+    fn run(&mut self, lines: &[Line], cut: bool) -> Result<(Booted, PathBuf), LabError> {
+        self.boots += 1;
+        let directory = self.out.join(format!("boot-{:02}", self.boots));
+        let step = |(index, line): (usize, &Line)| {
+            let command =
+                ["/bin/sh", "-c", &format!("exec 2>&1; {}", line.command)].map(str::to_owned).to_vec();
+            Step::Run(Program { command, stdout: Some(format!("{index}.txt")), ..Program::default() })
+        };
+        let steps = lines.iter().enumerate().map(step).chain(cut.then_some(Step::Cut)).collect();
+        let visit = Visit { steps, ..Visit::default() };
+        let booted = self.guest.boot(&visit, &directory, self.stop)?;
+        Ok((booted, directory))
+    }
+
+    pub(super) fn found(
+        &mut self,
+        what: &str,
+        right: bool,
+        came: String,
+        details: Vec<String>,
+        time: Duration,
+    ) {
+        let seconds = time.as_secs_f64();
+        let finding = Finding { boot: self.boots, what: what.to_owned(), right, came, details, seconds };
+        (self.tell)(&finding);
+        self.findings.push(finding);
+    }
+
+    /// Finds that two states are the same, or what differs.
+    pub(super) fn same(&mut self, what: &str, before: &State, after: &State) -> Comparison {
+        let comparison = compare(before, after);
+        let different = comparison.differences.len();
+        let came = format!(
+            "{} values compared, {different} differ ({} do so by themselves)",
+            comparison.compared,
+            comparison.by_themselves.len()
+        );
+        let details = comparison.differences.iter().map(|difference| {
+            let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "(not there)".to_owned());
+            format!("{}: {} -> {}", difference.name, side(&difference.before), side(&difference.after))
+        });
+        self.found(what, different == 0 && comparison.compared > 0, came, details.collect(), Duration::ZERO);
+        comparison
+    }
+
+    /// True when everything was right.
+    pub fn is_right(&self) -> bool {
+        !self.findings.is_empty() && self.findings.iter().all(|finding| finding.right)
+    }
+}
+
+impl Left {
+    /// A state that was taken in that boot.
+    pub(super) fn state(&self, name: &str) -> Result<State, LabError> {
+        self.json(name)
+    }
+
+    /// A document that a line wrote to `/out/NAME.json`.
+    pub(super) fn json<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T, LabError> {
+        let path = self.directory.join(format!("{name}.json"));
+        let text = std::fs::read(&path).map_err(LabError::file("read", &path))?;
+        serde_json::from_slice(&text).map_err(std::io::Error::from).map_err(LabError::file("read", &path))
+    }
+}

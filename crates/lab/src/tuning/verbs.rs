@@ -1,0 +1,81 @@
+//! The command lines of the program under trial.
+
+use super::Ask;
+
+/// Where it is installed in the guest: a unit that runs it at boot must find it there.
+pub(super) const PROGRAM: &str = "/usr/local/bin/whylate";
+
+/// Puts the program of the job there.
+pub(super) fn install() -> String {
+    format!("install -m 755 /run/whylate-lab/whylate {PROGRAM}")
+}
+
+/// The machine's state, into a file of `/out`.
+pub(super) fn state(name: &str) -> String {
+    format!("/run/whylate-lab/whylate lab state > /out/{name}.json")
+}
+
+fn profile(ask: &Ask) -> String {
+    let source = if ask.of_tuned { "--tuned" } else { "--profile" };
+    let mut words = format!("{source} {}", quoted(&ask.profile));
+    let isolated = (!ask.isolated.is_empty()).then_some(("--isolated", &ask.isolated));
+    let given = ask.given.iter().map(|given| ("--set", given));
+    let allow = ask.allow.iter().map(|code| ("--allow", code));
+    for (option, value) in isolated.into_iter().chain(given).chain(allow) {
+        words.push_str(&format!(" {option} {}", quoted(value)));
+    }
+    words
+}
+
+/// A plan as JSON.
+pub(super) fn plan(ask: &Ask) -> String {
+    format!("{PROGRAM} plan {} --json > /out/plan.json", profile(ask))
+}
+
+/// Applied without a question; `kill_at`: until it kills itself there.
+pub(super) fn apply(ask: &Ask, kill_at: Option<u32>) -> String {
+    let kill = kill_at.map(|step| format!(" --kill-at {step}")).unwrap_or_default();
+    format!("{PROGRAM} apply {} --yes{kill}", profile(ask))
+}
+
+/// Is all as it was applied?
+pub(super) fn verify() -> String {
+    format!("{PROGRAM} verify")
+}
+
+/// All undone.
+pub(super) fn rollback() -> String {
+    format!("{PROGRAM} rollback")
+}
+
+/// How late threads wake up, for some seconds.
+pub(super) fn measure(name: &str, seconds: u32) -> String {
+    format!("{PROGRAM} measure --duration {seconds}s --json > /out/{name}.json")
+}
+
+/// As one word of a shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_words() {
+        let ask = Ask {
+            profile: "my own's".into(),
+            isolated: "2-3".into(),
+            given: vec!["own=a b".into()],
+            allow: vec!["no-net".into()],
+            ..Ask::default()
+        };
+        let line = apply(&ask, Some(7));
+        let words =
+            r"--profile 'my own'\''s' --isolated '2-3' --set 'own=a b' --allow 'no-net' --yes --kill-at 7";
+        assert!(line.ends_with(words), "{line}");
+        assert!(plan(&Ask { of_tuned: true, ..ask.clone() }).contains(r"--tuned 'my own"));
+        assert!(!apply(&ask, None).contains("kill"));
+    }
+}

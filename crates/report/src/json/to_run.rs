@@ -1,0 +1,86 @@
+//! From a measurement's document to a run that can be compared.
+
+use super::explain::{By, Class};
+use super::measure::{CpuResult, Document, SCHEMA, Spike};
+use serde_json::Value;
+use whylate_base::{Cpu, Ns};
+use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, layout};
+
+/// The run in a document of schema `whylate.measure/1`; `None`: it is another document.
+///
+/// # Errors
+/// Why a document that says it is one cannot be read.
+pub fn run(value: Value) -> Option<Result<Run, serde_json::Error>> {
+    (value["schema"] == SCHEMA).then(|| Ok(Run::from(serde_json::from_value::<Document>(value)?)))
+}
+
+impl From<Document> for Run {
+    fn from(document: Document) -> Run {
+        let begin = document.spikes.iter().map(|spike| spike.due_ns).min();
+        Run {
+            label: String::new(),
+            tool: "whylate measure".to_owned(),
+            probe: "timer".to_owned(),
+            interval: Some(Ns(document.probe.interval_ns)),
+            elapsed: Some(Ns(document.elapsed_ns)),
+            threads: document.cpus.iter().filter_map(thread).collect(),
+            spikes: document.spikes.iter().map(|spike| late(spike, begin)).collect(),
+            machine: document.machine.into_iter().map(|setting| (setting.name, setting.value)).collect(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// `None`: it measured nothing.
+fn thread(result: &CpuResult) -> Option<Measured> {
+    let known = result.latency_ns?;
+    let buckets = result.histogram.iter().map(|bucket| {
+        let from = layout::bucket_of(Ns(bucket.upto_ns)).map_or(Ns(bucket.upto_ns), layout::lower);
+        Bucket { from, upto: Ns(bucket.upto_ns), count: bucket.count }
+    });
+    let exact = Exact {
+        overflow: result.overflow,
+        sum: (known.mean.max(0) as u64).saturating_mul(result.samples),
+        min: Ns(known.min),
+        max: Ns(known.max),
+    };
+    let maxima = result.maxima.as_ref().map(|maxima| {
+        let blocks = maxima.largest_ns.iter().map(|largest| largest.map(Ns)).collect();
+        Maxima::of_blocks(Ns(maxima.length_ns), blocks)
+    });
+    Some(Measured {
+        cpu: Some(Cpu(result.cpu)),
+        name: format!("CPU {}", result.cpu),
+        histogram: Histogram::new(buckets, exact),
+        maxima,
+    })
+}
+
+fn late(spike: &Spike, begin: Option<i64>) -> Late {
+    let verdict = spike.activation.as_ref().map(|activation| &activation.verdict);
+    Late {
+        cpu: Some(Cpu(spike.cpu)),
+        after: begin.map(|begin| Ns(spike.due_ns - begin)),
+        latency: Ns(spike.latency_ns),
+        cause: verdict.map(|verdict| verdict.cause.clone()),
+        culprit: verdict.and_then(|verdict| verdict.by.as_ref()).map(culprit),
+    }
+}
+
+/// The same name for the same culprit in two runs: without ids, which change from run to run.
+fn culprit(by: &By) -> String {
+    match by {
+        By::Task { comm, rank, .. } => {
+            // Which of the pool's workers it is changes as well.
+            let pool = comm.strip_prefix("kworker/").and_then(|rest| rest.split_once(':'));
+            let name = pool.map_or_else(|| comm.clone(), |(pool, _)| format!("kworker/{pool}"));
+            match (rank.class, rank.priority) {
+                (Some(Class::Realtime), Some(priority)) => format!("{name} (priority {priority})"),
+                _ => name,
+            }
+        }
+        By::Softirq { name, .. } => format!("softirq {name}"),
+        By::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),
+        By::Irq { irq: None, name } => format!("vector {name}"),
+    }
+}

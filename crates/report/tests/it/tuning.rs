@@ -1,0 +1,146 @@
+//! What is said of applies: done, stopped, undone in part, verified, remembered.
+
+use crate::schema_check::violations;
+use crate::{assert_current, fixture};
+use whylate_report::json;
+use whylate_report::terminal::{self, Style};
+use whylate_tuning::{
+    Back, Cell, Drift, Entry, How, Kind, Moment, Plan, Planned, Record, Stored, Then, Verified, Wishes,
+    history,
+};
+
+fn value(value: &str) -> Stored {
+    Stored::Value { value: value.to_owned() }
+}
+
+fn knob(path: &str, to: &str) -> Planned {
+    let cell = Cell::Knob { path: path.to_owned() };
+    Planned { settings: vec![cell.to_string()], cell, then: Then::Set(value(to)), tell: None }
+}
+
+/// An apply of four steps that failed at the third.
+fn failed() -> Entry {
+    let menu = Cell::File { path: "/boot/grub/grub.cfg".into() };
+    let steps = vec![
+        knob("/proc/sys/vm/swappiness", "10"),
+        knob("/proc/sys/kernel/timer_migration", "0"),
+        knob("/proc/irq/24/smp_affinity_list", "0-1"),
+        Planned {
+            settings: vec!["kernel parameter nohz_full".into()],
+            cell: menu,
+            then: Then::Make(vec!["update-grub".into()]),
+            tell: None,
+        },
+    ];
+    let plan = Plan { wishes: Wishes { profile: "realtime".into(), ..Wishes::default() }, ..Plan::default() };
+    let mut entry = Entry { id: 3, plan: Some(plan), ..Entry::default() };
+    let why = "cannot set /proc/irq/24/smp_affinity_list: the kernel rejected 0-1: EINVAL (Invalid argument)";
+    for record in [
+        Record::Armed { until: Moment(1_700_000_300) },
+        Record::Session {
+            kind: Kind::Apply,
+            boot_id: Some("b0".into()),
+            at: Moment(1_700_000_000),
+            version: "1".into(),
+            steps,
+        },
+        Record::Begin { step: 0, before: value("60") },
+        Record::Done { step: 0, after: None },
+        Record::Already { step: 1 },
+        Record::Begin { step: 2, before: value("0-3") },
+        Record::Failed { step: 2, why: why.into() },
+        Record::End { how: How::Failed, at: Moment(1_700_000_001) },
+    ] {
+        entry.take(record).expect("it fits");
+    }
+    entry
+}
+
+/// The same, after a rollback that left one value.
+fn partly_back() -> Entry {
+    let mut entry = failed();
+    let why = "somebody else changed it: it was left as 10, and is 33".to_owned();
+    let session = Record::Session {
+        kind: Kind::Rollback,
+        boot_id: None,
+        at: Moment(1_700_000_100),
+        version: "1".into(),
+        steps: vec![],
+    };
+    for record in [
+        session,
+        Record::Back { session: 0, step: 2, how: Back::WasBack, why: None },
+        Record::Back { session: 0, step: 0, how: Back::Changed, why: Some(why) },
+        Record::End { how: How::Failed, at: Moment(1_700_000_101) },
+    ] {
+        entry.take(record).expect("it fits");
+    }
+    entry
+}
+
+fn verified() -> Verified {
+    Verified {
+        ids: vec![2, 3],
+        drifts: vec![Drift {
+            id: 3,
+            what: "/proc/sys/vm/swappiness".into(),
+            settings: vec!["vm.swappiness".into()],
+            before: Some("60".into()),
+            made: "10".into(),
+            now: "33".into(),
+            who: vec!["/etc/sysctl.d/99-local.conf sets it so".into()],
+        }],
+        unknown: vec![("/etc/shadowed".into(), "EACCES (Permission denied)".into())],
+        pending: vec!["nohz_full=2-3".into()],
+        as_made: 41,
+        ended: 2,
+    }
+}
+
+fn lines() -> Vec<whylate_tuning::Line> {
+    let empty = Entry { id: 1, ..Entry::default() };
+    history(&[Ok(empty), Ok(failed()), Ok(partly_back())], &[1, 3, 4])
+}
+
+#[test]
+fn text_is_as_before() {
+    let style = Style::default();
+    let text = [
+        terminal::applied(&[failed(), partly_back()], &style),
+        terminal::verified(&verified(), &style),
+        terminal::verified(&Verified::default(), &style),
+        terminal::history(&lines(), &style),
+        terminal::history(&[], &style),
+    ];
+    assert_current(&fixture("tuning-100.txt"), &text.join("----\n"));
+}
+
+#[test]
+fn documents_obey_their_schemas() {
+    for (schema, document) in [
+        (json::applied_schema(), json::applied(&[failed(), partly_back()])),
+        (json::applied_schema(), json::applied(&[])),
+        (json::verified_schema(), json::verified(&verified())),
+        (json::history_schema(), json::history(&lines())),
+    ] {
+        assert_eq!(violations(&schema, &document), Vec::<String>::new());
+    }
+    let document = json::applied(&[partly_back()]);
+    assert_eq!(document["applies"][0]["action"], "rollback");
+    assert_eq!(document["applies"][0]["steps"][0]["back"], "changed");
+    assert_eq!(
+        document["applies"][0]["steps"][0]["why"],
+        "somebody else changed it: it was left as 10, and is 33"
+    );
+    let mut wrong = document;
+    wrong["applies"][0]["standing"] = "fine".into();
+    assert_ne!(violations(&json::applied_schema(), &wrong), Vec::<String>::new());
+}
+
+#[test]
+fn hostile_names_do_not_reach_the_terminal() {
+    let mut entry = failed();
+    entry.sessions[0].steps[2].planned.cell = Cell::Knob { path: "/sys/\u{1b}[31mred".into() };
+    let text = terminal::applied(&[entry], &Style::default());
+    assert!(!text.contains('\u{1b}'), "{text}");
+}

@@ -1,0 +1,24 @@
+//! What is being done is written down before it is done, and is on the disk by then.
+//!
+//! ```text
+//! /var/lib/whylate/tuning/
+//!   lock                  held while anything is changed
+//!   N/plan.json           the plan, with its wishes: made again at the next boot
+//!   N/journal.jsonl       a record a line: session, begin, done ..., end
+//!   N/blobs/K             files as they were before, and as they are to be
+//! ```
+//!
+//! A record that is not whole is the last one, and was not acted upon: it does not count.
+
+mod entry;
+mod error;
+mod file;
+mod moment;
+mod record;
+
+pub use entry::{Entry, Progress, Session, Standing, Taken};
+pub use error::JournalError;
+pub use file::Journal;
+pub(crate) use file::{load, numbers, state, sync_directory};
+pub use moment::Moment;
+pub use record::{Back, How, Kind, Planned, Record, Stored, Then};

@@ -1,0 +1,311 @@
+//! A journal on its disk: each record is there before anything is done about it.
+
+use super::{Entry, JournalError, Kind, Moment, Planned, Record, Stored, Then};
+use crate::{Action, FileState, Gate, Plan, State, Step};
+use rustix::fs::FallocateFlags;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// No journal of ours is longer, and no file that a [`System`](crate::System) reads.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Room that is taken beforehand for a session's records: so much, and so much a step.
+const ROOM: (u64, u64) = (16 << 10, 1 << 10);
+
+/// One apply's journal, to be written on.
+#[derive(Debug)]
+pub struct Journal {
+    directory: PathBuf,
+    file: File,
+    length: u64,
+    blobs: u64,
+    gate: Gate,
+    entry: Entry,
+}
+
+impl Journal {
+    /// A new one, with its plan.
+    pub(crate) fn create(parent: &Path, id: u64, plan: &Plan, gate: Gate) -> Result<Journal, JournalError> {
+        let directory = parent.join(id.to_string());
+        let make = |path: &Path, mode: u32| {
+            fs::DirBuilder::new()
+                .mode(mode)
+                .create(path)
+                .map_err(|error| JournalError::io("make", path, error))
+        };
+        pass(&gate, &directory)?;
+        make(&directory, 0o755)?;
+        pass(&gate, &directory)?;
+        make(&directory.join("blobs"), 0o700)?;
+        let path = directory.join("plan.json");
+        let text = serde_json::to_vec_pretty(plan)
+            .map_err(|error| JournalError::io("write", &path, io::Error::other(error)))?;
+        write_new(&path, &text, &gate)?;
+        write_new(&directory.join("journal.jsonl"), b"", &gate)?;
+        sync_directory(&directory)?;
+        sync_directory(parent)?;
+        pass(&gate, &directory)?;
+        Journal::open(parent, id, gate)
+    }
+
+    /// One that is there, to go on with it; what is left of a record that was cut off is removed.
+    pub(crate) fn open(parent: &Path, id: u64, gate: Gate) -> Result<Journal, JournalError> {
+        let (entry, length) = load(parent, id)?;
+        let directory = parent.join(id.to_string());
+        let path = directory.join("journal.jsonl");
+        pass(&gate, &path)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o644)
+            .open(&path)
+            .and_then(|file| {
+                if file.metadata()?.len() > length {
+                    file.set_len(length)?;
+                    file.sync_all()?;
+                }
+                Ok(file)
+            })
+            .map_err(|error| JournalError::io("write", &path, error))?;
+        let blobs = numbers(&directory.join("blobs"))?.last().copied().unwrap_or(0);
+        Ok(Journal { directory, file, length, blobs, gate, entry })
+    }
+
+    /// What it says up to now.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// Begins a session, with room for its records on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be written: then nothing must be done.
+    pub fn begin(
+        &mut self,
+        kind: Kind,
+        boot_id: Option<String>,
+        at: Moment,
+        steps: Vec<Planned>,
+    ) -> Result<(), JournalError> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let count = steps.len() as u64;
+        let record = Record::Session { kind, boot_id, at, version, steps };
+        let line = self.line(&record)?;
+        // On a full disk a rollback has still to be possible: its records can be done without, an apply's cannot.
+        if kind != Kind::Rollback {
+            self.reserve(line.len() as u64 + ROOM.0 + ROOM.1 * count)?;
+        }
+        self.write(record, &line, true)
+    }
+
+    /// A plan's step as a record can hold it: its file is kept as a blob.
+    ///
+    /// # Errors
+    /// If the blob cannot be written.
+    pub fn planned(&mut self, step: &Step) -> Result<Planned, JournalError> {
+        let then = match &step.action {
+            Action::Set(state) => Then::Set(self.keep(state)?),
+            Action::Make(command) => Then::Make(command.clone()),
+        };
+        Ok(Planned {
+            cell: step.cell.clone(),
+            then,
+            tell: step.tell.clone(),
+            settings: step.settings.clone(),
+        })
+    }
+
+    /// Writes a record. With `at_once` it is on the disk when this returns; else with the next one that is.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn append(&mut self, record: Record, at_once: bool) -> Result<(), JournalError> {
+        let line = self.line(&record)?;
+        self.write(record, &line, at_once)
+    }
+
+    /// The same; where it cannot be written the record counts in memory alone, and the reason is given back.
+    pub(crate) fn append_or_note(&mut self, record: Record, at_once: bool) -> Option<JournalError> {
+        let error = self.append(record.clone(), at_once).err()?;
+        // It fits as the one before did: both are made by the same session.
+        let _ = self.entry.take(record);
+        Some(error)
+    }
+
+    /// A state as a record can hold it; a file's content is on the disk when this returns.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn keep(&mut self, state: &State) -> Result<Stored, JournalError> {
+        Ok(match state {
+            State::Absent => Stored::Absent,
+            State::Value(value) => Stored::Value { value: value.clone() },
+            State::Link { target } => Stored::Link { target: target.clone() },
+            &State::Directory { mode, uid, gid } => Stored::Directory { mode, uid, gid },
+            State::File(FileState { content, mode, uid, gid }) => {
+                let directory = self.directory.join("blobs");
+                let blob = self.blobs + 1;
+                write_new(&directory.join(blob.to_string()), content, &self.gate)?;
+                sync_directory(&directory)?;
+                self.blobs = blob;
+                Stored::File { blob, length: content.len() as u64, mode: *mode, uid: *uid, gid: *gid }
+            }
+        })
+    }
+
+    /// The state that was kept.
+    ///
+    /// # Errors
+    /// If its blob cannot be read, or is not whole.
+    pub fn state(&self, kept: &Stored) -> Result<State, JournalError> {
+        state(&self.directory, kept)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.join("journal.jsonl")
+    }
+
+    fn line(&self, record: &Record) -> Result<Vec<u8>, JournalError> {
+        let mut line = serde_json::to_vec(record)
+            .map_err(|error| JournalError::io("write", self.path(), io::Error::other(error)))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    fn write(&mut self, record: Record, line: &[u8], at_once: bool) -> Result<(), JournalError> {
+        let path = self.path();
+        pass(&self.gate, &path)?;
+        if let Err(error) = self.file.write_all(line) {
+            // Half a record, on a full disk: readers drop it, and the next record must not follow on its line.
+            if self.gate.pass().is_ok() {
+                let _ = self.file.set_len(self.length);
+            }
+            return Err(JournalError::io("write", path, error));
+        }
+        pass(&self.gate, &path)?;
+        if at_once {
+            self.file.sync_data().map_err(|error| JournalError::io("write", &path, error))?;
+            pass(&self.gate, &path)?;
+        }
+        self.length += line.len() as u64;
+        self.entry.take(record).map_err(|why| JournalError::Damaged { path, line: 0, why })
+    }
+
+    /// Takes room on the disk, so that no record after the first fails for want of it. A file system that cannot do
+    /// so is no reason not to go on.
+    fn reserve(&self, bytes: u64) -> Result<(), JournalError> {
+        pass(&self.gate, &self.path())?;
+        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.length, bytes) {
+            Err(error @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => {
+                Err(JournalError::io("write", self.path(), error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a journal says, and how many bytes of it are whole records.
+pub(crate) fn load(parent: &Path, id: u64) -> Result<(Entry, u64), JournalError> {
+    let directory = parent.join(id.to_string());
+    if !directory.is_dir() {
+        return Err(JournalError::NoSuch { id });
+    }
+    let plan = read(&directory.join("plan.json"))?;
+    // One that is cut off belongs to an apply that never began.
+    let plan = plan.and_then(|text| serde_json::from_slice(&text).ok());
+    let path = directory.join("journal.jsonl");
+    let text = read(&path)?.unwrap_or_default();
+    let mut entry = Entry { id, plan, ..Entry::default() };
+    let mut whole = 0;
+    let mut broken: Option<(usize, String)> = None;
+    for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let damaged =
+            |(line, why): (usize, String)| JournalError::Damaged { path: path.clone(), line: line + 1, why };
+        let record = match line.strip_suffix(b"\n") {
+            Some(line) => serde_json::from_slice::<Record>(line).map_err(|error| error.to_string()),
+            None => Err("its end is missing".to_owned()),
+        };
+        match (record, broken.take()) {
+            (Ok(_), Some(earlier)) => return Err(damaged(earlier)),
+            (Ok(record), None) => {
+                entry.take(record).map_err(|why| damaged((number, why)))?;
+                whole += line.len() as u64;
+            }
+            (Err(why), earlier) => broken = Some(earlier.unwrap_or((number, why))),
+        }
+    }
+    Ok((entry, whole))
+}
+
+/// The state that was kept, from a journal's directory.
+pub(crate) fn state(directory: &Path, kept: &Stored) -> Result<State, JournalError> {
+    Ok(match kept {
+        Stored::Absent => State::Absent,
+        Stored::Value { value } => State::Value(value.clone()),
+        Stored::Link { target } => State::Link { target: target.clone() },
+        &Stored::Directory { mode, uid, gid } => State::Directory { mode, uid, gid },
+        &Stored::File { blob, length, mode, uid, gid } => {
+            let path = directory.join("blobs").join(blob.to_string());
+            let content = read(&path)?.filter(|content| content.len() as u64 == length).ok_or_else(|| {
+                JournalError::io("read", &path, io::Error::other("it is not what was kept there"))
+            })?;
+            State::File(FileState { content, mode, uid, gid })
+        }
+    })
+}
+
+/// The numbers that name files in a directory, in order; none where there is no directory.
+pub(crate) fn numbers(directory: &Path) -> Result<Vec<u64>, JournalError> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(JournalError::io("read", directory, error)),
+    };
+    let mut numbers = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| JournalError::io("read", directory, error))?.file_name();
+        numbers.extend(name.to_str().and_then(|name| name.parse::<u64>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Makes what is in a directory last.
+pub(crate) fn sync_directory(path: &Path) -> Result<(), JournalError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(|error| JournalError::io("write", path, error))
+}
+
+fn pass(gate: &Gate, path: &Path) -> Result<(), JournalError> {
+    gate.pass().map_err(|error| JournalError::io("write", path, error))
+}
+
+/// Writes a file that is not there yet, and its bytes onto the disk.
+fn write_new(path: &Path, bytes: &[u8], gate: &Gate) -> Result<(), JournalError> {
+    pass(gate, path)?;
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|error| JournalError::io("write", path, error))?;
+    pass(gate, path)
+}
+
+/// The whole of a file; `None` where there is none.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, JournalError> {
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > MOST_BYTES {
+            true => Err(io::Error::other(format!("longer than {} MiB", MOST_BYTES >> 20))),
+            false => Ok(bytes),
+        }
+    };
+    match read() {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(JournalError::io("read", path, error)),
+    }
+}

@@ -1,0 +1,67 @@
+//! When something was done, for people and for timers: seconds of the wall clock.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Seconds since 1970-01-01 00:00:00 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Moment(pub i64);
+
+impl Moment {
+    /// The wall clock's time.
+    pub fn now() -> Moment {
+        Moment::of(SystemTime::now())
+    }
+
+    /// Of a file's time stamp.
+    pub fn of(time: SystemTime) -> Moment {
+        let seconds = |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+        Moment(match time.duration_since(UNIX_EPOCH) {
+            Ok(since) => seconds(since),
+            Err(before) => -seconds(before.duration()),
+        })
+    }
+}
+
+/// `2026-11-20 19:24:25 UTC`.
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, second) = (self.0.div_euclid(86_400), self.0.rem_euclid(86_400));
+        let (year, month, day) = date(days);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    }
+}
+
+/// The Gregorian date of a day since 1970-01-01: years are counted from March, so that the leap day is their last.
+fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (year + era * 400, if month < 10 { month + 3 } else { month - 9 });
+    (if month <= 2 { year + 1 } else { year }, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_read_as_dates() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_709_251_199, "2024-02-29 23:59:59 UTC"),
+            (1_735_689_600, "2025-01-01 00:00:00 UTC"),
+            (-1, "1969-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(Moment(seconds).to_string(), text);
+        }
+    }
+}

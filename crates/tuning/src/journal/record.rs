@@ -1,0 +1,230 @@
+//! The lines of a journal.
+
+use super::Moment;
+use crate::Cell;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "record")]
+pub enum Record {
+    /// Something begins; the records up to the next one of this kind belong to it.
+    Session {
+        /// What.
+        kind: Kind,
+        /// /proc/sys/kernel/random/boot_id; `None`: not known.
+        boot_id: Option<String>,
+        /// When.
+        at: Moment,
+        /// By which version of this program.
+        version: String,
+        /// What it will do, in this order.
+        steps: Vec<Planned>,
+    },
+    /// A step will be made now.
+    Begin {
+        /// Its number in this session, from 0.
+        step: usize,
+        /// How the cell was.
+        before: Stored,
+    },
+    /// A step was made.
+    Done {
+        /// Which.
+        step: usize,
+        /// How the cell is now, where the plan could not say; `None`: as planned.
+        after: Option<Stored>,
+    },
+    /// A step need not be made: the cell was so.
+    Already {
+        /// Which.
+        step: usize,
+    },
+    /// A step cannot be made by anybody, and need not be: the thread ended.
+    Gone {
+        /// Which.
+        step: usize,
+        /// Why.
+        why: String,
+    },
+    /// A step failed; where it was begun, the cell may be anything.
+    Failed {
+        /// Which.
+        step: usize,
+        /// Why.
+        why: String,
+    },
+    /// The session ends.
+    End {
+        /// How.
+        how: How,
+        /// When.
+        at: Moment,
+    },
+    /// It is undone at that time, unless somebody confirms.
+    Armed {
+        /// When.
+        until: Moment,
+    },
+    /// Somebody confirmed.
+    Confirmed {
+        /// When.
+        at: Moment,
+    },
+    /// A step of an earlier session was undone, or was not.
+    Back {
+        /// The session, from 0.
+        session: usize,
+        /// The step.
+        step: usize,
+        /// How it went.
+        how: Back,
+        /// Why, where it was not put back.
+        why: Option<String>,
+    },
+}
+
+/// What a session does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// `whylate apply`.
+    Apply,
+    /// `whylate apply --resume`: the steps that the session before did not make.
+    Resume,
+    /// The runtime settings, at a later boot.
+    Boot,
+    /// `whylate rollback`.
+    Rollback,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Every step was made.
+    Complete,
+    /// Somebody asked it to stop between two steps.
+    Stopped,
+    /// A step failed; of a rollback: something was left.
+    Failed,
+}
+
+/// What became of a step that was to be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Back {
+    /// It has its old state again.
+    PutBack,
+    /// It had it.
+    WasBack,
+    /// Its command made it anew, from files that have their old state again: somebody else had had it made meanwhile,
+    /// as an update of the kernel does with the boot loader's menu.
+    Remade,
+    /// It ended with the boot it was made in.
+    Rebooted,
+    /// The thread or control group ended.
+    Gone,
+    /// Somebody else changed it: left as it is.
+    Changed,
+    /// It could not be put back.
+    Failed,
+}
+
+impl Back {
+    /// True where nothing is left to be undone.
+    pub fn is_settled(self) -> bool {
+        !matches!(self, Back::Changed | Back::Failed)
+    }
+}
+
+/// A step, as a line can hold it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// What changes.
+    pub cell: Cell,
+    /// How.
+    pub then: Then,
+    /// Run after the cell was set, and again after it was put back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tell: Option<Vec<String>>,
+    /// The settings it is for, by name.
+    pub settings: Vec<String>,
+}
+
+/// What becomes of a cell: an [`Action`](crate::Action), as a line can hold it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Then {
+    /// It is given this state.
+    Set(Stored),
+    /// A command makes it.
+    Make(Vec<String>),
+}
+
+/// A state, as a line can hold it: a file's content is in a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+pub enum Stored {
+    /// Not there.
+    Absent,
+    /// A value.
+    Value {
+        /// In the words of [`Setting`](crate::Setting).
+        value: String,
+    },
+    /// A regular file.
+    File {
+        /// The number of the file in `blobs`.
+        blob: u64,
+        /// How long that is.
+        length: u64,
+        /// Permission bits.
+        mode: u32,
+        /// Owner.
+        uid: u32,
+        /// Group.
+        gid: u32,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it leads.
+        target: String,
+    },
+    /// A directory.
+    Directory {
+        /// Permission bits.
+        mode: u32,
+        /// Owner.
+        uid: u32,
+        /// Group.
+        gid: u32,
+    },
+}
+
+impl Then {
+    /// The command of an [`Action::Make`](crate::Action::Make).
+    pub fn command(&self) -> Option<&[String]> {
+        match self {
+            Then::Make(command) => Some(command),
+            Then::Set(_) => None,
+        }
+    }
+}
+
+/// What a person is shown of it, as of a [`State`](crate::State).
+impl fmt::Display for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stored::Absent => f.write_str("absent"),
+            Stored::Value { value } if value.is_empty() => f.write_str("(empty)"),
+            Stored::Value { value } => f.write_str(value),
+            Stored::File { length, mode, uid, gid, .. } => {
+                write!(f, "{length} bytes, mode {mode:o}, owner {uid}:{gid}")
+            }
+            Stored::Link { target } => write!(f, "link to {target}"),
+            Stored::Directory { mode, uid, gid } => write!(f, "directory, mode {mode:o}, owner {uid}:{gid}"),
+        }
+    }
+}

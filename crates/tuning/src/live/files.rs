@@ -1,0 +1,248 @@
+//! Files and directories on a disk: replaced as a whole, and on the disk when it is said that they are.
+
+use super::{Live, words};
+use crate::{CellError, FileState, Moment, State};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+
+/// No file that is changed here is longer: the longest is a copy of this program, with all of its debug information.
+const MOST_BYTES: u64 = 256 << 20;
+/// What a file is called while it is written: a name that no directory of drop-ins takes for one of its own.
+const PART: (&str, &str) = (".", ".whylate-part");
+/// Labels and access lists that belong to a file's name, whatever its content. Those of the content, such as
+/// `security.ima`, are not carried over.
+const CARRIED: [&str; 3] = ["security.selinux", "security.SMACK64", "system.posix_acl_access"];
+
+impl Live {
+    /// The file, link or directory at a path; the directories above it may be links.
+    pub(super) fn read_file(&self, path: &str) -> Result<State, CellError> {
+        let cannot = |error: io::Error| CellError::new("read", path, words(&error));
+        let (parent, name) = match self.parent(path) {
+            Ok(found) => found,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(State::Absent),
+            Err(error) => return Err(cannot(error.into())),
+        };
+        let stat = match rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(State::Absent),
+            Err(error) => return Err(cannot(error.into())),
+        };
+        state(&parent, name, &stat).map_err(cannot)
+    }
+
+    pub(super) fn write_file(&self, path: &str, state: &State) -> Result<(), CellError> {
+        let cannot =
+            |error: io::Error| CellError::new("set", path, format!("{}{}", words(&error), hint(&error)));
+        let (parent, name) = self.parent(path).map_err(|error| cannot(error.into()))?;
+        self.replace(&parent, name, state).map_err(cannot)?;
+        self.sync(path).map_err(cannot)
+    }
+
+    /// A directory of the kernel's: there is no disk.
+    pub(super) fn write_group(&self, path: &str, state: &State) -> Result<(), CellError> {
+        let cannot = |error: io::Error| {
+            let why = match error.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::BUSY) => " processes or groups are in it",
+                _ => "",
+            };
+            CellError::new("set", path, format!("{}{why}", words(&error)))
+        };
+        let (parent, name) = self.parent(path).map_err(|error| cannot(error.into()))?;
+        self.replace(&parent, name, state).map_err(cannot)
+    }
+
+    /// Removes what a write that was cut off left.
+    pub(super) fn remove_part(&self, path: &str) -> Result<(), CellError> {
+        let cannot = |error: io::Error| CellError::new("tidy", path, words(&error));
+        let (parent, name) = match self.parent(path) {
+            Ok(found) => found,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            Err(error) => return Err(cannot(error.into())),
+        };
+        // Asked first: a read-only file system refuses to remove even what is not there.
+        match rustix::fs::statat(&parent, part(name), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => {}
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(cannot(error.into())),
+        }
+        self.pass("tidy", path)?;
+        rustix::fs::unlinkat(&parent, part(name), AtFlags::empty()).map_err(|error| cannot(error.into()))?;
+        self.sync(path).map_err(cannot)
+    }
+
+    /// When the content was last changed.
+    pub(super) fn modified(&self, path: &str) -> Option<Moment> {
+        let (parent, name) = self.parent(path).ok()?;
+        let stat = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(Moment(stat.st_mtime))
+    }
+
+    /// The directory a path is in, and its last name.
+    fn parent<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), Errno> {
+        let (parent, name) = path.trim_end_matches('/').rsplit_once('/').ok_or(Errno::INVAL)?;
+        if name.is_empty() || name == "." || name == ".." {
+            return Err(Errno::INVAL);
+        }
+        let parent = if parent.is_empty() { "/" } else { parent };
+        Ok((self.at(parent, OFlags::PATH | OFlags::DIRECTORY)?, name))
+    }
+
+    fn replace(&self, parent: &OwnedFd, name: &str, state: &State) -> io::Result<()> {
+        let there = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let is_directory = there.as_ref().is_some_and(|stat| kind(stat) == FileType::Directory);
+        self.gate.pass()?;
+        match state {
+            State::Absent if there.is_none() => {}
+            State::Absent => {
+                let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+                rustix::fs::unlinkat(parent, name, flags)?;
+            }
+            &State::Directory { mode, uid, gid } => {
+                if !is_directory {
+                    rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(mode))?;
+                    self.gate.pass()?;
+                }
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let made = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+                own(made.as_fd(), mode, uid, gid)?;
+            }
+            State::Link { target } => {
+                let part = self.fresh_part(parent, name)?;
+                rustix::fs::symlinkat(target.as_str(), parent, &part)?;
+                self.put_in_place(parent, &part, name)?;
+            }
+            State::File(file) => {
+                let part = self.fresh_part(parent, name)?;
+                let written = self.write_part(parent, &part, name, file);
+                if let Err(error) = written.and_then(|()| self.put_in_place(parent, &part, name)) {
+                    if self.gate.pass().is_ok() {
+                        let _ = rustix::fs::unlinkat(parent, &part, AtFlags::empty());
+                    }
+                    return Err(error);
+                }
+            }
+            State::Value(_) => return Err(Errno::INVAL.into()),
+        }
+        self.gate.pass()
+    }
+
+    /// A name for what is being written, which is free.
+    fn fresh_part(&self, parent: &OwnedFd, name: &str) -> io::Result<String> {
+        let part = part(name);
+        match rustix::fs::unlinkat(parent, &part, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.gate.pass()?;
+        Ok(part)
+    }
+
+    fn write_part(&self, parent: &OwnedFd, part: &str, name: &str, state: &FileState) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::openat(parent, part, flags, Mode::RUSR | Mode::WUSR)?);
+        self.gate.pass()?;
+        file.write_all(&state.content)?;
+        self.gate.pass()?;
+        carry_labels(parent, name, &file)?;
+        own(file.as_fd(), state.mode, state.uid, state.gid)?;
+        file.sync_all()?;
+        self.gate.pass()
+    }
+
+    fn put_in_place(&self, parent: &OwnedFd, part: &str, name: &str) -> io::Result<()> {
+        rustix::fs::renameat(parent, part, parent, name)?;
+        self.gate.pass()
+    }
+
+    /// Makes the directory's entries last.
+    fn sync(&self, path: &str) -> io::Result<()> {
+        let parent = path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
+        let parent = if parent.is_empty() { "/" } else { parent };
+        rustix::fs::fsync(self.at(parent, OFlags::RDONLY | OFlags::DIRECTORY)?)?;
+        self.gate.pass()
+    }
+}
+
+fn part(name: &str) -> String {
+    format!("{}{name}{}", PART.0, PART.1)
+}
+
+fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn state(parent: &OwnedFd, name: &str, stat: &Stat) -> io::Result<State> {
+    let (mode, uid, gid) = (stat.st_mode & 0o7777, stat.st_uid, stat.st_gid);
+    match kind(stat) {
+        FileType::Directory => Ok(State::Directory { mode, uid, gid }),
+        FileType::Symlink => {
+            let target = rustix::fs::readlinkat(parent, name, Vec::new())?;
+            let target =
+                target.into_string().map_err(|_| io::Error::other("it leads to a name that is no UTF-8"))?;
+            Ok(State::Link { target })
+        }
+        FileType::RegularFile => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let file = File::from(rustix::fs::openat(parent, name, flags, Mode::empty())?);
+            let mut content = Vec::new();
+            file.take(MOST_BYTES + 1).read_to_end(&mut content)?;
+            if content.len() as u64 > MOST_BYTES {
+                return Err(io::Error::other(format!("longer than {} MiB", MOST_BYTES >> 20)));
+            }
+            Ok(State::File(FileState { content, mode, uid, gid }))
+        }
+        _ => Err(io::Error::other("neither a file nor a directory nor a link")),
+    }
+}
+
+/// Gives owner and mode, where they differ: a file system without them (FAT) refuses even those it shows.
+fn own(file: impl AsFd, mode: u32, uid: u32, gid: u32) -> io::Result<()> {
+    let stat = rustix::fs::fstat(&file)?;
+    if (stat.st_uid, stat.st_gid) != (uid, gid) {
+        rustix::fs::fchown(&file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+    }
+    // After the owner: changing that clears the set-user-id bit (chown(2)).
+    if rustix::fs::fstat(&file)?.st_mode & 0o7777 != mode {
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// The labels of the file that is replaced.
+fn carry_labels(parent: &OwnedFd, name: &str, file: &File) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let old = match rustix::fs::openat(parent, name, flags, Mode::empty()) {
+        Ok(old) => old,
+        // Nothing is there, or a link.
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for label in CARRIED {
+        let mut value = Vec::with_capacity(64 << 10);
+        match rustix::fs::fgetxattr(&old, label, rustix::buffer::spare_capacity(&mut value)) {
+            Ok(_) => rustix::fs::fsetxattr(file, label, &value, XattrFlags::empty())?,
+            Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::ROFS) => ": mount it writable first",
+        Some(Errno::NOSPC | Errno::DQUOT) => ": make room first; the file is as it was",
+        Some(Errno::NOTEMPTY) => ": somebody put something into it",
+        Some(Errno::BUSY) => ": something is mounted on it",
+        Some(Errno::PERM) => ": not root, or the file is immutable (lsattr)",
+        Some(Errno::ACCESS) => ": run as root",
+        _ => "",
+    }
+}

@@ -1,0 +1,154 @@
+//! Files of the kernel that hold one value: written in one piece, and read back, since a kernel may take a value and
+//! mean another.
+
+use super::{Live, words};
+use crate::{CellError, State, knob};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+/// No knob is longer: the kernel gives a page at most (Documentation/filesystems/sysfs.rst), seq_files some more.
+const MOST_BYTES: u64 = 64 << 10;
+/// The controller that partitions need.
+const CPUSET: &str = "cpuset";
+
+impl Live {
+    pub(super) fn read_knob(&self, path: &str) -> Result<State, CellError> {
+        match self.knob(path) {
+            Ok(value) => Ok(State::Value(value)),
+            Err(error) if is_absent(&error) => Ok(State::Absent),
+            Err(error) => Err(CellError::new("read", path, words(&error))),
+        }
+    }
+
+    pub(super) fn write_knob(&self, path: &str, value: &str) -> Result<(), CellError> {
+        let refused = |error: io::Error| {
+            let why = match is_absent(&error) {
+                true => "there is no such file: its device, CPU or module is not there (any more)".to_owned(),
+                false => {
+                    let shown = if value.is_empty() { "an empty value" } else { value };
+                    format!("the kernel rejected {shown}: {}{}", words(&error), hint(path, &error))
+                }
+            };
+            let refused = CellError::new("set", path, why);
+            // A managed interrupt, or one of a single CPU (irq_can_set_affinity_usr, kernel/irq/manage.c).
+            let held = is_irq(path) && error.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::IO);
+            if held { refused.gone() } else { refused }
+        };
+        self.pass("set", path)?;
+        self.text(path, value).and_then(|text| self.write_text(path, &text)).map_err(refused)?;
+        self.pass("set", path)?;
+        let now = self.knob(path).map_err(|error| {
+            CellError::new("read", path, format!("it was set to {value}, and then: {}", words(&error)))
+        })?;
+        match same(&now, value) {
+            true => Ok(()),
+            false => {
+                let shown = if now.is_empty() { "as empty" } else { &now };
+                Err(CellError::new("set", path, format!("the kernel accepted {value}, but it reads {shown}")))
+            }
+        }
+    }
+
+    /// The value, as [`knob::normal`] has it.
+    fn knob(&self, path: &str) -> io::Result<String> {
+        let value = self.whole_knob(path)?;
+        // Of the controllers this one alone is switched here; the others are systemd's.
+        let ours = || if value.split(' ').any(|name| name == CPUSET) { CPUSET } else { "" };
+        Ok(if is_controllers(path) { ours().to_owned() } else { value })
+    }
+
+    fn whole_knob(&self, path: &str) -> io::Result<String> {
+        let mut bytes = Vec::new();
+        let file = File::from(self.at(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?);
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("not a file"));
+        }
+        file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        Ok(knob::normal(path, &String::from_utf8_lossy(&bytes)))
+    }
+
+    /// What is to be written. An empty value is an empty line: nothing at all would be no write.
+    fn text(&self, path: &str, value: &str) -> io::Result<String> {
+        if !is_controllers(path) {
+            return Ok(format!("{}\n", knob::written(path, value)));
+        }
+        // It shows what is on, and takes what is to change (Documentation/admin-guide/cgroup-v2.rst).
+        let on = value == CPUSET;
+        if self.here {
+            return Ok(format!("{}{CPUSET}", if on { '+' } else { '-' }));
+        }
+        let now = self.whole_knob(path)?;
+        let others = now.split(' ').filter(|name| !name.is_empty() && *name != CPUSET);
+        let all: Vec<&str> = others.chain(on.then_some(CPUSET)).collect();
+        Ok(format!("{}\n", all.join(" ")))
+    }
+
+    fn write_text(&self, path: &str, text: &str) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut file = File::from(self.at(path, flags)?);
+        // The kernel takes each write for a value of its own.
+        match file.write(text.as_bytes())? {
+            n if n == text.len() => Ok(()),
+            n => Err(io::Error::other(format!("only {n} of {} bytes were taken", text.len()))),
+        }
+    }
+}
+
+/// Numbers are the same however they are written.
+fn same(a: &str, b: &str) -> bool {
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16).ok(),
+        None => text.parse::<i128>().ok(),
+    };
+    a == b || number(a).is_some_and(|a| number(b) == Some(a))
+}
+
+fn is_controllers(path: &str) -> bool {
+    path.ends_with("/cgroup.subtree_control")
+}
+
+fn is_irq(path: &str) -> bool {
+    path.starts_with("/proc/irq/")
+}
+
+/// The file is not there, or its device is not.
+fn is_absent(error: &io::Error) -> bool {
+    let error = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(error, Some(Errno::NOENT | Errno::NOTDIR | Errno::NODEV | Errno::NXIO))
+}
+
+fn hint(path: &str, error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::IO) if is_irq(path) => "; its driver or the kernel holds this interrupt where it is",
+        Some(Errno::PERM) if path.starts_with("/sys/kernel/debug/") => {
+            "; under lockdown (kernel_lockdown(7)) nobody writes debugfs"
+        }
+        Some(Errno::PERM | Errno::ACCESS) => "; run as root, outside of a container",
+        Some(Errno::ROFS) => "; a container sees it read-only: run on the host",
+        Some(Errno::BUSY) if path.contains("/cpuset.") || is_controllers(path) => {
+            "; processes or groups below still use it"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_same_however_they_are_written() {
+        for (a, b, equal) in [
+            ("1", "1", true),
+            ("0x10", "16", true),
+            ("-1", "-1", true),
+            ("007", "7", true),
+            ("a", "A", false),
+            ("", "0", false),
+        ] {
+            assert_eq!(same(a, b), equal, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Units of systemd, and the few commands of the system that are run.
+
+use super::words;
+use crate::CellError;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A command's last words are kept so far.
+const MOST_WORDS: usize = 400;
+const RUNNING: &str = "/run/systemd/units";
+const GROUPS: [&str; 2] = ["/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice"];
+
+/// `active` or `inactive`. While a service is active systemd keeps a link `invocation:UNIT` (src/core/unit.c, since
+/// 236), and while it has processes they are in its control group (systemd.slice(5)). Of a timer or a target neither
+/// says anything.
+pub(super) fn read(unit: &str) -> Result<String, CellError> {
+    let cannot = |why: String| CellError::new("read", format!("state of {unit}"), why);
+    if unit.contains('/') || !unit.ends_with(".service") {
+        return Err(cannot("only of services files say whether they run".to_owned()));
+    }
+    if !Path::new("/run/systemd/system").is_dir() {
+        return Err(cannot("systemd does not run here".to_owned()).gone());
+    }
+    let linked = match fs::symlink_metadata(format!("{RUNNING}/invocation:{unit}")) {
+        Ok(_) => true,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => return Err(cannot(words(&error))),
+    };
+    Ok(if linked || has_processes(unit) { "active" } else { "inactive" }.to_owned())
+}
+
+/// Whether a service's control group has processes, in version 2 or version 1.
+fn has_processes(unit: &str) -> bool {
+    GROUPS.iter().any(|group| {
+        let read = |file: &str| fs::read_to_string(format!("{group}/{unit}/{file}")).unwrap_or_default();
+        read("cgroup.events").lines().any(|line| line == "populated 1")
+            || !read("cgroup.procs").trim().is_empty()
+    })
+}
+
+pub(super) fn set(unit: &str, value: &str) -> Result<(), CellError> {
+    let verb = match value {
+        "active" => "start",
+        "inactive" | "failed" => "stop",
+        _ => {
+            return Err(CellError::new("set", format!("state of {unit}"), format!("it cannot be `{value}`")));
+        }
+    };
+    run(&["systemctl".to_owned(), verb.to_owned(), unit.to_owned()])?;
+    let (now, wanted) = (read(unit)?, if verb == "start" { "active" } else { "inactive" });
+    match now == wanted {
+        true => Ok(()),
+        false => {
+            let why = format!(
+                "`systemctl {verb} {unit}` went well, and it is {now}: see `systemctl status {unit}`"
+            );
+            Err(CellError::new("set", format!("state of {unit}"), why))
+        }
+    }
+}
+
+/// Where a command is.
+pub(super) fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let places = std::env::split_paths(&path).filter(|place| place.is_absolute()).chain(usual);
+    let is_program = |file: &PathBuf| {
+        file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    };
+    places.map(|place| place.join(name)).find(is_program)
+}
+
+/// Runs a command and waits for it.
+pub(super) fn run(command: &[String]) -> Result<(), CellError> {
+    let line = command.join(" ");
+    let failed = |why: String| CellError::new("run", &line, why);
+    let (name, arguments) = command.split_first().ok_or_else(|| failed("no command".to_owned()))?;
+    let program = find(name).ok_or_else(|| failed("there is no such command".to_owned()))?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        // Ctrl-C is for us: we stop when the command is done.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| failed(words(&error)))?;
+    let mut said = Vec::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        // Read to its end, or the command would wait for us; a failure leaves us without its words.
+        let mut buffer = [0u8; 4096];
+        while let Ok(read) = stderr.read(&mut buffer) {
+            if read == 0 {
+                break;
+            }
+            said.extend_from_slice(buffer.get(..read).unwrap_or_default());
+            let surplus = said.len().saturating_sub(MOST_WORDS);
+            said.drain(..surplus);
+        }
+    }
+    let status = child.wait().map_err(|error| failed(words(&error)))?;
+    match status.success() {
+        true => Ok(()),
+        false => {
+            let said = String::from_utf8_lossy(&said);
+            let last = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            Err(failed(if last.is_empty() { status.to_string() } else { format!("{status}: {last}") }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_line(line: &str) -> Result<(), CellError> {
+        run(&["sh".to_owned(), "-c".to_owned(), line.to_owned()])
+    }
+
+    #[test]
+    fn a_command_s_failure_is_told_in_its_own_words() {
+        assert_eq!(run_line("true"), Ok(()));
+        let error = run_line("echo no such menu >&2; exit 3").expect_err("exit 3").to_string();
+        assert!(error.contains("exit status: 3") && error.contains("no such menu"), "{error}");
+        let error = run(&["whylate-no-such-command".to_owned()]).expect_err("none").to_string();
+        assert!(error.contains("no such command"), "{error}");
+    }
+
+    #[test]
+    fn much_output_is_no_hindrance() {
+        let error =
+            run_line("yes x | head -c 300000 >&2; echo the end >&2; false").expect_err("false").to_string();
+        assert!(error.len() < 1000 && error.ends_with("the end"), "{error}");
+    }
+}

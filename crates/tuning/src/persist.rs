@@ -1,0 +1,190 @@
+//! What makes settings of the running kernel last, in files of our own. docs/boot-settings.md is the page for users.
+//!
+//! * sysctls: a file in /etc/sysctl.d, which holds before anything else is started, and without us;
+//! * all else that is gone with a reboot: `whylate-tuning.service`, which runs `whylate apply --boot`;
+//! * the request on /dev/cpu_dma_latency, which lasts only while the file is open: `whylate-latency.service`.
+//!
+//! No udev rules: what comes later than the service (a network interface's interrupt threads, a CPU put online) is
+//! drift that `whylate verify` shows.
+
+mod program;
+mod sysctl;
+mod units;
+
+use crate::draft::{Draft, DraftError};
+use crate::{Cell, CellError, Change, Plan, Setting, State, Step, System};
+use std::path::PathBuf;
+use whylate_host::Tree;
+
+/// The unit that makes the settings again at each boot.
+pub const TUNING_UNIT: &str = "whylate-tuning.service";
+/// The unit that holds /dev/cpu_dma_latency.
+pub const LATENCY_UNIT: &str = "whylate-latency.service";
+/// Where the program is copied to, where it is not installed in a place that is fit for a service of root.
+pub const PROGRAM_COPY: &str = "/usr/local/sbin/whylate-boot";
+
+/// Where systemd shows that it runs (sd_booted(3)).
+const RUNNING: &str = "/run/systemd/system";
+
+/// There where a system runs.
+const FIRST_PROCESS: &str = "/proc/1";
+
+/// Why settings cannot be made to last.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PersistError {
+    /// Nobody would hold the request.
+    #[error(
+        "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd \
+         there is no service to do that; have the application open it"
+    )]
+    NobodyHolds,
+    /// Not a latency.
+    #[error(
+        "cannot request {value:?} in /dev/cpu_dma_latency: it takes whole microseconds from 0 to 2147483647"
+    )]
+    NoLatency {
+        /// What was asked for.
+        value: String,
+    },
+    /// A sysctl's value does not fit its file.
+    #[error("cannot keep {setting} = {value:?} in /etc/sysctl.d: a value there is one line")]
+    NotALine {
+        /// The setting.
+        setting: String,
+        /// The value.
+        value: String,
+    },
+    /// The running program cannot be read, to be copied.
+    #[error(
+        "cannot copy {path} to {PROGRAM_COPY} for the service to run: {why}; install whylate in /usr/local/bin"
+    )]
+    NoProgram {
+        /// Its path.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+    /// A file cannot be read or changed.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+}
+
+impl From<CellError> for PersistError {
+    fn from(error: CellError) -> Self {
+        PersistError::Draft(DraftError::Cell(error))
+    }
+}
+
+/// Whether systemd runs there.
+pub(crate) fn runs_systemd(system: &dyn System) -> Result<bool, DraftError> {
+    let state = system.read(&Cell::Directory { path: RUNNING.to_owned() })?;
+    Ok(matches!(state, State::Directory { .. }))
+}
+
+/// Whether systemd starts that system: it runs, or, where nothing does (an image), is what `init` leads to.
+fn has_systemd(system: &dyn System) -> Result<bool, DraftError> {
+    if runs_systemd(system)? {
+        return Ok(true);
+    }
+    let first = system.read(&Cell::Directory { path: FIRST_PROCESS.to_owned() })?;
+    let init = Draft::new(system).link_at("/sbin/init")?;
+    Ok(first == State::Absent && init.is_some_and(|target| target.ends_with("/systemd")))
+}
+
+/// Whether a request in /dev/cpu_dma_latency would be held on this machine; else a plan leaves it alone.
+pub fn can_hold(tree: &Tree) -> bool {
+    let image = tree.list(FIRST_PROCESS).value.is_err();
+    tree.list(RUNNING).value.is_ok()
+        || (image && tree.link_name("/sbin/init").value.as_deref() == Ok("systemd"))
+}
+
+/// Whether a setting lasts on its own once it is made: it is a file, or the kernel's for the next boot.
+fn is_file(setting: &Setting) -> bool {
+    matches!(setting, Setting::Parameter { .. } | Setting::Variable { .. } | Setting::UnitEnabled { .. })
+}
+
+fn sysctl_of(change: &Change) -> Option<(&str, &str)> {
+    let Setting::Knob { path } = &change.setting else { return None };
+    Some((path.strip_prefix("/proc/sys/")?, change.then.as_deref()?))
+}
+
+/// The changes of a plan that a reboot takes back on a machine without systemd.
+pub fn until_reboot<'a>(plan: &'a Plan, tree: &Tree) -> Vec<&'a Change> {
+    if can_hold(tree) {
+        return Vec::new();
+    }
+    plan.changes.iter().filter(|change| !is_file(&change.setting) && sysctl_of(change).is_none()).collect()
+}
+
+/// The steps that make a plan's settings last, as number `id` of the history; and those that hold the request in
+/// /dev/cpu_dma_latency, which are all there is to that setting. Of a plan that is applied at boot none is needed.
+///
+/// # Errors
+/// If a file cannot be read or not be changed, or the program that the units run cannot be had. Nothing has been
+/// written then.
+pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<Step>, PersistError> {
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    steps_with(plan, id, system, &program)
+}
+
+/// The same for a program that is elsewhere.
+fn steps_with(
+    plan: &Plan,
+    id: u64,
+    system: &dyn System,
+    program: &std::path::Path,
+) -> Result<Vec<Step>, PersistError> {
+    let mut draft = Draft::new(system);
+    if plan.changes.is_empty() {
+        return Ok(Vec::new());
+    }
+    sysctls(&mut draft, plan)?;
+    let latency = plan.changes.iter().find(|change| change.setting == Setting::CpuDmaLatency);
+    if !has_systemd(system)? {
+        return match latency {
+            Some(change) if change.then.is_some() => Err(PersistError::NobodyHolds),
+            _ => Ok(draft.into_steps()),
+        };
+    }
+    let mark = draft.mark();
+    let program = program::place(&mut draft, system, program)?;
+    let all: Vec<String> = plan.changes.iter().map(|change| change.setting.to_string()).collect();
+    draft.label(mark, &all, None);
+    let running = runs_systemd(system)?;
+    // The service is there for boot settings too: unconfirmed ones are taken back by it.
+    let lasting: Vec<String> = plan
+        .changes
+        .iter()
+        .filter(|change| change.setting != Setting::CpuDmaLatency && sysctl_of(change).is_none())
+        .map(|change| change.setting.to_string())
+        .collect();
+    let mark = draft.mark();
+    units::tuning(&mut draft, &program, id)?;
+    draft.label(mark, &lasting, units::RELOAD.filter(|_| running));
+    if let Some(change) = latency {
+        units::latency(&mut draft, &program, change, running)?;
+    }
+    Ok(draft.into_steps())
+}
+
+fn sysctls(draft: &mut Draft<'_>, plan: &Plan) -> Result<(), PersistError> {
+    let mut wanted = Vec::new();
+    let mut settings = Vec::new();
+    for change in &plan.changes {
+        let Some((key, value)) = sysctl_of(change) else { continue };
+        if value.chars().any(char::is_control) || key.chars().any(|c| c.is_control() || c == '=') {
+            let setting = change.setting.to_string();
+            return Err(PersistError::NotALine { setting, value: value.to_owned() });
+        }
+        wanted.push((key, value));
+        settings.push(change.setting.to_string());
+    }
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let text = draft.text(sysctl::OWN)?;
+    let mark = draft.mark();
+    draft.write(sysctl::OWN, sysctl::merged(text.as_deref(), &wanted))?;
+    draft.label(mark, &settings, None);
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Who would undo a plan, or does not go together with it.
+
+mod boot;
+mod services;
+
+use super::expand::Place;
+use super::sysctl::Sysctls;
+use crate::{Aim, Conflict, Plan, Setting, knob};
+
+/// Our own drop-in has the last word among those of its directory; what comes after all of them has it still.
+const OURS: &str = "whylate";
+
+pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
+    let mut conflicts = services::of(plan, place);
+    conflicts.extend(sysctls(plan, place));
+    conflicts.extend(boot::of(plan, place));
+    conflicts
+}
+
+/// The settings that a plan has a say in, with the value each is to have.
+fn targets(plan: &Plan) -> impl Iterator<Item = (&Setting, Option<&str>)> {
+    let changed = plan.changes.iter().map(|change| (&change.setting, change.then.as_deref()));
+    changed.chain(plan.as_wished.iter().map(|kept| (&kept.setting, kept.value.as_deref())))
+}
+
+/// Whether a plan itself keeps a unit from running.
+fn stops(plan: &Plan, unit: &str) -> bool {
+    plan.wishes.wishes.iter().any(|wish| match &wish.aim {
+        Aim::UnitActive { unit: own } => own == unit && wish.value.as_deref() == Some("inactive"),
+        Aim::UnitEnabled { unit: own } => {
+            own == unit && matches!(wish.value.as_deref(), Some("disabled" | "masked"))
+        }
+        _ => false,
+    })
+}
+
+/// Files that give a sysctl another value at boot; one conflict for each file.
+fn sysctls(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
+    let wanted: Vec<(&Setting, &str, &str)> = targets(plan)
+        .filter_map(|(setting, then)| match setting {
+            Setting::Knob { path } if path.starts_with("/proc/sys/") => Some((setting, path.as_str(), then?)),
+            _ => None,
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let sysctls = Sysctls::read(place.tree);
+    let mut conflicts: Vec<Conflict> = Vec::new();
+    for (setting, path, then) in wanted {
+        let Some(other) = sysctls.last(path) else { continue };
+        let ours = other.file.rsplit('/').next().is_some_and(|name| name.contains(OURS));
+        if ours || knob::asked(path, then, &other.value) == then {
+            continue;
+        }
+        let said = format!("{setting} = {}", other.value);
+        match conflicts.iter_mut().find(|conflict| conflict.with == other.file) {
+            Some(conflict) => {
+                conflict.why.push_str(&format!(", {said}"));
+                conflict.settings.push(setting.to_string());
+            }
+            None => conflicts.push(Conflict {
+                with: other.file.clone(),
+                why: format!("sets another value at boot, and whenever sysctls are loaded: {said}"),
+                fix: "take the lines out of that file, or keep its values by a profile of your own"
+                    .to_owned(),
+                settings: vec![setting.to_string()],
+            }),
+        }
+    }
+    conflicts.extend(sysctls.unread.iter().map(|unread| Conflict {
+        with: unread.path.clone(),
+        why: format!("cannot tell whether it sets other values at boot: {}", unread.why),
+        fix: "plan as root".to_owned(),
+        settings: Vec::new(),
+    }));
+    conflicts
+}

@@ -1,0 +1,157 @@
+//! Services that set again what a plan sets: irqbalance, TuneD, those that govern frequencies.
+
+use super::{stops, targets};
+use crate::plan::cpus::without;
+use crate::plan::expand::Place;
+use crate::{Aim, Conflict, Plan, Setting};
+use whylate_base::CpuSet;
+use whylate_host::{FromText, Mask};
+
+/// Services that choose governors, frequencies and energy preferences: the unit, what its process is called (the
+/// kernel keeps 15 bytes), and what it does.
+const GOVERNING: [(&str, &str, &str); 5] = [
+    (
+        "power-profiles-daemon.service",
+        "power-profiles-",
+        "sets the governor and the energy preference by its power profile",
+    ),
+    ("thermald.service", "thermald", "lowers frequencies and switches turbo off by temperature"),
+    ("cpupower.service", "", "sets the governor and frequencies once, at boot"),
+    (
+        "tlp.service",
+        "",
+        "sets the governor and the energy preference at boot and when the power supply changes",
+    ),
+    ("auto-cpufreq.service", "auto-cpufreq", "sets the governor by load and power supply"),
+];
+
+pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
+    let mut conflicts: Vec<Conflict> =
+        irqbalance(plan, place).into_iter().chain(tuned(plan, place)).collect();
+    let frequencies: Vec<String> = targets(plan)
+        .filter(|(setting, _)| matches!(setting, Setting::Knob { path } if is_frequency(path)))
+        .map(|(setting, _)| setting.to_string())
+        .collect();
+    if frequencies.is_empty() {
+        return conflicts;
+    }
+    for (unit, comm, does) in GOVERNING {
+        let (runs, starts) = state(unit, comm, place);
+        if (runs || starts) && !stops(plan, unit) {
+            let name = unit.trim_end_matches(".service");
+            conflicts.push(Conflict {
+                with: name.to_owned(),
+                why: format!("it {}, and {does}", is(runs)),
+                fix: format!("systemctl disable --now {unit}"),
+                settings: frequencies.clone(),
+            });
+        }
+    }
+    conflicts
+}
+
+/// Whether a service runs, and whether it starts at boot; what cannot be read is not claimed.
+fn state(unit: &str, comm: &str, place: &Place<'_>) -> (bool, bool) {
+    let threads = place.host.threads.each.known();
+    let runs =
+        !comm.is_empty() && threads.is_some_and(|threads| threads.iter().any(|thread| thread.comm == comm));
+    (runs, place.host.systemd.is_enabled(unit) == Ok(true))
+}
+
+fn is(runs: bool) -> &'static str {
+    if runs { "runs" } else { "starts at boot" }
+}
+
+fn is_frequency(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    path.starts_with("/sys/devices/system/cpu/")
+        && matches!(
+            name,
+            "scaling_governor"
+                | "scaling_min_freq"
+                | "scaling_max_freq"
+                | "energy_performance_preference"
+                | "energy_perf_bias"
+                | "no_turbo"
+                | "boost"
+                | "min_perf_pct"
+                | "max_perf_pct"
+        )
+}
+
+/// Every 10 s it moves interrupts by load, to any CPU that it is not told to leave alone (irqbalance(1)).
+fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
+    let moved: Vec<String> = targets(plan)
+        .filter(|(setting, _)| matches!(setting, Setting::Knob { path } if path.starts_with("/proc/irq/")))
+        .map(|(setting, _)| setting.to_string())
+        .collect();
+    let tells = plan.wishes.wishes.iter().any(|wish| {
+        matches!(&wish.aim, Aim::Variable { name, .. } if name.starts_with("IRQBALANCE_BANNED_CPU"))
+            && wish.value.as_deref().is_some_and(|value| !value.is_empty())
+    });
+    let (runs, starts) = state("irqbalance.service", "irqbalance", place);
+    if moved.is_empty() || tells || !(runs || starts) || stops(plan, "irqbalance.service") {
+        return None;
+    }
+    let wanted = plan.wishes.wishes.iter().find(|wish| wish.aim == Aim::Irqs);
+    let wanted = wanted.and_then(|wish| wish.value.as_deref()?.parse::<CpuSet>().ok());
+    // It leaves alone what it is told to, else what the kernel isolates.
+    if let (Some(wanted), Some(online), Some(banned)) =
+        (&wanted, place.host.cpus.online.known(), banned(place))
+        && without(&without(online, wanted), &banned).is_empty()
+    {
+        return None;
+    }
+    let others = match (&wanted, place.host.cpus.online.known()) {
+        (Some(wanted), Some(online)) => without(online, wanted).to_string(),
+        _ => "LIST".to_owned(),
+    };
+    Some(Conflict {
+        with: "irqbalance".to_owned(),
+        why: format!(
+            "it {}, and moves interrupts by load: these as well, to any CPU it is not told to leave alone",
+            is(runs)
+        ),
+        fix: format!(
+            "IRQBALANCE_BANNED_CPULIST={others} in /etc/default/irqbalance or /etc/sysconfig/irqbalance, or systemctl \
+             disable --now irqbalance.service"
+        ),
+        settings: moved,
+    })
+}
+
+/// The CPUs that irqbalance leaves alone; a mask counts before a list. `None`: not known.
+fn banned(place: &Place<'_>) -> Option<CpuSet> {
+    let host = place.host;
+    let told = host.irqs.balancer.iter().find_map(|file| file.known());
+    let get = |name| told.and_then(|told| told.get(name));
+    match (get("IRQBALANCE_BANNED_CPUS"), get("IRQBALANCE_BANNED_CPULIST")) {
+        (Some(mask), _) => Mask::from_text(mask).map(|Mask(cpus)| cpus),
+        (None, Some(list)) => list.parse().ok(),
+        (None, None) => {
+            let isolated = host.cpus.isolated.known()?;
+            let nohz_full = host.cpus.nohz_full.if_present().ok()?;
+            Some(isolated.iter().chain(nohz_full.into_iter().flat_map(CpuSet::iter)).collect())
+        }
+    }
+}
+
+/// It applies its profile at each start, and some of its plugins all the time.
+fn tuned(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
+    const UNIT: &str = "tuned.service";
+    let profile = place.host.systemd.tuned_profile.known().filter(|profile| !profile.is_empty())?;
+    let (runs, starts) = state(UNIT, "tuned", place);
+    if !(runs || starts) || stops(plan, UNIT) {
+        return None;
+    }
+    let settings: Vec<String> = plan.changes.iter().map(|change| change.setting.to_string()).collect();
+    (!settings.is_empty()).then(|| Conflict {
+        with: "TuneD".to_owned(),
+        why: format!(
+            "it {} with profile {profile}, and sets what that says, some of it again and again",
+            is(runs)
+        ),
+        fix: format!("systemctl disable --now {UNIT}, after `tuned-adm off`"),
+        settings,
+    })
+}

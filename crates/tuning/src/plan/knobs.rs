@@ -1,0 +1,175 @@
+//! Files of the kernel: which ones a pattern names, and what they hold.
+
+use super::expand::{Expanded, Found};
+use super::order::natural;
+use super::pattern::glob;
+use crate::{Setting, knob};
+use whylate_host::{Tree, Unread, Why};
+
+/// More files are none that a profile means.
+const MOST: usize = 16_384;
+
+pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expanded {
+    let Some(value) = value else { return Expanded::default() };
+    if let Some(why) = not_ours(pattern) {
+        return Expanded::left(pattern, why);
+    }
+    let mut expanded = Expanded::default();
+    let paths = match paths(pattern, tree) {
+        Ok(paths) => paths,
+        Err(unread) => {
+            expanded.unread(pattern, &unread);
+            return expanded;
+        }
+    };
+    for path in &paths {
+        let text = tree.text(path);
+        match text.need() {
+            Ok(text) if is_features(path) => match feature(text, value) {
+                Some(found) => expanded.found.push(Found { setting: knob(path), ..found }),
+                None => expanded.leave(path, format!("this scheduler has no feature {value}")),
+            },
+            Ok(text) => {
+                let now = knob::normal(path, text);
+                let then = knob::asked(path, &now, value);
+                expanded.found.push(Found::new(knob(path), Some(now), Some(then)));
+            }
+            // Of many: a CPU that is offline has not all of its files.
+            Err(Unread { why: Why::Missing, .. }) => {}
+            Err(unread) => expanded.unread(path, &unread),
+        }
+    }
+    if expanded.found.is_empty() && expanded.left.is_empty() {
+        expanded.leave(pattern, "this kernel has no such file");
+    }
+    expanded
+}
+
+fn knob(path: &str) -> Setting {
+    Setting::Knob { path: path.to_owned() }
+}
+
+/// Why a path is no knob. What a profile may write is the kernel's, and nothing else.
+fn not_ours(path: &str) -> Option<&'static str> {
+    let kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
+    let plain = !path.split('/').any(|part| part == ".." || part == ".") && !path.contains('\0');
+    (!kernel || !plain).then_some("no file of the kernel: knobs are in /proc and /sys")
+}
+
+/// The files of a pattern, in natural order. One without a `*` is itself.
+fn paths(pattern: &str, tree: &Tree) -> Result<Vec<String>, Unread> {
+    let mut paths = vec![String::new()];
+    let mut unread = None;
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        if !part.contains('*') {
+            paths.iter_mut().for_each(|path| *path = format!("{path}/{part}"));
+            continue;
+        }
+        let mut next = Vec::new();
+        for path in &paths {
+            match tree.list(path).if_present() {
+                Ok(names) => {
+                    let names = names.into_iter().flatten().filter(|name| glob(part, name));
+                    next.extend(names.map(|name| format!("{path}/{name}")));
+                }
+                Err(error) => unread = Some(error),
+            }
+        }
+        next.truncate(MOST);
+        paths = next;
+    }
+    match unread {
+        Some(unread) if paths.is_empty() => Err(unread),
+        _ => {
+            paths.sort_by(|a, b| natural(a, b));
+            Ok(paths)
+        }
+    }
+}
+
+/// The scheduler's features are words in one file, and one is set by writing it alone, or `NO_` before it.
+fn is_features(path: &str) -> bool {
+    matches!(path, "/sys/kernel/debug/sched/features" | "/sys/kernel/debug/sched_features")
+}
+
+fn feature(text: &str, value: &str) -> Option<Found> {
+    let name = value.strip_prefix("NO_").unwrap_or(value);
+    let off = format!("NO_{name}");
+    let now = text.split_ascii_whitespace().find(|&word| word == name || word == off)?;
+    // The place is the caller's.
+    Some(Found::new(knob(""), Some(now.to_owned()), Some(value.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPUS: &[(&str, &str)] = &[
+        ("/sys/devices/system/cpu/cpu10/cpufreq/scaling_governor", "powersave\n"),
+        ("/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n"),
+        ("/sys/devices/system/cpu/cpu3/online", "0\n"),
+        ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+        ("/sys/kernel/debug/sched/features", "RT_PUSH_IPI NO_RT_RUNTIME_SHARE\n"),
+        ("/proc/sys/kernel/timer_migration", "1\n"),
+        ("/etc/passwd", "x\n"),
+    ];
+
+    fn said(pattern: &str, value: &str, tree: &Tree) -> String {
+        let expanded = expand(pattern, Some(value), tree);
+        let found = expanded.found.iter().map(|found| {
+            let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+            format!("{}: {} -> {}", found.setting, text(&found.now), text(&found.then))
+        });
+        let left = expanded.left.iter().map(|left| format!("{} left: {}", left.what, left.why));
+        found.chain(left).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn files_and_values() {
+        let tree = Tree::memory(CPUS);
+        for (pattern, value, expected) in [
+            ("/proc/sys/kernel/timer_migration", "0", "kernel.timer_migration: 1 -> 0"),
+            (
+                "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+                "performance",
+                "/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor: performance -> performance; \
+                 /sys/devices/system/cpu/cpu10/cpufreq/scaling_governor: powersave -> performance",
+            ),
+            (
+                "/sys/kernel/mm/transparent_hugepage/enabled",
+                "never",
+                "/sys/kernel/mm/transparent_hugepage/enabled: madvise -> never",
+            ),
+            (
+                "/sys/kernel/debug/sched/features",
+                "NO_RT_PUSH_IPI",
+                "/sys/kernel/debug/sched/features: RT_PUSH_IPI -> NO_RT_PUSH_IPI",
+            ),
+            (
+                "/sys/kernel/debug/sched/features",
+                "NO_X",
+                "/sys/kernel/debug/sched/features left: this scheduler has no feature NO_X",
+            ),
+            ("/proc/sys/kernel/nothing", "0", "/proc/sys/kernel/nothing left: this kernel has no such file"),
+            ("/sys/devices/no*/x", "0", "/sys/devices/no*/x left: this kernel has no such file"),
+            ("/etc/passwd", "0", "/etc/passwd left: no file of the kernel: knobs are in /proc and /sys"),
+            (
+                "/proc/../etc/passwd",
+                "0",
+                "/proc/../etc/passwd left: no file of the kernel: knobs are in /proc and /sys",
+            ),
+        ] {
+            assert_eq!(said(pattern, value, &tree), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_no_absence() {
+        let path = "/proc/sys/kernel/timer_migration";
+        let refused = Tree::memory(CPUS).refused(path, Why::Denied);
+        assert_eq!(said(path, "0", &refused), format!("{path} left: permission denied: run as root"));
+        let nothing = Tree::refusing(Why::NotCollected);
+        let left = said("/sys/devices/system/cpu/cpu*/online", "1", &nothing);
+        assert!(left.contains("left: /sys/devices/system/cpu: it was not collected"), "{left}");
+    }
+}

@@ -1,0 +1,219 @@
+//! Kernel parameters: what the next boot will have, what the running kernel was given, and which ones it knows.
+
+use super::expand::{Expanded, Found, Place};
+use crate::{Setting, boot};
+use whylate_host::{Cmdline, KernelVersion, Snapshot, Tree, Why};
+
+/// The parameters that the next boot will have, or why that is not known.
+pub(super) struct NextBoot {
+    pub(super) cmdline: Result<Cmdline, String>,
+    /// The boot loader's files were not collected with a captured machine: the running kernel's parameters are the
+    /// best that is known.
+    pub(super) assumed: bool,
+}
+
+impl NextBoot {
+    pub(super) fn read(tree: &Tree, host: &Snapshot) -> NextBoot {
+        let configured = boot::configured(tree);
+        let unread = match configured.need() {
+            Ok(cmdline) => return NextBoot { cmdline: Ok(cmdline.clone()), assumed: false },
+            Err(unread) => unread,
+        };
+        let captured = LOADERS.iter().all(|path| tree.text(path).value == Err(Why::NotCollected));
+        match host.kernel.cmdline.known() {
+            Some(running) if captured => NextBoot { cmdline: Ok(running.clone()), assumed: true },
+            _ => NextBoot {
+                cmdline: Err(boot::loader(tree)
+                    .err()
+                    .map_or_else(|| unread.to_string(), |error| error.to_string())),
+                assumed: false,
+            },
+        }
+    }
+}
+
+/// Files of the commonest boot loaders.
+const LOADERS: [&str; 3] = ["/etc/default/grub", "/boot/grub/grub.cfg", "/boot/grub2/grub.cfg"];
+
+pub(super) fn expand(name: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
+    let setting = Setting::Parameter { name: name.to_owned() };
+    let then = value.map(str::to_owned);
+    let cmdline = match &place.boot.cmdline {
+        Ok(cmdline) => cmdline,
+        Err(why) => {
+            let what = match &then {
+                Some(value) if !value.is_empty() => format!("{setting}={value}"),
+                _ => setting.to_string(),
+            };
+            return Expanded::left(what, why);
+        }
+    };
+    let now = boot::value(cmdline, name, value);
+    let running = place.host.kernel.cmdline.known();
+    let note = running.and_then(|running| differs(name, now.as_deref(), boot::value(running, name, value)));
+    Expanded::found(vec![Found { setting, now, then, note }])
+}
+
+/// Whether the running kernel was booted otherwise than the next one will be.
+fn differs(name: &str, next: Option<&str>, running: Option<String>) -> Option<String> {
+    if running.as_deref() == next {
+        return None;
+    }
+    Some(match running.as_deref() {
+        Some("") => "the running kernel was booted with it".to_owned(),
+        Some(value) => format!("the running kernel was booted with {name}={value}"),
+        None => "the running kernel was booted without it".to_owned(),
+    })
+}
+
+/// What a kernel must have for a parameter to mean anything to it.
+struct Needs {
+    name: &'static str,
+    /// One of these options of its configuration.
+    options: &'static [&'static str],
+    /// Since when there is such a parameter.
+    since: Option<KernelVersion>,
+}
+
+const fn needs(name: &'static str, options: &'static [&'static str]) -> Needs {
+    Needs { name, options, since: None }
+}
+
+const fn since(name: &'static str, version: KernelVersion) -> Needs {
+    Needs { name, options: &[], since: Some(version) }
+}
+
+/// From Documentation/admin-guide/kernel-parameters.rst and the files where each is parsed.
+const NEEDS: &[Needs] = &[
+    needs("nohz_full", &["NO_HZ_FULL"]),
+    needs("rcu_nocbs", &["RCU_NOCB_CPU"]),
+    needs("rcu_nocb_poll", &["RCU_NOCB_CPU"]),
+    needs("isolcpus", &["CPU_ISOLATION"]),
+    needs("nosoftlockup", &["SOFTLOCKUP_DETECTOR"]),
+    needs("nowatchdog", &["LOCKUP_DETECTOR", "SOFTLOCKUP_DETECTOR", "HARDLOCKUP_DETECTOR"]),
+    needs("nmi_watchdog", &["HARDLOCKUP_DETECTOR", "HAVE_NMI_WATCHDOG"]),
+    needs("skew_tick", &["TICK_ONESHOT", "HIGH_RES_TIMERS"]),
+    needs("threadirqs", &["IRQ_FORCED_THREADING"]),
+    needs("irqaffinity", &["SMP"]),
+    needs("preempt", &["PREEMPT_DYNAMIC"]),
+    needs("intel_pstate", &["X86_INTEL_PSTATE"]),
+    needs("amd_pstate", &["X86_AMD_PSTATE"]),
+    needs("intel_idle.max_cstate", &["INTEL_IDLE"]),
+    needs("processor.max_cstate", &["ACPI_PROCESSOR"]),
+    needs("audit", &["AUDIT"]),
+    needs("mce", &["X86_MCE"]),
+    needs("transparent_hugepage", &["TRANSPARENT_HUGEPAGE"]),
+    needs("default_hugepagesz", &["HUGETLBFS"]),
+    needs("hugepagesz", &["HUGETLBFS"]),
+    needs("hugepages", &["HUGETLBFS"]),
+    needs("numa_balancing", &["NUMA_BALANCING"]),
+    needs("rt_group_sched", &["RT_GROUP_SCHED"]),
+    needs("tsc", &["X86"]),
+    needs("pcie_aspm", &["PCIEASPM"]),
+    needs("cpufreq.default_governor", &["CPU_FREQ"]),
+    since("cpufreq.default_governor", KernelVersion::new(5, 9)),
+    since("preempt", KernelVersion::new(5, 12)),
+    since("rt_group_sched", KernelVersion::new(6, 16)),
+    since("mitigations", KernelVersion::new(5, 1)),
+];
+
+/// Why this kernel will not know a parameter; `None`: it knows it, as far as can be told.
+pub(super) fn unknown(name: &str, host: &Snapshot) -> Option<String> {
+    let own = name.replace('-', "_");
+    let of_name = NEEDS.iter().filter(|needs| needs.name.replace('-', "_") == own);
+    let config = host.kernel.config.known();
+    let version = host.kernel.numbers().ok();
+    of_name.into_iter().find_map(|needs| {
+        if let (Some(since), Some(version)) = (needs.since, version)
+            && version < since
+        {
+            return Some(format!("this kernel is older than {since}, which brought it"));
+        }
+        let lacks = !needs.options.is_empty()
+            && config.is_some_and(|config| needs.options.iter().all(|option| config.get(option).is_none()));
+        lacks.then(|| {
+            let option = needs.options.first().copied().unwrap_or_default();
+            format!("this kernel was built without CONFIG_{option}, and ignores it")
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(config: &str, cmdline: &str) -> Snapshot {
+        Snapshot::read(&Tree::memory(&[
+            ("/proc/sys/kernel/osrelease", "6.1.0-28-amd64\n"),
+            ("/proc/cmdline", cmdline),
+            ("/boot/config-6.1.0-28-amd64", config),
+        ]))
+    }
+
+    #[test]
+    fn what_a_kernel_ignores() {
+        let host = host(
+            "CONFIG_SMP=y\nCONFIG_RCU_NOCB_CPU=y\nCONFIG_PREEMPT_DYNAMIC=y\nCONFIG_RT_GROUP_SCHED=y\n",
+            "quiet\n",
+        );
+        for (name, why) in [
+            ("nohz_full", Some("CONFIG_NO_HZ_FULL")),
+            ("rcu_nocbs", None),
+            ("rcu-nocbs", None),
+            ("rt_group_sched", Some("6.16")),
+            ("preempt", None),
+            ("my_driver.option", None),
+        ] {
+            let said = unknown(name, &host);
+            assert_eq!(said.is_some(), why.is_some(), "{name}: {said:?}");
+            assert!(why.is_none_or(|why| said.is_some_and(|said| said.contains(why))), "{name}");
+        }
+        let nothing = Snapshot::read(&Tree::memory(&[("/proc/cmdline", "x")]));
+        assert_eq!(unknown("nohz_full", &nothing), None, "a configuration that is not known says nothing");
+    }
+
+    #[test]
+    fn the_next_boot_and_the_running_kernel() {
+        let tree = Tree::memory(&[]);
+        let host = host("CONFIG_SMP=y\n", "isolcpus=1 threadirqs\n");
+        let with = |boot: Option<&str>| {
+            let line = |text: &str| whylate_host::FromText::from_text(text).expect("a line");
+            let cmdline = boot.map(line).ok_or_else(|| "no boot loader".to_owned());
+            Place { tree: &tree, host: &host, boot: NextBoot { cmdline, assumed: false } }
+        };
+        let said = |name: &str, value: Option<&str>, boot| {
+            let expanded = expand(name, value, &with(boot));
+            let found = expanded
+                .found
+                .iter()
+                .map(|found| format!("{:?} -> {:?} {:?}", found.now, found.then, found.note));
+            found
+                .chain(expanded.left.iter().map(|left| format!("{}: {}", left.what, left.why)))
+                .collect::<String>()
+        };
+        assert_eq!(said("isolcpus", Some("2-3"), Some("isolcpus=1\n")), r#"Some("1") -> Some("2-3") None"#);
+        assert_eq!(
+            said("isolcpus", Some("2-3"), Some("isolcpus=2-3\n")),
+            r#"Some("2-3") -> Some("2-3") Some("the running kernel was booted with isolcpus=1")"#
+        );
+        assert_eq!(
+            said("skew_tick", Some("1"), Some("skew_tick=1\n")),
+            r#"Some("1") -> Some("1") Some("the running kernel was booted without it")"#
+        );
+        assert_eq!(
+            said("threadirqs", None, Some("quiet\n")),
+            r#"None -> None Some("the running kernel was booted with it")"#
+        );
+        assert_eq!(said("isolcpus", Some("2-3"), None), "kernel parameter isolcpus=2-3: no boot loader");
+    }
+
+    #[test]
+    fn where_the_next_boot_is_not_known() {
+        let next = |tree: &Tree| NextBoot::read(tree, &host("CONFIG_SMP=y\n", "isolcpus=1\n"));
+        let captured = next(&Tree::refusing(Why::NotCollected));
+        assert!(captured.assumed);
+        assert!(captured.cmdline.is_ok_and(|cmdline| cmdline.has("isolcpus")));
+        let none = next(&Tree::memory(&[("/etc/hostname", "x"), ("/boot/vmlinuz", "")]));
+        assert!(none.cmdline.is_err_and(|why| why.contains("boot loader")));
+    }
+}

@@ -1,0 +1,282 @@
+//! Why a plan must not be applied as it is.
+
+use super::cpus::{named, without};
+use super::expand::Place;
+use crate::{Plan, Refusal, Setting, ThreadId};
+use whylate_base::{Cpu, CpuSet};
+use whylate_checks::{Ask, Profile, Selection, Status};
+use whylate_host::{Reading, Server, Snapshot};
+
+/// What the user allowed, by the codes of refusals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permits(Vec<String>);
+
+impl Permits {
+    /// The codes of refusals that can be overridden.
+    pub const CODES: &'static [&'static str] =
+        &["isolates-cpu-0", "throttling-off-no-net", "unknown-cpus", "container"];
+
+    /// Of the codes that a user gave.
+    ///
+    /// # Errors
+    /// The first that is none, or that nobody can override.
+    pub fn of(codes: &[String]) -> Result<Permits, String> {
+        match codes.iter().find(|code| !Permits::CODES.contains(&code.as_str())) {
+            Some(code) => Err(code.clone()),
+            None => Ok(Permits(codes.to_vec())),
+        }
+    }
+
+    /// Whether a refusal is overridden.
+    pub fn allow(&self, code: &str) -> bool {
+        self.0.iter().any(|own| own == code)
+    }
+}
+
+/// A code, why, what to do.
+type Said = (&'static str, String, String);
+
+pub(super) fn of(plan: &Plan, place: &Place<'_>, permits: &Permits) -> Vec<Refusal> {
+    // What changes nothing can do no harm.
+    if plan.changes.is_empty() {
+        return Vec::new();
+    }
+    let mut said = of_cpus(plan, place);
+    said.extend(no_net(plan, place.host));
+    said.extend(locked_down(plan, place));
+    said.extend(container(plan, place.host));
+    let kept = said.into_iter().filter(|(code, ..)| !permits.allow(code));
+    kept.map(|(code, why, fix)| refusal(code, why, fix)).collect()
+}
+
+fn refusal(code: &str, why: String, fix: String) -> Refusal {
+    let fix = match Permits::CODES.contains(&code) {
+        true => format!("{fix}; or --allow {code}"),
+        false => fix,
+    };
+    Refusal { code: code.to_owned(), why, fix }
+}
+
+/// Only root may apply. For whoever applies to a running machine: `is_root` is of its effective user.
+pub fn without_root(plan: &Plan, is_root: bool) -> Option<Refusal> {
+    (!is_root && !plan.changes.is_empty()).then(|| {
+        refusal(
+            "not-root",
+            "settings of the kernel are root's alone".to_owned(),
+            "run it with sudo".to_owned(),
+        )
+    })
+}
+
+/// Of the CPUs that wishes name. Each code once: a profile names the same CPUs in many places.
+fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
+    let Some(online) = place.host.cpus.online.known() else { return Vec::new() };
+    let present = place.host.cpus.present.known().unwrap_or(online);
+    let (mut taken, mut given) = (CpuSet::new(), CpuSet::new());
+    let mut nobody = None;
+    for wish in &plan.wishes.wishes {
+        let Some(named) = named(wish, place) else { continue };
+        named.cpus.iter().for_each(|cpu| given.insert(cpu));
+        if named.taken {
+            named.cpus.iter().for_each(|cpu| taken.insert(cpu));
+        } else if nobody.is_none() && !online.iter().any(|cpu| named.cpus.contains(cpu)) {
+            nobody = Some((wish.origin.clone(), named.cpus));
+        }
+    }
+    let mut said = Vec::new();
+    if !online.is_empty() && without(online, &taken).is_empty() {
+        said.push((
+            "no-housekeeping-cpu",
+            format!(
+                "isolated would be CPUs {taken}, and online are {online}: none is left for everything else"
+            ),
+            "leave one CPU at least, CPU 0 if nothing else matters".to_owned(),
+        ));
+    } else if let Some((origin, cpus)) = nobody {
+        let list = if cpus.is_empty() { "none".to_owned() } else { cpus.to_string() };
+        said.push((
+            "no-housekeeping-cpu",
+            format!("{origin} sends everything else to CPUs {list}, and online are {online}"),
+            "leave one CPU at least that is online".to_owned(),
+        ));
+    }
+    if taken.contains(Cpu(0)) {
+        said.push((
+            "isolates-cpu-0",
+            "CPU 0 would be isolated: it boots the machine, and much of the kernel's own work has its place there"
+                .to_owned(),
+            "isolate others".to_owned(),
+        ));
+    }
+    // A list such as 0-N names every CPU that might be.
+    let missing = without(&given, present);
+    let offline = without(&without(&given, online), &missing);
+    for (cpus, how) in [(missing, "not there"), (offline, "offline")] {
+        if !cpus.is_empty() && said.iter().all(|(code, ..)| *code != "unknown-cpus") {
+            said.push((
+                "unknown-cpus",
+                format!("the plan names CPUs {cpus}, which are {how}; online are {online}"),
+                "name CPUs of this machine".to_owned(),
+            ));
+        }
+    }
+    said
+}
+
+/// What the check would say of the machine as the plan leaves it, where the plan has a hand in it.
+fn no_net(plan: &Plan, host: &Snapshot) -> Option<Said> {
+    const CODE: &str = "throttling-off-no-net";
+    let has_hand = plan.changes.iter().any(|change| match &change.setting {
+        Setting::Knob { path } => {
+            path.starts_with("/proc/sys/kernel/sched_rt_")
+                || path.starts_with("/sys/kernel/debug/sched/fair_server/")
+        }
+        _ => false,
+    });
+    let stalld = plan.changes.iter().any(|change| {
+        matches!(&change.setting, Setting::UnitActive { unit } if unit == "stalld.service")
+            && change.then.as_deref() == Some("active")
+    });
+    if !has_hand || stalld {
+        return None;
+    }
+    let after = after(plan, host);
+    let selection = Selection { only: vec![CODE.to_owned()], skip: Vec::new() };
+    let report = whylate_checks::check(&after, &Ask::of(Profile::Realtime), &selection);
+    let answer =
+        report.answers.first()?.verdict.as_ref().ok().filter(|answer| answer.status == Status::Fail)?;
+    Some((
+        CODE,
+        format!("{}. {}", answer.what, answer.why),
+        "leave kernel.sched_rt_runtime_us as it is, keep the fair servers on, or start stalld".to_owned(),
+    ))
+}
+
+/// The machine with the bandwidth settings of the plan.
+fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
+    let mut after = host.clone();
+    for change in &plan.changes {
+        let (Setting::Knob { path }, Some(then)) = (&change.setting, &change.then) else { continue };
+        let signed = then.parse::<i64>().ok();
+        match (path.strip_prefix("/sys/kernel/debug/sched/fair_server/cpu"), signed) {
+            (_, Some(value)) if path.ends_with("/sched_rt_runtime_us") => {
+                after.sched.rt_runtime_us = Reading::new(path, Ok(value));
+            }
+            (_, Some(value)) if path.ends_with("/sched_rt_period_us") => {
+                after.sched.rt_period_us = Reading::new(path, Ok(value));
+            }
+            (Some(rest), Some(value)) => {
+                let Some((cpu, "runtime")) = rest.split_once('/') else { continue };
+                let servers = after.sched.fair_servers.value.iter_mut().flatten();
+                let own = |server: &&mut Server| Some(server.cpu) == cpu.parse().ok().map(Cpu);
+                if let Some(server) = servers.into_iter().find(own) {
+                    server.runtime_ns = Reading::new(path, Ok(value.unsigned_abs()));
+                }
+            }
+            _ => {}
+        }
+    }
+    after
+}
+
+/// Lockdown closes debugfs to whoever writes (kernel_lockdown(7)); a file system may be mounted read-only.
+fn locked_down(plan: &Plan, place: &Place<'_>) -> Option<Said> {
+    let paths = || {
+        plan.changes.iter().filter_map(|change| match &change.setting {
+            Setting::Knob { path } => Some(path.as_str()),
+            Setting::Partition { .. } => Some("/sys/fs/cgroup/"),
+            _ => None,
+        })
+    };
+    let lockdown = place.host.kernel.lockdown.known().filter(|mode| mode.chosen != "none");
+    if let (Some(mode), Some(path)) = (lockdown, paths().find(|path| path.starts_with("/sys/kernel/debug/")))
+    {
+        return Some((
+            "locked-down",
+            format!("the kernel is locked down ({mode}), and refuses to change {path}"),
+            "leave out what is in debugfs, or boot without lockdown".to_owned(),
+        ));
+    }
+    let mounts = place.tree.text("/proc/self/mounts");
+    let mounts = mounts.known()?;
+    let (path, mount) = paths().find_map(|path| Some((path, read_only(path, mounts)?)))?;
+    Some((
+        "locked-down",
+        format!("{mount} is mounted read-only, and the plan changes {path}"),
+        format!("mount -o remount,rw {mount}, on the host where this is a container"),
+    ))
+}
+
+/// The read-only mount point that a path is on; of several the closest counts, of that the last.
+fn read_only<'a>(path: &str, mounts: &'a str) -> Option<&'a str> {
+    let mut closest: Option<(&str, bool)> = None;
+    for line in mounts.lines() {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, at, _, options, ..] = words[..] else { continue };
+        let inside = at == "/" || path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
+        if inside && closest.is_none_or(|(other, _)| at.len() >= other.len()) {
+            closest = Some((at, options.split(',').any(|option| option == "ro")));
+        }
+    }
+    closest.filter(|&(at, read_only)| read_only && at != "/").map(|(at, _)| at)
+}
+
+/// Inside of a container the kernel's settings are the host's.
+fn container(plan: &Plan, host: &Snapshot) -> Option<Said> {
+    const SYS_ADMIN: u32 = 21;
+    let signs = &host.platform.container;
+    let named = |text: &String| {
+        ["docker", "kubepods", "containerd", "lxc", "libpod"].iter().any(|name| text.contains(name))
+    };
+    let inside = signs.docker.known().is_some()
+        || signs.podman.known().is_some()
+        || signs.systemd.known().is_some()
+        || signs.first_cgroup.known().is_some_and(named);
+    // Somebody who is not root has none of them anywhere: that is another refusal.
+    let may = |mask: &u64| *mask == 0 || mask >> SYS_ADMIN & 1 == 1;
+    let may = host.limits.own_capabilities.known().is_none_or(may);
+    let threads_only = plan.changes.iter().all(|change| of_thread(&change.setting).is_some());
+    (inside && !may && !threads_only).then(|| {
+        (
+            "container",
+            "this is a container without CAP_SYS_ADMIN: the settings are the host's, and refused here"
+                .to_owned(),
+            "plan and apply on the host".to_owned(),
+        )
+    })
+}
+
+fn of_thread(setting: &Setting) -> Option<&ThreadId> {
+    match setting {
+        Setting::ThreadPolicy { thread } | Setting::ThreadCpus { thread } => Some(thread),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closest_mount_counts() {
+        let mounts = "overlay / overlay ro 0 0\nsysfs /sys sysfs ro,nosuid 0 0\ncgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n\
+                      proc /proc proc rw 0 0\nproc /proc/sys proc ro 0 0\n";
+        assert_eq!(read_only("/sys/kernel/mm/ksm/run", mounts), Some("/sys"));
+        assert_eq!(read_only("/sys/fs/cgroup/x", mounts), None);
+        assert_eq!(read_only("/proc/sys/vm/swappiness", mounts), Some("/proc/sys"));
+        assert_eq!(read_only("/proc/irq/4/smp_affinity_list", mounts), None);
+        assert_eq!(
+            read_only("/system", mounts),
+            None,
+            "of a root that is read-only the kernel's files know nothing"
+        );
+    }
+
+    #[test]
+    fn only_some_refusals_can_be_overridden() {
+        let codes = |codes: &[&str]| codes.iter().map(|&code| code.to_owned()).collect::<Vec<_>>();
+        assert!(Permits::of(&codes(&["isolates-cpu-0"])).expect("known").allow("isolates-cpu-0"));
+        assert_eq!(Permits::of(&codes(&["no-housekeeping-cpu"])), Err("no-housekeeping-cpu".to_owned()));
+        assert_eq!(Permits::of(&codes(&["x"])), Err("x".to_owned()));
+    }
+}

@@ -1,0 +1,248 @@
+//! Units of systemd and variables of configuration files, as their files and control groups show them. systemd is
+//! not asked.
+
+use super::expand::{Expanded, Found, Place};
+use crate::Setting;
+use whylate_host::{Unread, Why};
+
+/// Where a unit's own file may be (systemd.unit(5)), and where it is masked.
+const OWN: &str = "/etc/systemd/system";
+const RUN: &str = "/run/systemd/system";
+
+/// The control group of services: of one hierarchy, or of systemd's own beside others.
+const SLICES: [&str; 2] = ["/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice"];
+
+/// Whether it runs.
+pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
+    let setting = Setting::UnitActive { unit: unit.to_owned() };
+    let Some(value) = value else { return Expanded::default() };
+    if !matches!(value, "active" | "inactive") {
+        return Expanded::left(setting, format!("`{value}` is neither active nor inactive"));
+    }
+    match place.tree.list(RUN).if_present() {
+        Ok(Some(_)) => {}
+        Ok(None) => return Expanded::left(setting, "systemd does not run here"),
+        Err(unread) => return unread_of(setting, &unread),
+    }
+    match runs(unit, place) {
+        Ok(true) => Expanded::found(vec![found(setting, "active", value)]),
+        Ok(false) if value == "active" && exists(unit, place) == Ok(false) => {
+            Expanded::left(setting, "there is no such unit here")
+        }
+        Ok(false) => Expanded::found(vec![found(setting, "inactive", value)]),
+        Err(unread) => unread_of(setting, &unread),
+    }
+}
+
+/// Whether it is started at boot.
+pub(super) fn enabled(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
+    let setting = Setting::UnitEnabled { unit: unit.to_owned() };
+    let Some(value) = value else { return Expanded::default() };
+    if !matches!(value, "enabled" | "disabled" | "masked") {
+        return Expanded::left(setting, format!("`{value}` is none of enabled, disabled and masked"));
+    }
+    let now = match state(unit, place) {
+        Ok(now) => now,
+        Err(unread) => return unread_of(setting, &unread),
+    };
+    match (now, value) {
+        // What is not there is not started.
+        (None, "disabled" | "masked") => Expanded::found(vec![Found::new(setting, None, None)]),
+        (None, _) => Expanded::left(setting, "there is no such unit here"),
+        // Without a section [Install] there is no link to make or to take away.
+        (Some("static"), "disabled" | "enabled") => Expanded::left(
+            setting,
+            "it is static: other units start it, so that only masking keeps it from starting",
+        ),
+        // A mask is a link in the place of such a file.
+        (Some(now), "masked") if now != "masked" && has_own_file(unit, place) => {
+            Expanded::left(setting, format!("it has a file of its own in {OWN}, which masking would replace"))
+        }
+        (Some("masked"), "disabled") => Expanded::found(vec![found(setting, "masked", "masked")]),
+        (Some(now), value) => Expanded::found(vec![found(setting, now, value)]),
+    }
+}
+
+fn found(setting: Setting, now: &str, then: &str) -> Found {
+    Found::new(setting, Some(now.to_owned()), Some(then.to_owned()))
+}
+
+fn unread_of(setting: Setting, unread: &Unread) -> Expanded {
+    let mut left = Expanded::default();
+    left.unread(setting, unread);
+    left
+}
+
+/// A service runs while its control group has a process (systemd.slice(5)).
+pub(super) fn runs(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
+    let mut first = None;
+    for slice in SLICES {
+        let names = match place.tree.list(slice).need() {
+            Ok(names) => names.clone(),
+            Err(unread) => {
+                first.get_or_insert(unread);
+                continue;
+            }
+        };
+        if !names.iter().any(|name| name == unit) {
+            return Ok(false);
+        }
+        // Its processes may be in groups below its own, for which the file `cgroup.events` speaks in version 2.
+        let at = |file: &str| place.tree.text(&format!("{slice}/{unit}/{file}"));
+        return match at("cgroup.events").need() {
+            Ok(events) => Ok(events.lines().any(|line| line == "populated 1")),
+            Err(Unread { why: Why::Missing | Why::NotCollected, .. }) => {
+                at("cgroup.procs").need().map(|pids| !pids.trim().is_empty())
+            }
+            Err(unread) => Err(unread),
+        };
+    }
+    Err(first.unwrap_or(Unread { path: SLICES[0].to_owned(), why: Why::Missing }))
+}
+
+fn has_own_file(unit: &str, place: &Place<'_>) -> bool {
+    place.tree.list(OWN).known().is_some_and(|names| names.iter().any(|name| name == unit))
+}
+
+/// Whether there is a unit of this name.
+fn exists(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
+    let file = file_of(unit);
+    let has = |names: Option<&Vec<String>>| names.is_some_and(|names| names.contains(&file));
+    let systemd = &place.host.systemd;
+    Ok(has(systemd.shipped.if_present()?)
+        || has(place.tree.list(OWN).if_present()?)
+        || has(place.tree.list(RUN).if_present()?))
+}
+
+/// An instance of a template has the template's file.
+fn file_of(unit: &str) -> String {
+    match (unit.split_once('@'), unit.rsplit_once('.')) {
+        (Some((template, _)), Some((_, kind))) => format!("{template}@.{kind}"),
+        _ => unit.to_owned(),
+    }
+}
+
+/// `enabled`, `disabled`, `masked`, `static`; `None`: there is no such unit.
+fn state(unit: &str, place: &Place<'_>) -> Result<Option<&'static str>, Unread> {
+    if place.tree.link_name(&format!("{OWN}/{unit}")).known().is_some_and(|target| target == "null") {
+        return Ok(Some("masked"));
+    }
+    if place.host.systemd.is_enabled(unit)? {
+        return Ok(Some("enabled"));
+    }
+    if !exists(unit, place)? {
+        return Ok(None);
+    }
+    let file = file_of(unit);
+    let shipped = place.host.systemd.shipped.path.trim_end_matches('/').to_owned();
+    for dir in [OWN, RUN, &shipped] {
+        if let Some(text) = place.tree.filtered(&format!("{dir}/{file}"), sections).known() {
+            return Ok(Some(if text.lines().any(|line| line == "[Install]") {
+                "disabled"
+            } else {
+                "static"
+            }));
+        }
+    }
+    Ok(Some("disabled"))
+}
+
+/// Of a unit's file the names of its sections: nothing else is asked.
+fn sections(text: &str) -> String {
+    let names = text.lines().map(str::trim).filter(|line| line.starts_with('[') && line.ends_with(']'));
+    names.map(|line| format!("{line}\n")).collect()
+}
+
+/// A variable in a configuration file.
+pub(super) fn variable(
+    (file, section, name): (&str, Option<&str>, &str),
+    value: Option<&str>,
+    place: &Place<'_>,
+) -> Expanded {
+    let setting = Setting::Variable {
+        file: file.to_owned(),
+        section: section.map(str::to_owned),
+        name: name.to_owned(),
+    };
+    match crate::variable(place.tree, file, section, name).need() {
+        Ok(now) => Expanded::found(vec![Found::new(setting, now.clone(), value.map(str::to_owned))]),
+        Err(Unread { why: Why::Missing, .. }) => {
+            Expanded::left(setting, "there is no such file: what reads it is not installed")
+        }
+        Err(unread) => unread_of(setting, &unread),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_host::{Snapshot, Tree};
+
+    const FILES: &[(&str, &str)] = &[
+        ("/run/systemd/system/x", ""),
+        ("/etc/systemd/system/multi-user.target.wants/irqbalance.service", ""),
+        ("/usr/lib/systemd/system/irqbalance.service", "[Unit]\n[Install]\n"),
+        ("/usr/lib/systemd/system/stalld.service", "[Unit]\n[Install]\n"),
+        ("/usr/lib/systemd/system/fwupd.service", "[Unit]\n[Service]\n"),
+        ("/etc/systemd/system/own.service", "[Install]\n"),
+        ("/usr/lib/systemd/system/getty@.service", "[Unit]\n[Install]\n"),
+        ("/sys/fs/cgroup/system.slice/irqbalance.service/cgroup.events", "populated 1\nfrozen 0\n"),
+        ("/sys/fs/cgroup/system.slice/ended.service/cgroup.events", "populated 0\nfrozen 0\n"),
+        ("/sys/fs/cgroup/system.slice/old.service/cgroup.procs", "12\n"),
+    ];
+
+    fn said(files: &[(&str, &str)], ask: impl Fn(&Place<'_>) -> Expanded) -> String {
+        let tree = Tree::memory(files);
+        let host = Snapshot::read(&tree);
+        let expanded = ask(&Place::new(&tree, &host));
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let found =
+            expanded.found.iter().map(|found| format!("{} -> {}", text(&found.now), text(&found.then)));
+        found.chain(expanded.left.iter().map(|left| format!("left: {}", left.why))).collect()
+    }
+
+    #[test]
+    fn what_runs() {
+        for (unit, value, expected) in [
+            ("irqbalance.service", "inactive", "active -> inactive"),
+            ("ended.service", "inactive", "inactive -> inactive"),
+            ("old.service", "inactive", "active -> inactive"),
+            ("stalld.service", "active", "inactive -> active"),
+            ("nobody.service", "active", "left: there is no such unit here"),
+            ("nobody.service", "inactive", "inactive -> inactive"),
+            ("stalld.service", "on", "left: `on` is neither active nor inactive"),
+        ] {
+            assert_eq!(said(FILES, |place| active(unit, Some(value), place)), expected, "{unit} {value}");
+        }
+        let none = said(&[("/etc/hostname", "x"), ("/run/lock/x", "")], |place| {
+            active("a.service", Some("active"), place)
+        });
+        assert_eq!(none, "left: systemd does not run here");
+    }
+
+    #[test]
+    fn what_starts_at_boot() {
+        for (unit, value, expected) in [
+            ("irqbalance.service", "disabled", "enabled -> disabled"),
+            ("stalld.service", "enabled", "disabled -> enabled"),
+            ("stalld.service", "disabled", "disabled -> disabled"),
+            ("fwupd.service", "masked", "static -> masked"),
+            ("own.service", "enabled", "disabled -> enabled"),
+            (
+                "own.service",
+                "masked",
+                "left: it has a file of its own in /etc/systemd/system, which masking would replace",
+            ),
+            ("getty@tty1.service", "enabled", "disabled -> enabled"),
+            ("nobody.service", "disabled", "- -> -"),
+            ("nobody.service", "enabled", "left: there is no such unit here"),
+        ] {
+            assert_eq!(said(FILES, |place| enabled(unit, Some(value), place)), expected, "{unit} {value}");
+        }
+        let still = said(FILES, |place| enabled("fwupd.service", Some("disabled"), place));
+        assert!(still.contains("static"), "{still}");
+        let tree = Tree::refusing(Why::Denied);
+        let host = Snapshot::read(&tree);
+        assert_eq!(enabled("a.service", Some("disabled"), &Place::new(&tree, &host)).left.len(), 1);
+    }
+}

@@ -1,0 +1,374 @@
+//! The sections of a profile: each entry with its aim and its value, in which `${...}` still stands.
+
+use super::document::{SAID, Said, unknown};
+use super::error::{Place, ProfileError};
+use super::node::{Kind, Node};
+use crate::{Aim, Pattern, Threads};
+
+/// One entry.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) section: &'static str,
+    pub(super) place: Place,
+    pub(super) aim: Aim,
+    pub(super) value: Value,
+    pub(super) said: Said,
+}
+
+/// What it is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// A text with `${...}`.
+    Text(String),
+    /// CPUs, with a word before: `isolated ` for a partition.
+    Cpus(&'static str, String),
+    /// It is not to be there.
+    Absent,
+    /// The entry only takes back what an extended profile asks for.
+    Nothing,
+}
+
+/// Everything in a section.
+pub(super) fn section(name: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
+    let table = node.table(name)?;
+    let mut entries = Vec::new();
+    for (key, node) in table {
+        match name {
+            "kernel-parameters" => entries.push(parameter(key, node)?),
+            "sysctl" => sysctl(key, node, &mut entries)?,
+            "files" => entries.push(file(key, node)?),
+            "irqs" => entries.push(irqs(key, node)?),
+            "threads" => entries.extend(threads(key, node)?),
+            "units" => entries.extend(units(key, node)?),
+            "partitions" => entries.push(partition(key, node)?),
+            "latency" => entries.push(latency(key, node)?),
+            _ => config(key, node, &mut entries)?,
+        }
+    }
+    Ok(entries)
+}
+
+/// An entry with one value: by itself, or in a table as `value`.
+fn simple(
+    section: &'static str,
+    node: &Node,
+    aim: Aim,
+    value: impl Fn(&Node) -> Result<Value, ProfileError>,
+) -> Result<Entry, ProfileError> {
+    let said = Said::of(node, &["value"])?;
+    let value = match (&node.kind, node.get("value")) {
+        (Kind::Table(_), Some(inner)) => value(inner)?,
+        (Kind::Table(_), None) if said.leave_alone => Value::Nothing,
+        (Kind::Table(_), None) => {
+            return Err(
+                node.wrong("this entry has no value", "give it `value = ...`, or `leave-alone = true`")
+            );
+        }
+        _ => value(node)?,
+    };
+    Ok(Entry { section, place: node.place.clone(), aim, value, said })
+}
+
+/// Text or a whole number, on one line.
+fn text(node: &Node) -> Result<Value, ProfileError> {
+    let text = match &node.kind {
+        Kind::Text(text) => text.clone(),
+        Kind::Number(number) => number.to_string(),
+        Kind::Flag(_) => {
+            return Err(node.wrong(
+                format!("the value is {}", node.described()),
+                "write it as the file takes it: 1 or 0, \"Y\" or \"N\"",
+            ));
+        }
+        _ => {
+            let possible = "a value is text in quotes or a whole number";
+            return Err(node.wrong(format!("the value is {}", node.described()), possible));
+        }
+    };
+    if text.trim().is_empty() || text.contains(|c: char| c.is_control() && c != '\t') {
+        return Err(node.wrong("the value is empty, or not one line", "give it a value on one line"));
+    }
+    Ok(Value::Text(text))
+}
+
+fn parameter(key: &str, node: &Node) -> Result<Entry, ProfileError> {
+    if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '=' | '"' | '\'' | '$')) {
+        return Err(node.wrong(
+            format!("`{key}` is no kernel parameter"),
+            "its name stands before `=`, without blanks and quotes: isolcpus = \"2-3\"",
+        ));
+    }
+    let value = |node: &Node| match node.kind {
+        Kind::Flag(true) => Ok(Value::Text(String::new())),
+        Kind::Flag(false) => Ok(Value::Absent),
+        _ => text(node),
+    };
+    simple("kernel-parameters", node, Aim::Parameter { name: key.to_owned() }, value)
+}
+
+/// `kernel.nmi_watchdog = 0` is a table in a table to TOML; with quotes it is not.
+fn sysctl(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), ProfileError> {
+    if let Kind::Table(table) = &node.kind
+        && !table.iter().any(|(key, _)| key == "value" || SAID.contains(&key.as_str()))
+    {
+        if table.is_empty() {
+            return Err(node.wrong(format!("`{key}` is empty"), "a sysctl takes a value: vm.swappiness = 10"));
+        }
+        for (inner, node) in table {
+            sysctl(&format!("{key}.{inner}"), node, entries)?;
+        }
+        return Ok(());
+    }
+    // As in sysctl.d(5): where the first of both is a slash, dots belong to names.
+    let path = match key.find(['.', '/']) {
+        Some(at) if key[at..].starts_with('/') => key.to_owned(),
+        _ => key.replace('.', "/"),
+    };
+    let path = format!("/proc/sys/{path}");
+    if !is_path(&path) || path.contains('*') {
+        return Err(node.wrong(
+            format!("`{key}` is no sysctl"),
+            "it is written like vm.swappiness, or net/ipv4/conf/eth0.1/rp_filter where a name has dots",
+        ));
+    }
+    entries.push(simple("sysctl", node, Aim::Knob { path }, text)?);
+    Ok(())
+}
+
+fn file(key: &str, node: &Node) -> Result<Entry, ProfileError> {
+    let is_kernels = ["/sys/", "/proc/"].iter().any(|root| key.starts_with(root));
+    if !is_kernels || !is_path(key) {
+        return Err(node.wrong(
+            format!("`{key}` is no file of the kernel"),
+            "write its whole path below /sys or /proc, without `..`; `*` stands for any name",
+        ));
+    }
+    simple("files", node, Aim::Knob { path: key.to_owned() }, text)
+}
+
+/// An absolute path without detours.
+fn is_path(path: &str) -> bool {
+    let mut parts = path.split('/');
+    parts.next() == Some("")
+        && parts.all(|part| !part.is_empty() && part != "." && part != "..")
+        && !path.contains(char::is_control)
+}
+
+/// CPUs as an expression.
+fn cpus(before: &'static str, name: &str, node: &Node) -> Result<Value, ProfileError> {
+    match &node.kind {
+        Kind::Text(text) => Ok(Value::Cpus(before, text.clone())),
+        _ => Err(node.wrong(
+            format!("`{name}` is {}", node.described()),
+            format!("it takes CPUs in quotes: {name} = \"all - isolated\""),
+        )),
+    }
+}
+
+fn irqs(key: &str, node: &Node) -> Result<Entry, ProfileError> {
+    match key {
+        "cpus" => simple("irqs", node, Aim::Irqs, |node| cpus("", "cpus", node)),
+        _ => Err(unknown(node, key, "[irqs]", &["cpus"])),
+    }
+}
+
+/// A pattern with its policy and its CPUs: a wish for each.
+fn threads(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
+    const KEYS: &[&str] = &["policy", "cpus", "except"];
+    node.table(key).map_err(|_| {
+        let example = format!("\"{key}\" = {{ policy = \"fifo 50\", cpus = \"online\" }}");
+        node.wrong(format!("`{key}` is {}", node.described()), format!("threads take a table: {example}"))
+    })?;
+    let said = Said::of(node, KEYS)?;
+    let except = node.get("except").map(|except| except.texts("except")).transpose()?.unwrap_or_default();
+    let threads = Threads {
+        named: pattern(key).map_err(|why| node.wrong(why, PATTERNS))?,
+        except: except
+            .iter()
+            .map(|(text, place)| {
+                pattern(text).map_err(|why| super::error::Mistake::new(why, PATTERNS).at(place))
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    let entry =
+        |aim, value| Entry { section: "threads", place: node.place.clone(), aim, value, said: said.clone() };
+    let (by_policy, by_cpus) = (Aim::ThreadPolicy { threads: threads.clone() }, Aim::ThreadCpus { threads });
+    let mut entries = Vec::new();
+    if let Some(inner) = node.get("policy") {
+        entries.push(entry(by_policy.clone(), Value::Text(inner.text("policy")?)));
+    }
+    if let Some(inner) = node.get("cpus") {
+        entries.push(entry(by_cpus.clone(), cpus("", "cpus", inner)?));
+    }
+    if said.leave_alone {
+        return Ok(vec![entry(by_policy, Value::Nothing), entry(by_cpus, Value::Nothing)]);
+    }
+    match entries.is_empty() {
+        true => {
+            Err(node.wrong("these threads are to have neither", "give `policy = ...`, `cpus = ...` or both"))
+        }
+        false => Ok(entries),
+    }
+}
+
+const PATTERNS: &str =
+    "a pattern is the whole name with `*` for any characters, \"[ktimers/*]\", or /regex/ for a part of it";
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    if text.is_empty() {
+        return Err("the pattern is empty".to_owned());
+    }
+    match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
+        Some(regex) => match regex_lite::Regex::new(regex) {
+            Ok(_) => Ok(Pattern::Regex(regex.to_owned())),
+            Err(error) => Err(format!("`{text}` is no regular expression: {error}")),
+        },
+        None => Ok(Pattern::Glob(text.to_owned())),
+    }
+}
+
+/// Whether a policy is written as [`Setting`](crate::Setting) has it.
+pub(super) fn is_policy(text: &str) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    let number = |text: &str, least: i64, most: i64| {
+        text.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
+    };
+    match words.as_slice() {
+        ["fifo" | "rr", priority] => number(priority, 1, 99),
+        ["other" | "batch", nice] => number(nice, -20, 19),
+        ["idle"] => true,
+        ["deadline", times @ ..] => times.len() == 3 && times.iter().all(|ns| number(ns, 1, i64::MAX)),
+        _ => false,
+    }
+}
+
+/// The policies, for errors.
+pub(super) const POLICIES: &str = "a policy is `fifo 1` to `fifo 99`, `rr 1` to `rr 99`, `other NICE`, `batch NICE`, \
+                                   `idle`, or `deadline RUNTIME DEADLINE PERIOD` in ns";
+
+fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
+    const KEYS: &[&str] = &["runs", "at-boot"];
+    let example = format!("\"{key}\" = {{ runs = false, at-boot = false }}");
+    node.table(key).map_err(|_| {
+        node.wrong(format!("`{key}` is {}", node.described()), format!("a unit takes a table: {example}"))
+    })?;
+    let of = ["service", "timer", "socket", "path", "target", "mount", "swap", "slice"];
+    if !key.rsplit_once('.').is_some_and(|(name, kind)| !name.is_empty() && of.contains(&kind))
+        || key.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control() || c == '$')
+    {
+        return Err(node.wrong(
+            format!("`{key}` is no unit of systemd"),
+            format!("a name ends in its type: .{}", of.join(", .")),
+        ));
+    }
+    let said = Said::of(node, KEYS)?;
+    let entry =
+        |aim, value| Entry { section: "units", place: node.place.clone(), aim, value, said: said.clone() };
+    let unit = key.to_owned();
+    let (active, enabled) = (Aim::UnitActive { unit: unit.clone() }, Aim::UnitEnabled { unit });
+    if said.leave_alone {
+        return Ok(vec![entry(active, Value::Nothing), entry(enabled, Value::Nothing)]);
+    }
+    let word = |yes: bool, words: [&str; 2]| Value::Text(words[usize::from(yes)].to_owned());
+    let mut entries = Vec::new();
+    if let Some(runs) = node.get("runs") {
+        entries.push(entry(active, word(runs.flag("runs")?, ["inactive", "active"])));
+    }
+    if let Some(boot) = node.get("at-boot") {
+        let value = match &boot.kind {
+            Kind::Flag(flag) => word(*flag, ["disabled", "enabled"]),
+            Kind::Text(text) if text == "masked" => Value::Text(text.clone()),
+            _ => {
+                let possible = "it takes true, false or \"masked\"";
+                return Err(boot.wrong(format!("`at-boot` is {}", boot.described()), possible));
+            }
+        };
+        entries.push(entry(enabled, value));
+    }
+    match entries.is_empty() {
+        true => Err(node.wrong("nothing is asked of this unit", format!("write it like {example}"))),
+        false => Ok(entries),
+    }
+}
+
+fn partition(key: &str, node: &Node) -> Result<Entry, ProfileError> {
+    if !is_path(&format!("/{key}")) || key.contains(['*', '$']) {
+        return Err(node.wrong(
+            format!("`{key}` is no control group"),
+            "write its path below /sys/fs/cgroup, such as realtime or system.slice/my.service",
+        ));
+    }
+    let said = Said::of(node, &["kind", "cpus"])?;
+    let value = match (node.get("kind"), node.get("cpus")) {
+        (None, None) if said.leave_alone => Value::Nothing,
+        (Some(kind), Some(inner)) => match kind.text("kind")?.as_str() {
+            "isolated" => cpus("isolated ", "cpus", inner)?,
+            "root" => cpus("root ", "cpus", inner)?,
+            other => {
+                let possible = "it is \"isolated\" (nothing is balanced there) or \"root\"";
+                return Err(kind.wrong(format!("there is no kind `{other}` of partition"), possible));
+            }
+        },
+        _ => {
+            let possible = format!("write it like \"{key}\" = {{ kind = \"isolated\", cpus = \"2-3\" }}");
+            return Err(node.wrong("a partition has a kind and CPUs", possible));
+        }
+    };
+    let aim = Aim::Partition { group: key.to_owned() };
+    Ok(Entry { section: "partitions", place: node.place.clone(), aim, value, said })
+}
+
+fn latency(key: &str, node: &Node) -> Result<Entry, ProfileError> {
+    match key {
+        "cpu-dma-latency" => simple("latency", node, Aim::CpuDmaLatency, text),
+        _ => Err(unknown(node, key, "[latency]", &["cpu-dma-latency"])),
+    }
+}
+
+/// A file, its sections where it has some, and their variables.
+fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), ProfileError> {
+    if !key.starts_with("/etc/") || !is_path(key) || key.contains(['*', '$']) {
+        return Err(node.wrong(
+            format!("`{key}` is no configuration file"),
+            "write [config.\"/etc/default/irqbalance\"], with the whole path below /etc",
+        ));
+    }
+    let variables = node.table(key).map_err(|_| {
+        let possible = format!("write [config.\"{key}\"], and its variables below");
+        node.wrong(format!("`{key}` is {}", node.described()), possible)
+    })?;
+    let is_entry = |node: &Node| {
+        !matches!(node.kind, Kind::Table(_)) || node.has("value") || SAID.iter().any(|said| node.has(said))
+    };
+    let mut variable = |section: Option<&str>, name: &str, node: &Node| {
+        if name.is_empty()
+            || !name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '=' | '[' | ']' | '#' | '$'))
+        {
+            return Err(
+                node.wrong(format!("`{name}` is no variable of a file"), "write the name before its `=`")
+            );
+        }
+        let aim = Aim::Variable {
+            file: key.to_owned(),
+            section: section.map(str::to_owned),
+            name: name.to_owned(),
+        };
+        let value = |node: &Node| match node.kind {
+            Kind::Flag(false) => Ok(Value::Absent),
+            _ => text(node),
+        };
+        entries.push(simple("config", node, aim, value)?);
+        Ok(())
+    };
+    for (name, inner) in variables {
+        match &inner.kind {
+            Kind::Table(table) if !is_entry(inner) => {
+                for (own, inner) in table {
+                    variable(Some(name), own, inner)?;
+                }
+            }
+            _ => variable(None, name, inner)?,
+        }
+    }
+    Ok(())
+}

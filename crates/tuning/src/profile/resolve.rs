@@ -1,0 +1,185 @@
+//! A profile and those it extends, with the machine's CPUs put in: wishes.
+
+use super::condition::FACTS;
+use super::entry::{Entry, POLICIES, Value, is_policy};
+use super::error::{Mistake, ProfileError};
+use super::source::{Chain, Source};
+use super::text;
+use super::topology::Topology;
+use super::variables::{Variables, Worth};
+use crate::{Aim, LeftOut, Pattern, Threads, Wish, Wishes};
+use whylate_host::Snapshot;
+
+pub(super) fn resolve(
+    name: &str,
+    chain: Chain,
+    given: &[(String, String)],
+    snapshot: &Snapshot,
+) -> Result<Wishes, ProfileError> {
+    let definitions = chain.documents.iter().flat_map(|(_, document)| document.variables.clone()).collect();
+    let mut variables = Variables::new(definitions, given, name, Topology(snapshot))?;
+    let mut wishes = Wishes { profile: name.to_owned(), variables: variables.all()?, ..Wishes::default() };
+    let mut out: Vec<(Aim, LeftOut)> = Vec::new();
+    for (source, document) in &chain.documents {
+        for entry in &document.entries {
+            let counts = counts(entry, &mut variables, snapshot).map_err(|wrong| wrong.at(&entry.place))?;
+            if let Counts::No = counts {
+                continue;
+            }
+            for wish in made(entry, source, &mut variables).map_err(|wrong| wrong.at(&entry.place))? {
+                out.retain(|(aim, _)| !same(aim, &wish.aim));
+                let before = wishes.wishes.iter().position(|own| same(&own.aim, &wish.aim));
+                match (&counts, &entry.value, before) {
+                    // What the extended profile asks for stands.
+                    (Counts::LeftOut(_), _, Some(_)) => {}
+                    (Counts::LeftOut(why), ..) => {
+                        let what = described(&wish);
+                        out.push((wish.aim, LeftOut { what, why: why.clone() }));
+                    }
+                    (_, Value::Nothing, Some(at)) => {
+                        wishes.wishes.remove(at);
+                    }
+                    (_, Value::Nothing, None) => {}
+                    (_, _, Some(at)) => wishes.wishes[at] = wish,
+                    (_, _, None) => wishes.wishes.push(wish),
+                }
+            }
+        }
+    }
+    wishes.left_out = out.into_iter().map(|(_, left_out)| left_out).collect();
+    Ok(wishes)
+}
+
+/// Whether an entry counts.
+enum Counts {
+    Yes,
+    /// The user's own variables say no: nothing is left out.
+    No,
+    /// The machine is not so, or nobody can tell.
+    LeftOut(String),
+}
+
+fn counts(entry: &Entry, variables: &mut Variables<'_>, snapshot: &Snapshot) -> Result<Counts, Mistake> {
+    let Some((condition, text)) = &entry.said.when else { return Ok(Counts::Yes) };
+    let truth = condition.holds(&mut |name| match FACTS.iter().find(|(fact, _)| *fact == name) {
+        Some((_, ask)) => Ok(ask(snapshot)),
+        None => is_set(name, variables).map(Ok),
+    })?;
+    Ok(match truth {
+        Ok(true) => Counts::Yes,
+        // What variables alone rule out, the user has chosen.
+        Ok(false) if !condition.asks_machine() => Counts::No,
+        Ok(false) => Counts::LeftOut(format!("only when: {text}; here it is not so")),
+        Err(why) => Counts::LeftOut(format!("only when: {text}; nobody can tell: {why}")),
+    })
+}
+
+fn is_set(name: &str, variables: &mut Variables<'_>) -> Result<bool, Mistake> {
+    match variables.worth(name) {
+        Ok(Worth::YesNo(yes)) => Ok(yes),
+        Ok(Worth::Cpus(cpus)) => Ok(!cpus.is_empty()),
+        Ok(Worth::Number(number)) => Ok(number != 0),
+        Ok(Worth::Text(text)) => Ok(!text.is_empty()),
+        Err(wrong) => {
+            let facts: Vec<&str> = FACTS.iter().map(|(fact, _)| *fact).collect();
+            Err(Mistake::new(
+                wrong.what,
+                format!("{}; and of the machine {}", wrong.possible, facts.join(", ")),
+            ))
+        }
+    }
+}
+
+/// The wishes of an entry: several, where its name stands for several.
+fn made(entry: &Entry, source: &Source, variables: &mut Variables<'_>) -> Result<Vec<Wish>, Mistake> {
+    let value = match &entry.value {
+        Value::Text(text) => Some(text::filled(text, variables)?),
+        Value::Cpus(before, set) => Some(format!("{before}{}", text::some(set, variables.cpus_of(set)?)?)),
+        Value::Absent | Value::Nothing => None,
+    };
+    if let (Aim::ThreadPolicy { .. }, Some(policy)) = (&entry.aim, &value)
+        && !is_policy(policy)
+    {
+        return Err(Mistake::new(format!("`{policy}` is no policy"), POLICIES));
+    }
+    if let (Aim::CpuDmaLatency, Some(us)) = (&entry.aim, &value)
+        && us.parse::<u32>().map_or(true, |us| us > i32::MAX as u32)
+    {
+        return Err(Mistake::new(format!("`{us}` is no latency"), "it takes microseconds: 0 to 2147483647"));
+    }
+    let aims = match &entry.aim {
+        Aim::Knob { path } => {
+            let paths = text::each(path, variables)?;
+            paths.into_iter().map(|path| Aim::Knob { path }).collect()
+        }
+        Aim::ThreadPolicy { threads } | Aim::ThreadCpus { threads } => {
+            let mut all = Vec::new();
+            for named in globs(&threads.named, variables)? {
+                let threads = Threads { named, except: excepted(&threads.except, variables)? };
+                all.push(match entry.aim {
+                    Aim::ThreadPolicy { .. } => Aim::ThreadPolicy { threads },
+                    _ => Aim::ThreadCpus { threads },
+                });
+            }
+            all
+        }
+        other => vec![other.clone()],
+    };
+    let wish = |aim| Wish {
+        aim,
+        value: value.clone(),
+        reasons: entry.said.reasons.clone(),
+        origin: format!("{} [{}]", source.short(), entry.section),
+        optional: entry.said.optional,
+    };
+    Ok(aims.into_iter().map(wish).collect())
+}
+
+/// A regular expression's `$` is its own.
+fn globs(pattern: &Pattern, variables: &mut Variables<'_>) -> Result<Vec<Pattern>, Mistake> {
+    match pattern {
+        Pattern::Glob(glob) => Ok(text::each(glob, variables)?.into_iter().map(Pattern::Glob).collect()),
+        regex => Ok(vec![regex.clone()]),
+    }
+}
+
+/// A variable that names nobody excepts nobody.
+fn excepted(except: &[Pattern], variables: &mut Variables<'_>) -> Result<Vec<Pattern>, Mistake> {
+    let mut all = Vec::new();
+    for pattern in except {
+        all.extend(globs(pattern, variables)?);
+    }
+    all.retain(|pattern| !matches!(pattern, Pattern::Glob(glob) if glob.is_empty()));
+    Ok(all)
+}
+
+/// What a later wish takes the place of: threads are known by their pattern, whoever is excepted.
+fn same(a: &Aim, b: &Aim) -> bool {
+    match (a, b) {
+        (Aim::ThreadPolicy { threads: a }, Aim::ThreadPolicy { threads: b })
+        | (Aim::ThreadCpus { threads: a }, Aim::ThreadCpus { threads: b }) => a.named == b.named,
+        _ => a == b,
+    }
+}
+
+fn described(wish: &Wish) -> String {
+    let what = match &wish.aim {
+        Aim::Knob { path } => match path.strip_prefix("/proc/sys/") {
+            Some(sysctl) => sysctl.replace('/', "."),
+            None => path.clone(),
+        },
+        Aim::ThreadPolicy { threads } => format!("policy of {}", threads.named),
+        Aim::ThreadCpus { threads } => format!("CPUs of {}", threads.named),
+        Aim::Irqs => "CPUs of interrupts".to_owned(),
+        Aim::Parameter { name } => format!("kernel parameter {name}"),
+        Aim::UnitActive { unit } => format!("{unit} runs"),
+        Aim::UnitEnabled { unit } => format!("{unit} at boot"),
+        Aim::Variable { file, name, .. } => format!("{name} in {file}"),
+        Aim::Partition { group } => format!("cpuset partition {group}"),
+        Aim::CpuDmaLatency => "request on /dev/cpu_dma_latency".to_owned(),
+    };
+    match &wish.value {
+        Some(value) if !value.is_empty() => format!("{what} = {value}"),
+        _ => what,
+    }
+}

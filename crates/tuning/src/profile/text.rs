@@ -1,0 +1,114 @@
+//! `${...}` in texts: a variable, or CPUs as a list. `$$` is a dollar sign.
+
+use super::error::Mistake;
+use super::expression::is_of_name;
+use super::variables::Variables;
+use whylate_base::CpuSet;
+
+const POSSIBLE: &str =
+    "`${name}` stands for a variable, `${all - isolated}` for CPUs, `$$` for a dollar sign";
+
+/// The longest text that is made: variables that double each other would else make any length.
+const LONGEST: usize = 64 * 1024;
+
+/// A text in pieces.
+enum Piece<'t> {
+    Plain(&'t str),
+    Filled(&'t str),
+}
+
+/// A text with everything filled in.
+pub(super) fn filled(text: &str, variables: &mut Variables<'_>) -> Result<String, Mistake> {
+    let mut filled = String::new();
+    for piece in pieces(text)? {
+        match piece {
+            Piece::Plain(plain) => filled.push_str(plain),
+            Piece::Filled(inner) if inner.split_whitespace().next() == Some("each") => {
+                return Err(Mistake::new(
+                    "`${each ...}` stands for one CPU after the other",
+                    "it may be in paths of [files] and names of [threads] only",
+                ));
+            }
+            Piece::Filled(inner) => filled.push_str(&worth(inner, variables)?),
+        }
+        if filled.len() > LONGEST {
+            return Err(Mistake::new("the text becomes too long", format!("{LONGEST} bytes are the most")));
+        }
+    }
+    Ok(filled)
+}
+
+/// A name with everything filled in: once for each CPU where it has `${each ...}`.
+pub(super) fn each(text: &str, variables: &mut Variables<'_>) -> Result<Vec<String>, Mistake> {
+    let mut all = vec![String::new()];
+    let mut is_many = false;
+    for piece in pieces(text)? {
+        match piece {
+            Piece::Plain(plain) => all.iter_mut().for_each(|one| one.push_str(plain)),
+            Piece::Filled(inner) => match inner.trim_start().strip_prefix("each ") {
+                Some(_) if is_many => {
+                    return Err(Mistake::new("there are two `${each ...}`", "one is possible"));
+                }
+                Some(set) => {
+                    is_many = true;
+                    let cpus = some(set, variables.cpus_of(set)?)?;
+                    let begun = all.pop().unwrap_or_default();
+                    all = cpus.iter().map(|cpu| format!("{begun}{cpu}")).collect();
+                }
+                None => {
+                    let worth = worth(inner, variables)?;
+                    all.iter_mut().for_each(|one| one.push_str(&worth));
+                }
+            },
+        }
+    }
+    Ok(all)
+}
+
+fn worth(inner: &str, variables: &mut Variables<'_>) -> Result<String, Mistake> {
+    let name = inner.trim();
+    if !super::expression::WORDS.contains(&name)
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(is_of_name)
+    {
+        return match variables.worth(name)? {
+            super::variables::Worth::Cpus(cpus) => Ok(some(name, cpus)?.to_string()),
+            other => Ok(other.show()),
+        };
+    }
+    Ok(some(inner, variables.cpus_of(inner)?)?.to_string())
+}
+
+/// A list without a CPU would mean "all" to one file and an error to the next.
+pub(super) fn some(text: &str, cpus: CpuSet) -> Result<CpuSet, Mistake> {
+    match cpus.is_empty() {
+        true => Err(Mistake::new(
+            format!("`{}` is no CPU at all", text.trim()),
+            "choose other CPUs, or give the entry `when = \"VARIABLE\"`, which is true where there are CPUs",
+        )),
+        false => Ok(cpus),
+    }
+}
+
+fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Mistake> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        pieces.push(Piece::Plain(&rest[..at]));
+        let after = &rest[at + 1..];
+        if let Some(more) = after.strip_prefix('$') {
+            pieces.push(Piece::Plain("$"));
+            rest = more;
+        } else if let Some(inner) = after.strip_prefix('{') {
+            let Some((inner, more)) = inner.split_once('}') else {
+                return Err(Mistake::new(format!("`{rest}` has no `}}`"), POSSIBLE));
+            };
+            pieces.push(Piece::Filled(inner));
+            rest = more;
+        } else {
+            return Err(Mistake::new(format!("`$` stands alone in `{text}`"), POSSIBLE));
+        }
+    }
+    pieces.push(Piece::Plain(rest));
+    Ok(pieces)
+}

@@ -1,0 +1,98 @@
+//! What can be wrong with a TuneD profile, for whoever wrote it or asked for it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where something is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: Arc<str>,
+    /// The section.
+    pub section: Arc<str>,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.section.is_empty() {
+            true => Ok(()),
+            false => write!(f, " [{}]", self.section),
+        }
+    }
+}
+
+/// Why a TuneD profile gives no wishes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TunedError {
+    /// What was asked for cannot be a profile's name.
+    #[error(
+        "`{name}` is no name of a TuneD profile: letters, digits, `_`, `.` and `-` are; see `tuned-adm list` or /usr/lib/tuned"
+    )]
+    Name {
+        /// What was asked for.
+        name: String,
+    },
+    /// Nobody has a profile of that name.
+    #[error("there is no TuneD profile `{name}`{included}: no file {looked_for}; there are: {available}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Where it is included; empty: it was asked for.
+        included: String,
+        /// The files that were looked for, and why each was not to be had.
+        looked_for: String,
+        /// The names there are.
+        available: String,
+    },
+    /// A file or directory could not be read.
+    #[error("cannot read {path} of TuneD: {why}")]
+    Unreadable {
+        /// Which.
+        path: String,
+        /// Why not, and what would help.
+        why: String,
+    },
+    /// Something in a file is wrong.
+    #[error("{place}: {what}; {fix}")]
+    Written {
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        fix: String,
+    },
+    /// The profile itself says that something must be so, and it is not.
+    #[error(
+        "{place}: the profile asks that `{claim}`, but {sides}; set its variables in the file that [variables] includes, or with --set NAME=VALUE{hint}"
+    )]
+    Assertion {
+        /// Where.
+        place: Place,
+        /// What must be so, in the profile's words.
+        claim: String,
+        /// How it is: `2` is not `3`.
+        sides: String,
+        /// What may be the cause; begins with a blank, or is empty.
+        hint: String,
+    },
+    /// A variable was given that the profile knows nothing of.
+    #[error("the TuneD profile {profile} has no variable `{name}`; it has: {known}")]
+    Given {
+        /// Which profile.
+        profile: String,
+        /// The variable.
+        name: String,
+        /// Those it has.
+        known: String,
+    },
+}
+
+impl TunedError {
+    pub(super) fn written(place: &Place, what: impl Into<String>, fix: impl Into<String>) -> TunedError {
+        TunedError::Written { place: place.clone(), what: what.into(), fix: fix.into() }
+    }
+}

@@ -1,0 +1,306 @@
+//! Variables of configuration files, and whether a unit of systemd is started at boot: both are files.
+//!
+//! ```text
+//! shell.rs    NAME=value, in the quotes of the shell: /etc/default/irqbalance
+//! ini.rs      key=value under [section]
+//! enabled.rs  the links by which a unit is started at boot
+//! ```
+//!
+//! A configuration of systemd (`/etc/systemd/NAME.conf`) is not edited: what we set goes to a file of our own in
+//! `/etc/systemd/NAME.conf.d`, which is read after all others.
+
+mod enabled;
+mod ini;
+pub(crate) mod shell;
+
+use crate::boot::line::{Edit, edited};
+use crate::draft::{Draft, DraftError};
+use crate::{Change, Setting, Step, System};
+use std::collections::BTreeMap;
+use whylate_host::{Reading, Tree, Why};
+
+const OWN: &str = "zz-whylate.conf";
+const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` takes it back.\n";
+/// Keys of systemd that gather what is assigned until an empty value begins anew (systemd-system.conf(5)).
+const GATHERED: [&str; 4] = ["CPUAffinity", "DefaultEnvironment", "ManagerEnvironment", "NUMAMask"];
+
+/// Why a variable cannot be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VariableError {
+    /// The file is not there, and would mean nothing to anybody.
+    #[error("cannot set {name} in {file}: there is no such file; is what reads it installed?")]
+    NoFile {
+        /// The file.
+        file: String,
+        /// The variable.
+        name: String,
+    },
+    /// The file is written in a way that is not understood.
+    #[error("cannot set {name} in {file}: {why}; set it there by hand")]
+    NotPlain {
+        /// The file.
+        file: String,
+        /// The variable.
+        name: String,
+        /// What is not understood.
+        why: &'static str,
+    },
+    /// No file can hold the value.
+    #[error("cannot set {name} to {value:?}: a value is one line")]
+    NotALine {
+        /// The variable.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// A unit cannot be enabled, disabled or masked.
+    #[error("cannot have {unit} {then} at boot: {why}")]
+    Unit {
+        /// Which.
+        unit: String,
+        /// What was to become of it.
+        then: String,
+        /// Why not, and what to do.
+        why: &'static str,
+    },
+    /// A file cannot be read or changed.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+}
+
+/// The value a variable has in a file: with a section, of `key=value` lines under it, else of shell assignments.
+/// `None`: it is not set there. Of systemd's configuration, what all its files say together.
+pub fn variable(tree: &Tree, file: &str, section: Option<&str>, name: &str) -> Reading<Option<String>> {
+    let value = match (section, drop_ins(file)) {
+        (Some(section), Some(stem)) => of_systemd(tree, file, stem, section, name),
+        (Some(section), None) => tree.text(file).value.map(|text| {
+            let values = ini::values(&text, section, name);
+            values.last().map(|&value| value.to_owned())
+        }),
+        (None, _) => tree.text(file).value.and_then(|text| of_shell(&text, name)),
+    };
+    Reading::new(file, value)
+}
+
+fn of_shell(text: &str, name: &str) -> Result<Option<String>, Why> {
+    let script = shell::parse(text);
+    let own: Vec<_> = script.assignments.iter().filter(|own| own.name == name).collect();
+    match own.last() {
+        _ if !script.whole => Err(Why::Malformed { expected: "shell assignments".to_owned() }),
+        None => Ok(None),
+        Some(last) if last.literal && !last.appends && !last.conditional => Ok(Some(last.value.clone())),
+        Some(_) => Err(Why::Malformed { expected: format!("a plain value of {name}") }),
+    }
+}
+
+/// Of a configuration of systemd that has a directory of drop-ins, its name.
+fn drop_ins(file: &str) -> Option<&str> {
+    let name = file.strip_prefix("/etc/systemd/")?;
+    (name.ends_with(".conf") && !name.contains('/')).then_some(name)
+}
+
+/// The files in the order in which they count: of two with one name, that in /etc alone (systemd.conf(5)).
+fn of_systemd(tree: &Tree, file: &str, name: &str, section: &str, key: &str) -> Result<Option<String>, Why> {
+    let mut paths: BTreeMap<String, String> = BTreeMap::new();
+    for place in ["/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd", "/etc/systemd"] {
+        let directory = format!("{place}/{name}.d");
+        let names = match tree.list(&directory).value {
+            Ok(names) => names,
+            Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => continue,
+            Err(why) => return Err(why),
+        };
+        for own in names.into_iter().filter(|own| own.ends_with(".conf")) {
+            paths.insert(own.clone(), format!("{directory}/{own}"));
+        }
+    }
+    let mut values: Vec<String> = Vec::new();
+    let mut seen = false;
+    for path in std::iter::once(file).chain(paths.values().map(String::as_str)) {
+        let text = match tree.text(path).value {
+            Ok(text) => text,
+            Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) if path == file => continue,
+            Err(why) => return Err(why),
+        };
+        seen = true;
+        for value in ini::values(&text, section, key) {
+            if value.is_empty() || !GATHERED.contains(&key) {
+                values.clear();
+            }
+            values.extend((!value.is_empty()).then(|| value.to_owned()));
+        }
+    }
+    // Newer systems have the file in /usr/lib only, with nothing but comments in it.
+    if !seen && let Err(why) = tree.list("/etc/systemd").value {
+        return Err(why);
+    }
+    Ok(Some(values.join(" ")).filter(|value| !value.is_empty()))
+}
+
+/// The steps for the variables and the units at boot among these changes; others are passed over. Who reads a file
+/// is told.
+///
+/// # Errors
+/// If a file cannot be read or not be changed. Nothing has been written then.
+pub fn steps(changes: &[&Change], system: &dyn System) -> Result<Vec<Step>, VariableError> {
+    let running = crate::persist::runs_systemd(system)?;
+    let mut draft = Draft::new(system);
+    for change in changes {
+        let mark = draft.mark();
+        let tell = match &change.setting {
+            Setting::Variable { file, section, name } => {
+                set(&mut draft, file, section.as_deref(), name, change.then.as_deref())?;
+                reader(file)
+            }
+            Setting::UnitEnabled { unit } => {
+                enabled::change(&mut draft, &system.tree(), unit, change.then.as_deref())?;
+                Some(&["systemctl", "daemon-reload"][..])
+            }
+            _ => continue,
+        };
+        draft.label(mark, &[change.setting.to_string()], tell.filter(|_| running));
+    }
+    Ok(draft.into_steps())
+}
+
+/// Who is told that a file has changed. systemd reads its own anew when it reloads.
+fn reader(file: &str) -> Option<&'static [&'static str]> {
+    match file {
+        "/etc/default/irqbalance" | "/etc/sysconfig/irqbalance" | "/etc/irqbalance.env" => {
+            Some(&["systemctl", "try-restart", "irqbalance.service"])
+        }
+        "/etc/systemd/system.conf" => Some(&["systemctl", "daemon-reload"]),
+        _ => None,
+    }
+}
+
+fn set(
+    draft: &mut Draft<'_>,
+    file: &str,
+    section: Option<&str>,
+    name: &str,
+    then: Option<&str>,
+) -> Result<(), VariableError> {
+    if let Some(value) = then.filter(|value| value.chars().any(char::is_control)) {
+        return Err(VariableError::NotALine { name: name.to_owned(), value: value.to_owned() });
+    }
+    if let (Some(section), Some(stem)) = (section, drop_ins(file)) {
+        return set_in_own(draft, &format!("/etc/systemd/{stem}.d/{OWN}"), section, name, then);
+    }
+    let no_file = || VariableError::NoFile { file: file.to_owned(), name: name.to_owned() };
+    let text = draft.text(file)?.ok_or_else(no_file)?;
+    let made = match section {
+        Some(section) => {
+            let values: Vec<String> = then.iter().map(|&value| value.to_owned()).collect();
+            ini::set(&text, section, name, &values)
+        }
+        None => set_in_shell(&text, name, then).map_err(|why| VariableError::NotPlain {
+            file: file.to_owned(),
+            name: name.to_owned(),
+            why,
+        })?,
+    };
+    Ok(draft.write(file, made)?)
+}
+
+fn set_in_own(
+    draft: &mut Draft<'_>,
+    path: &str,
+    section: &str,
+    name: &str,
+    then: Option<&str>,
+) -> Result<(), VariableError> {
+    let before = draft.text(path)?.unwrap_or_else(|| HEAD.to_owned());
+    let mut values: Vec<String> = then.iter().map(|&value| value.to_owned()).collect();
+    if GATHERED.contains(&name) && values.iter().any(|value| !value.is_empty()) {
+        values.insert(0, String::new());
+    }
+    let made = ini::set(&before, section, name, &values);
+    match ini::says_nothing(&made) && before.starts_with(HEAD) {
+        true if draft.is_there(path)? => Ok(draft.remove(path)?),
+        true => Ok(()),
+        false => Ok(draft.write(path, made)?),
+    }
+}
+
+/// The last assignment is changed; without one, a line is added. Taken out, all of them go.
+fn set_in_shell(text: &str, name: &str, then: Option<&str>) -> Result<String, &'static str> {
+    let script = shell::parse(text);
+    if !script.whole {
+        return Err("the file ends within quotes");
+    }
+    let own: Vec<_> = script.assignments.iter().filter(|own| own.name == name).collect();
+    if own.iter().any(|own| own.conditional || own.appends) {
+        return Err("whether or how it is assigned depends on something");
+    }
+    let edits: Vec<Edit> = match (own.last(), then) {
+        (Some(last), Some(value)) if last.literal && last.value == value => Vec::new(),
+        (Some(last), Some(value)) => vec![last.set(value)],
+        (None, Some(value)) => {
+            let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            let line = format!("{newline}{name}={}\n", shell::quoted(value));
+            vec![Edit { range: text.len()..text.len(), text: line }]
+        }
+        (_, None) => {
+            let lines: Option<Vec<Edit>> = own.iter().map(|own| whole_line(text, own)).collect();
+            lines.ok_or("it is not alone on its line")?
+        }
+    };
+    Ok(edited(text, &edits))
+}
+
+/// An assignment's line, if there is nothing else on it.
+fn whole_line(text: &str, own: &shell::Assignment) -> Option<Edit> {
+    let start = text[..own.span.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[own.span.end..].find('\n').map_or(text.len(), |at| own.span.end + at + 1);
+    let around = format!("{}{}", &text[start..own.span.start], &text[own.span.end..end]);
+    let alone = matches!(around.trim(), "" | "export");
+    alone.then(|| Edit { range: start..end, text: String::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shell_variables() {
+        let text = "# IRQBALANCE_BANNED_CPULIST=\nARGS=\"-p 5\"\nexport B='x'\nIF=$(hostname)\n";
+        let tree = Tree::memory(&[("/etc/default/irqbalance", text)]);
+        let read = |name: &str| variable(&tree, "/etc/default/irqbalance", None, name).value;
+        assert_eq!(read("ARGS"), Ok(Some("-p 5".to_owned())));
+        assert_eq!(read("IRQBALANCE_BANNED_CPULIST"), Ok(None));
+        assert!(matches!(read("IF"), Err(Why::Malformed { .. })));
+        assert_eq!(variable(&tree, "/etc/sysconfig/irqbalance", None, "ARGS").value, Err(Why::Missing));
+        for (name, then, made) in [
+            ("ARGS", Some("-p 6"), text.replace("-p 5", "-p 6")),
+            ("ARGS", None, text.replace("ARGS=\"-p 5\"\n", "")),
+            ("B", None, text.replace("export B='x'\n", "")),
+            ("B", Some("x"), text.to_owned()),
+            ("L", Some("2-3"), format!("{text}L=2-3\n")),
+            ("L", Some("a $b"), format!("{text}L=\"a \\$b\"\n")),
+            ("L", None, text.to_owned()),
+        ] {
+            assert_eq!(set_in_shell(text, name, then), Ok(made), "{name}={then:?}");
+        }
+        assert!(set_in_shell("test x && A=1\n", "A", Some("2")).is_err());
+        assert!(set_in_shell("A=1; x\n", "A", None).is_err());
+    }
+
+    #[test]
+    fn systemd_gathers_cpus() {
+        let file = "/etc/systemd/system.conf";
+        let read = |files: &[(&str, &str)]| {
+            variable(&Tree::memory(files), file, Some("Manager"), "CPUAffinity").value
+        };
+        let main = (file, "[Manager]\nCPUAffinity=0\n#CPUAffinity=9\n");
+        assert_eq!(read(&[main]), Ok(Some("0".to_owned())));
+        let more = ("/usr/lib/systemd/system.conf.d/a.conf", "[Manager]\nCPUAffinity=1\n");
+        assert_eq!(read(&[main, more]), Ok(Some("0 1".to_owned())));
+        let masked = ("/etc/systemd/system.conf.d/a.conf", "[Other]\nCPUAffinity=7\n");
+        assert_eq!(read(&[main, more, masked]), Ok(Some("0".to_owned())));
+        let own =
+            ("/etc/systemd/system.conf.d/zz-whylate.conf", "[Manager]\nCPUAffinity=\nCPUAffinity=2-3\n");
+        assert_eq!(read(&[main, more, own]), Ok(Some("2-3".to_owned())));
+        assert_eq!(read(&[("/etc/systemd/logind.conf", "")]), Ok(None));
+        assert!(read(&[]).is_err());
+    }
+}

@@ -1,0 +1,234 @@
+//! Whether a machine still is as it was made: every cell against what the journals say it was given, and who may have
+//! changed it where that can be known.
+
+mod suspects;
+
+use crate::apply::boot_id;
+use crate::journal::{Entry, JournalError, Kind, Progress, Stored, Then};
+use crate::store::Store;
+use crate::{Cell, Moment, Setting, State, System};
+use std::collections::BTreeMap;
+use whylate_host::{Cmdline, Tree};
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// The applies that are in effect.
+    pub ids: Vec<u64>,
+    /// What is not as it was made.
+    pub drifts: Vec<Drift>,
+    /// What cannot be told, and why.
+    pub unknown: Vec<(String, String)>,
+    /// Kernel parameters that count from the next boot on.
+    pub pending: Vec<String>,
+    /// How many cells are as they were made.
+    pub as_made: usize,
+    /// Threads that have ended since.
+    pub ended: usize,
+}
+
+/// Something that is not as it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// The apply that made it.
+    pub id: u64,
+    /// What.
+    pub what: String,
+    /// The settings it is for, by name.
+    pub settings: Vec<String>,
+    /// How it was before the apply; `None`: not known.
+    pub before: Option<String>,
+    /// How it was made.
+    pub made: String,
+    /// How it is.
+    pub now: String,
+    /// Who changed it, or may have; empty: not known.
+    pub who: Vec<String>,
+}
+
+/// What one cell is to be, by the last that set it.
+struct Due<'a> {
+    id: u64,
+    settings: &'a [String],
+    before: Option<&'a Stored>,
+    made: &'a Stored,
+}
+
+/// Compares a machine with the journals of all applies that are in effect.
+///
+/// # Errors
+/// If the journals cannot be read.
+pub fn verify(store: &Store, system: &dyn System) -> Result<Verified, JournalError> {
+    let entries = store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let entries: Vec<Entry> = entries.into_iter().filter(Entry::is_in_effect).collect();
+    let tree = system.tree();
+    let boot = boot_id(&tree);
+    let mut verified =
+        Verified { ids: entries.iter().map(|entry| entry.id).collect(), ..Verified::default() };
+    let (cells, order) = due(&entries, boot.as_deref());
+    for cell in order {
+        if let Some(due) = cells.get(&cell.to_string()) {
+            compare(&mut verified, store, system, &tree, cell, due);
+        }
+    }
+    for entry in &entries {
+        of_boot(&mut verified, entry, boot.as_deref());
+        parameters(&mut verified, entry, boot.as_deref(), &tree);
+    }
+    Ok(verified)
+}
+
+/// What each cell is to be, by its name; and the cells, in the order in which they were made.
+fn due<'a>(entries: &'a [Entry], boot: Option<&str>) -> (BTreeMap<String, Due<'a>>, Vec<&'a Cell>) {
+    let (mut cells, mut order) = (BTreeMap::new(), Vec::new());
+    for entry in entries {
+        for session in &entry.sessions {
+            for taken in &session.steps {
+                let cell = &taken.planned.cell;
+                let made = matches!(taken.progress, Progress::Done | Progress::Already);
+                let undone = taken.back.as_ref().is_some_and(|(back, _)| back.is_settled());
+                // What a command made it makes anew at its own time, as the boot loader's menu with each kernel.
+                let Then::Set(state) = &taken.planned.then else { continue };
+                if !made || undone || (cell.is_of_boot() && !session.is_of(boot)) {
+                    continue;
+                }
+                let due = Due {
+                    id: entry.id,
+                    settings: &taken.planned.settings,
+                    before: taken.before.as_ref(),
+                    made: state,
+                };
+                if cells.insert(cell.to_string(), due).is_none() {
+                    order.push(cell);
+                }
+            }
+        }
+    }
+    (cells, order)
+}
+
+fn compare(
+    verified: &mut Verified,
+    store: &Store,
+    system: &dyn System,
+    tree: &Tree,
+    cell: &Cell,
+    due: &Due<'_>,
+) {
+    let made = match store.state(due.id, due.made) {
+        Ok(made) => made,
+        Err(error) => return verified.unknown.push((cell.to_string(), error.to_string())),
+    };
+    match system.read(cell) {
+        Ok(now) if now == made => verified.as_made += 1,
+        Ok(now) => {
+            let before = due.before.map(|kept| store.state(due.id, kept));
+            let before = before.and_then(Result::ok);
+            let put_back = before.as_ref() == Some(&now);
+            let mut who = suspects::of(cell, &now, system, tree);
+            if put_back && who.is_empty() {
+                who.push(
+                    "it is as it was before the apply: it was put back by hand, or by its owner".to_owned(),
+                );
+            }
+            verified.drifts.push(Drift {
+                id: due.id,
+                what: cell.to_string(),
+                settings: due.settings.to_vec(),
+                before: before.map(|state| state.to_string()),
+                made: made.to_string(),
+                now: shown(&made, &now),
+                who,
+            });
+        }
+        Err(error) if error.gone && matches!(cell, Cell::ThreadPolicy { .. } | Cell::ThreadCpus { .. }) => {
+            verified.ended += 1;
+        }
+        Err(error) => verified.unknown.push((cell.to_string(), error.why)),
+    }
+}
+
+/// Two files of one length differ in what one does not see.
+fn shown(made: &State, now: &State) -> String {
+    match made.to_string() == now.to_string() {
+        true => format!("{now}, with another content"),
+        false => now.to_string(),
+    }
+}
+
+/// Whether the runtime settings of an apply were made again in this boot.
+fn of_boot(verified: &mut Verified, entry: &Entry, boot: Option<&str>) {
+    let mut sessions = entry.sessions.iter().filter(|session| session.kind != Kind::Rollback);
+    let runtime = |cell: &Cell| cell.is_of_boot();
+    let has_runtime =
+        sessions.clone().flat_map(|session| &session.steps).any(|taken| runtime(&taken.planned.cell));
+    if has_runtime && !sessions.any(|session| session.is_of(boot)) {
+        verified.drifts.push(Drift {
+            id: entry.id,
+            what: "runtime settings".to_owned(),
+            settings: Vec::new(),
+            before: None,
+            made: "set".to_owned(),
+            now: "not set in this boot".to_owned(),
+            who: vec![
+                "the machine was started anew, and `whylate apply --boot` did not run: see `systemctl status \
+                 whylate-tuning.service`"
+                    .to_owned(),
+            ],
+        });
+    }
+}
+
+/// Kernel parameters: they count from the boot after the apply on.
+fn parameters(verified: &mut Verified, entry: &Entry, boot: Option<&str>, tree: &Tree) {
+    let Some(plan) = &entry.plan else { return };
+    let wanted = plan.changes.iter().filter_map(|change| match &change.setting {
+        Setting::Parameter { name } => Some((name, change.then.as_deref())),
+        _ => None,
+    });
+    let mut wanted = wanted.peekable();
+    if wanted.peek().is_none() {
+        return;
+    }
+    let applied_in_this_boot = entry.sessions.first().is_some_and(|session| session.is_of(boot));
+    let cmdline = tree.value::<Cmdline>("/proc/cmdline");
+    let cmdline = match cmdline.need() {
+        Ok(cmdline) => cmdline,
+        Err(unread) => {
+            return verified.unknown.push(("kernel parameters".to_owned(), unread.to_string()));
+        }
+    };
+    for (name, then) in wanted {
+        let shown = match then {
+            Some("") => name.clone(),
+            Some(value) => format!("{name}={value}"),
+            None => format!("no {name}"),
+        };
+        let is_so = match then {
+            Some(value) => cmdline.all(name).any(|now| now == value),
+            None => !cmdline.has(name),
+        };
+        if is_so {
+            verified.as_made += 1;
+        } else if applied_in_this_boot {
+            verified.pending.push(shown);
+        } else {
+            verified.drifts.push(Drift {
+                id: entry.id,
+                what: format!("kernel parameter {name}"),
+                settings: vec![format!("kernel parameter {name}")],
+                before: None,
+                made: shown,
+                now: cmdline.show(name),
+                who: vec![
+                    "this boot was of another menu entry, or of a menu that was made otherwise".to_owned(),
+                ],
+            });
+        }
+    }
+}
+
+/// When a cell was changed, in words.
+fn when(moment: Moment) -> String {
+    format!("changed at {moment}")
+}

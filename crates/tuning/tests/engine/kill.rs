@@ -1,0 +1,81 @@
+//! Killed at any place, an apply is undone exactly; and so is one whose rollback was killed as well.
+
+use crate::machine::{Machine, applied, every_kind, resumed, rolled_back, some_steps};
+use proptest::prelude::*;
+use whylate_tuning::{Gate, How, Standing};
+
+/// What is left of an apply that was cut off after so many passes, rolled back by a fresh engine; `None`: it was not
+/// cut off.
+fn survives(passes: u64) -> Option<()> {
+    let machine = Machine::new();
+    let before = machine.everything();
+    let outcome = applied(&machine, &Gate::closing_after(passes), &every_kind());
+    if let Ok(how) = outcome {
+        assert_eq!(how, How::Complete);
+        assert_ne!(machine.everything(), before);
+        return None;
+    }
+    let open = Gate::default();
+    let store = machine.store(&open);
+    if !store.ids().expect("readable").is_empty() {
+        let undone = rolled_back(&machine, &open, false).expect("the journal can be read");
+        assert_eq!(undone.how, How::Complete, "after {passes}: {undone:?}");
+        assert!(undone.unrecorded.is_none());
+        let entry = store.load(1).expect("the journal can be read");
+        assert_eq!(entry.standing(), Standing::RolledBack, "after {passes}");
+    }
+    assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "after {passes}");
+    Some(())
+}
+
+#[test]
+fn killed_anywhere_an_apply_is_undone_exactly() {
+    let points = (0..).take_while(|&passes| survives(passes).is_some()).count();
+    assert!(points > every_kind().len() * 4, "only {points} places to be killed at");
+}
+
+#[test]
+fn killed_anywhere_an_apply_can_be_resumed() {
+    let whole = Machine::new();
+    assert_eq!(applied(&whole, &Gate::default(), &every_kind()).expect("room"), How::Complete);
+    for passes in (0..).step_by(3) {
+        let machine = Machine::new();
+        let before = machine.everything();
+        if applied(&machine, &Gate::closing_after(passes), &every_kind()).is_ok() {
+            break;
+        }
+        let open = Gate::default();
+        let last = machine.store(&open).ids().expect("readable").last().copied();
+        let begun =
+            last.is_some_and(|id| !machine.store(&open).load(id).expect("readable").sessions.is_empty());
+        if begun {
+            assert_eq!(resumed(&machine, &open).expect("room"), How::Complete, "after {passes}");
+            assert_eq!(machine.differs_from(&whole.everything()), Vec::<String>::new(), "after {passes}");
+            assert_eq!(rolled_back(&machine, &open, false).expect("room").how, How::Complete);
+        }
+        assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "after {passes}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_is_a_rollback_that_was_killed(
+        steps in some_steps(), first in 0u64..220, second in 0u64..200, third in 0u64..200,
+    ) {
+        let machine = Machine::new();
+        let before = machine.everything();
+        let _ = applied(&machine, &Gate::closing_after(first), &steps);
+        let open = Gate::default();
+        if machine.store(&open).ids().expect("readable").is_empty() {
+            prop_assert_eq!(machine.differs_from(&before), Vec::<String>::new());
+            return Ok(());
+        }
+        let _ = rolled_back(&machine, &Gate::closing_after(second), false);
+        let _ = rolled_back(&machine, &Gate::closing_after(third), false);
+        let undone = rolled_back(&machine, &open, false).expect("the journal can be read");
+        prop_assert_eq!(undone.how, How::Complete, "{:?}", machine.store(&open).load(1));
+        prop_assert_eq!(machine.differs_from(&before), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,409 @@
+//! A made-up machine in a directory, rich enough for every kind of step: what no directory has (threads, units,
+//! control groups, the boot loader's command) is played.
+
+use proptest::prelude::{Just, Strategy, prop_oneof};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use tempfile::TempDir;
+use whylate_host::Tree;
+use whylate_tuning::{
+    Action, Cell, CellError, FileState, Gate, How, Journal, JournalError, Kind, Live, Moment, Plan, Planned,
+    Run, State, Step, Store, System, ThreadId, Undone, Wishes, apply, resume, rollback,
+};
+
+const GRUB: &str = "/etc/default/grub";
+const MENU: &str = "/boot/grub/grub.cfg";
+
+/// What is in the kernel's memory, and survives a program that is killed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kernel {
+    /// Policy and CPUs of each thread that lives, by id.
+    pub(crate) threads: BTreeMap<i32, (String, String)>,
+    /// The units that run.
+    pub(crate) units: BTreeMap<String, String>,
+    /// Knobs that refuse to be set.
+    pub(crate) refusing: Vec<String>,
+    /// Commands that were run.
+    pub(crate) run: Vec<String>,
+}
+
+/// The machine.
+pub(crate) struct Machine {
+    /// Removed when it is dropped.
+    pub(crate) directory: TempDir,
+    pub(crate) kernel: Rc<RefCell<Kernel>>,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Machine {
+        let memory = Path::new("/dev/shm");
+        let directory = match memory.is_dir() {
+            true => tempfile::tempdir_in(memory),
+            false => tempfile::tempdir(),
+        };
+        let machine = Machine { directory: directory.expect("a directory"), kernel: Rc::default() };
+        for (path, content, mode) in [
+            ("/proc/sys/kernel/random/boot_id", "b0\n", 0o444),
+            ("/proc/sys/kernel/sched_rt_runtime_us", "950000\n", 0o644),
+            ("/proc/sys/vm/swappiness", "60\n", 0o644),
+            ("/proc/irq/default_smp_affinity", "f\n", 0o644),
+            ("/sys/kernel/mm/ksm/run", "1\n", 0o644),
+            ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n", 0o644),
+            ("/sys/kernel/debug/sched/fair_server/cpu0/period", "1000000000\n", 0o644),
+            ("/sys/fs/cgroup/cgroup.subtree_control", "cpu io\n", 0o644),
+            (GRUB, "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\n# no line break at the end", 0o600),
+            (MENU, "linux /vmlinuz quiet\n", 0o444),
+            ("/etc/sysctl.d/10-own.conf", "vm.swappiness = 60\n", 0o640),
+            ("/etc/real.conf", "behind a link\n", 0o644),
+        ] {
+            machine.put(path, content, mode);
+        }
+        fs::create_dir_all(machine.path("/etc/systemd/system")).expect("a directory");
+        symlink("/usr/lib/systemd/system/x.service", machine.path("/etc/systemd/system/x.service"))
+            .expect("a link");
+        symlink("real.conf", machine.path("/etc/linked.conf")).expect("a link");
+        let mut kernel = machine.kernel.borrow_mut();
+        kernel.threads.insert(41, ("fifo 50".into(), "0-3".into()));
+        kernel.threads.insert(42, ("other 0".into(), "0-3".into()));
+        kernel.units.insert("irqbalance.service".into(), "active".into());
+        drop(kernel);
+        machine
+    }
+
+    /// Where a path of the machine is.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.directory.path().join(path.trim_start_matches('/'))
+    }
+
+    pub(crate) fn put(&self, path: &str, content: &str, mode: u32) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a directory above")).expect("directories");
+        fs::write(&path, content).expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("its mode");
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// The machine as the engine sees it, for as long as the gate is open.
+    pub(crate) fn system(&self, gate: &Gate) -> Played {
+        let live = Live::open(self.directory.path(), gate.clone()).expect("a root");
+        Played { live, kernel: self.kernel.clone(), gate: gate.clone() }
+    }
+
+    pub(crate) fn store(&self, gate: &Gate) -> Store {
+        Store::of(self.directory.path(), gate.clone()).expect("a root")
+    }
+
+    /// What differs from a state that [`everything`](Machine::everything) gave.
+    pub(crate) fn differs_from(&self, before: &(BTreeMap<String, String>, Kernel)) -> Vec<String> {
+        let now = self.everything();
+        let names: BTreeSet<_> = now.0.keys().chain(before.0.keys()).collect();
+        let files = names.into_iter().filter(|name| now.0.get(*name) != before.0.get(*name));
+        let files = files.map(|name| format!("{name}: {:?}, now {:?}", before.0.get(name), now.0.get(name)));
+        let kernel = (now.1 != before.1).then(|| format!("{:?}, now {:?}", before.1, now.1));
+        files.chain(kernel).collect()
+    }
+
+    /// All that an undo has to put back. The kernel's files by their values, all others byte for byte; the journals
+    /// themselves are not of it.
+    pub(crate) fn everything(&self) -> (BTreeMap<String, String>, Kernel) {
+        let mut all = BTreeMap::new();
+        walk(self.directory.path(), self.directory.path(), &mut all);
+        let kernel = Kernel { run: Vec::new(), refusing: Vec::new(), ..self.kernel.borrow().clone() };
+        (all, kernel)
+    }
+}
+
+fn walk(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let name = format!("/{}", path.strip_prefix(root).expect("within").display());
+        if name == "/var" {
+            continue;
+        }
+        let metadata = fs::symlink_metadata(&path).expect("it is there");
+        let kind = match metadata.file_type() {
+            kind if kind.is_dir() => {
+                walk(root, &path, all);
+                "directory".to_owned()
+            }
+            kind if kind.is_symlink() => format!("link {:?}", fs::read_link(&path).expect("a link")),
+            _ => {
+                let bytes = fs::read(&path).expect("a file");
+                match name.starts_with("/proc/") || name.starts_with("/sys/") {
+                    true => whylate_tuning::knob::normal(&name, &String::from_utf8_lossy(&bytes)),
+                    false => format!("{bytes:?}"),
+                }
+            }
+        };
+        all.insert(name, format!("{kind} {:o} {}:{}", metadata.mode(), metadata.uid(), metadata.gid()));
+    }
+}
+
+/// The engine's machine: a directory, and what is played.
+pub(crate) struct Played {
+    live: Live,
+    kernel: Rc<RefCell<Kernel>>,
+    gate: Gate,
+}
+
+impl Played {
+    fn pass(&self, cell: impl std::fmt::Display) -> Result<(), CellError> {
+        self.gate.pass().map_err(|error| CellError::new("set", cell, error))
+    }
+
+    /// What the kernel does when a directory is made in, or removed from, its file system.
+    fn group(&self, path: &str, state: &State) -> Result<(), CellError> {
+        let at = self.live_path(path);
+        self.pass(path)?;
+        let done = match state {
+            State::Absent => fs::remove_dir_all(&at),
+            _ => fs::create_dir(&at).and_then(|()| {
+                for (file, value) in [
+                    ("cpuset.cpus", "\n"),
+                    ("cpuset.cpus.partition", "member\n"),
+                    ("cgroup.subtree_control", "\n"),
+                ] {
+                    fs::write(at.join(file), value)?;
+                }
+                Ok(())
+            }),
+        };
+        done.map_err(|error| CellError::new("set", path, error))?;
+        self.pass(path)
+    }
+
+    fn live_path(&self, path: &str) -> PathBuf {
+        // The one thing that is asked of the directory itself.
+        self.live.path().join(path.trim_start_matches('/'))
+    }
+}
+
+impl System for Played {
+    fn read(&self, cell: &Cell) -> Result<State, CellError> {
+        let kernel = self.kernel.borrow();
+        let of = |thread: &ThreadId| {
+            let ended = || CellError::new("read", cell, "the thread has ended").gone();
+            kernel.threads.get(&thread.tid).cloned().ok_or_else(ended)
+        };
+        match cell {
+            Cell::ThreadPolicy { thread } => of(thread).map(|(policy, _)| State::Value(policy)),
+            Cell::ThreadCpus { thread } => of(thread).map(|(_, cpus)| State::Value(cpus)),
+            Cell::UnitActive { unit } => {
+                Ok(State::Value(kernel.units.get(unit).cloned().unwrap_or_else(|| "inactive".into())))
+            }
+            Cell::Group { path } => self.live.read(&Cell::Directory { path: path.clone() }),
+            _ => self.live.read(cell),
+        }
+    }
+
+    fn write(&self, cell: &Cell, state: &State) -> Result<(), CellError> {
+        let value = match state {
+            State::Value(value) => value.clone(),
+            _ => String::new(),
+        };
+        match cell {
+            Cell::ThreadPolicy { thread } | Cell::ThreadCpus { thread } => {
+                self.pass(cell)?;
+                let mut kernel = self.kernel.borrow_mut();
+                let ended = || CellError::new("set", cell, "the thread has ended").gone();
+                let own = kernel.threads.get_mut(&thread.tid).ok_or_else(ended)?;
+                if matches!(cell, Cell::ThreadPolicy { .. }) {
+                    own.0 = value;
+                } else {
+                    own.1 = value;
+                }
+                drop(kernel);
+                self.pass(cell)
+            }
+            Cell::UnitActive { unit } => {
+                self.pass(cell)?;
+                self.kernel.borrow_mut().units.insert(unit.clone(), value);
+                self.pass(cell)
+            }
+            Cell::Group { path } => self.group(path, state),
+            Cell::Knob { path } if self.kernel.borrow().refusing.contains(path) => Err(CellError::new(
+                "set",
+                cell,
+                format!("the kernel rejected {value}: EINVAL (Invalid argument)"),
+            )),
+            _ => self.live.write(cell, state),
+        }
+    }
+
+    fn run(&self, command: &[String]) -> Result<(), CellError> {
+        let line = command.join(" ");
+        self.pass(&line)?;
+        self.kernel.borrow_mut().run.push(line.clone());
+        if line == "update-grub" {
+            // It writes in two halves, and may be cut off between them.
+            let failed = |error: std::io::Error| CellError::new("run", &line, error);
+            let read = |path: &str| fs::read_to_string(self.live_path(path)).unwrap_or_default();
+            let text = format!("menu of {}{}", read(GRUB), read("/etc/default/grub.d/50-whylate.cfg"));
+            let menu = self.live_path(MENU);
+            fs::set_permissions(&menu, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+            fs::write(&menu, &text[..text.len() / 2]).map_err(failed)?;
+            self.pass(&line)?;
+            fs::write(&menu, text).map_err(failed)?;
+        } else if line != "systemctl daemon-reload" {
+            return Err(CellError::new("run", line, "exit status: 1"));
+        }
+        self.pass(command.join(" "))
+    }
+
+    fn has_command(&self, name: &str) -> bool {
+        matches!(name, "systemctl" | "update-grub")
+    }
+
+    fn tree(&self) -> Tree {
+        self.live.tree()
+    }
+
+    fn tidy(&self, cell: &Cell) -> Result<(), CellError> {
+        self.live.tidy(cell)
+    }
+
+    fn changed(&self, cell: &Cell) -> Option<Moment> {
+        self.live.changed(cell)
+    }
+}
+
+pub(crate) fn knob(path: &str) -> Cell {
+    Cell::Knob { path: path.to_owned() }
+}
+
+pub(crate) fn file(path: &str) -> Cell {
+    Cell::File { path: path.to_owned() }
+}
+
+pub(crate) fn thread(tid: i32) -> ThreadId {
+    ThreadId { pid: tid, tid, started: 7, name: "t".to_owned() }
+}
+
+/// The bytes of a file, owned by whoever runs the test.
+pub(crate) fn content(text: &str, mode: u32) -> State {
+    let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    State::File(FileState { content: text.as_bytes().to_vec(), mode, uid, gid })
+}
+
+pub(crate) fn directory() -> State {
+    let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    State::Directory { mode: 0o755, uid, gid }
+}
+
+pub(crate) fn set(cell: Cell, state: State) -> Step {
+    let settings = vec![cell.to_string()];
+    Step { cell, action: Action::Set(state), tell: None, settings }
+}
+
+pub(crate) fn value(cell: Cell, value: &str) -> Step {
+    set(cell, State::Value(value.to_owned()))
+}
+
+fn told(step: Step) -> Step {
+    Step { tell: Some(vec!["systemctl".to_owned(), "daemon-reload".to_owned()]), ..step }
+}
+
+pub(crate) fn update_grub() -> Step {
+    let action = Action::Make(vec!["update-grub".to_owned()]);
+    Step { cell: file(MENU), action, tell: None, settings: vec!["kernel parameter isolcpus".to_owned()] }
+}
+
+/// Steps of every kind.
+pub(crate) fn every_kind() -> Vec<Step> {
+    let group = || "/sys/fs/cgroup/rt".to_owned();
+    let fair = |name: &str| knob(&format!("/sys/kernel/debug/sched/fair_server/cpu0/{name}"));
+    vec![
+        value(Cell::UnitActive { unit: "irqbalance.service".into() }, "inactive"),
+        value(knob("/proc/sys/kernel/sched_rt_runtime_us"), "-1"),
+        value(knob("/proc/sys/vm/swappiness"), "60"),
+        value(knob("/proc/irq/default_smp_affinity"), "0-1"),
+        value(fair("runtime"), "0"),
+        value(fair("period"), "2000000"),
+        value(fair("runtime"), "1000000"),
+        value(Cell::ThreadPolicy { thread: thread(41) }, "fifo 4"),
+        value(Cell::ThreadCpus { thread: thread(42) }, "0-1"),
+        value(Cell::ThreadCpus { thread: thread(99) }, "0-1"),
+        value(knob("/sys/fs/cgroup/cgroup.subtree_control"), "cpuset"),
+        set(Cell::Group { path: group() }, directory()),
+        value(knob("/sys/fs/cgroup/rt/cpuset.cpus"), "2-3"),
+        value(knob("/sys/fs/cgroup/rt/cpuset.cpus.partition"), "isolated"),
+        set(Cell::Directory { path: "/etc/default/grub.d".into() }, directory()),
+        told(set(file("/etc/systemd/system/whylate-tuning.service"), content("[Service]\n", 0o644))),
+        told(set(file("/etc/systemd/system/x.service"), State::Absent)),
+        set(file("/etc/systemd/system/y.service"), State::Link { target: "/dev/null".into() }),
+        set(file("/etc/sysctl.d/10-own.conf"), content("vm.swappiness = 10\n", 0o644)),
+        set(file("/etc/default/grub.d/50-whylate.cfg"), content("isolcpus=2-3\n", 0o644)),
+        set(file(GRUB), content("GRUB_CMDLINE_LINUX_DEFAULT=\"\"\n", 0o640)),
+        update_grub(),
+    ]
+}
+
+/// Some of them, with other values.
+pub(crate) fn some_steps() -> impl Strategy<Value = Vec<Step>> {
+    let all = every_kind();
+    let picks = proptest::collection::vec((0..all.len(), prop_oneof![Just(false), Just(true)]), 0..14);
+    picks.prop_map(move |picks| {
+        picks.into_iter().filter_map(|(at, other)| Some(varied(all.get(at)?, other))).collect()
+    })
+}
+
+fn varied(step: &Step, other: bool) -> Step {
+    let mut step = step.clone();
+    if let (true, Action::Set(state)) = (other, &mut step.action) {
+        match state {
+            State::Value(value) if value.parse::<i64>().is_ok() => *value = "7".to_owned(),
+            State::File(file) => {
+                file.content.extend_from_slice(b"and more\n");
+                file.mode = 0o600;
+            }
+            State::Link { target } => *target = "/elsewhere".to_owned(),
+            _ => {}
+        }
+    }
+    step
+}
+
+/// Runs something of the engine on a machine, with a clock that stands.
+pub(crate) fn run<T>(system: &dyn System, work: impl FnOnce(&Run<'_>) -> T) -> T {
+    work(&Run { system, now: &|| Moment(1_000), stop: &|| false, tell: &|_: &Planned| {} })
+}
+
+pub(crate) fn plan() -> Plan {
+    Plan { wishes: Wishes { profile: "test".into(), ..Wishes::default() }, ..Plan::default() }
+}
+
+/// Applies steps; an error means that the gate was shut, or that the journal could not be written.
+pub(crate) fn applied(machine: &Machine, gate: &Gate, steps: &[Step]) -> Result<How, JournalError> {
+    let store = machine.store(gate);
+    let lock = store.lock("whylate apply")?;
+    let mut journal = store.create(&lock, &plan())?;
+    run(&machine.system(gate), |run| apply(&mut journal, Kind::Apply, steps, run))
+}
+
+/// Goes on with the last apply.
+pub(crate) fn resumed(machine: &Machine, gate: &Gate) -> Result<How, JournalError> {
+    with_last(machine, gate, |journal| run(&machine.system(gate), |run| resume(journal, run)))?
+}
+
+/// Rolls the last apply back, with whatever standing it has.
+pub(crate) fn rolled_back(machine: &Machine, gate: &Gate, force: bool) -> Result<Undone, JournalError> {
+    with_last(machine, gate, |journal| run(&machine.system(gate), |run| rollback(journal, force, run)))
+}
+
+fn with_last<T>(
+    machine: &Machine,
+    gate: &Gate,
+    work: impl FnOnce(&mut Journal) -> T,
+) -> Result<T, JournalError> {
+    let store = machine.store(gate);
+    let lock = store.lock("whylate rollback")?;
+    let id = store.ids()?.last().copied().ok_or(JournalError::NoSuch { id: 0 })?;
+    Ok(work(&mut store.open(&lock, id)?))
+}

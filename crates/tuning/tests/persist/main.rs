@@ -1,0 +1,202 @@
+//! What lasts over a reboot: our own files, and variables in those of others.
+
+#[allow(dead_code)]
+#[path = "../boot/root.rs"]
+mod root;
+
+use root::{Root, change, parameter, plan};
+use whylate_tuning::persist::{self, PersistError};
+use whylate_tuning::variable::{self, VariableError};
+use whylate_tuning::{Action, Cell, Setting, State, System};
+
+const TUNING: &str = "/etc/systemd/system/whylate-tuning.service";
+const LATENCY: &str = "/etc/systemd/system/whylate-latency.service";
+const WANTS: &str = "/etc/systemd/system/multi-user.target.wants";
+const SYSCTL: &str = "/etc/sysctl.d/99-whylate.conf";
+
+fn knob(path: &str, value: &str) -> whylate_tuning::Change {
+    change(Setting::Knob { path: path.to_owned() }, Some(value))
+}
+
+fn enabled(unit: &str, then: &str) -> whylate_tuning::Change {
+    change(Setting::UnitEnabled { unit: unit.to_owned() }, Some(then))
+}
+
+fn set(file: &str, section: Option<&str>, name: &str, then: Option<&str>) -> whylate_tuning::Change {
+    let setting = Setting::Variable {
+        file: file.to_owned(),
+        section: section.map(str::to_owned),
+        name: name.to_owned(),
+    };
+    change(setting, then)
+}
+
+/// An image whose init is systemd.
+fn image(files: &[(&str, &str)]) -> Root {
+    let root = Root::new(files);
+    root.link("/sbin/init", "/lib/systemd/systemd");
+    root
+}
+
+/// The steps without the copy of this test: it may be longer than the files that are changed here.
+fn small(steps: Vec<whylate_tuning::Step>) -> Vec<whylate_tuning::Step> {
+    let copy = Cell::File { path: persist::PROGRAM_COPY.to_owned() };
+    let (copies, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.cell == copy);
+    let Some(Action::Set(State::File(file))) = copies.first().map(|step| &step.action) else {
+        panic!("a program in a build directory is copied");
+    };
+    let own = std::fs::read(std::env::current_exe().expect("a path")).expect("this test");
+    assert!(file.content == own && file.mode == 0o755);
+    rest
+}
+
+#[test]
+fn settings_that_last() {
+    let root = image(&[("/etc/sysctl.d/10-x.conf", "")]);
+    let before = root.everything();
+    let wanted = plan(vec![
+        knob("/proc/sys/kernel/timer_migration", "0"),
+        knob("/sys/devices/virtual/workqueue/cpumask", "0-1"),
+        change(Setting::CpuDmaLatency, Some("10")),
+    ]);
+    let steps = small(persist::steps(&wanted, 3, &root.system).expect("steps"));
+    let named = |path: &str| {
+        let step = steps.iter().find(|step| step.cell == Cell::File { path: path.to_owned() });
+        step.expect("a step").settings.clone()
+    };
+    assert_eq!(named(SYSCTL), ["kernel.timer_migration"]);
+    assert_eq!(named(TUNING), ["/sys/devices/virtual/workqueue/cpumask"]);
+    assert_eq!(named(LATENCY), ["request on /dev/cpu_dma_latency"]);
+    let (commands, undo) = root.make(&steps);
+    assert!(commands.is_empty(), "nobody runs in an image: {commands:?}");
+    assert!(root.text(SYSCTL).is_some_and(|text| text.ends_with("\nkernel.timer_migration = 0\n")));
+    let unit = root.text(TUNING).expect("a unit");
+    assert!(
+        unit.contains("\nExecStart=/usr/local/sbin/whylate-boot apply --boot\n") && unit.contains("number 3")
+    );
+    let holder = root.text(LATENCY).expect("a unit");
+    assert!(holder.contains("\nExecStart=/usr/local/sbin/whylate-boot hold-latency 10\n"));
+    for (unit, path) in [("whylate-tuning.service", TUNING), ("whylate-latency.service", LATENCY)] {
+        let link = std::fs::read_link(root.path(&format!("{WANTS}/{unit}"))).expect("a link");
+        assert_eq!(link.to_str(), Some(path));
+    }
+    assert!(small(persist::steps(&wanted, 3, &root.system).expect("steps")).is_empty());
+    // Not to be held any more: only what is the holder's goes.
+    let released = plan(vec![change(Setting::CpuDmaLatency, None)]);
+    let steps = small(persist::steps(&released, 3, &root.system).expect("steps"));
+    let (_, held) = root.make(&steps);
+    assert!(root.text(LATENCY).is_none() && root.text(TUNING).is_some());
+    root.undo(&held);
+    root.undo(&undo);
+    assert_eq!(root.everything(), before);
+}
+
+#[test]
+fn who_has_no_systemd() {
+    let root = Root::new(&[("/proc/1/comm", "runit\n")]);
+    root.link("/sbin/init", "/lib/systemd/systemd");
+    let sysctl = knob("/proc/sys/vm/stat_interval", "10");
+    let wanted = plan(vec![sysctl.clone(), knob("/sys/kernel/x", "1"), parameter("isolcpus=2")]);
+    let steps = persist::steps(&wanted, 1, &root.system).expect("steps");
+    let cells: Vec<String> = steps.iter().map(|step| step.cell.to_string()).collect();
+    assert_eq!(cells, ["/etc/sysctl.d", SYSCTL]);
+    assert_eq!(persist::until_reboot(&wanted, &root.tree()), [&wanted.changes[1]]);
+    assert!(!persist::can_hold(&root.tree()) && persist::can_hold(&image(&[]).tree()));
+    let latency = plan(vec![change(Setting::CpuDmaLatency, Some("0"))]);
+    assert!(matches!(persist::steps(&latency, 1, &root.system), Err(PersistError::NobodyHolds)));
+    for (value, setting) in
+        [("1\n2", sysctl.setting), ("x", Setting::CpuDmaLatency), ("-1", Setting::CpuDmaLatency)]
+    {
+        let wanted = plan(vec![change(setting, Some(value))]);
+        assert!(persist::steps(&wanted, 1, &image(&[]).system).is_err(), "{value:?}");
+    }
+    assert_eq!(persist::steps(&plan(Vec::new()), 1, &image(&[]).system), Ok(Vec::new()));
+}
+
+#[test]
+fn variables_of_files() {
+    let irqbalance = "/etc/default/irqbalance";
+    let text = "# CPUs\n#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS='-p 4'\n";
+    let root = Root::new(&[
+        (irqbalance, text),
+        ("/run/systemd/system/x", ""),
+        ("/etc/systemd/system.conf", "[Manager]\nCPUAffinity=0\n"),
+    ]);
+    let before = root.everything();
+    let changes = [
+        set(irqbalance, None, "IRQBALANCE_BANNED_CPULIST", Some("2-3")),
+        set(irqbalance, None, "IRQBALANCE_ARGS", Some("-p 5")),
+        set("/etc/systemd/system.conf", Some("Manager"), "CPUAffinity", Some("0-1")),
+    ];
+    let changes: Vec<_> = changes.iter().collect();
+    let steps = variable::steps(&changes, &root.system).expect("steps");
+    let (commands, undo) = root.make(&steps);
+    assert!(commands.iter().any(|command| command == "systemctl try-restart irqbalance.service"));
+    assert_eq!(commands.last().map(String::as_str), Some("systemctl daemon-reload"));
+    let made = text.replace("'-p 4'", "\"-p 5\"") + "IRQBALANCE_BANNED_CPULIST=2-3\n";
+    assert_eq!(root.text(irqbalance), Some(made));
+    let own = root.text("/etc/systemd/system.conf.d/zz-whylate.conf").expect("a drop-in");
+    assert!(own.ends_with("[Manager]\nCPUAffinity=\nCPUAffinity=0-1\n"));
+    let read = |file, section, name| whylate_tuning::variable(&root.tree(), file, section, name).value;
+    assert_eq!(read("/etc/systemd/system.conf", Some("Manager"), "CPUAffinity"), Ok(Some("0-1".to_owned())));
+    assert_eq!(read(irqbalance, None, "IRQBALANCE_BANNED_CPULIST"), Ok(Some("2-3".to_owned())));
+    assert_eq!(variable::steps(&changes, &root.system), Ok(Vec::new()));
+    let released = set("/etc/systemd/system.conf", Some("Manager"), "CPUAffinity", None);
+    let steps = variable::steps(&[&released], &root.system).expect("steps");
+    assert!(matches!(steps[0].action, Action::Set(State::Absent)));
+    root.undo(&undo);
+    assert_eq!(root.everything(), before);
+    let missing = set("/etc/sysconfig/irqbalance", None, "A", Some("1"));
+    assert!(matches!(variable::steps(&[&missing], &root.system), Err(VariableError::NoFile { .. })));
+}
+
+#[test]
+fn units_at_boot() {
+    let unit = "/usr/lib/systemd/system/irqbalance.service";
+    let text = "[Service]\nExecStart=/x\n[Install]\nWantedBy=multi-user.target graphical.target\nAlias=balance.service\n";
+    let root = Root::new(&[
+        (unit, text),
+        ("/usr/lib/systemd/system/static.service", "[Service]\n"),
+        ("/run/systemd/system/x", ""),
+    ]);
+    root.link(&format!("{WANTS}/irqbalance.service"), unit);
+    root.link("/etc/systemd/system/balance.service", unit);
+    let before = root.everything();
+    let links = || {
+        let paths = [
+            "multi-user.target.wants/irqbalance.service",
+            "graphical.target.wants/irqbalance.service",
+            "balance.service",
+            "irqbalance.service",
+        ];
+        let target = |path: &str| std::fs::read_link(root.path(&format!("/etc/systemd/system/{path}"))).ok();
+        paths.map(|path| target(path).map(|target| target.to_string_lossy().into_owned()))
+    };
+    let there = || Some(unit.to_owned());
+    let steps = |name: &str, then: &str| variable::steps(&[&enabled(name, then)], &root.system);
+    let make = |then: &str| root.make(&steps("irqbalance.service", then).expect("steps"));
+    let (commands, first) = make("disabled");
+    assert_eq!(links(), [None, None, None, None]);
+    assert!(commands.iter().all(|command| command == "systemctl daemon-reload") && commands.len() == 2);
+    let (_, second) = make("masked");
+    assert_eq!(links(), [None, None, None, Some("/dev/null".to_owned())]);
+    assert!(make("masked").0.is_empty(), "it is masked");
+    let (_, third) = make("enabled");
+    assert_eq!(links(), [there(), there(), there(), None]);
+    for undo in [third, second, first] {
+        root.undo(&undo);
+    }
+    assert_eq!(root.everything(), before);
+    for (name, then) in [
+        ("static.service", "enabled"),
+        ("gone.service", "enabled"),
+        ("a/b.service", "masked"),
+        ("x.service", "on"),
+    ] {
+        assert!(matches!(steps(name, then), Err(VariableError::Unit { .. })), "{name} {then}");
+    }
+    std::fs::write(root.path("/etc/systemd/system/own.service"), text).expect("a unit");
+    assert!(matches!(steps("own.service", "masked"), Err(VariableError::Unit { .. })));
+    let state = root.system.read(&Cell::File { path: "/etc/systemd/system/own.service".to_owned() });
+    assert!(matches!(state, Ok(State::File(_))));
+}
