@@ -52,6 +52,17 @@ pub(crate) fn provide() -> Vec<&'static Tool> {
     self::missing()
 }
 
+/// Whether `program` is there; installs the Debian package that has it, where it is not and that is allowed.
+pub(crate) fn provided(program: &str, package: &str) -> bool {
+    if !found(program) && rustix::process::geteuid().is_root() && found("apt-get") {
+        let install = ["install", "--yes", "--no-install-recommends", package];
+        if !apt_get(&install) && apt_get(&["update"]) {
+            apt_get(&install);
+        }
+    }
+    found(program)
+}
+
 /// What this machine does not let the live tests do, one line each; they skip themselves.
 pub(crate) fn limits() -> Vec<&'static str> {
     let mut limits = Vec::new();

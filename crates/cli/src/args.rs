@@ -1,14 +1,18 @@
 //! The command line.
 
+mod compare;
 mod convert;
 mod hold;
 mod lab;
+mod measure;
 mod plan;
 mod tuning;
 
+pub(crate) use compare::{Bound, CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{DiskArgs, ExecArgs, GuestArgs, KernelsArgs, LabVerb, TuningArgs};
+pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use plan::{PlanArgs, PlanFormat, Wanted};
 pub(crate) use tuning::{ApplyArgs, Place, PlaceArgs, RollbackArgs};
 
@@ -55,9 +59,21 @@ pub(crate) enum Verb {
     /// Measure how late real-time threads wake up here, and explain the worst
     ///
     /// Runs one timer thread per CPU as cyclictest does, draws up the distribution of its wake-up
-    /// latencies, and explains the worst from a trace that runs along. Works without root too, and
-    /// then says what is missing.
-    Measure(MeasureArgs),
+    /// latencies, and explains the worst from a trace that runs along. Other probes (--probe) spin, wake each other, or
+    /// keep SCHED_DEADLINE periods. Works without root too, and then says what is missing.
+    ///
+    /// Knows cyclictest's short options: a number without a unit means what it means there.
+    Measure(Box<MeasureArgs>),
+    /// Say whether one measurement is better or worse than another by more than chance, and what changed
+    ///
+    /// Reads documents of `measure --json` and the files of other tools. Exit codes: 0 same or better, and every gate is
+    /// met; 1 worse, or a gate is missed; 2 could not do it; 3 cannot tell.
+    Compare(CompareArgs),
+    /// Plot measurements as a drawing good enough for a paper
+    ///
+    /// Histograms, how rarely it is how late (with the fitted tail, or why there is none), the largest latency over time,
+    /// and how far quantiles moved.
+    Plot(PlotArgs),
     /// Put a program into a real kernel in QEMU, with no real-time hardware at hand
     ///
     /// Boots a kernel in QEMU's software emulation, in about ten seconds and without root. A
@@ -77,6 +93,9 @@ pub(crate) enum Verb {
     /// Hold a request in /dev/cpu_dma_latency until a signal ends it
     #[command(hide = true)]
     HoldLatency(HoldArgs),
+    /// Be a load of `measure --load`, until standard input ends
+    #[command(hide = true)]
+    LoadWorker(LoadWorkerArgs),
     /// Say what tuning would change on a machine, and why: now -> then, setting by setting
     ///
     /// Reads the machine and a profile, whylate's own or one of TuneD's, and changes nothing. What could not be read is
@@ -218,38 +237,6 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-/// `whylate measure`
-#[derive(Debug, Args)]
-pub(crate) struct MeasureArgs {
-    /// How long to measure, such as 10s or 1h
-    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
-    pub(crate) duration: Ns,
-    /// The CPUs to measure, such as 0-3,8; default: all this process may use
-    #[arg(short, long, value_name = "LIST")]
-    pub(crate) cpus: Option<CpuSet>,
-    /// The real-time priority (SCHED_FIFO) of the measuring threads, 1 to 99
-    #[arg(short, long, value_name = "P", default_value_t = 80, value_parser = clap::value_parser!(u32).range(1..=99))]
-    pub(crate) priority: u32,
-    /// The time between two wake-ups of a thread
-    #[arg(short, long, value_name = "DURATION", default_value = "1ms", value_parser = positive_duration)]
-    pub(crate) interval: Ns,
-    /// Explain every wake-up later than this; default: the worst few
-    #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
-    pub(crate) threshold: Option<Ns>,
-    /// Trace buffer per CPU, in KiB; larger reaches further back from a late wake-up
-    /// [default: 4096, less on machines with more than 64 CPUs]
-    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
-    pub(crate) buffer: Option<u64>,
-    /// Do not trace: measure only
-    #[arg(long)]
-    pub(crate) no_trace: bool,
-    /// Exit with 1 when something this grave is found
-    #[arg(long, value_name = "SEVERITY", default_value = "error")]
-    pub(crate) fail_on: FailOn,
-    #[command(flatten)]
-    pub(crate) format: Format,
-}
-
 /// `whylate check`
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -351,7 +338,7 @@ pub(crate) struct SnapshotArgs {
 impl Cli {
     /// The command line of this process; what is wrong with it ends the process as clap does.
     pub(crate) fn read() -> Cli {
-        let arguments: Vec<OsString> = std::env::args_os().collect();
+        let arguments: Vec<OsString> = measure::in_our_words(std::env::args_os().collect());
         Cli::check(&arguments).unwrap_or_else(|error| error.exit())
     }
 

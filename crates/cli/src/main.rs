@@ -4,9 +4,14 @@
 //! 3 cannot tell.
 
 mod args;
+mod exports;
+mod live;
 mod outcome;
 mod output;
 mod part;
+#[cfg(feature = "png")]
+mod raster;
+mod serve;
 mod signals;
 mod verbs;
 
@@ -22,10 +27,13 @@ fn main() -> ExitCode {
         Verb::Convert(args) => verbs::convert::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
+        Verb::Compare(args) => verbs::compare::run(args),
+        Verb::Plot(args) => verbs::plot::run(args),
         Verb::Lab(verb) => verbs::lab::run(verb),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Snapshot(args) => verbs::snapshot::run(args),
         Verb::HoldLatency(args) => verbs::hold::run(args),
+        Verb::LoadWorker(args) => verbs::load_worker::run(args),
         Verb::Plan(args) => verbs::plan::run(args),
         Verb::Apply(args) => verbs::apply::run(args),
         Verb::Confirm(args) => verbs::confirm::run(args),

@@ -28,6 +28,7 @@ pub(crate) fn stop_flags() -> Result<Stop> {
             }
             flags.asked.store(true, Ordering::Release);
             if interrupts >= IMPATIENT {
+                crate::live::restore();
                 std::process::exit(128 + SIGINT);
             }
         }

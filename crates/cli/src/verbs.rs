@@ -2,17 +2,21 @@
 
 pub(crate) mod apply;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod confirm;
 pub(crate) mod convert;
 pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod hold;
 pub(crate) mod lab;
+pub(crate) mod load_worker;
 pub(crate) mod measure;
 pub(crate) mod plan;
+pub(crate) mod plot;
 pub(crate) mod record;
 pub(crate) mod revert;
 pub(crate) mod rollback;
+mod runs;
 pub(crate) mod snapshot;
 pub(crate) mod tuning;
 pub(crate) mod verify;

@@ -11,9 +11,12 @@
 //!
 //! Every one reads its source once, from front to back, and holds no more of it than a buffer: what a trace
 //! has of events does not matter to the memory it takes.
+//!
+//! Measurements, which have no events, are written by [`latencies`].
 
 pub mod dat;
 pub mod json_lines;
+pub mod latencies;
 pub mod perfetto;
 #[cfg(feature = "parquet")]
 pub mod tables;

@@ -29,5 +29,6 @@ pub(crate) fn trigger(trigger: &Trigger) -> String {
         Trigger::Softirq { vec } => format!("woken by softirq {}", softirq_name(*vec)),
         Trigger::Wakeup => "woken".to_owned(),
         Trigger::TraceStart => "start of the trace".to_owned(),
+        Trigger::Running => "held up".to_owned(),
     }
 }

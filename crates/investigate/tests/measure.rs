@@ -7,7 +7,7 @@ use whylate_investigate::measure::{
     MeasureError, MeasureOptions, MeasureReport, NotExplained, SpikeKind, TraceState, measure,
 };
 use whylate_ledger::Cause;
-use whylate_probes::{Lacking, ProbeError, TimerProbe};
+use whylate_probes::{Lacking, Probe, ProbeError};
 
 fn run(options: &MeasureOptions) -> MeasureReport {
     measure(options, &AtomicBool::new(false), &mut |_| {}).expect("measure")
@@ -60,7 +60,7 @@ fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
 
 #[test]
 fn every_wake_up_over_the_threshold_is_counted() {
-    let probe = TimerProbe { threshold: Some(Ns(1)), worst: 0, ..TimerProbe::default() };
+    let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..Probe::default() };
     let report = run(&MeasureOptions { probe, ..briefly() });
     let late = |cpu: &whylate_probes::CpuResult| cpu.histogram.count() - cpu.unreported_spikes;
     let count: u64 = report.cpus.iter().map(late).sum();
@@ -104,7 +104,7 @@ fn the_measurement_leaves_the_thread_where_it_was() {
     std::thread::spawn(|| {
         let before = whylate_sys::getaffinity(Tid(0)).expect("affinity");
         let cpus: CpuSet = before.iter().take(1).collect();
-        let probe = TimerProbe { cpus: Some(cpus.clone()), ..TimerProbe::default() };
+        let probe = Probe { cpus: Some(cpus.clone()), ..Probe::default() };
         let report = run(&MeasureOptions { probe, trace: false, ..briefly() });
         assert_eq!(report.cpus.iter().map(|cpu| cpu.cpu).collect::<CpuSet>(), cpus);
         assert_eq!(whylate_sys::getaffinity(Tid(0)).expect("affinity"), before);
@@ -120,7 +120,7 @@ fn what_was_refused_is_in_the_report_and_wrong_values_are_errors() {
     assert_ne!(fifo, report.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority));
     assert!(!report.observer.is_empty());
 
-    let probe = TimerProbe { interval: Ns::ZERO, ..TimerProbe::default() };
+    let probe = Probe { interval: Ns::ZERO, ..Probe::default() };
     let error = measure(&MeasureOptions { probe, ..briefly() }, &AtomicBool::new(false), &mut |_| {});
     assert!(matches!(error, Err(MeasureError::Probe(ProbeError::Interval(Ns::ZERO)))));
 }

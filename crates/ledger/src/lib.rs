@@ -20,6 +20,7 @@ mod cpus;
 mod engine;
 mod explain;
 mod findings;
+mod held_up;
 mod latency;
 mod model;
 mod options;

@@ -149,6 +149,8 @@ pub enum Trigger {
     Wakeup,
     /// The trace begins in the middle of it; due is where it was first seen.
     TraceStart,
+    /// It ran already; due is where it was held up ([`Activation::held_up`]).
+    Running,
 }
 
 /// A stretch of time charged to one cause.

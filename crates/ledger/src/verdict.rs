@@ -4,8 +4,8 @@ mod advice;
 mod sentence;
 
 pub(crate) use advice::advice;
-pub(crate) use sentence::name;
 pub use sentence::softirq_name;
+pub(crate) use sentence::{name, segment};
 
 use crate::cause::Cause;
 use crate::charge::Remark;

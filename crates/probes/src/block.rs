@@ -32,7 +32,7 @@ impl Block {
     /// Hands it on as it is.
     pub(crate) fn end(&mut self, recorder: &Recorder) {
         if let Some(largest) = self.largest.take() {
-            recorder.blocks.push(self.from, largest);
+            recorder.blocks.push([self.from.0, largest.0]);
         }
     }
 }
@@ -52,7 +52,9 @@ mod tests {
         block.end(&recorder);
         block.end(&recorder);
         let seconds = |s| start + Ns::from_secs(s);
-        let got: Vec<_> = std::iter::from_fn(|| recorder.blocks.pop()).collect();
+        let got: Vec<_> = std::iter::from_fn(|| recorder.blocks.pop())
+            .map(|[from, largest]| (Ns(from), Ns(largest)))
+            .collect();
         assert_eq!(got, [(start, Ns(9)), (seconds(1), Ns(2)), (seconds(4), Ns(7))]);
     }
 }

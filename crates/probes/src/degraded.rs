@@ -9,6 +9,8 @@ pub enum Lacking {
     Priority,
     /// Locked memory.
     LockedMemory,
+    /// The counts of a CPU's interrupts.
+    Interrupts,
 }
 
 /// One thing a measurement had to do without. It ran all the same.
@@ -40,6 +42,18 @@ impl Degraded {
                     .to_owned(),
             reason: error.to_string(),
             remedy,
+        }
+    }
+
+    /// The hwlat probe cannot tell its gaps from those that interrupts make.
+    pub(crate) fn interrupts(reason: String) -> Self {
+        Degraded {
+            lacking: Lacking::Interrupts,
+            effect: "interrupts cannot be counted: the gaps that they make are in these numbers, which say nothing \
+                     about the hardware"
+                .to_owned(),
+            reason,
+            remedy: "run where /proc/interrupts can be read: some containers hide it".to_owned(),
         }
     }
 

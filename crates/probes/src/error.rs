@@ -13,6 +13,95 @@ pub enum ProbeError {
         "an interval of {0} cannot be measured: choose 10 us to 10 s (a shorter one leaves the CPU no time)"
     )]
     Interval(Ns),
+    /// Periods that SCHED_DEADLINE does not take.
+    #[error(
+        "a SCHED_DEADLINE period of {0} cannot be measured: choose 100 us to 4 s (kernel.sched_deadline_period_min_us and _max_us)"
+    )]
+    Period(Ns),
+    /// The parts of a SCHED_DEADLINE period do not fit together.
+    #[error(
+        "a runtime of {runtime} within {deadline} of every {period} cannot be promised: the runtime is 2 us at least, \
+         the deadline no shorter, and the period no shorter than that"
+    )]
+    Deadline {
+        /// CPU time of each period.
+        runtime: Ns,
+        /// Until when.
+        deadline: Ns,
+        /// How often.
+        period: Ns,
+    },
+    /// CPUs were chosen for threads that cannot be bound.
+    #[error(
+        "SCHED_DEADLINE threads cannot be bound to CPUs {0}: the kernel lets them run on all CPUs of their scheduling \
+         domain (sched(7)). Leave the CPUs out, or start in a cpuset partition that has only these \
+         (cpuset.cpus.partition of cgroup v2)"
+    )]
+    Unbindable(CpuSet),
+    /// The shortest gap is below what reading the clock shows.
+    #[error(
+        "gaps of {gap} cannot be told from the reading of the clock, which takes {reading} here: choose {enough} or more"
+    )]
+    Gap {
+        /// The shortest that was to count.
+        gap: Ns,
+        /// From one reading to the next, in the middle of many.
+        reading: Ns,
+        /// The least that can be told.
+        enough: Ns,
+    },
+    /// No gap below this counts, so none can be a spike.
+    #[error("a threshold of {threshold} is below the shortest gap that counts, {gap}")]
+    BelowGap {
+        /// The threshold.
+        threshold: Ns,
+        /// The shortest gap that counts.
+        gap: Ns,
+    },
+    /// The share of time to spin is out of range.
+    #[error("{0} % of the time cannot be spent spinning: choose 1 to 100")]
+    Duty(u8),
+    /// A window is too long or too short.
+    #[error(
+        "a window of {width} in every {interval} cannot be measured: choose 50 us to half of the interval"
+    )]
+    Width {
+        /// The window.
+        width: Ns,
+        /// How often.
+        interval: Ns,
+    },
+    /// Nothing would be left to others.
+    #[error(
+        "to spin without a rest on CPUs {0} leaves this machine no CPU for anything else: leave one out, give breaks \
+         (--duty 90), or insist on it (--force)"
+    )]
+    WholeMachine(CpuSet),
+    /// The kernel would stop the threads.
+    #[error(
+        "a real-time thread may use {allowed} % of a CPU (kernel.sched_rt_runtime_us), so the kernel would stop one that \
+         spins {duty} % of the time, and that would be measured: choose --duty {allowed} or less, or insist on it \
+         (--force)"
+    )]
+    Throttled {
+        /// What was to be spent spinning, in percent.
+        duty: u8,
+        /// What may be.
+        allowed: u8,
+    },
+    /// More threads than CPUs, or none.
+    #[error(
+        "{threads} threads cannot be had: each CPU is measured by one of its own, and there are {cpus} to choose from"
+    )]
+    Threads {
+        /// How many were wanted.
+        threads: usize,
+        /// How many CPUs there are.
+        cpus: usize,
+    },
+    /// The policy is none that this probe runs under.
+    #[error("a measuring thread does not run as SCHED_{0}: choose fifo, rr or other")]
+    Policy(&'static str),
     /// The priority is out of range.
     #[error("{0} is no real-time priority: choose 1 to 99")]
     Priority(u32),

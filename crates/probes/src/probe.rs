@@ -1,65 +1,122 @@
-//! The timer probe as its controller sees it: choose, start, look, stop.
+//! A probe as its controller chooses it: what to measure, where, how often.
 
-use crate::block::BLOCK;
+use crate::check::Plan;
+use crate::meter::Job;
 use crate::recorder::{Recorder, Signals};
-use crate::thread::{Outcome, Ready, STACK, Task, Unable};
-use crate::{CpuResult, CpuUnusable, Degraded, ProbeError, Spike, TimerResult};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc;
+use crate::running::{Running, Worker};
+use crate::sampler::Wanted;
+use crate::thread::{Place, STACK, Task, WakerTask};
+use crate::{Kind, ProbeError, Timer, Waker};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use whylate_base::{Cpu, CpuSet, Ns, Tid};
-use whylate_stats::Maxima;
-use whylate_sys::{Clock, Lock, SchedParams};
+use whylate_base::{Cpu, CpuSet, Ns, Policy};
+use whylate_sys::{DeadlineParams, SchedParams};
 
-/// Measures how late threads wake from timed sleeps: one SCHED_FIFO thread per CPU sleeps
-/// to absolute instants of CLOCK_MONOTONIC and reads the clock when it wakes, as cyclictest does.
+/// What to measure, with one thread for each CPU.
 ///
-/// Unlike cyclictest it does not hold `/dev/cpu_dma_latency` at 0: a wake from a deep idle
+/// Unlike cyclictest none of them holds `/dev/cpu_dma_latency` at 0: a wake from a deep idle
 /// state takes as long as it would take for an application.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimerProbe {
+pub struct Probe {
+    /// What a sample is.
+    pub kind: Kind,
     /// The CPUs to measure; `None` for all that the calling thread may run on.
     pub cpus: Option<CpuSet>,
-    /// The SCHED_FIFO priority, 1 to 99. 80 unless chosen: above the IRQ threads' 50,
-    /// below the kernel's own 99, and what most published cyclictest runs use.
+    /// On the first so many of these only; `None` for all. Of [`Kind::Deadline`], whose threads are not bound to CPUs,
+    /// how many there are; `None` for 1.
+    pub threads: Option<usize>,
+    /// SCHED_FIFO, SCHED_RR or SCHED_OTHER. Not of [`Kind::Deadline`].
+    pub policy: Policy,
+    /// The real-time priority, 1 to 99. 80 unless chosen: above the IRQ threads' 50,
+    /// below the kernel's own 99, and what most published cyclictest runs use. Not of SCHED_OTHER.
     pub priority: u32,
-    /// From one wake-up to the next, 10 us to 10 s. 1 ms unless chosen, as cyclictest's.
+    /// From one wake-up (period, window, break) to the next, 10 us to 10 s.
     pub interval: Ns,
-    /// A wake-up at least this late is a spike.
+    /// By how much each further CPU's interval is longer.
+    pub distance: Ns,
+    /// A sample at least this late is a spike.
     pub threshold: Option<Ns>,
-    /// A wake-up among this many worst of its CPU so far is a spike, too.
+    /// The first such sample ends the measurement.
+    pub stop_at_threshold: bool,
+    /// A sample among this many worst of its CPU so far is a spike, too.
     pub worst: usize,
+    /// So many samples end a thread's part of the measurement; `None` for when it is stopped.
+    pub loops: Option<u64>,
+    /// Measure even where that may take the whole machine.
+    pub force: bool,
 }
 
-impl Default for TimerProbe {
+impl Default for Probe {
     fn default() -> Self {
-        TimerProbe { cpus: None, priority: 80, interval: Ns::from_ms(1), threshold: None, worst: 5 }
+        Probe::new(Kind::Timer(Timer::default()))
     }
 }
 
-/// A CPU and its measuring thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProbeThread {
-    /// The CPU.
-    pub cpu: Cpu,
-    /// The thread.
-    pub tid: Tid,
-    /// The policy and priority it really has.
-    pub sched: SchedParams,
-}
+impl Probe {
+    /// How a kind is measured unless chosen otherwise: as SCHED_FIFO 80 every 1 ms, as cyclictest does; busy as
+    /// SCHED_OTHER, as oslat does, with breaks every 10 ms where it needs some; hwlat as SCHED_FIFO 99 every 10 ms.
+    pub fn new(kind: Kind) -> Probe {
+        let (policy, priority, interval) = match kind {
+            Kind::Timer(_) | Kind::Ipc { .. } | Kind::Deadline { .. } => (Policy::Fifo, 80, Ns::from_ms(1)),
+            Kind::Busy { .. } => (Policy::Other, 80, Ns::from_ms(10)),
+            Kind::Hwlat { .. } => (Policy::Fifo, 99, Ns::from_ms(10)),
+        };
+        Probe {
+            kind,
+            cpus: None,
+            threads: None,
+            policy,
+            priority,
+            interval,
+            distance: Ns::ZERO,
+            threshold: None,
+            stop_at_threshold: false,
+            worst: 5,
+            loops: None,
+            force: false,
+        }
+    }
 
-/// How long the threads may take to get ready; a CPU taken by a thread of higher priority
-/// gives them no time at all.
-const READY_WITHIN: Duration = Duration::from_secs(5);
-/// From release to the first period: enough for every thread to reach its first sleep.
-const LEAD: Ns = Ns::from_ms(5);
-/// How long a thread may take to end, beyond one interval.
-const STOP_WITHIN: Ns = Ns::from_secs(2);
+    /// The policy and priority that the measuring threads are to have.
+    pub fn sched(&self) -> SchedParams {
+        self.sched_every(self.interval)
+    }
 
-impl TimerProbe {
+    /// The same of a thread with an interval of its own.
+    fn sched_every(&self, interval: Ns) -> SchedParams {
+        match (self.kind, self.policy) {
+            (Kind::Deadline { runtime, deadline }, _) => SchedParams::deadline(DeadlineParams {
+                runtime,
+                deadline: deadline.unwrap_or(interval),
+                period: interval,
+            }),
+            (_, Policy::Fifo) => SchedParams::fifo(self.priority),
+            (_, Policy::Rr) => SchedParams::rr(self.priority),
+            _ => SchedParams::OTHER,
+        }
+    }
+
+    /// What happens how often: `a wake-up every 1.00 ms`.
+    pub fn rhythm(&self) -> String {
+        let interval = self.interval;
+        match self.kind {
+            Kind::Timer(_) | Kind::Ipc { .. } => format!("a wake-up every {interval}"),
+            Kind::Busy { gap, .. } => format!("gaps of {gap} and more"),
+            Kind::Deadline { .. } => format!("a period every {interval}"),
+            Kind::Hwlat { width } => format!("a window of {width} every {interval}"),
+        }
+    }
+
+    /// What a sample is called: `wake-up`, `gap`, `period`, `window`.
+    pub fn sample(&self) -> &'static str {
+        match self.kind {
+            Kind::Timer(_) | Kind::Ipc { .. } => "wake-up",
+            Kind::Busy { .. } => "gap",
+            Kind::Deadline { .. } => "period",
+            Kind::Hwlat { .. } => "window",
+        }
+    }
+
     /// Prepares the measuring threads and releases them at once.
     ///
     /// # Errors
@@ -79,265 +136,67 @@ impl TimerProbe {
     /// thread that gets no time. A refused priority or memory lock is no error: see
     /// [`Running::degraded`].
     pub fn prepare(&self) -> Result<Running, ProbeError> {
-        let cpus = self.check()?;
+        let plan = Plan::of(self)?;
         let signals = Arc::new(Signals::default());
         let (report, reports) = mpsc::channel();
-        let mut running = Running {
-            interval: self.interval,
-            workers: Vec::new(),
-            signals,
-            locked: false,
-            degraded: vec![],
-            started: Ns::ZERO,
+        let mut running = Running::new(self.kind, Arc::clone(&signals));
+        let wanted = Wanted {
+            threshold: self.threshold.unwrap_or(Ns::MAX),
+            worst: self.worst,
+            stop_at_threshold: self.stop_at_threshold,
+            loops: self.loops.unwrap_or(u64::MAX),
         };
-        let wanted = SchedParams::fifo(self.priority);
-        for (nth, cpu) in (0i64..).zip(cpus.iter()) {
+        for (nth, &cpu) in plan.cpus.iter().enumerate() {
+            let turn = nth as i64;
+            let interval = self.interval + Ns(self.distance.0.saturating_mul(turn));
+            let phase = Ns(self.interval.0 * turn / plan.cpus.len() as i64);
+            let place = Place { cpu, sched: self.sched_every(interval), interval, phase };
             let recorder = Arc::new(Recorder::new());
-            let task = Task {
-                cpu,
-                wanted,
-                interval: self.interval,
-                phase: Ns(self.interval.0 * nth / cpus.len() as i64),
-                threshold: self.threshold.unwrap_or(Ns::MAX),
-                worst: self.worst,
-                recorder: Arc::clone(&recorder),
-                signals: Arc::clone(&running.signals),
-            };
+            let job = Job::new(&self.kind, plan.duty)?;
+            let mut worker = Worker::new(place, Arc::clone(&recorder));
+            if let (Job::Ipc(link), Kind::Ipc { waker, .. }) = (&job, self.kind) {
+                let task = WakerTask {
+                    nth,
+                    place: self.waker_place(place, waker),
+                    recorder: Arc::clone(&recorder),
+                    signals: Arc::clone(&signals),
+                    link: Arc::clone(link),
+                };
+                let report = report.clone();
+                worker.waker = Some(spawn(format!("whylate/w{nth}"), cpu, move || task.run(report))?);
+            }
+            let task = Task { nth, place, job, wanted, recorder, signals: Arc::clone(&signals) };
             let report = report.clone();
-            let handle = std::thread::Builder::new()
-                .name(format!("whylate/{cpu}"))
-                .stack_size(STACK)
-                .spawn(move || task.run(report))
-                .map_err(|error| ProbeError::Thread { cpu, reason: error.to_string() })?;
-            let thread = ProbeThread { cpu, tid: Tid(0), sched: SchedParams::OTHER };
-            let maxima = Maxima::new(BLOCK);
-            running.workers.push(Worker { thread, recorder, handle: Some(handle), maxima });
+            let name = cpu.map_or_else(|| format!("whylate/d{nth}"), |cpu| format!("whylate/{cpu}"));
+            let handle = spawn(name, cpu, move || task.run(report));
+            // Also when it could not be made: its waker is to be ended with the others.
+            running.add(worker, handle)?;
         }
         drop(report);
-        running.await_ready(&wanted, &reports)?;
+        running.await_ready(&self.sched(), &reports)?;
         Ok(running)
     }
 
-    fn check(&self) -> Result<CpuSet, ProbeError> {
-        if self.interval < Ns::from_us(10) || self.interval > Ns::from_secs(10) {
-            return Err(ProbeError::Interval(self.interval));
-        }
-        if !(1..=99).contains(&self.priority) {
-            return Err(ProbeError::Priority(self.priority));
-        }
-        if let Some(threshold) = self.threshold.filter(|&threshold| threshold <= Ns::ZERO) {
-            return Err(ProbeError::Threshold(threshold));
-        }
-        if self.worst > crate::worst::MAX {
-            return Err(ProbeError::Worst(self.worst));
-        }
-        let cpus = match &self.cpus {
-            Some(cpus) => cpus.clone(),
-            None => whylate_sys::getaffinity(Tid(0))?,
+    /// The waker is a little less urgent than the thread that it wakes, so that on the same CPU it is pushed aside.
+    fn waker_place(&self, woken: Place, waker: Waker) -> Place {
+        let cpu = match waker {
+            Waker::SameCpu => woken.cpu,
+            Waker::On(cpu) => Some(cpu),
         };
-        if cpus.is_empty() { Err(ProbeError::NoCpus) } else { Ok(cpus) }
+        let priority = woken.sched.priority;
+        let priority = if priority > 1 { priority - 1 } else { priority };
+        Place { cpu, sched: SchedParams { priority, ..woken.sched }, ..woken }
     }
 }
 
-struct Worker {
-    thread: ProbeThread,
-    recorder: Arc<Recorder>,
-    /// Taken when the thread has been joined.
-    handle: Option<JoinHandle<Outcome>>,
-    /// Of the stretches that are over.
-    maxima: Maxima,
-}
-
-/// A probe at work. Dropping it stops the threads.
-pub struct Running {
-    interval: Ns,
-    workers: Vec<Worker>,
-    signals: Arc<Signals>,
-    locked: bool,
-    degraded: Vec<Degraded>,
-    started: Ns,
-}
-
-impl Running {
-    /// Lets the threads begin.
-    ///
-    /// Locks the process's present memory (MCL_CURRENT) until the measurement ends; memory
-    /// mapped later is not locked, since the measuring threads touch none of it.
-    pub fn release(&mut self) {
-        self.lock_memory();
-        self.started = whylate_sys::now(Clock::Monotonic);
-        self.signals.go.store((self.started + LEAD).0.max(1), Relaxed);
-        self.wake();
-    }
-
-    /// The measuring threads, by CPU.
-    pub fn threads(&self) -> impl Iterator<Item = ProbeThread> + '_ {
-        self.workers.iter().map(|worker| worker.thread)
-    }
-
-    /// What the measurement has to do without.
-    pub fn degraded(&self) -> &[Degraded] {
-        &self.degraded
-    }
-
-    /// The spikes since the last call, by CPU and in time order within each. To be called
-    /// often enough: 1024 wait per CPU, further ones are counted only; and as many seconds' maxima.
-    pub fn spikes(&mut self) -> Vec<Spike> {
-        let mut spikes = Vec::new();
-        let started = self.started;
-        for worker in &mut self.workers {
-            let ProbeThread { cpu, tid, .. } = worker.thread;
-            while let Some((from, largest)) = worker.recorder.blocks.pop() {
-                worker.maxima.record(from - started, largest);
-            }
-            while let Some((due, woken)) = worker.recorder.spikes.pop() {
-                spikes.push(Spike { cpu, tid, due, woken });
-            }
-        }
-        spikes
-    }
-
-    /// The measurement so far, for a display.
-    pub fn snapshot(&self) -> Vec<CpuResult> {
-        self.workers.iter().map(Worker::result).collect()
-    }
-
-    /// Ends the measurement; waits up to one interval and two seconds for the threads. One
-    /// that is kept off its CPU for longer is left behind, ends when it gets to run, and
-    /// its result has [`CpuResult::stuck_since`].
-    ///
-    /// # Errors
-    /// [`ProbeError::Sys`] when a measuring thread's sleep or clock failed.
-    pub fn stop(mut self) -> Result<TimerResult, ProbeError> {
-        let outcomes = self.end();
-        let elapsed = whylate_sys::now(Clock::Monotonic) - self.started;
-        let spikes = self.spikes();
-        let mut cpu_time = Ns::ZERO;
-        let mut cpus = Vec::with_capacity(self.workers.len());
-        for (worker, outcome) in self.workers.iter().zip(outcomes) {
-            let mut result = worker.result();
-            match outcome.transpose()? {
-                Some(usage) => {
-                    result.minor_faults = Some(usage.minor_faults);
-                    result.major_faults = Some(usage.major_faults);
-                    result.preemptions = Some(usage.involuntary_switches);
-                    cpu_time += usage.user + usage.system;
-                }
-                None => result.stuck_since = Some(worker.recorder.due()),
-            }
-            cpus.push(result);
-        }
-        Ok(TimerResult { cpus, spikes, elapsed, cpu_time, degraded: std::mem::take(&mut self.degraded) })
-    }
-
-    /// Waits until every thread has its priority and CPU.
-    fn await_ready(
-        &mut self,
-        wanted: &SchedParams,
-        reports: &mpsc::Receiver<Result<Ready, Unable>>,
-    ) -> Result<(), ProbeError> {
-        let until = Instant::now() + READY_WITHIN;
-        for _ in 0..self.workers.len() {
-            match reports.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(Ok(ready)) => self.note(wanted, ready),
-                Ok(Err(Unable { cpu, binding: true, error })) => {
-                    let why = CpuUnusable::diagnose(cpu, error, Path::new("/sys/devices/system/cpu"));
-                    return Err(ProbeError::Cpu { cpu, why });
-                }
-                Ok(Err(Unable { error, .. })) => return Err(error.into()),
-                Err(_) => {
-                    let waited = Ns(READY_WITHIN.as_nanos() as i64);
-                    let missing = self.workers.iter().find(|worker| worker.thread.tid == Tid(0));
-                    let cpu = missing.map_or(Cpu(0), |worker| worker.thread.cpu);
-                    return Err(ProbeError::NoTime { cpu, waited });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn note(&mut self, wanted: &SchedParams, ready: Ready) {
-        let Ready { cpu, tid, sched, refused } = ready;
-        if let Some(worker) = self.workers.iter_mut().find(|worker| worker.thread.cpu == cpu) {
-            worker.thread = ProbeThread { cpu, tid, sched };
-        }
-        if let Some(error) = refused {
-            let degraded = Degraded::priority(wanted, &error);
-            if !self.degraded.contains(&degraded) {
-                self.degraded.push(degraded);
-            }
-        }
-    }
-
-    fn lock_memory(&mut self) {
-        match whylate_sys::mlockall(Lock::Current) {
-            Ok(()) => self.locked = true,
-            Err(error) => self.degraded.push(Degraded::memory(&error)),
-        }
-    }
-
-    fn wake(&self) {
-        self.workers
-            .iter()
-            .filter_map(|worker| worker.handle.as_ref())
-            .for_each(|handle| handle.thread().unpark());
-    }
-
-    /// Stops the threads and waits for them, within bounds: `None` for one that did not come back.
-    fn end(&mut self) -> Vec<Option<Outcome>> {
-        self.signals.stop.store(true, Relaxed);
-        self.wake();
-        let patience = self.interval + STOP_WITHIN;
-        let until = Instant::now() + Duration::from_nanos(patience.0.unsigned_abs());
-        let mut pause = Duration::from_micros(50);
-        while self.workers.iter().any(Worker::is_alive) && Instant::now() < until {
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
-        }
-        let outcomes = self.workers.iter_mut().map(Worker::join).collect();
-        if std::mem::take(&mut self.locked) {
-            // It can only fail for a process that is gone.
-            let _ = whylate_sys::munlockall();
-        }
-        outcomes
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.workers.iter().any(|worker| worker.handle.is_some()) {
-            self.end();
-        }
-    }
-}
-
-impl Worker {
-    fn is_alive(&self) -> bool {
-        self.handle.as_ref().is_some_and(|handle| !handle.is_finished())
-    }
-
-    /// The outcome of a thread that has ended.
-    fn join(&mut self) -> Option<Outcome> {
-        let handle = self.handle.take().filter(JoinHandle::is_finished)?;
-        match handle.join() {
-            Ok(outcome) => Some(outcome),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    }
-
-    fn result(&self) -> CpuResult {
-        CpuResult {
-            cpu: self.thread.cpu,
-            tid: self.thread.tid,
-            sched: self.thread.sched,
-            histogram: self.recorder.histogram.snapshot(),
-            maxima: self.maxima.clone(),
-            missed: self.recorder.missed.load(Relaxed),
-            minor_faults: None,
-            major_faults: None,
-            preemptions: None,
-            unreported_spikes: self.recorder.spikes.dropped(),
-            stuck_since: None,
-        }
-    }
+fn spawn<T: Send + 'static>(
+    name: String,
+    cpu: Option<Cpu>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, ProbeError> {
+    std::thread::Builder::new()
+        .name(name)
+        .stack_size(STACK)
+        .spawn(work)
+        .map_err(|error| ProbeError::Thread { cpu: cpu.unwrap_or(Cpu(0)), reason: error.to_string() })
 }

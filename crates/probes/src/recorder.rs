@@ -8,11 +8,17 @@ use whylate_base::Ns;
 /// One CPU's counters. Only its measuring thread writes, until it has ended.
 pub(crate) struct Recorder {
     pub(crate) histogram: LiveHistogram,
-    pub(crate) spikes: Ring,
-    /// The largest latency of each [`BLOCK`](crate::block::BLOCK) of time.
-    pub(crate) blocks: Ring,
+    /// When due, when woken, on which CPU.
+    pub(crate) spikes: Ring<3>,
+    /// The beginning and the largest latency of each [`BLOCK`](crate::block::BLOCK) of time.
+    pub(crate) blocks: Ring<2>,
     pub(crate) missed: AtomicU64,
-    /// The instant the thread sleeps for at present.
+    /// How long the thread watched the clock in all, of those that spin.
+    pub(crate) watched: AtomicI64,
+    /// Of the hwlat probe: windows in which something else happened on the CPU. Of the deadline probe: periods whose
+    /// work was not done by the deadline.
+    pub(crate) spoilt: AtomicU64,
+    /// The instant the thread sleeps for at present. Of the ipc probe its waker stores it.
     pub(crate) due: AtomicI64,
 }
 
@@ -23,6 +29,8 @@ impl Recorder {
             spikes: Ring::new(),
             blocks: Ring::new(),
             missed: AtomicU64::new(0),
+            watched: AtomicI64::new(0),
+            spoilt: AtomicU64::new(0),
             due: AtomicI64::new(0),
         }
     }
@@ -34,10 +42,22 @@ impl Recorder {
         }
     }
 
+    /// Counts time in which the thread watched the clock.
+    pub(crate) fn watch(&self, time: Ns) {
+        self.watched.store(self.watched.load(Relaxed).saturating_add(time.0), Relaxed);
+    }
+
+    /// Counts a window or a period that is spoilt.
+    pub(crate) fn spoil(&self) {
+        self.spoilt.store(self.spoilt.load(Relaxed).saturating_add(1), Relaxed);
+    }
+
     /// Forgets the warm-up's samples; the rings have none of them.
     pub(crate) fn reset(&self) {
         self.histogram.reset();
         self.missed.store(0, Relaxed);
+        self.watched.store(0, Relaxed);
+        self.spoilt.store(0, Relaxed);
     }
 
     /// The instant the thread sleeps for at present.

@@ -1,20 +1,20 @@
-//! What a timer probe measured: plain data.
+//! What a probe measured: plain data.
 
 use crate::Degraded;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_stats::{Histogram, Maxima};
 use whylate_sys::SchedParams;
 
-/// One wake-up that was over the threshold, or among the worst of its CPU when it happened.
+/// One sample that was over the threshold, or among the worst of its CPU when it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spike {
     /// The CPU.
     pub cpu: Cpu,
     /// Its measuring thread.
     pub tid: Tid,
-    /// When the thread was to wake, on CLOCK_MONOTONIC.
+    /// When the thread was to wake, or its gap began, on CLOCK_MONOTONIC.
     pub due: Ns,
-    /// When it read the clock after its sleep.
+    /// When it read the clock after its sleep, or after the gap.
     pub woken: Ns,
 }
 
@@ -25,15 +25,47 @@ impl Spike {
     }
 }
 
+/// What only some kinds of probe count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counts {
+    /// Nothing but the samples.
+    #[default]
+    None,
+    /// Of [`Kind::Busy`](crate::Kind::Busy).
+    Busy {
+        /// How long the thread spun, its gaps included; their sum is the histogram's.
+        watched: Ns,
+    },
+    /// Of [`Kind::Deadline`](crate::Kind::Deadline).
+    Deadline {
+        /// Periods whose work was not done by the deadline.
+        overruns: u64,
+    },
+    /// Of [`Kind::Hwlat`](crate::Kind::Hwlat).
+    Hwlat {
+        /// How long its windows were in all, without the disturbed ones.
+        watched: Ns,
+        /// Windows in which the CPU had an interrupt or a switch: no samples.
+        disturbed: u64,
+        /// System management interrupts of the CPU in the whole time, inside and outside of the windows. `None`: cannot
+        /// tell, here or while it runs.
+        smis: Option<u64>,
+    },
+}
+
 /// One CPU's measurement, finished or so far.
 #[derive(Clone, Debug)]
 pub struct CpuResult {
-    /// The CPU.
+    /// The CPU; where the thread was not bound to it, the one where it began.
     pub cpu: Cpu,
+    /// True when the thread was bound to it; else the kernel chose among those that the process may use.
+    pub bound: bool,
     /// The measuring thread's id.
     pub tid: Tid,
     /// The policy and priority it really had.
     pub sched: SchedParams,
+    /// What only this kind of probe counts.
+    pub counts: Counts,
     /// The distribution of its latencies: woken less due.
     pub histogram: Histogram,
     /// The largest latency of each second or, of a long measurement, of each longer stretch.
@@ -55,20 +87,20 @@ pub struct CpuResult {
 
 /// A finished measurement.
 #[derive(Clone, Debug)]
-pub struct TimerResult {
+pub struct ProbeResult {
     /// By CPU, ascending.
     pub cpus: Vec<CpuResult>,
     /// Spikes not yet taken by [`crate::Running::spikes`].
     pub spikes: Vec<Spike>,
     /// From the release of the measuring threads to the end.
     pub elapsed: Ns,
-    /// CPU time the measuring threads used, without the warm-up. Zero for a stuck thread.
+    /// CPU time the measuring threads and their wakers used, without the warm-up. Zero for a stuck thread.
     pub cpu_time: Ns,
     /// What the measurement had to do without.
     pub degraded: Vec<Degraded>,
 }
 
-impl TimerResult {
+impl ProbeResult {
     /// All CPUs' samples together.
     pub fn all(&self) -> Histogram {
         let mut all = Histogram::default();

@@ -1,16 +1,17 @@
-//! The measuring thread: raise, bind, warm up, then sleep and look at the clock.
+//! The measuring thread: raise, bind, warm up, then measure round by round. Its companion of the ipc probe, which
+//! wakes it, begins in the same way.
 
-use crate::block::Block;
+use crate::meter::{Job, Link, Meter, Pace};
 use crate::recorder::{Recorder, Signals};
-use crate::worst::Worst;
+use crate::sampler::{Sampler, Wanted};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
-use whylate_base::{Cpu, CpuSet, Ns, Tid};
+use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_sys::{Clock, SchedParams, SysError, Usage};
 
-/// Wake-ups at the start whose latency is not counted: they fault in code and fill caches.
+/// Rounds at the start that are not counted: they fault in code and fill caches.
 pub const WARM_UP: u32 = 10;
 /// They follow each other at least this fast, so that a long interval has no long warm-up.
 const WARM_UP_INTERVAL: Ns = Ns::from_ms(1);
@@ -21,41 +22,62 @@ const PREFAULT: usize = 64 << 10;
 /// The stack of a measuring thread.
 pub(crate) const STACK: usize = 256 << 10;
 
-/// What a measuring thread is to do.
-pub(crate) struct Task {
-    pub(crate) cpu: Cpu,
-    pub(crate) wanted: SchedParams,
+/// How and where a thread runs, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// The CPU it is bound to; `None`: wherever the process may run.
+    pub(crate) cpu: Option<Cpu>,
+    pub(crate) sched: SchedParams,
     pub(crate) interval: Ns,
     /// From the common start to this thread's first period, so that not all CPUs wake at once.
     pub(crate) phase: Ns,
-    pub(crate) threshold: Ns,
-    pub(crate) worst: usize,
+}
+
+/// What a measuring thread is to do.
+pub(crate) struct Task {
+    /// Which of the measuring threads it is.
+    pub(crate) nth: usize,
+    pub(crate) place: Place,
+    pub(crate) job: Job,
+    pub(crate) wanted: Wanted,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) signals: Arc<Signals>,
 }
 
-/// What a measuring thread reports before its first sleep.
+/// What its waker is to do.
+pub(crate) struct WakerTask {
+    pub(crate) nth: usize,
+    pub(crate) place: Place,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) link: Arc<Link>,
+}
+
+/// What a thread reports before its first sleep.
 pub(crate) struct Ready {
+    pub(crate) nth: usize,
+    /// True of a measuring thread, false of its waker.
+    pub(crate) measures: bool,
     pub(crate) cpu: Cpu,
     pub(crate) tid: Tid,
     /// The policy it has, and the refusal if it is not the one wanted.
     pub(crate) sched: SchedParams,
     pub(crate) refused: Option<SysError>,
+    /// Why the interrupts of its CPU cannot be counted, of the hwlat probe.
+    pub(crate) uncounted: Option<String>,
 }
 
-/// Why a measuring thread cannot measure.
+/// Why a thread cannot measure.
 pub(crate) struct Unable {
-    pub(crate) cpu: Cpu,
-    /// True when the CPU was refused, false when anything else was.
-    pub(crate) binding: bool,
+    /// The CPU that was refused, when it was that.
+    pub(crate) refused: Option<Cpu>,
     pub(crate) error: SysError,
 }
 
-/// What a measuring thread remembers of its samples.
-struct Seen {
-    worst: Worst,
-    /// `None` during the warm-up, whose samples count nowhere.
-    block: Option<Block>,
+impl From<SysError> for Unable {
+    fn from(error: SysError) -> Unable {
+        Unable { refused: None, error }
+    }
 }
 
 /// What the thread used, without the warm-up.
@@ -64,97 +86,151 @@ pub(crate) type Outcome = Result<Usage, SysError>;
 impl Task {
     /// The whole life of the thread.
     pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> Outcome {
-        match self.prepare() {
-            // The controller has given up waiting when it no longer listens; then `stop` is set.
-            Ok(ready) => drop(report.send(Ok(ready))),
+        let entered = enter(&self.place).and_then(|(sched, refused)| {
+            let (meter, uncounted) = self.job.meter()?;
+            Ok((meter, self.ready(sched, refused, uncounted)))
+        });
+        let mut meter = match entered {
+            Ok((meter, ready)) => {
+                self.recorder.spikes.touch();
+                self.recorder.blocks.touch();
+                self.recorder.reset();
+                // The controller has given up waiting when it no longer listens; then `stop` is set.
+                drop(report.send(Ok(ready)));
+                meter
+            }
+            Err(unable) => {
+                drop(report.send(Err(unable)));
+                return Ok(Usage::default());
+            }
+        };
+        drop(report);
+        match self.signals.await_go() {
+            Some(start) => self.measure(&mut *meter, start + self.place.phase),
+            None => Ok(Usage::default()),
+        }
+    }
+
+    fn ready(&self, sched: SchedParams, refused: Option<SysError>, uncounted: Option<String>) -> Ready {
+        let cpu = self.place.cpu.unwrap_or_else(whylate_sys::current_cpu);
+        let tid = whylate_sys::gettid();
+        Ready { nth: self.nth, measures: true, cpu, tid, sched, refused, uncounted }
+    }
+
+    /// The measurement. Nothing in here may allocate, lock, log, or touch memory that the
+    /// warm-up did not.
+    fn measure(&self, meter: &mut dyn Meter, first: Ns) -> Outcome {
+        let cpu = self.place.cpu.unwrap_or_else(whylate_sys::current_cpu);
+        let mut sampler = Sampler::new(cpu, self.wanted, &self.recorder, &self.signals);
+        let interval = self.place.interval;
+        let warm = interval.min(WARM_UP_INTERVAL);
+        meter.start(Pace { first, interval: warm, warm_up: true })?;
+        for _ in 0..WARM_UP {
+            if sampler.is_over() {
+                break;
+            }
+            meter.round(&mut sampler)?;
+        }
+        // Emptying the histogram takes longer than a short interval: only then is the first instant chosen.
+        sampler.forget();
+        let first = later(first + Ns(warm.0 * i64::from(WARM_UP)), interval);
+        sampler.begin(first);
+        used_since(&whylate_sys::thread_usage()?)?;
+        let before = whylate_sys::thread_usage()?;
+        // Last of all: from here on a spinning thread counts every gap.
+        meter.start(Pace { first, interval, warm_up: false })?;
+        while !sampler.is_over() {
+            meter.round(&mut sampler)?;
+        }
+        sampler.end();
+        used_since(&before)
+    }
+}
+
+impl WakerTask {
+    /// The whole life of the waker.
+    pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> Outcome {
+        let entered = enter(&self.place).and_then(|entered| {
+            self.link.prepare_waker()?;
+            Ok(entered)
+        });
+        match entered {
+            Ok((sched, refused)) => drop(report.send(Ok(Ready {
+                nth: self.nth,
+                measures: false,
+                cpu: whylate_sys::current_cpu(),
+                tid: whylate_sys::gettid(),
+                sched,
+                refused,
+                uncounted: None,
+            }))),
             Err(unable) => {
                 drop(report.send(Err(unable)));
                 return Ok(Usage::default());
             }
         }
         drop(report);
-        loop {
-            if self.signals.stop.load(Relaxed) {
-                return Ok(Usage::default());
-            }
-            match self.signals.go.load(Relaxed) {
-                0 => std::thread::park(),
-                start => return self.measure(Ns(start) + self.phase),
-            }
-        }
-    }
-
-    /// Raises the priority first and binds second: the other way round, a hog of lower
-    /// priority on that CPU would keep the thread from ever raising itself.
-    fn prepare(&self) -> Result<Ready, Unable> {
-        let unable = |binding| move |error| Unable { cpu: self.cpu, binding, error };
-        let refused = whylate_sys::setattr(Tid(0), &self.wanted).err();
-        whylate_sys::setaffinity(Tid(0), &CpuSet::from_iter([self.cpu])).map_err(unable(true))?;
-        if refused.is_some() {
-            // The 50 us by which the kernel may delay a SCHED_OTHER thread's timer are its
-            // choice, not the machine's latency; real-time threads have none.
-            whylate_sys::set_timer_slack(Ns(1)).map_err(unable(false))?;
-        }
-        let sched = whylate_sys::getattr(Tid(0)).map_err(unable(false))?;
-        prefault_stack();
-        self.recorder.spikes.touch();
-        self.recorder.blocks.touch();
-        self.recorder.reset();
-        Ok(Ready { cpu: self.cpu, tid: whylate_sys::gettid(), sched, refused })
-    }
-
-    /// The measurement. Nothing in here may allocate, lock, log, or touch memory that the
-    /// warm-up did not.
-    fn measure(&self, first: Ns) -> Outcome {
-        let mut seen = Seen { worst: Worst::new(self.worst), block: None };
-        let mut due = first;
-        for _ in 0..WARM_UP {
-            if self.signals.stop.load(Relaxed) {
-                break;
-            }
-            due = self.period(due, self.interval.min(WARM_UP_INTERVAL), &mut seen)?;
-        }
-        self.recorder.reset();
-        seen = Seen { worst: Worst::new(self.worst), block: Some(Block::new(due)) };
-        whylate_sys::thread_usage()?;
+        let Some(start) = self.signals.await_go() else { return Ok(Usage::default()) };
+        let (first, interval) = (start + self.place.phase, self.place.interval);
+        let warm = interval.min(WARM_UP_INTERVAL);
+        let mut turn = 0;
+        let due = self.link.wake_until(first, warm, u64::from(WARM_UP), &self.recorder, &mut turn)?;
         let before = whylate_sys::thread_usage()?;
-        while !self.signals.stop.load(Relaxed) {
-            due = self.period(due, self.interval, &mut seen)?;
-        }
-        if let Some(block) = &mut seen.block {
-            block.end(&self.recorder);
-        }
-        let after = whylate_sys::thread_usage()?;
-        Ok(Usage {
-            user: after.user - before.user,
-            system: after.system - before.system,
-            minor_faults: after.minor_faults - before.minor_faults,
-            major_faults: after.major_faults - before.major_faults,
-            voluntary_switches: after.voluntary_switches - before.voluntary_switches,
-            involuntary_switches: after.involuntary_switches - before.involuntary_switches,
-        })
+        self.link.wake_until(later(due, interval), interval, u64::MAX, &self.recorder, &mut turn)?;
+        used_since(&before)
     }
+}
 
-    /// Sleeps until `due`, counts how late it was, and returns the next due instant.
-    #[inline]
-    fn period(&self, due: Ns, interval: Ns, seen: &mut Seen) -> Result<Ns, SysError> {
-        self.recorder.due.store(due.0, Relaxed);
-        whylate_sys::sleep_until(Clock::Monotonic, due)?;
-        let woken = whylate_sys::now(Clock::Monotonic);
-        let latency = woken - due;
-        self.recorder.histogram.record(latency);
-        // Both are evaluated for every sample, so that the worst stay the worst of all.
-        let spike = seen.worst.admits(latency) | (latency >= self.threshold);
-        if let Some(block) = &mut seen.block {
-            block.record(woken, latency, &self.recorder);
-            if spike {
-                self.recorder.spikes.push(due, woken);
+impl Signals {
+    /// Sleeps until the threads are released, and gives the common start; `None` when they are to stop instead.
+    fn await_go(&self) -> Option<Ns> {
+        loop {
+            if self.stop.load(Relaxed) {
+                return None;
+            }
+            match self.go.load(Relaxed) {
+                0 => std::thread::park(),
+                start => return Some(Ns(start)),
             }
         }
-        let periods = latency.0.max(0) / interval.0.max(1);
-        self.recorder.miss(periods);
-        Ok(due + Ns(interval.0.saturating_mul(periods.saturating_add(1))))
     }
+}
+
+/// Raises the priority first and binds second: the other way round, a hog of lower
+/// priority on that CPU would keep the thread from ever raising itself.
+fn enter(place: &Place) -> Result<(SchedParams, Option<SysError>), Unable> {
+    let refused = whylate_sys::setattr(Tid(0), &place.sched).err();
+    if let Some(cpu) = place.cpu {
+        whylate_sys::setaffinity(Tid(0), &CpuSet::from_iter([cpu]))
+            .map_err(|error| Unable { refused: Some(cpu), error })?;
+    }
+    if refused.is_some() && place.sched.policy != Policy::Other {
+        // The 50 us by which the kernel may delay a SCHED_OTHER thread's timer are its
+        // choice, not the machine's latency; real-time threads have none.
+        whylate_sys::set_timer_slack(Ns(1))?;
+    }
+    let sched = whylate_sys::getattr(Tid(0))?;
+    prefault_stack();
+    Ok((sched, refused))
+}
+
+/// The first instant of the rhythm `due`, `due + interval` ... that is not past.
+fn later(due: Ns, interval: Ns) -> Ns {
+    let late = whylate_sys::now(Clock::Monotonic) - due;
+    let periods = if late > Ns::ZERO { late.0 / interval.0.max(1) + 1 } else { 0 };
+    due + Ns(interval.0.saturating_mul(periods))
+}
+
+fn used_since(before: &Usage) -> Outcome {
+    let after = whylate_sys::thread_usage()?;
+    Ok(Usage {
+        user: after.user - before.user,
+        system: after.system - before.system,
+        minor_faults: after.minor_faults - before.minor_faults,
+        major_faults: after.major_faults - before.major_faults,
+        voluntary_switches: after.voluntary_switches - before.voluntary_switches,
+        involuntary_switches: after.involuntary_switches - before.involuntary_switches,
+    })
 }
 
 #[inline(never)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
-use whylate_probes::{CpuUnusable, Lacking, ProbeError, TimerProbe};
+use whylate_probes::{CpuUnusable, Lacking, Probe, ProbeError};
 
 fn first_cpu() -> CpuSet {
     whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().take(1).collect()
@@ -10,7 +10,7 @@ fn first_cpu() -> CpuSet {
 
 #[test]
 fn every_cpu_is_measured_and_the_numbers_fit_together() {
-    let probe = TimerProbe::default();
+    let probe = Probe::default();
     let mut running = probe.start().expect("start");
     let threads: Vec<_> = running.threads().collect();
     std::thread::sleep(Duration::from_millis(200));
@@ -47,8 +47,7 @@ fn every_cpu_is_measured_and_the_numbers_fit_together() {
 
 #[test]
 fn a_threshold_reports_each_sample_over_it() {
-    let probe =
-        TimerProbe { cpus: Some(first_cpu()), threshold: Some(Ns(1)), worst: 0, ..TimerProbe::default() };
+    let probe = Probe { cpus: Some(first_cpu()), threshold: Some(Ns(1)), worst: 0, ..Probe::default() };
     let running = probe.start().expect("start");
     std::thread::sleep(Duration::from_millis(100));
     let result = running.stop().expect("stop");
@@ -64,7 +63,7 @@ fn a_threshold_reports_each_sample_over_it() {
 
 #[test]
 fn a_dropped_probe_stops_its_threads() {
-    let running = TimerProbe { cpus: Some(first_cpu()), ..TimerProbe::default() }.start().expect("start");
+    let running = Probe { cpus: Some(first_cpu()), ..Probe::default() }.start().expect("start");
     let tid = running.threads().next().expect("a thread").tid;
     drop(running);
     // A thread that is gone, or whose exit the kernel is just finishing.
@@ -77,19 +76,19 @@ fn a_dropped_probe_stops_its_threads() {
 
 #[test]
 fn wrong_values_are_refused_by_name() {
-    let refused = |probe: TimerProbe| probe.start().err().expect("refused");
-    let default = TimerProbe::default;
-    assert_eq!(refused(TimerProbe { interval: Ns::ZERO, ..default() }), ProbeError::Interval(Ns::ZERO));
+    let refused = |probe: Probe| probe.start().err().expect("refused");
+    let default = Probe::default;
+    assert_eq!(refused(Probe { interval: Ns::ZERO, ..default() }), ProbeError::Interval(Ns::ZERO));
     assert_eq!(
-        refused(TimerProbe { interval: Ns::from_secs(11), ..default() }),
+        refused(Probe { interval: Ns::from_secs(11), ..default() }),
         ProbeError::Interval(Ns::from_secs(11))
     );
-    assert_eq!(refused(TimerProbe { priority: 0, ..default() }), ProbeError::Priority(0));
-    assert_eq!(refused(TimerProbe { priority: 100, ..default() }), ProbeError::Priority(100));
-    assert_eq!(refused(TimerProbe { threshold: Some(Ns(-1)), ..default() }), ProbeError::Threshold(Ns(-1)));
-    assert_eq!(refused(TimerProbe { worst: 1000, ..default() }), ProbeError::Worst(1000));
-    assert_eq!(refused(TimerProbe { cpus: Some(CpuSet::new()), ..default() }), ProbeError::NoCpus);
-    let absent = refused(TimerProbe { cpus: Some("0,8191".parse().expect("list")), ..default() });
+    assert_eq!(refused(Probe { priority: 0, ..default() }), ProbeError::Priority(0));
+    assert_eq!(refused(Probe { priority: 100, ..default() }), ProbeError::Priority(100));
+    assert_eq!(refused(Probe { threshold: Some(Ns(-1)), ..default() }), ProbeError::Threshold(Ns(-1)));
+    assert_eq!(refused(Probe { worst: 1000, ..default() }), ProbeError::Worst(1000));
+    assert_eq!(refused(Probe { cpus: Some(CpuSet::new()), ..default() }), ProbeError::NoCpus);
+    let absent = refused(Probe { cpus: Some("0,8191".parse().expect("list")), ..default() });
     assert!(
         matches!(&absent, ProbeError::Cpu { cpu: Cpu(8191), why: CpuUnusable::Absent { .. } }),
         "{absent}"

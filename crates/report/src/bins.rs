@@ -47,17 +47,6 @@ impl LogAxis {
         }
         bins
     }
-
-    /// Round latencies (1, 2, 5 times a power of ten) on the axis.
-    pub(crate) fn ticks(&self) -> Vec<Ns> {
-        let (from, to) = (self.from - 1e-9, self.to + 1e-9);
-        let powers = (0..19).map(|power| 10_i64.pow(power));
-        powers
-            .flat_map(|power| [1, 2, 5].map(|times| power.saturating_mul(times)))
-            .filter(|&ns| (from..=to).contains(&(ns as f64).ln()))
-            .map(Ns)
-            .collect()
-    }
 }
 
 /// The height of a column, 0 to 1 of the highest: logarithmic, because the one late wake-up
@@ -88,7 +77,6 @@ mod tests {
         let one: Histogram = [Ns(1_000)].into_iter().collect();
         let axis = LogAxis::of([&one].into_iter()).expect("there is a sample");
         assert_eq!(axis.bins(&one, 4), [1, 0, 0, 0]);
-        assert_eq!(axis.ticks(), [Ns(1_000), Ns(2_000)]);
         assert!(LogAxis::of([&Histogram::default()].into_iter()).is_none());
     }
 

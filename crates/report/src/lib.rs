@@ -7,6 +7,8 @@
 //!               ──> svg::explanation, svg::measurement             the same drawings, alone
 //! checks::Report──> terminal::checked, html::checked, json::checked  schema whylate.check/1
 //!               ──> sarif::checked, junit::checked, markdown::checked
+//! Compared      ──> terminal::compared, json::compared, html::compared, svg::compared   schema whylate.compare/1
+//! Run, Run ...  ──> svg::plotted, svg::shifted
 //! tuning::Plan  ──> terminal::planned, markdown::planned, json::planned     schema whylate.plan/1
 //! ```
 //!
@@ -16,6 +18,7 @@
 mod answers;
 mod bins;
 mod changes;
+mod compared;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -25,3 +28,5 @@ pub mod sarif;
 pub mod svg;
 pub mod terminal;
 mod words;
+
+pub use compared::{Claimed, Compared, Gated};

@@ -7,7 +7,7 @@ use whylate_ledger::{
     Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Occupant, PartTimes, Trigger, Verdict,
     is_stand_in, softirq_name,
 };
-use whylate_probes::CpuResult;
+use whylate_probes::{Counts, CpuResult, Kind as Probe};
 
 /// Text from outside (a thread's name, a file's damage) made harmless to show.
 ///
@@ -77,6 +77,7 @@ pub(crate) fn due_at(activation: &Activation) -> String {
     match activation.due {
         // Of another tool's analysis only lengths are known.
         Ns::ZERO if is_stand_in(activation.tid) => "due".to_owned(),
+        due if activation.trigger == Trigger::Running => format!("held up at {}", instant(due)),
         due => format!("due at {}", instant(due)),
     }
 }
@@ -90,6 +91,7 @@ pub(crate) fn trigger(trigger: &Trigger) -> String {
         Trigger::Softirq { vec } => format!("woken by softirq {}", softirq_name(*vec)),
         Trigger::Wakeup => "woken, the waker was not recorded".to_owned(),
         Trigger::TraceStart => "the trace begins in the middle of it".to_owned(),
+        Trigger::Running => "in the middle of its work".to_owned(),
     }
 }
 
@@ -165,14 +167,26 @@ pub(crate) fn measured(report: &MeasureReport) -> String {
     let worst = report.cpus.iter().filter_map(|cpu| Some((cpu.histogram.max()?, cpu.cpu))).max();
     let mut answer = match (stuck, worst) {
         (Some(cpu), _) => format!("The measuring thread of CPU {} never came back", cpu.cpu),
-        (None, Some((latency, cpu))) => format!("The worst wake-up was {latency} late, on CPU {cpu}"),
-        (None, None) => "No wake-up was measured".to_owned(),
+        (None, Some((latency, cpu))) => match report.probe.kind {
+            Probe::Busy { .. } | Probe::Hwlat { .. } => {
+                format!("The longest gap was {latency}, on CPU {cpu}")
+            }
+            Probe::Deadline { .. } => format!("The worst period began {latency} late"),
+            Probe::Timer(_) | Probe::Ipc { .. } => {
+                format!("The worst wake-up was {latency} late, on CPU {cpu}")
+            }
+        },
+        (None, None) => format!("No {} was measured", report.probe.sample()),
+    };
+    let of = match report.probe.kind {
+        Probe::Busy { .. } | Probe::Hwlat { .. } => "of",
+        _ => "late by",
     };
     if let (Some(over), Some(threshold)) = (report.over_threshold, report.probe.threshold) {
         answer.push_str(&match over {
-            0 => format!("; none was late by {threshold} or more"),
-            1 => format!("; 1 was late by {threshold} or more"),
-            over => format!("; {} were late by {threshold} or more", count(over)),
+            0 => format!("; none was {of} {threshold} or more"),
+            1 => format!("; 1 was {of} {threshold} or more"),
+            over => format!("; {} were {of} {threshold} or more", count(over)),
         });
     }
     answer
@@ -184,9 +198,9 @@ pub(crate) fn probe(report: &MeasureReport) -> Vec<String> {
     let real = report.cpus.first().map(|cpu| cpu.sched);
     match real {
         Some(sched) if report.cpus.iter().all(|cpu| cpu.sched == sched) => parts.push(sched.to_string()),
-        _ => parts.push(format!("SCHED_FIFO priority {} asked for", report.probe.priority)),
+        _ => parts.push(format!("{} asked for", report.probe.sched())),
     }
-    parts.push(format!("a wake-up every {}", report.probe.interval));
+    parts.push(report.probe.rhythm());
     if let TraceState::Recorded { events, .. } = &report.trace {
         parts.push(format!("{} traced", plural(*events, "event")));
     }
@@ -195,7 +209,7 @@ pub(crate) fn probe(report: &MeasureReport) -> Vec<String> {
 
 /// What went wrong on a CPU while it was measured, in sentences.
 pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
-    let at = format!("CPU {}", cpu.cpu);
+    let at = if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) };
     let mut notes = Vec::new();
     if let Some(since) = cpu.stuck_since {
         notes.push(format!("{at}: not woken since {}; its numbers end there", instant(since)));
@@ -206,6 +220,7 @@ pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
             "{at}: {periods} passed while the thread was late from an earlier one, and not measured"
         ));
     }
+    notes.extend(counts(cpu).map(|counts| format!("{at}: {counts}")));
     let faults = cpu.minor_faults.unwrap_or(0) + cpu.major_faults.unwrap_or(0);
     if faults > 0 {
         notes.push(format!("{at}: the measuring thread had {}", plural(faults, "page fault")));
@@ -217,6 +232,30 @@ pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// What only some kinds of probe count.
+fn counts(cpu: &CpuResult) -> Option<String> {
+    match cpu.counts {
+        Counts::None => None,
+        Counts::Busy { watched } => {
+            let lost = cpu.histogram.sum();
+            let share = lost as f64 / watched.0.max(1) as f64;
+            let lost = Ns(i64::try_from(lost).unwrap_or(i64::MAX));
+            Some(format!("{lost} of {watched} of spinning were lost to gaps ({})", percent(share)))
+        }
+        Counts::Deadline { overruns } => {
+            Some(format!("the work of {} was not done by the deadline", plural(overruns, "period")))
+        }
+        Counts::Hwlat { watched, disturbed, smis } => {
+            let smis = match smis {
+                Some(smis) => plural(smis, "SMI"),
+                None => "SMIs: cannot tell, the processor's counter cannot be read".to_owned(),
+            };
+            let windows = plural(disturbed, "window");
+            Some(format!("watched for {watched}; {windows} with an interrupt or a switch left out; {smis}"))
+        }
+    }
 }
 
 /// How far a damaged recording can be relied on; `None` of one that is whole.
@@ -251,6 +290,7 @@ pub(crate) fn lateness(activation: &Activation) -> String {
             format!("the timer's interrupt came {response} after {since}, where the recording ends")
         }
         _ if activation.running.is_none() => format!("never ran, for {response}"),
+        Some(latency) if activation.trigger == Trigger::Running => format!("went on {latency} later"),
         Some(latency) if latency + latency >= response => format!("ran {latency} after {since}"),
         _ if activation.done.is_some() => format!("was done {response} after {since}"),
         _ => format!("was still not done {response} after {since}"),

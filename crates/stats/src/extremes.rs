@@ -20,6 +20,8 @@ const EXCESSES: [u64; 5] = [400, 250, 150, 90, 50];
 const LARGEST_SHARE: f64 = 0.1;
 /// With fewer different buckets the tail was counted, not measured.
 const FEWEST_BUCKETS: usize = 10;
+/// And where the lowest bucket makes them so many times as many.
+const MOST_HELD: u64 = 20;
 /// Blocks that a fit needs at least, and the most it is given: neighbours are put together.
 const FEWEST_BLOCKS: usize = 40;
 const MOST_BLOCKS: usize = 400;
@@ -105,11 +107,13 @@ impl Tail {
         }
         let mut worst = None;
         for count in EXCESSES.into_iter().filter(|count| *count <= most) {
-            let (threshold_at, beyond, buckets) = excesses(histogram, count);
-            if buckets < FEWEST_BUCKETS {
-                worst.get_or_insert(Refusal::TooCoarse { values: buckets });
-                continue;
-            }
+            let (threshold_at, beyond) = match excesses(histogram, count) {
+                Ok(excesses) => excesses,
+                Err(values) => {
+                    worst.get_or_insert(Refusal::TooCoarse { values });
+                    continue;
+                }
+            };
             let threshold = Ns(threshold_at.floor() as i64);
             if let Some(maxima) = maxima {
                 refuse_clusters(maxima, threshold, beyond.len())?;
@@ -231,16 +235,20 @@ impl Blocks {
     }
 }
 
-/// The `count` largest samples or a few more, as the distances beyond a threshold, ascending; the threshold; and how
-/// many buckets they are from. Those of a bucket are spread evenly over it: ties would be taken for a bad fit.
-fn excesses(histogram: &Histogram, count: u64) -> (f64, Vec<f64>, usize) {
+/// The `count` largest samples or a few more, as a threshold and the distances beyond it, ascending. Those of a bucket
+/// are spread evenly over it: ties would be taken for a bad fit. `Err`: they are from too few buckets, so many; or most
+/// are from one, which may hold all of a night's.
+fn excesses(histogram: &Histogram, count: u64) -> Result<(f64, Vec<f64>), usize> {
     let buckets = histogram.buckets();
-    let mut held = 0;
+    let mut held = 0_u64;
     let first = buckets.iter().rposition(|bucket| {
-        held += bucket.count;
+        held = held.saturating_add(bucket.count);
         held >= count
     });
     let own = &buckets[first.unwrap_or(0)..];
+    if own.len() < FEWEST_BUCKETS || held > count.saturating_mul(MOST_HELD) {
+        return Err(own.len());
+    }
     let threshold = own.first().map_or(0.0, |bucket| bucket.from.0 as f64 - 0.5);
     let max = histogram.max().unwrap_or_default().0 as f64;
     let spread = own.iter().flat_map(|bucket| {
@@ -253,7 +261,7 @@ fn excesses(histogram: &Histogram, count: u64) -> (f64, Vec<f64>, usize) {
         *last = max - threshold;
     }
     beyond.sort_by(f64::total_cmp);
-    (threshold, beyond, own.len())
+    Ok((threshold, beyond))
 }
 
 fn refuse_trend(maxima: &Maxima) -> Result<(), Refusal> {

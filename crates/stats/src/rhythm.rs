@@ -40,8 +40,13 @@ pub fn rhythm(times: &[Ns]) -> Option<Rhythm> {
     candidates.dedup_by(|a, b| (*a - *b).abs() < 1e-6 * *b);
     let tried = candidates.len() as f64;
     let found = candidates.iter().map(|&period| refined(&times, period));
-    let good = found.filter(|(_, strength)| {
-        *strength >= WEAKEST && tried * (-(times.len() as f64) * strength * strength).exp() < BY_CHANCE
+    // Of a longer period the instants are one beat, not several.
+    let span = (times[times.len() - 1].0 - times[0].0) as f64;
+    let longest = span * 1.1 / (FEWEST - 1) as f64;
+    let good = found.filter(|(period, strength)| {
+        *period <= longest
+            && *strength >= WEAKEST
+            && tried * (-(times.len() as f64) * strength * strength).exp() < BY_CHANCE
     });
     let good: Vec<(f64, f64)> = good.collect();
     let strongest = good.iter().map(|found| found.1).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Programs that must not outlive the one that started them.
+//! Processes: programs that must not outlive the one that started them, and forks for their own sake.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::io;
@@ -24,4 +24,24 @@ pub fn die_with_parent(command: &mut Command) {
     // SAFETY: between fork and exec only async-signal-safe calls are allowed; `set` makes two
     // system calls, and allocates nothing.
     unsafe { command.pre_exec(set) };
+}
+
+/// Forks a process that ends at once, and waits for it: what a load is made of.
+///
+/// # Errors
+/// The refusal: too many processes, or too little memory.
+///
+/// [`fork(2)`](https://man7.org/linux/man-pages/man2/fork.2.html)
+pub fn fork_and_wait() -> io::Result<()> {
+    // SAFETY: the child makes no call but `_exit`, which is async-signal-safe and does not return.
+    let child = unsafe {
+        match libc::fork() {
+            0 => libc::_exit(0),
+            child => child,
+        }
+    };
+    let child = rustix::process::Pid::from_raw(child).filter(|_| child > 0);
+    let child = child.ok_or_else(io::Error::last_os_error)?;
+    rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty())?;
+    Ok(())
 }

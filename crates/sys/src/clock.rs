@@ -63,11 +63,11 @@ pub fn sleep_until(clock: Clock, due: Ns) -> Result<(), SysError> {
     }
 }
 
-fn to_ns(time: Timespec) -> Ns {
+pub(crate) fn to_ns(time: Timespec) -> Ns {
     Ns(time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec))
 }
 
-fn to_timespec(time: Ns) -> Timespec {
+pub(crate) fn to_timespec(time: Ns) -> Timespec {
     Timespec { tv_sec: time.0.div_euclid(1_000_000_000), tv_nsec: time.0.rem_euclid(1_000_000_000) }
 }
 

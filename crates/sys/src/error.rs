@@ -21,6 +21,11 @@ impl SysError {
         Self::new(call, tried, io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }
 
+    /// From an error of the standard library, which knows the call's errno.
+    pub fn of_io(call: &'static str, tried: impl Into<String>, error: &io::Error) -> Self {
+        Self::new(call, tried, error.raw_os_error().unwrap_or(0))
+    }
+
     /// The call's name, as its man page spells it.
     pub fn call(&self) -> &'static str {
         self.call

@@ -8,29 +8,41 @@
 mod affinity;
 mod child;
 mod clock;
+mod condition;
 #[cfg(feature = "counting-allocator")]
 mod counting;
 mod error;
+mod eventfd;
 mod file_map;
+mod futex;
 mod limits;
 mod loopback;
 mod memory;
+mod queue;
 mod sched;
 mod signal;
 mod thread;
+mod thread_signal;
+mod timerfd;
 mod usage;
 
 pub use affinity::{getaffinity, setaffinity};
-pub use child::die_with_parent;
+pub use child::{die_with_parent, fork_and_wait};
 pub use clock::{Clock, now, sleep_until};
+pub use condition::Condition;
 #[cfg(feature = "counting-allocator")]
 pub use counting::{CountingAllocator, allocator_calls, most_allocated};
 pub use error::SysError;
+pub use eventfd::EventFd;
 pub use file_map::FileMap;
+pub use futex::{PiLock, futex_wait, futex_wake};
 pub use limits::{Limit, Resource, getrlimit, raise_open_files};
 pub use loopback::loopback_up;
 pub use memory::{Lock, mlockall, munlockall};
+pub use queue::MessageQueue;
 pub use sched::{DeadlineParams, SchedParams, getattr, setattr};
 pub use signal::QueuedSignal;
-pub use thread::{gettid, set_timer_slack};
-pub use usage::{Usage, thread_usage};
+pub use thread::{current_cpu, gettid, set_timer_slack};
+pub use thread_signal::{SignalTimer, ThreadSignal};
+pub use timerfd::TimerFd;
+pub use usage::{Usage, thread_cpu_time, thread_usage};

@@ -1,13 +1,20 @@
 //! The calling thread itself: its id, its timer slack.
 
 use crate::SysError;
-use whylate_base::{Ns, Tid};
+use whylate_base::{Cpu, Ns, Tid};
 
 /// The calling thread's id, as traces show it.
 ///
 /// [`gettid(2)`](https://man7.org/linux/man-pages/man2/gettid.2.html)
 pub fn gettid() -> Tid {
     Tid(rustix::thread::gettid().as_raw_nonzero().get())
+}
+
+/// The CPU that the calling thread runs on, at this moment.
+///
+/// [`getcpu(2)`](https://man7.org/linux/man-pages/man2/getcpu.2.html)
+pub fn current_cpu() -> Cpu {
+    Cpu(u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(u32::MAX))
 }
 
 /// Sets by how much the kernel may delay the calling thread's timers to group them; zero or less returns to the thread's default (50 us).

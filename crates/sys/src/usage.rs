@@ -47,6 +47,13 @@ pub fn thread_usage() -> Result<Usage, SysError> {
     })
 }
 
+/// The CPU time that the calling thread has used, to the nanosecond.
+///
+/// [`clock_gettime(2)`](https://man7.org/linux/man-pages/man2/clock_gettime.2.html), CLOCK_THREAD_CPUTIME_ID
+pub fn thread_cpu_time() -> Ns {
+    crate::clock::to_ns(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

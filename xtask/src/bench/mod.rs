@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measures whylate beside its peers, on this machine. Nothing here passes or fails.
 
 mod check;
+mod measure;
 mod process;
 mod read;
 mod storm;
@@ -19,6 +20,8 @@ pub(crate) enum Bench {
     Storm(storm::Blow),
     /// Check this machine and a large one that is made up, beside rtcqs and TuneD
     Check(check::Check),
+    /// Measure wake-up latencies beside cyclictest, in turn: idle, and under stress-ng
+    Measure(measure::Measure),
 }
 
 impl Bench {
@@ -27,6 +30,7 @@ impl Bench {
             Bench::Read(read) => read.run(root),
             Bench::Storm(storm) => storm.run(),
             Bench::Check(check) => check.run(root),
+            Bench::Measure(measure) => measure.run(root),
         }
     }
 }

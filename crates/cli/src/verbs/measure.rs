@@ -1,42 +1,40 @@
 //! `whylate measure`
 
-use crate::args::MeasureArgs;
+mod histogram;
+
+use crate::args::{LoadArgs, MeasureArgs};
+use crate::live::Audience;
 use crate::outcome::Outcome;
 use crate::output::say;
-use crate::{output, signals};
+use crate::{exports, output, signals};
 use anyhow::Result;
-use std::io::{IsTerminal, Write};
-use whylate_investigate::measure::{MeasureOptions, Progress, measure};
-use whylate_probes::TimerProbe;
+use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
+use whylate_probes::Probe;
+use whylate_probes::load::{Launcher, Load};
 use whylate_report::{html, json, svg, terminal};
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
-    let probe = TimerProbe {
-        cpus: args.cpus.clone(),
-        priority: args.priority,
-        interval: args.interval,
-        threshold: args.threshold,
-        ..TimerProbe::default()
-    };
+    let probe = Probe { worst: args.flight.worst.into(), ..args.probe.probe()? };
     let options = MeasureOptions {
         probe,
-        duration: Some(args.duration),
+        duration: args.probe.duration(),
         trace: !args.no_trace,
         buffer_kib: args.buffer,
+        loading: loading(&args.load),
+        keep: args.flight.keep.as_ref().map(|directory| Keeping { directory: directory.clone(), journal }),
+        dma_latency: args.flight.dma_latency,
+        observer: args.flight.observer,
+        claim: args.flight.claim,
     };
-    let watched = std::io::stderr().is_terminal();
-    if !watched {
-        say!("measuring for {} ...", args.duration);
-    }
+    let mut said = Said::default();
+    exports::check(&args.outlets.exports)?;
+    let mut audience = Audience::gather(args)?;
     let report = measure(&options, &stop.asked, &mut |progress| {
-        if watched {
-            show(&progress, args);
-        }
+        audience.tell(&progress, said.news(&progress));
     })?;
-    if watched {
-        show_line("");
-    }
+    drop(audience);
+    exports::write(&args.outlets.exports, &report)?;
     if let Some(path) = &args.format.page {
         output::write_page(path, || html::measurement(&report), || svg::measurement(&report))?;
     }
@@ -44,6 +42,12 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         output::print_json(&json::measurement(&report))?;
     } else {
         output::print(&terminal::measurement(&report, &output::style()))?;
+        if let Some((upto, sum)) = args.probe.histogram() {
+            output::print(&histogram::text(report.run(), upto, sum)?)?;
+        }
+    }
+    if let Some(noise) = noise(&report) {
+        say!("whylate: {noise}");
     }
     if report.over_threshold.is_some_and(|count| count > 0) {
         return Ok(Outcome::Found);
@@ -51,15 +55,54 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     Ok(Outcome::of(&report.findings, args.fail_on.into()))
 }
 
-/// One line that is written over and over, while a person watches.
-fn show(progress: &Progress<'_>, args: &MeasureArgs) {
-    let wakeups: u64 = progress.cpus.iter().map(|cpu| cpu.histogram.count()).sum();
-    let max = progress.cpus.iter().filter_map(|cpu| cpu.histogram.max()).max().unwrap_or_default();
-    show_line(&format!("{} of {}: {wakeups} wake-ups, max {max}", progress.elapsed, args.duration));
+/// A threshold that tells nothing apart; not where the first sample beyond it was to end the measurement.
+fn noise(report: &MeasureReport) -> Option<String> {
+    let (over, threshold) = (report.over_threshold?, report.probe.threshold?);
+    let all = report.run().all();
+    let usual = all.percentile(0.5).filter(|_| over > all.count() / 2 && !report.probe.stop_at_threshold)?;
+    Some(format!(
+        "the threshold of {threshold} is below what is usual here: {over} of {} {}s were at least that late, half of all \
+         by {usual} or more; a higher one tells the late ones apart",
+        all.count(),
+        report.probe.sample(),
+    ))
 }
 
-/// Writes over the last such line. A terminal that went away is no reason to stop measuring.
-fn show_line(text: &str) {
-    let mut err = std::io::stderr();
-    let _ = write!(err, "\r\x1b[K{text}").and_then(|()| err.flush());
+fn loading(args: &LoadArgs) -> Option<Loading> {
+    let loads: Vec<Load> = args.load.iter().flat_map(|list| list.0.clone()).collect();
+    if loads.is_empty() {
+        return None;
+    }
+    // Not its path: that may have another program by now.
+    let launcher = Launcher { program: "/proc/self/exe".into(), arguments: vec!["load-worker".into()] };
+    Some(Loading { loads, cpus: args.load_cpus.clone(), launcher })
+}
+
+/// The journal of a run that goes on: the document that it will write at its end, as far as it is.
+fn journal(report: &MeasureReport) -> Vec<u8> {
+    json::measurement(report).to_string().into_bytes()
+}
+
+/// What has been said while it runs: each thing once.
+#[derive(Default)]
+struct Said {
+    dead: Vec<String>,
+    unsaved: bool,
+}
+
+impl Said {
+    fn news(&mut self, progress: &Progress<'_>) -> Vec<String> {
+        let mut news = Vec::new();
+        for load in progress.loads {
+            if let Some(died) = load.died.as_ref().filter(|_| !self.dead.contains(&load.name)) {
+                news.push(format!("the load {} does not run any more: {died}", load.name));
+                self.dead.push(load.name.clone());
+            }
+        }
+        if let Some(failure) = progress.chronicle.failure().filter(|_| !self.unsaved) {
+            news.push(format!("cannot save {failure}; measuring goes on"));
+            self.unsaved = true;
+        }
+        news
+    }
 }

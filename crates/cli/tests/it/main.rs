@@ -2,6 +2,7 @@
 //! since what records on this machine must take turns (`support::tracefs`).
 
 mod check;
+mod compare;
 mod convert;
 mod explain;
 mod lab;
@@ -10,7 +11,12 @@ mod lab_guest;
 mod lab_run;
 mod live_rogue;
 mod measure;
+mod measure_loads;
+mod measure_long;
+mod measure_outlets;
+mod measure_probes;
 mod plan;
+mod plot;
 mod readme;
 mod record;
 mod support;

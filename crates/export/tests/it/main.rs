@@ -4,6 +4,7 @@ mod any_event;
 mod cuts;
 mod dat;
 mod json_lines;
+mod latencies;
 mod perfetto;
 #[cfg(feature = "parquet")]
 mod tables;

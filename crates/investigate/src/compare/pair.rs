@@ -75,6 +75,19 @@ impl Part {
             larger,
         }
     }
+
+    /// True where more than chance differs, by as much as the verdict counts.
+    pub fn differs(&self) -> bool {
+        self.tails.is_some_and(|tails| tails.p < SURE)
+            || self.larger.is_some_and(|larger| larger.p < SURE)
+            || self.shifts.iter().any(counts)
+    }
+}
+
+/// True of a quantile that moved by more than chance, and by as much as matters.
+fn counts(shift: &Shift) -> bool {
+    let moved = (shift.after - shift.before).0.abs();
+    shift.is_shown() && moved >= NOTHING.0 && moved as f64 >= SHARE * shift.before.0 as f64
 }
 
 impl Pair {
@@ -116,7 +129,7 @@ fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdi
     }
     let mut why = Vec::new();
     let (mut better, mut worse) = (false, false);
-    let mut count = |worsened: bool, text: String| {
+    let mut add = |worsened: bool, text: String| {
         if worsened {
             worse = true
         } else {
@@ -128,7 +141,7 @@ fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdi
         let (was, is) = (per_million(tails.before, a), per_million(tails.after, b));
         let text =
             format!("beyond {}: {} in a million before, {} now{}", tails.threshold, was, is, chance(tails.p));
-        count(tails.after as f64 / b as f64 > tails.before as f64 / a as f64, text);
+        add(tails.after as f64 / b as f64 > tails.before as f64 / a as f64, text);
     }
     if let Some(larger) = all.larger.filter(|larger| larger.p < SURE) {
         let text = format!(
@@ -136,16 +149,13 @@ fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdi
             larger.share * 100.0,
             chance(larger.p)
         );
-        count(larger.share > 0.5, text);
+        add(larger.share > 0.5, text);
     }
-    for shift in all.shifts.iter().filter(|shift| shift.is_shown()) {
+    for shift in all.shifts.iter().filter(|shift| counts(shift)) {
         let moved = shift.after - shift.before;
-        if moved.0.abs() < NOTHING.0 || (moved.0.abs() as f64) < SHARE * shift.before.0 as f64 {
-            continue;
-        }
         let text =
             format!("the {} went from {} to {}{}", name(shift.q), shift.before, shift.after, interval(shift));
-        count(moved > Ns::ZERO, text);
+        add(moved > Ns::ZERO, text);
     }
     // A cause whose spikes the other run has as usual ones is no news.
     let news = |shift: &&CauseShift| match (shift.before, shift.after) {
@@ -160,6 +170,16 @@ fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdi
         (false, true) => Verdict::Worse,
         (false, false) => Verdict::Same,
     };
+    // The latest samples are among these: without them nothing is shown to be as good.
+    let (lost_before, lost_after) = (before.all().overflow(), after.all().overflow());
+    if matches!(verdict, Verdict::Better | Verdict::Same) && lost_before.max(lost_after) > 0 {
+        let text = format!(
+            "how late {lost_before} samples before and {lost_after} now were is not known: they are off the scale, and \
+             they are the latest. Measure with a larger limit"
+        );
+        why.insert(0, text);
+        return (Verdict::CannotTell, why);
+    }
     (verdict, why)
 }
 

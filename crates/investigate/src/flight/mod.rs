@@ -11,10 +11,11 @@
 //! when an instant is asked for are they emptied into the windows, from which the pages
 //! that cover it are taken. Memory stays bounded however long it runs.
 
+mod facts;
 mod reader;
 mod recorder;
 mod window;
 
 pub use reader::{ReadError, Reader};
 pub use recorder::FlightRecorder;
-pub use window::{Capture, CpuCapture};
+pub use window::{Capture, CpuCapture, Window};

@@ -1,5 +1,6 @@
 //! Reads captures: their pages become a trace.dat in memory, and that the ledger's events.
 
+use super::facts;
 use super::window::Capture;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -63,11 +64,20 @@ impl Reader {
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn open(&self, capture: &Capture) -> Result<TraceFile, ReadError> {
-        Ok(TraceFile::from_bytes(self.image(capture)?)?)
+        Ok(TraceFile::from_bytes(self.image(capture, &[])?)?)
     }
 
-    /// The capture as a trace.dat.
-    fn image(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
+    /// The capture as a trace.dat that stands alone: the facts are in a buffer of their own.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the pages are not what the kernel described.
+    pub fn file(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
+        let marks = facts::pages(&self.facts, &self.description, capture.begins())?;
+        self.image(capture, &marks)
+    }
+
+    /// The capture as a trace.dat, with pages of marks beside it.
+    fn image(&self, capture: &Capture, marks: &[u8]) -> Result<Vec<u8>, ReadError> {
         let parts: Vec<(_, Vec<Cow<'_, [u8]>>)> = capture
             .cpus
             .iter()
@@ -95,7 +105,13 @@ impl Reader {
             })
             .collect();
         let mut image = Cursor::new(Vec::new());
-        write(&mut image, &self.description, &[Buffer { name: "", clock: &self.clock, cpus }])?;
+        let mut buffers = vec![Buffer { name: "", clock: &self.clock, cpus }];
+        if let Some(first) = capture.cpus.first().filter(|_| !marks.is_empty()) {
+            let pages = Pages::Memory(marks.chunks(self.description.page_size.max(1)).collect());
+            let cpus = vec![CpuPages { cpu: first.cpu, pages, stats: "" }];
+            buffers.push(Buffer { name: "facts", clock: &self.clock, cpus });
+        }
+        write(&mut image, &self.description, &buffers)?;
         Ok(image.into_inner())
     }
 }

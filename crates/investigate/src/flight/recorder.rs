@@ -2,7 +2,7 @@
 //! its pages are drained into.
 
 use super::reader::Reader;
-use super::window::{Capture, Page, Window};
+use super::window::{Capture, Window};
 use crate::record::{RecordError, Session, SessionOptions};
 use std::num::NonZero;
 use std::path::Path;
@@ -87,9 +87,7 @@ impl FlightRecorder {
                 if pages.read_page(&mut self.page)?.is_none() {
                     break;
                 }
-                if let Some(page) = Page::new(&self.page) {
-                    window.push(page);
-                }
+                window.push_bytes(&self.page);
             }
         }
         Ok(now)

@@ -33,7 +33,7 @@ impl Page {
 
 /// The latest pages of one CPU, oldest first, up to a number of bytes.
 #[derive(Debug)]
-pub(super) struct Window {
+pub struct Window {
     pages: VecDeque<Arc<Page>>,
     bytes: usize,
     capacity: usize,
@@ -41,12 +41,19 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(capacity: usize) -> Self {
+    /// No pages yet, and never more than `capacity` bytes of them, or one.
+    pub fn new(capacity: usize) -> Self {
         Window { pages: VecDeque::new(), bytes: 0, capacity, pushed: 0 }
     }
 
-    /// Adds the next page and forgets the oldest that no longer fit.
-    pub(super) fn push(&mut self, mut page: Page) {
+    /// Adds a copy of the next page and forgets the oldest that no longer fit. What is no page is left out.
+    pub fn push_bytes(&mut self, bytes: &[u8]) {
+        if let Some(page) = Page::new(bytes) {
+            self.push(page);
+        }
+    }
+
+    fn push(&mut self, mut page: Page) {
         page.number = self.pushed;
         self.pushed += 1;
         self.bytes += page.bytes.len();
@@ -57,7 +64,7 @@ impl Window {
     }
 
     /// The pages that hold the events from `from` to `to`. A page ends where the next begins.
-    pub(super) fn cover(&self, cpu: Cpu, from: Ns, to: Ns) -> CpuCapture {
+    pub fn cover(&self, cpu: Cpu, from: Ns, to: Ns) -> CpuCapture {
         let end = self.pages.partition_point(|page| page.start <= to);
         let begun = self.pages.partition_point(|page| page.start <= from);
         // The last page that begins at or before `from` is the one that holds it.
@@ -154,7 +161,7 @@ mod tests {
         assert_eq!(covered(&window, 200, 400), [200, 300, 400]);
         assert_eq!(covered(&window, 500, 600), [400], "an idle CPU's last page may still be in use");
         assert_eq!(covered(&window, 50, 120), [100], "what was before the first page is not there");
-        assert_eq!(covered(&window, 10, 90), []);
+        assert!(covered(&window, 10, 90).is_empty());
     }
 
     #[test]

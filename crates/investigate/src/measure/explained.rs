@@ -1,8 +1,8 @@
 //! From kept spikes and their windows to explanations: finds, in the window of each, the
 //! activation that the measuring thread saw.
 
-use super::keep::{Kept, Window};
-use super::report::{ExplainedSpike, NotExplained, SpikeKind};
+use super::keep::{Explained, Kept, Window};
+use super::report::{NotExplained, SpikeKind};
 use crate::flight::{Capture, Reader};
 use crate::in_full;
 use whylate_base::{Finding, Ns, Tid};
@@ -15,53 +15,83 @@ use whylate_probes::Spike;
 /// kernel/time/timekeeping.c).
 const SLACK: Ns = Ns::from_us(10);
 
-/// Explains each spike, in the order given, and says what the windows say beyond them.
-///
-/// All windows are explained as one trace with holes: only so are events counted once that
-/// are in several windows, and rhythms seen that are longer than one.
-pub(super) fn explain(kept: Vec<Kept>, reader: Option<&Reader>) -> (Vec<ExplainedSpike>, Vec<Finding>) {
-    let mut captures = Vec::new();
-    let mut taken = Vec::with_capacity(kept.len());
-    let mut spikes = Vec::with_capacity(kept.len());
-    for Kept { spike, kind, window } in kept {
-        taken.push(matches!(window, Window::Taken(_)));
-        let why = match window {
-            Window::Missing(why) => why,
-            Window::Pending => NotExplained::NoTrace,
-            Window::Taken(capture) => {
-                captures.push(capture);
-                NotExplained::NoTrace
-            }
-        };
-        let Spike { cpu, tid, due, woken } = spike;
-        spikes.push(ExplainedSpike { cpu, tid, kind, due, woken, answer: Err(why) });
-    }
-    let (Some(reader), Some(capture)) = (reader, together(captures)) else { return (spikes, Vec::new()) };
-    let mut threads: Vec<Tid> = spikes.iter().map(|spike| spike.tid).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let explanation = reader.explain(&capture, &threads).map_err(|error| in_full(&error));
-    // One without a window is not to be looked for: the recorder failed before it.
-    for (spike, _) in spikes.iter_mut().zip(taken).filter(|(_, taken)| *taken) {
-        spike.answer = answer(spike, &explanation);
-    }
-    (spikes, explanation.map(|explanation| explanation.findings).unwrap_or_default())
+/// What turns windows into explanations and files.
+pub trait Explain {
+    /// What the window shows of these threads.
+    ///
+    /// # Errors
+    /// In a sentence, why it cannot be read.
+    fn explain(&self, window: &Capture, threads: &[Tid]) -> Result<Explanation, String>;
+
+    /// The window as a file.
+    ///
+    /// # Errors
+    /// In a sentence, why there is none.
+    fn file(&self, window: &Capture) -> Result<Vec<u8>, String>;
 }
 
-fn together(mut captures: Vec<Capture>) -> Option<Capture> {
+impl Explain for Reader {
+    fn explain(&self, window: &Capture, threads: &[Tid]) -> Result<Explanation, String> {
+        self.explain(window, threads).map_err(|error| in_full(&error))
+    }
+
+    fn file(&self, window: &Capture) -> Result<Vec<u8>, String> {
+        self.file(window).map_err(|error| in_full(&error))
+    }
+}
+
+/// Explains one spike by its own window, if that is taken and nobody has looked at it.
+pub(super) fn explain_one(kept: &mut Kept, reader: &dyn Explain) {
+    if let Window::Taken(capture) = std::mem::replace(&mut kept.window, Window::Pending) {
+        let explanation = reader.explain(&capture, &[kept.spike.tid]);
+        let answer = answer(&kept.spike, kept.kind, &explanation);
+        let findings = explanation.map(|explanation| explanation.findings).unwrap_or_default();
+        kept.window = Window::Explained(Box::new(Explained { answer, findings, capture: Some(capture) }));
+    }
+}
+
+/// Explains all spikes whose windows are still there, by all of these as one trace with holes: only so are events
+/// counted once that are in several windows, and rhythms seen that are longer than one. Gives what the windows say
+/// beyond the spikes.
+pub(super) fn explain_together(kept: &mut [Kept], reader: &dyn Explain) -> Vec<Finding> {
+    let Some(capture) = together(kept.iter().filter_map(Kept::capture)) else { return Vec::new() };
+    let mut threads: Vec<Tid> = kept.iter().map(|kept| kept.spike.tid).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let explanation = reader.explain(&capture, &threads);
+    for kept in kept.iter_mut().filter(|kept| kept.capture().is_some()) {
+        let together = answer(&kept.spike, kept.kind, &explanation);
+        // Each window alone is less of a trace, but an answer is better than none.
+        if together.is_ok() || kept.answer().is_err() {
+            let said = Explained { answer: together, findings: Vec::new(), capture: None };
+            kept.window = Window::Explained(Box::new(said));
+        }
+    }
+    explanation.map(|explanation| explanation.findings).unwrap_or_default()
+}
+
+fn together<'a>(captures: impl Iterator<Item = &'a Capture>) -> Option<Capture> {
+    let mut captures: Vec<&Capture> = captures.collect();
     captures.sort_by_key(|capture| capture.from);
-    captures.into_iter().reduce(|mut all, later| {
-        all.extend(&later);
-        all
-    })
+    let (first, later) = captures.split_first()?;
+    let mut all = Capture::clone(first);
+    later.iter().for_each(|later| all.extend(later));
+    Some(all)
 }
 
 fn answer(
-    spike: &ExplainedSpike,
+    spike: &Spike,
+    kind: SpikeKind,
     explanation: &Result<Explanation, String>,
 ) -> Result<Activation, NotExplained> {
     match explanation {
-        Ok(explanation) => find(&explanation.activations, spike).cloned().ok_or(NotExplained::NotFound),
+        Ok(explanation) => {
+            let found = find(&explanation.activations, spike, kind).ok_or(NotExplained::NotFound)?;
+            // A thread that ran before the spike began was held up in the middle of its work.
+            let ran = kind != SpikeKind::Stuck && found.running.is_some_and(|running| running < spike.due);
+            let part = ran.then(|| found.held_up(spike.due, spike.woken)).flatten();
+            Ok(part.unwrap_or_else(|| found.clone()))
+        }
         Err(why) => Err(NotExplained::Unreadable(why.clone())),
     }
 }
@@ -69,15 +99,15 @@ fn answer(
 /// The activation that is due at the same nanosecond: the timer's own expiry. Without it
 /// (its start was not recorded), the last that ran by the time the thread read the clock, if
 /// it had not ended before; of a stuck thread, the one that never ran.
-fn find<'a>(activations: &'a [Activation], spike: &ExplainedSpike) -> Option<&'a Activation> {
+fn find<'a>(activations: &'a [Activation], spike: &Spike, kind: SpikeKind) -> Option<&'a Activation> {
     let own = || activations.iter().filter(|activation| activation.tid == spike.tid);
     let around = |activation: &&Activation| match activation.running {
         Some(running) => {
-            spike.kind != SpikeKind::Stuck
+            kind != SpikeKind::Stuck
                 && running <= spike.woken + SLACK
                 && activation.end + SLACK >= spike.woken
         }
-        None => spike.kind == SpikeKind::Stuck,
+        None => kind == SpikeKind::Stuck,
     };
     own().find(|activation| activation.due == spike.due).or_else(|| {
         own().filter(around).max_by_key(|activation| activation.running.unwrap_or(activation.due))
@@ -134,9 +164,8 @@ mod tests {
     }
 
     fn found(tid: Tid, kind: SpikeKind, due: i64, woken: i64) -> Option<i64> {
-        let answer = Err(NotExplained::NotFound);
-        let spike = ExplainedSpike { cpu: Cpu(0), tid, kind, due: Ns(due), woken: Ns(woken), answer };
-        find(&activations(), &spike).map(|activation| activation.due.0)
+        let spike = Spike { cpu: Cpu(0), tid, due: Ns(due), woken: Ns(woken) };
+        find(&activations(), &spike, kind).map(|activation| activation.due.0)
     }
 
     #[test]

@@ -1,15 +1,16 @@
-//! Which spikes are worth a window of the trace, within bounds.
+//! Which spikes are listed, and what is held of each: within bounds, however long it runs.
 
 use super::report::{NotExplained, SpikeKind};
 use crate::flight::Capture;
 use std::collections::HashSet;
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Cpu, Finding, Ns};
+use whylate_ledger::Activation;
 use whylate_probes::Spike;
 
 /// The most spikes that are listed.
-const MAX_KEPT: usize = 100;
-/// The most memory for the windows of all of them.
-const MAX_BYTES: usize = 128 << 20;
+pub(super) const MAX_KEPT: usize = 100;
+/// The most memory for the windows of all of them. A window that has been explained may go; what it said stays.
+const MAX_BYTES: usize = 64 << 20;
 
 /// A spike that will be listed, unless worse ones come.
 pub(super) struct Kept {
@@ -24,6 +25,75 @@ pub(super) enum Window {
     Pending,
     Taken(Capture),
     Missing(NotExplained),
+    Explained(Box<Explained>),
+}
+
+/// What a window said.
+pub(super) struct Explained {
+    pub(super) answer: Result<Activation, NotExplained>,
+    pub(super) findings: Vec<Finding>,
+    /// The window itself, for as long as there is memory for it: together, windows say more.
+    pub(super) capture: Option<Capture>,
+}
+
+impl Kept {
+    fn new(spike: Spike, kind: SpikeKind) -> Kept {
+        Kept { spike, kind, window: Window::Pending }
+    }
+
+    /// What is known of it by now.
+    pub(super) fn answer(&self) -> Result<&Activation, &NotExplained> {
+        match &self.window {
+            Window::Pending | Window::Taken(_) => Err(&NotExplained::NotYet),
+            Window::Missing(why) => Err(why),
+            Window::Explained(explained) => explained.answer.as_ref(),
+        }
+    }
+
+    pub(super) fn is_taken(&self) -> bool {
+        matches!(self.window, Window::Taken(_))
+    }
+
+    pub(super) fn is_ready(&self, now: Ns, after: Ns) -> bool {
+        matches!(self.window, Window::Pending) && self.spike.woken + after <= now
+    }
+
+    /// Takes its window, if that is over at `now`.
+    pub(super) fn take(
+        &mut self,
+        now: Ns,
+        after: Ns,
+        window: &mut impl FnMut(&Spike) -> Result<Capture, NotExplained>,
+    ) {
+        if self.is_ready(now, after) {
+            self.window = match window(&self.spike) {
+                Ok(capture) => Window::Taken(capture),
+                Err(why) => Window::Missing(why),
+            };
+        }
+    }
+
+    /// Gives its window up; gives what that said beyond the spike.
+    fn give_up(&mut self) -> Vec<Finding> {
+        match &mut self.window {
+            Window::Explained(explained) => {
+                explained.capture = None;
+                std::mem::take(&mut explained.findings)
+            }
+            window => {
+                *window = Window::Missing(NotExplained::GivenUp);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn capture(&self) -> Option<&Capture> {
+        match &self.window {
+            Window::Taken(capture) => Some(capture),
+            Window::Explained(explained) => explained.capture.as_ref(),
+            Window::Pending | Window::Missing(_) => None,
+        }
+    }
 }
 
 /// The spikes that are worst, or over the threshold, so far.
@@ -42,81 +112,82 @@ impl Keep {
         Keep { worst, threshold, max_bytes: MAX_BYTES, kept: Vec::new(), over_threshold: 0 }
     }
 
-    /// How many wake-ups were over the threshold, listed or not.
-    pub(super) fn over_threshold(&self) -> u64 {
-        self.over_threshold
+    /// How many wake-ups were over the threshold, listed or not; `None` without one.
+    pub(super) fn over_threshold(&self) -> Option<u64> {
+        self.threshold.map(|_| self.over_threshold)
     }
 
-    /// Adds a spike, and lets go of those it displaces.
-    pub(super) fn offer(&mut self, spike: Spike) {
+    /// Adds a spike; gives those it displaces.
+    pub(super) fn offer(&mut self, spike: Spike) -> Vec<Kept> {
         let over = self.threshold.is_some_and(|threshold| spike.latency() >= threshold);
         self.over_threshold += u64::from(over);
-        let kind = if over { SpikeKind::OverThreshold } else { SpikeKind::Worst };
-        self.add(Kept { spike, kind, window: Window::Pending });
+        self.add(Kept::new(spike, if over { SpikeKind::OverThreshold } else { SpikeKind::Worst }))
     }
 
-    /// Adds a thread that has not run since its spike's due instant.
-    pub(super) fn stuck(&mut self, spike: Spike) {
-        self.add(Kept { spike, kind: SpikeKind::Stuck, window: Window::Pending });
+    /// Adds a thread that has not run since its spike's due instant; gives those it displaces.
+    pub(super) fn stuck(&mut self, spike: Spike) -> Vec<Kept> {
+        self.add(Kept::new(spike, SpikeKind::Stuck))
     }
 
-    fn add(&mut self, new: Kept) {
+    fn add(&mut self, new: Kept) -> Vec<Kept> {
         // Worst first; of equals the earlier first.
         let latency = new.spike.latency();
         let at = self.kept.partition_point(|kept| kept.spike.latency() >= latency);
         self.kept.insert(at, new);
         let mut cpus: Vec<Cpu> = Vec::new();
-        let mut rank = 0;
-        self.kept.retain(|kept| {
+        let mut displaced = Vec::new();
+        for (rank, kept) in std::mem::take(&mut self.kept).into_iter().enumerate() {
             let first_of_cpu = !cpus.contains(&kept.spike.cpu);
             if first_of_cpu {
                 cpus.push(kept.spike.cpu);
             }
-            rank += 1;
-            let wanted = self.worst > 0 && (rank <= self.worst || first_of_cpu);
-            wanted || kept.kind != SpikeKind::Worst
-        });
-        self.kept.truncate(MAX_KEPT);
+            let wanted = self.worst > 0 && (rank < self.worst || first_of_cpu);
+            let listed = self.kept.len() < MAX_KEPT && (wanted || kept.kind != SpikeKind::Worst);
+            if listed { self.kept.push(kept) } else { displaced.push(kept) }
+        }
+        displaced
     }
 
     /// True when a window can be taken: its end, `after` the wake-up, has passed.
     pub(super) fn is_ready(&self, now: Ns, after: Ns) -> bool {
-        self.pending().any(|kept| kept.spike.woken + after <= now)
+        self.kept.iter().any(|kept| kept.is_ready(now, after))
     }
 
-    fn pending(&self) -> impl Iterator<Item = &Kept> {
-        self.kept.iter().filter(|kept| matches!(kept.window, Window::Pending))
-    }
-
-    /// Takes every window that is over at `now`, worst spikes first, until memory is used up.
+    /// Takes every window that is over at `now`, worst spikes first, and gives windows up where memory is used up:
+    /// those of the least late. What these had said beyond their spikes is given.
     pub(super) fn take(
         &mut self,
         now: Ns,
         after: Ns,
-        mut window: impl FnMut(&Spike) -> Result<Capture, NotExplained>,
-    ) {
-        let ready =
-            |kept: &&mut Kept| matches!(kept.window, Window::Pending) && kept.spike.woken + after <= now;
-        for kept in self.kept.iter_mut().filter(ready) {
-            kept.window = match window(&kept.spike) {
-                Ok(capture) => Window::Taken(capture),
-                Err(why) => Window::Missing(why),
-            };
-        }
+        window: &mut impl FnMut(&Spike) -> Result<Capture, NotExplained>,
+    ) -> Vec<Finding> {
+        self.kept.iter_mut().for_each(|kept| kept.take(now, after, window));
         let (mut bytes, mut seen) = (0, HashSet::new());
+        let mut said = Vec::new();
         for (nth, kept) in self.kept.iter_mut().enumerate() {
-            if let Window::Taken(capture) = &kept.window {
+            if let Some(capture) = kept.capture() {
                 bytes += capture.unseen_bytes(&mut seen);
                 if nth > 0 && bytes > self.max_bytes {
-                    kept.window = Window::Missing(NotExplained::GivenUp);
+                    said.append(&mut kept.give_up());
                 }
             }
         }
+        said
     }
 
     /// All that is kept, worst first.
-    pub(super) fn finish(self) -> Vec<Kept> {
-        self.kept
+    pub(super) fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    /// The same, to be explained.
+    pub(super) fn kept_mut(&mut self) -> &mut [Kept] {
+        &mut self.kept
+    }
+
+    /// The worst whose window has not been looked at.
+    pub(super) fn next_taken(&mut self) -> Option<&mut Kept> {
+        self.kept.iter_mut().find(|kept| kept.is_taken())
     }
 }
 
@@ -130,8 +201,8 @@ mod tests {
         Spike { cpu: Cpu(cpu), tid: Tid(1000 + cpu as i32), due: Ns(due), woken: Ns(due + latency) }
     }
 
-    fn latencies(keep: Keep) -> Vec<(u32, i64)> {
-        keep.finish().iter().map(|kept| (kept.spike.cpu.0, kept.spike.latency().0)).collect()
+    fn latencies(keep: &Keep) -> Vec<(u32, i64)> {
+        keep.kept().iter().map(|kept| (kept.spike.cpu.0, kept.spike.latency().0)).collect()
     }
 
     #[test]
@@ -140,15 +211,16 @@ mod tests {
         for (due, (cpu, latency)) in (0..).zip([(0, 10), (0, 40), (0, 30), (1, 5), (0, 50), (1, 7)]) {
             keep.offer(spike(cpu, due, latency));
         }
-        assert_eq!(latencies(keep), [(0, 50), (0, 40), (1, 7)]);
+        assert_eq!(latencies(&keep), [(0, 50), (0, 40), (1, 7)]);
     }
 
     #[test]
     fn over_the_threshold_all_are_counted_and_the_worst_hundred_listed() {
         let mut keep = Keep::new(0, Some(Ns(100)));
-        (0..300).for_each(|i| keep.offer(spike(0, i, i)));
-        assert_eq!(keep.over_threshold(), 200);
-        let listed = latencies(keep);
+        let displaced: usize = (0..300).map(|i| keep.offer(spike(0, i, i)).len()).sum();
+        assert_eq!(displaced, 200);
+        assert_eq!(keep.over_threshold(), Some(200));
+        let listed = latencies(&keep);
         assert_eq!(listed.len(), MAX_KEPT);
         assert_eq!((listed[0].1, listed[99].1), (299, 200));
     }
@@ -162,7 +234,7 @@ mod tests {
         assert!(keep.is_ready(Ns(160), Ns(10)));
         let mut taken = 0;
         let mut take = |keep: &mut Keep, now| {
-            keep.take(Ns(now), Ns(10), |spike| {
+            keep.take(Ns(now), Ns(10), &mut |spike| {
                 taken += 1;
                 Ok(Capture { from: spike.due, to: spike.woken, cpus: vec![] })
             });
@@ -171,7 +243,7 @@ mod tests {
         assert!(!keep.is_ready(Ns(200), Ns(10)));
         take(&mut keep, 400);
         assert_eq!(taken, 2);
-        assert!(keep.finish().iter().all(|kept| matches!(kept.window, Window::Taken(_))));
+        assert!(keep.kept().iter().all(Kept::is_taken));
     }
 
     proptest! {
@@ -181,7 +253,7 @@ mod tests {
             for (due, &(cpu, latency)) in (0..).zip(&samples) {
                 keep.offer(spike(cpu, due * 10_000, latency));
             }
-            let listed = latencies(keep);
+            let listed = latencies(&keep);
             let mut sorted: Vec<i64> = samples.iter().map(|sample| sample.1).collect();
             sorted.sort_unstable_by(|a, b| b.cmp(a));
             sorted.truncate(n);

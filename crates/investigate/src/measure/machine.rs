@@ -4,11 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use whylate_base::CpuSet;
 use whylate_host::{Irq, Reading, Snapshot, Thread, Tree};
+use whylate_probes::load::Loads;
 
 /// The settings of this machine that a latency may depend on, by name. What could not be read is left out: nothing can
 /// be said of it.
 pub(super) fn settings() -> Vec<(String, String)> {
     of(&Snapshot::read(&Tree::live()))
+}
+
+/// The loads that run are of the machine's state as well.
+pub(super) fn add_loads(settings: &mut Vec<(String, String)>, loads: Option<&Loads>) {
+    let Some(loads) = loads else { return };
+    settings.push(("load".to_owned(), loads.to_string()));
+    settings.sort();
 }
 
 fn of(host: &Snapshot) -> Vec<(String, String)> {

@@ -1,24 +1,45 @@
 //! What the measurement itself did to the machine: said, so that nobody has to guess.
 
 use super::report::TraceState;
+use super::run::MeasureOptions;
 use whylate_base::Ns;
-use whylate_probes::{Lacking, TimerProbe, TimerResult};
+use whylate_probes::{Kind, Lacking, ProbeResult};
 
 /// Sentences for the report.
-pub(super) fn observer(probe: &TimerProbe, result: &TimerResult, trace: &TraceState) -> Vec<String> {
+pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &TraceState) -> Vec<String> {
     let mut notes = Vec::new();
+    let probe = &options.probe;
     let share = |part: Ns| part.0 as f64 / result.elapsed.0.max(1) as f64 / result.cpus.len().max(1) as f64;
     notes.push(format!(
-        "a measuring thread woke every {} on each measured CPU and used {:.1} % of it; an idle CPU slept less \
-         deeply for it than it would have otherwise",
-        probe.interval,
-        100.0 * share(result.cpu_time),
+        "{}{}; an idle CPU slept less deeply for it than it would have otherwise",
+        match probe.kind {
+            Kind::Timer(_) =>
+                format!("a measuring thread woke every {} on each measured CPU", probe.interval),
+            Kind::Ipc { .. } =>
+                format!("a thread woke another every {} on each measured CPU", probe.interval),
+            Kind::Busy { .. } => "a measuring thread spun on each measured CPU".to_owned(),
+            Kind::Deadline { .. } =>
+                format!("a measuring thread worked every {}, on any CPU", probe.interval),
+            Kind::Hwlat { width } => format!(
+                "a measuring thread spun for {width} every {} on each measured CPU, before all others",
+                probe.interval
+            ),
+        },
+        // While it runs, that is not known.
+        match result.cpu_time > Ns::ZERO {
+            true => format!(" and used {:.1} % of it", 100.0 * share(result.cpu_time)),
+            false => String::new(),
+        },
     ));
-    notes.push(
-        "/dev/cpu_dma_latency was not held, unlike cyclictest: leaving deep idle states is in these numbers, as it \
-         would be in an application's"
+    notes.push(match options.dma_latency {
+        Some(us) => format!(
+            "/dev/cpu_dma_latency was held at {us} us, as cyclictest does at 0: idle states that take longer to leave \
+             were not entered; an application that does not hold it is later than these numbers"
+        ),
+        None => "/dev/cpu_dma_latency was not held, unlike cyclictest: leaving deep idle states is in these numbers, as \
+                 it would be in an application's"
             .to_owned(),
-    );
+    });
     if let TraceState::Recorded { events, .. } = trace {
         notes.push(format!(
             "a trace ran along, {:.0} events/s over all CPUs: every event costs the CPU that it happens on some time, \

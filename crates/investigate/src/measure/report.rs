@@ -1,15 +1,20 @@
 //! What a measurement says: plain data for the renderers.
 
+use super::beyond::Beyond;
+use super::groups::{SpikeGroup, steady_name};
+use super::observed::Observed;
 use std::fmt;
 use whylate_base::{Cpu, Finding, Ns, Tid};
 use whylate_ledger::Activation;
-use whylate_probes::{CpuResult, Degraded, TimerProbe};
+use whylate_probes::load::LoadReport;
+use whylate_probes::{CpuResult, Degraded, Probe};
+use whylate_stats::{Late, Measured, Run};
 
 /// A measurement, whole or cut short by the user.
 #[derive(Clone, Debug)]
 pub struct MeasureReport {
     /// What was asked for.
-    pub probe: TimerProbe,
+    pub probe: Probe,
     /// How long it ran.
     pub elapsed: Ns,
     /// The distribution of each CPU, ascending.
@@ -30,6 +35,59 @@ pub struct MeasureReport {
     pub machine: Vec<(String, String)>,
     /// What the measurement itself did to the machine, and what that means for the numbers.
     pub observer: Vec<String>,
+    /// Spikes by cause and culprit: those over the threshold, listed or not; without one those listed.
+    pub groups: Vec<SpikeGroup>,
+    /// The loads that ran meanwhile.
+    pub loads: Vec<LoadReport>,
+    /// What lies beyond what was seen, and whether what was claimed holds; `None` while it runs.
+    pub beyond: Option<Beyond>,
+    /// What the trace changed, where that was measured.
+    pub observed: Option<Observed>,
+    /// False for a look at a measurement that goes on.
+    pub is_complete: bool,
+}
+
+impl MeasureReport {
+    /// As a run, to be compared and claimed by.
+    pub fn run(&self) -> Run {
+        let begin = self.spikes.iter().map(|spike| spike.due).min();
+        let thread = |cpu: &CpuResult| Measured {
+            cpu: cpu.bound.then_some(cpu.cpu),
+            name: if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) },
+            histogram: cpu.histogram.clone(),
+            maxima: Some(cpu.maxima.clone()),
+        };
+        let late = |spike: &ExplainedSpike| {
+            let verdict = spike.answer.as_ref().ok().map(|activation| &activation.verdict);
+            Late {
+                cpu: Some(spike.cpu),
+                after: begin.map(|begin| spike.due - begin),
+                latency: spike.latency(),
+                cause: verdict.map(|verdict| verdict.cause.code().to_owned()),
+                culprit: verdict.and_then(|verdict| verdict.by.as_ref()).map(steady_name),
+            }
+        };
+        Run {
+            label: String::new(),
+            tool: "whylate measure".to_owned(),
+            probe: self.probe.kind.to_string(),
+            interval: Some(self.probe.interval),
+            elapsed: Some(self.elapsed),
+            threads: self.cpus.iter().filter(|cpu| cpu.histogram.count() > 0).map(thread).collect(),
+            spikes: self.spikes.iter().map(late).collect(),
+            machine: self.machine.clone(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// A file with the trace around a spike, in the directory of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
 }
 
 /// Why a wake-up is listed.
@@ -58,6 +116,8 @@ pub struct ExplainedSpike {
     pub woken: Ns,
     /// What the trace shows of it, with ledger and verdict, or why that is not known.
     pub answer: Result<Activation, NotExplained>,
+    /// Where its trace is saved; `None`: it is not.
+    pub saved: Option<Saved>,
 }
 
 impl ExplainedSpike {
@@ -72,6 +132,8 @@ impl ExplainedSpike {
 pub enum NotExplained {
     /// No trace ran along; [`MeasureReport::trace`] says why.
     NoTrace,
+    /// Its turn has not come: of a measurement that goes on.
+    NotYet,
     /// The kernel had overwritten the moment before it was read.
     Overwritten {
         /// From here on the CPU's events are known; `None` when there are none.
@@ -89,6 +151,7 @@ impl fmt::Display for NotExplained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotExplained::NoTrace => f.write_str("no trace ran along"),
+            NotExplained::NotYet => f.write_str("its turn had not come when this was written"),
             NotExplained::Overwritten { .. } => f.write_str(
                 "the kernel had overwritten this moment before it could be read: give it a larger buffer \
                  (--buffer), or leave the recorder a CPU that is not fully used",

@@ -1,25 +1,30 @@
-//! The controlling thread: starts probe and recorder, looks after both, and puts the
-//! report together.
+//! The controlling thread: starts probe, loads and recorder, looks after them, and puts the report together.
 
-use super::explained::explain;
-use super::keep::Keep;
-use super::machine;
-use super::notes;
+use super::beyond::{Beyond, Wanted};
+use super::chronicle::{Chronicle, Listing};
+use super::explained::Explain;
+use super::groups::SpikeGroup;
+use super::observed::{DMA_LATENCY, Observed, hold_latency};
 use super::off::KeptOff;
-use super::report::{MeasureReport, NotExplained, SpikeKind, TraceState};
-use crate::flight::{Capture, FlightRecorder, Reader};
-use crate::in_full;
+use super::report::{MeasureReport, TraceState};
+use super::store::{Store, StoreError};
+use super::trace::Trace;
+use super::{machine, notes};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use whylate_base::Ns;
-use whylate_probes::{CpuResult, ProbeError, Running, Spike, TimerProbe, TimerResult};
+use whylate_base::{CpuSet, Ns, Tid};
+use whylate_probes::load::{Launcher, Load, LoadError, LoadReport, Loads};
+use whylate_probes::{CpuResult, Probe, ProbeError, ProbeResult, Running, Spike};
 use whylate_sys::Clock;
 
 /// What to measure, for how long, and whether to explain it.
 #[derive(Clone, Debug)]
 pub struct MeasureOptions {
     /// The measuring threads. Its `worst` is also how many of all CPUs' worst wake-ups are listed.
-    pub probe: TimerProbe,
+    pub probe: Probe,
     /// When to stop; `None` for when the stop flag is set.
     pub duration: Option<Ns>,
     /// Whether a trace is to run along.
@@ -27,11 +32,57 @@ pub struct MeasureOptions {
     /// KiB of each CPU's trace buffer, and again as much for its window; `None` for 4096,
     /// or less on a machine with more than 64 CPUs.
     pub buffer_kib: Option<u64>,
+    /// What is to run meanwhile.
+    pub loading: Option<Loading>,
+    /// Where the run is to leave its traces and its journal while it goes on.
+    pub keep: Option<Keeping>,
+    /// Hold `/dev/cpu_dma_latency` at so many microseconds; `None`: leave it alone, as an application does.
+    pub dma_latency: Option<u32>,
+    /// Measure again without the trace, for a shorter time, and tell the difference.
+    pub observer: bool,
+    /// What is claimed.
+    pub claim: Option<Wanted>,
 }
 
 impl Default for MeasureOptions {
     fn default() -> Self {
-        MeasureOptions { probe: TimerProbe::default(), duration: None, trace: true, buffer_kib: None }
+        MeasureOptions {
+            probe: Probe::default(),
+            duration: None,
+            trace: true,
+            buffer_kib: None,
+            loading: None,
+            keep: None,
+            dma_latency: None,
+            observer: false,
+            claim: None,
+        }
+    }
+}
+
+/// The loads of a measurement.
+#[derive(Clone, Debug)]
+pub struct Loading {
+    /// Which.
+    pub loads: Vec<Load>,
+    /// Where; `None`: on all CPUs that this process may use.
+    pub cpus: Option<CpuSet>,
+    /// How they are started.
+    pub launcher: Launcher,
+}
+
+/// Where a run is kept.
+#[derive(Clone)]
+pub struct Keeping {
+    /// A directory that has no other run.
+    pub directory: PathBuf,
+    /// Writes the journal, every [`WRITE`] and at the end.
+    pub journal: fn(&MeasureReport) -> Vec<u8>,
+}
+
+impl fmt::Debug for Keeping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keeping").field("directory", &self.directory).finish_non_exhaustive()
     }
 }
 
@@ -41,15 +92,32 @@ pub enum MeasureError {
     /// The measuring threads could not start, or failed.
     #[error(transparent)]
     Probe(#[from] ProbeError),
+    /// A load could not start.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The run cannot be kept where it was to be.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The request for short ways out of idle states was refused.
+    #[error("cannot request {us} us in {DMA_LATENCY}: it takes root, and a kernel with CONFIG_CPU_IDLE")]
+    Latency {
+        /// The request.
+        us: u32,
+        /// The refusal.
+        source: io::Error,
+    },
 }
 
 /// A look at a measurement that goes on.
-#[derive(Debug)]
 pub struct Progress<'a> {
     /// How long it has run.
     pub elapsed: Ns,
     /// Each CPU so far.
     pub cpus: &'a [CpuResult],
+    /// Its spikes so far.
+    pub chronicle: &'a Chronicle,
+    /// What became of the loads.
+    pub loads: &'a [LoadReport],
 }
 
 /// How often the spikes and the stop flag are looked at. A quarter of the default buffer
@@ -57,14 +125,11 @@ pub struct Progress<'a> {
 const POLL: Duration = Duration::from_millis(20);
 /// How often progress is told.
 const TELL: Ns = Ns::from_secs(1);
-/// A window reaches this far beyond the wake-up: to the thread's next sleep, at least.
-const AFTER: Ns = Ns::from_ms(2);
-/// ... and begins an interval (the timer's start is in it) and this much before it was due.
-const BEFORE: Ns = Ns::from_ms(5);
-/// Of long spikes it begins earlier: what used up a second's real-time bandwidth is older.
-const BEFORE_LONG: Ns = Ns::from_ms(1_100);
-/// From here on a spike is long.
-const LONG: Ns = Ns::from_ms(5);
+/// How often the journal is written: that much is lost at most. The first is written at once.
+const WRITE: Ns = Ns::from_secs(10);
+/// Without the trace is measured for this part of the time, between these.
+const AGAIN_PART: i64 = 4;
+const AGAIN: (Ns, Ns) = (Ns::from_ms(100), Ns::from_secs(60));
 
 /// Measures until the duration is over or `stop` is set, then explains.
 ///
@@ -79,212 +144,177 @@ pub fn measure(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<MeasureReport, MeasureError> {
-    let machine = machine::settings();
+    let store = options.keep.as_ref().map(|keep| Store::create(&keep.directory)).transpose()?;
+    let _held = options
+        .dma_latency
+        .map(|us| {
+            hold_latency(Path::new(DMA_LATENCY), us).map_err(|source| MeasureError::Latency { us, source })
+        })
+        .transpose()?;
+    let mut machine = machine::settings();
     let mut running = options.probe.prepare()?;
+    let loads = options.loading.as_ref().map(start_loads).transpose()?;
+    machine::add_loads(&mut machine, loads.as_ref());
     let _kept_off = KeptOff::new(&running.threads().map(|thread| thread.cpu).collect());
-    let mut trace = Trace::start(options);
+    let trace = Trace::start(options);
     running.release();
-    let mut keep = Keep::new(options.probe.worst, options.probe.threshold);
-    watch(options, stop, progress, &mut running, &mut keep, &mut trace);
+    let chronicle = Chronicle::new(options.probe.worst, options.probe.threshold, store);
+    let mut run = Run { options, machine, chronicle, trace, loads };
+    run.watch(stop, progress, &mut running);
 
     let result = running.stop()?;
-    result.spikes.iter().for_each(|&spike| keep.offer(spike));
-    let ended = whylate_sys::now(Clock::Monotonic);
-    stuck(&result, ended).for_each(|spike| keep.stuck(spike));
-    trace.windows_at_end(&mut keep, options.probe.interval);
-    let over_threshold = options.probe.threshold.map(|_| keep.over_threshold());
-    let (spikes, findings) = explain(keep.finish(), trace.reader.as_ref());
-    let listed = spikes.iter().filter(|spike| spike.kind == SpikeKind::OverThreshold).count() as u64;
-    let observer = notes::observer(&options.probe, &result, &trace.state);
-    Ok(MeasureReport {
-        probe: options.probe.clone(),
-        elapsed: result.elapsed,
-        cpus: result.cpus,
-        over_threshold,
-        not_listed: over_threshold.unwrap_or(0).saturating_sub(listed),
-        spikes,
-        findings,
-        trace: trace.state,
-        degraded: result.degraded,
-        machine,
-        observer,
-    })
+    run.end(result, stop)
 }
 
-/// Looks after probe and recorder until it is time to stop.
-fn watch(
-    options: &MeasureOptions,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress<'_>),
-    running: &mut Running,
-    keep: &mut Keep,
-    trace: &mut Trace,
-) {
-    let started = whylate_sys::now(Clock::Monotonic);
-    let mut told = started;
-    loop {
-        let now = whylate_sys::now(Clock::Monotonic);
-        let elapsed = now - started;
-        let left = options.duration.map_or(Ns::MAX, |duration| duration - elapsed);
-        if left <= Ns::ZERO || stop.load(Ordering::Relaxed) {
-            return;
+fn start_loads(loading: &Loading) -> Result<Loads, MeasureError> {
+    let cpus = match &loading.cpus {
+        Some(cpus) => cpus.clone(),
+        None => whylate_sys::getaffinity(Tid(0)).map_err(ProbeError::from)?,
+    };
+    Ok(Loads::start(&loading.loads, &cpus, &loading.launcher)?)
+}
+
+/// A measurement at work, beside its measuring threads.
+struct Run<'a> {
+    options: &'a MeasureOptions,
+    machine: Vec<(String, String)>,
+    chronicle: Chronicle,
+    trace: Trace,
+    loads: Option<Loads>,
+}
+
+impl Run<'_> {
+    /// Looks after everything until it is time to stop.
+    fn watch(&mut self, stop: &AtomicBool, progress: &mut dyn FnMut(Progress<'_>), running: &mut Running) {
+        let started = whylate_sys::now(Clock::Monotonic);
+        let (mut told, mut write) = (started, Ns::ZERO);
+        loop {
+            let now = whylate_sys::now(Clock::Monotonic);
+            let elapsed = now - started;
+            let left = self.options.duration.map_or(Ns::MAX, |duration| duration - elapsed);
+            if left <= Ns::ZERO || stop.load(Ordering::Relaxed) || running.is_over() {
+                return;
+            }
+            std::thread::sleep(POLL.min(Duration::from_nanos(left.0.unsigned_abs())));
+            running.spikes().into_iter().for_each(|spike| self.chronicle.offer(spike));
+            self.trace.windows(&mut self.chronicle, self.options.probe.interval);
+            self.trace.explain(&mut self.chronicle, elapsed);
+            if now - told >= TELL {
+                told = now;
+                let cpus = running.snapshot();
+                let loads = self.loads.as_mut().map(Loads::check).unwrap_or_default();
+                progress(Progress { elapsed, cpus: &cpus, chronicle: &self.chronicle, loads: &loads });
+            }
+            if elapsed >= write && self.options.keep.is_some() {
+                write = elapsed + WRITE;
+                self.journal(elapsed, running);
+            }
         }
-        std::thread::sleep(POLL.min(Duration::from_nanos(left.0.unsigned_abs())));
-        running.spikes().into_iter().for_each(|spike| keep.offer(spike));
-        trace.windows(keep, options.probe.interval);
-        if now - told >= TELL {
-            told = now;
-            progress(Progress { elapsed, cpus: &running.snapshot() });
+    }
+
+    /// Writes what there is to say by now.
+    fn journal(&mut self, elapsed: Ns, running: &Running) {
+        let Some(keep) = &self.options.keep else { return };
+        let loads = self.loads.as_mut().map(Loads::check).unwrap_or_default();
+        let result = ProbeResult {
+            cpus: running.snapshot(),
+            spikes: Vec::new(),
+            elapsed,
+            cpu_time: Ns::ZERO,
+            degraded: running.degraded().to_vec(),
+        };
+        let listing = self.chronicle.so_far();
+        let report = self.report(result, listing, self.trace.state_now(), loads);
+        self.chronicle.journal(|| (keep.journal)(&report));
+    }
+
+    /// The report, when the measuring threads have ended.
+    fn end(mut self, result: ProbeResult, stop: &AtomicBool) -> Result<MeasureReport, MeasureError> {
+        result.spikes.iter().for_each(|&spike| self.chronicle.offer(spike));
+        let ended = whylate_sys::now(Clock::Monotonic);
+        stuck(&result, ended).for_each(|spike| self.chronicle.stuck(spike));
+        self.trace.windows_at_end(&mut self.chronicle, self.options.probe.interval);
+        // The loads go on: without the trace is to be measured under the same.
+        let without = self.measure_again(&result, stop)?;
+        let loads = self.loads.take().map(Loads::end).unwrap_or_default();
+        let chronicle = std::mem::replace(&mut self.chronicle, Chronicle::new(0, None, None));
+        let reader = self.trace.reader.as_ref().map(|reader| reader as &dyn Explain);
+        let (listing, store) = chronicle.finish(reader);
+        let mut report = self.report(result, listing, self.trace.state.clone(), loads);
+        report.is_complete = true;
+        report.observed = without;
+        report.beyond = Some(Beyond::of(&report.run(), self.options.claim));
+        if let (Some(mut store), Some(keep)) = (store, &self.options.keep) {
+            store.journal(&(keep.journal)(&report));
+        }
+        Ok(report)
+    }
+
+    /// The same without the trace, where that is wanted and there was one.
+    fn measure_again(
+        &mut self,
+        result: &ProbeResult,
+        stop: &AtomicBool,
+    ) -> Result<Option<Observed>, MeasureError> {
+        let traced = matches!(self.trace.state, TraceState::Recorded { .. });
+        if !self.options.observer || !traced || stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let mut running = self.options.probe.start()?;
+        let started = whylate_sys::now(Clock::Monotonic);
+        let duration = Ns(result.elapsed.0 / AGAIN_PART).clamp(AGAIN.0, AGAIN.1);
+        while whylate_sys::now(Clock::Monotonic) - started < duration && !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(POLL);
+            // So that the rings do not fill up.
+            running.spikes();
+        }
+        let without = running.stop()?;
+        Ok(Some(Observed::of(without.elapsed, &without.all(), &result.all())))
+    }
+
+    fn report(
+        &self,
+        result: ProbeResult,
+        listing: Listing,
+        trace: TraceState,
+        loads: Vec<LoadReport>,
+    ) -> MeasureReport {
+        let Listing { spikes, over_threshold, not_listed, groups, findings, notes: unsaved } = listing;
+        // Each thread's due instants lie an interval apart: that is our own rhythm.
+        let is_own = |group: &SpikeGroup| {
+            group.rhythm.is_some_and(|rhythm| rhythm.period <= self.options.probe.interval)
+        };
+        let own =
+            |group: SpikeGroup| SpikeGroup { rhythm: group.rhythm.filter(|_| !is_own(&group)), ..group };
+        let groups = groups.into_iter().map(own).collect();
+        let mut observer = notes::observer(self.options, &result, &trace);
+        observer.extend(unsaved);
+        let ProbeResult { cpus, elapsed, degraded, .. } = result;
+        MeasureReport {
+            probe: self.options.probe.clone(),
+            elapsed,
+            cpus,
+            over_threshold,
+            spikes,
+            not_listed,
+            findings,
+            trace,
+            degraded,
+            machine: self.machine.clone(),
+            observer,
+            groups,
+            loads,
+            beyond: None,
+            observed: None,
+            is_complete: false,
         }
     }
 }
 
 /// Threads that have not run since they were due, as spikes that last until now.
-fn stuck(result: &TimerResult, now: Ns) -> impl Iterator<Item = Spike> + '_ {
+fn stuck(result: &ProbeResult, now: Ns) -> impl Iterator<Item = Spike> + '_ {
     result.cpus.iter().filter_map(move |cpu| {
         let due = cpu.stuck_since?;
         Some(Spike { cpu: cpu.cpu, tid: cpu.tid, due, woken: now })
     })
-}
-
-/// Where the window of a spike begins and ends.
-fn span(spike: &Spike, interval: Ns) -> (Ns, Ns) {
-    let before = if spike.latency() >= LONG { BEFORE_LONG } else { BEFORE };
-    (spike.due - interval - before, spike.woken + AFTER)
-}
-
-/// The flight recorder, or what became of it.
-struct Trace {
-    recorder: Option<FlightRecorder>,
-    /// There from the start, so that the windows of a recorder that fails later can be read.
-    reader: Option<Reader>,
-    state: TraceState,
-}
-
-impl Trace {
-    fn start(options: &MeasureOptions) -> Trace {
-        let none = |state| Trace { recorder: None, reader: None, state };
-        if !options.trace || (options.probe.worst == 0 && options.probe.threshold.is_none()) {
-            return none(TraceState::Off);
-        }
-        let recorder = match FlightRecorder::start(options.buffer_kib) {
-            Ok(recorder) => recorder,
-            Err(error) => return none(TraceState::Unavailable(in_full(&error))),
-        };
-        match recorder.reader() {
-            Ok(reader) => Trace {
-                recorder: Some(recorder),
-                reader: Some(reader),
-                state: TraceState::Recorded { events: 0, notes: Vec::new() },
-            },
-            Err(error) => none(TraceState::Unavailable(in_full(&error))),
-        }
-    }
-
-    /// Takes the windows that are over. A recorder that fails is given up; its windows
-    /// so far stay, and the reader for them.
-    fn windows(&mut self, keep: &mut Keep, interval: Ns) {
-        if !keep.is_ready(whylate_sys::now(Clock::Monotonic), AFTER) {
-            return;
-        }
-        let drained = match self.recorder.as_mut().map(FlightRecorder::drain) {
-            Some(Ok(drained)) => drained,
-            Some(Err(error)) => return self.give_up(in_full(&error)),
-            None => return,
-        };
-        if let Some(recorder) = &self.recorder {
-            keep.take(drained, AFTER, |spike| take(recorder, spike, interval));
-        }
-    }
-
-    /// The same at the end, when no window will get any longer. The reader is renewed: it then
-    /// knows the names of threads that were started meanwhile.
-    fn windows_at_end(&mut self, keep: &mut Keep, interval: Ns) {
-        let Some(mut recorder) = self.recorder.take() else { return };
-        let mut end = || {
-            recorder.pause()?;
-            recorder.drain()?;
-            keep.take(Ns::MAX, Ns::ZERO, |spike| take(&recorder, spike, interval));
-            Ok((recorder.recorded()?, recorder.reader()?))
-        };
-        match end() {
-            Ok((recorded, reader)) => {
-                self.reader = Some(reader);
-                self.state = TraceState::Recorded { events: recorded, notes: recorder.take_notes() };
-            }
-            Err::<_, whylate_ftrace::tracefs::TracefsError>(error) => self.give_up(in_full(&error)),
-        }
-    }
-
-    fn give_up(&mut self, why: String) {
-        self.recorder = None;
-        self.state = TraceState::Unavailable(why);
-    }
-}
-
-fn take(recorder: &FlightRecorder, spike: &Spike, interval: Ns) -> Result<Capture, NotExplained> {
-    let (from, to) = span(spike, interval);
-    let capture = recorder.capture(from, to);
-    match capture.cpu(spike.cpu).and_then(|part| part.begins()) {
-        Some(begins) if begins <= spike.due => Ok(capture),
-        begins => Err(NotExplained::Overwritten { begins }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use whylate_base::{Cpu, Tid};
-
-    #[test]
-    fn a_window_reaches_from_the_timers_start_past_the_wake_up() {
-        let spike = |latency| Spike {
-            cpu: Cpu(0),
-            tid: Tid(1),
-            due: Ns::from_secs(5),
-            woken: Ns::from_secs(5) + latency,
-        };
-        let interval = Ns::from_ms(1);
-        let (from, to) = span(&spike(Ns::from_us(90)), interval);
-        assert!(from < Ns::from_secs(5) - interval && to > Ns::from_secs(5) + Ns::from_us(90));
-        let (early, _) = span(&spike(Ns::from_ms(50)), interval);
-        assert!(early <= Ns::from_secs(4), "a second's real-time bandwidth is in sight");
-    }
-
-    #[test]
-    fn windows_taken_before_the_recorder_failed_are_still_read() {
-        let options = MeasureOptions { buffer_kib: Some(4096), ..MeasureOptions::default() };
-        let mut trace = Trace::start(&options);
-        if trace.recorder.is_none() {
-            println!("skipped: {:?}", trace.state);
-            return;
-        }
-        let cpu = whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().next().expect("a CPU");
-        whylate_sys::setaffinity(Tid(0), &[cpu].into_iter().collect()).expect("pinned");
-        let tid = whylate_sys::gettid();
-        let nap = || std::thread::sleep(Duration::from_millis(10));
-        let spike = || {
-            let due = whylate_sys::now(Clock::Monotonic);
-            nap();
-            Spike { cpu, tid, due, woken: whylate_sys::now(Clock::Monotonic) }
-        };
-        let mut keep = Keep::new(2, None);
-        nap();
-        keep.offer(spike());
-        nap();
-        trace.windows(&mut keep, Ns::from_ms(1));
-        trace.give_up("the recorder failed".to_owned());
-        let later = spike();
-        keep.offer(later);
-        trace.windows_at_end(&mut keep, Ns::from_ms(1));
-
-        assert_eq!(trace.state, TraceState::Unavailable("the recorder failed".to_owned()));
-        let (spikes, _) = explain(keep.finish(), trace.reader.as_ref());
-        let (after, before): (Vec<_>, Vec<_>) = spikes.iter().partition(|spike| spike.due == later.due);
-        assert!(matches!(after[0].answer, Err(NotExplained::NoTrace)), "{:?}", after[0]);
-        match &before[0].answer {
-            Err(NotExplained::Overwritten { .. }) => println!("skipped: the machine was too busy"),
-            answer => assert!(matches!(answer, Ok(_) | Err(NotExplained::NotFound)), "{answer:?}"),
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! A measurement: distributions, the worst wake-ups, what the numbers lack.
 
 use super::{activation, page, summary};
-use crate::svg::histograms::Histograms;
+use crate::svg::{measured_run, plot};
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::Ns;
@@ -70,20 +70,33 @@ fn distribution(report: &MeasureReport) -> Markup {
     report.cpus.iter().for_each(|cpu| all.merge(&cpu.histogram));
     html! {
         section {
-            h2 { "Latency" small { "of timed wake-ups" } }
+            h2 { "Latency" small { (report.probe.kind) ", " (report.probe.rhythm()) } }
             div.wide { table {
                 thead { tr {
-                    th {} th.n { "wake-ups" } th.n { "min" } th.n { "mean" } th.n { "p50" } th.n { "p99" } th.n { "p99.99" } th.n { "max" }
+                    th {} th.n { (report.probe.sample()) "s" } th.n { "min" } th.n { "mean" } th.n { "p50" } th.n { "p99" } th.n { "p99.99" } th.n { "max" }
                 } }
                 tbody {
                     @for cpu in &report.cpus { (row(&format!("CPU {}", cpu.cpu), &cpu.histogram)) }
                     @if report.cpus.len() > 1 { (row("all", &all)) }
                 }
             } }
-            @if let Some(chart) = Histograms::of(&report.cpus, report.probe.threshold) { (chart.figure()) }
+            (plots(report))
             @let trouble: Vec<String> = report.cpus.iter().flat_map(words::trouble).collect();
             @if !trouble.is_empty() { ul { @for note in trouble { li { (note) } } } }
         }
+    }
+}
+
+/// What is seen of all of it: over each other, each on its own, how rarely, and when.
+fn plots(report: &MeasureReport) -> Markup {
+    let runs = [measured_run(report)];
+    let threshold = report.probe.threshold;
+    let several = report.cpus.len() > 1;
+    html! {
+        @if let Some(plot) = plot::histogram(&runs, threshold) { h3 { "How often how late" } (plot.figure()) }
+        @if let Some(plot) = plot::multiples(&runs, threshold).filter(|_| several) { (plot.figure()) }
+        @if let Some(plot) = plot::ccdf(&runs, false, threshold) { h3 { "How rarely so late" } (plot.figure()) }
+        @if let Some(plot) = plot::time(&runs, true, true) { h3 { "When" } (plot.figure()) }
     }
 }
 
@@ -91,12 +104,12 @@ fn spikes(report: &MeasureReport) -> Markup {
     html! {
         @if !report.spikes.is_empty() {
             section {
-                h2 { "Worst wake-ups" }
+                h2 { "Worst " (report.probe.sample()) "s" }
                 @for (i, spike) in report.spikes.iter().enumerate() {
                     @match &spike.answer {
-                        Ok(activation) if i == 0 => article { (heading(spike)) (activation::body(activation)) }
-                        Ok(activation) => details { summary { (heading(spike)) } (activation::body(activation)) }
-                        Err(why) => article { (heading(spike)) p.sure { "Not explained: " (words::clean(&why.to_string())) } }
+                        Ok(activation) if i == 0 => article id={ "spike-" (i) } { (heading(spike)) (activation::body(activation)) }
+                        Ok(activation) => details id={ "spike-" (i) } { summary { (heading(spike)) } (activation::body(activation)) }
+                        Err(why) => article id={ "spike-" (i) } { (heading(spike)) p.sure { "Not explained: " (words::clean(&why.to_string())) } }
                     }
                 }
                 @if report.not_listed > 0 { p.sure { "and " (words::count(report.not_listed)) " more over the threshold" } }

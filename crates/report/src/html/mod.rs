@@ -3,6 +3,7 @@
 //! ```text
 //! answer ─ findings ─ threads ─ per thread: worst activation ─ limits
 //! answer ─ histograms ─ worst wake-ups ─ findings ─ limits
+//! verdict ─ gates ─ what moved ─ plots ─ claims ─ limits
 //!            each with verdict, timeline (SVG), ledger, evidence, fix
 //! ```
 //!
@@ -12,11 +13,12 @@
 
 mod activation;
 mod check;
+mod compare;
 mod measure;
 mod section;
 mod summary;
 
-use crate::{svg, words};
+use crate::{Compared, svg, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
@@ -45,6 +47,11 @@ pub fn explanation(explanation: &Explanation) -> String {
 /// A measurement as one HTML file.
 pub fn measurement(report: &MeasureReport) -> String {
     measure::write(report)
+}
+
+/// Runs side by side as one HTML file.
+pub fn compared(compared: &Compared) -> String {
+    compare::write(compared)
 }
 
 /// The answers about a machine as one HTML file.

@@ -196,5 +196,14 @@
     draw();
   }
 
+  // What a link leads to is unfolded.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    if (target) target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
   document.querySelectorAll("svg.timeline").forEach(timeline);
 })();

@@ -199,6 +199,8 @@ pub enum TriggerKind {
     Wakeup,
     /// The trace begins in the middle of it.
     TraceStart,
+    /// It ran already; `due_ns` is where it was held up, and `running_ns` where it went on.
+    Running,
 }
 
 /// A stretch of time charged to one cause.

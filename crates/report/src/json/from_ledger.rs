@@ -112,6 +112,7 @@ fn trigger(trigger: &ledger::Trigger) -> Trigger {
         ledger::Trigger::Softirq { vec } => (TriggerKind::Softirq, Some(softirq(vec))),
         ledger::Trigger::Wakeup => (TriggerKind::Wakeup, None),
         ledger::Trigger::TraceStart => (TriggerKind::TraceStart, None),
+        ledger::Trigger::Running => (TriggerKind::Running, None),
     };
     Trigger { kind, by }
 }

@@ -1,5 +1,7 @@
 //! From a measurement's types to the wire's.
 
+mod long_run;
+
 use super::from_ledger::{activation, finding};
 use super::measure::{
     Bucket, CpuResult, Degraded, Distribution, Document, Lacking, Maxima, NotExplained, Probe, Reason,
@@ -8,7 +10,7 @@ use super::measure::{
 use whylate_investigate::measure::{
     ExplainedSpike, MeasureReport, NotExplained as Unexplained, SpikeKind as Kind, TraceState as State,
 };
-use whylate_probes::{Degraded as Lack, Lacking as Right};
+use whylate_probes::{Counts, Degraded as Lack, Lacking as Right};
 use whylate_stats::Histogram;
 
 impl From<&MeasureReport> for Document {
@@ -16,6 +18,7 @@ impl From<&MeasureReport> for Document {
         Document {
             schema: SCHEMA.to_owned(),
             probe: Probe {
+                kind: report.probe.kind.to_string(),
                 priority: report.probe.priority,
                 interval_ns: report.probe.interval.0,
                 threshold_ns: report.probe.threshold.map(|threshold| threshold.0),
@@ -34,12 +37,23 @@ impl From<&MeasureReport> for Document {
                 .iter()
                 .map(|(name, value)| Setting { name: name.clone(), value: value.clone() })
                 .collect(),
+            groups: report.groups.iter().map(long_run::group).collect(),
+            loads: report.loads.iter().map(long_run::load).collect(),
+            beyond: report.beyond.as_ref().map(long_run::beyond),
+            observed: report.observed.as_ref().map(long_run::observed),
+            complete: report.is_complete,
         }
     }
 }
 
 fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
     let histogram = &result.histogram;
+    let (watched, disturbed, smis, overruns) = match result.counts {
+        Counts::None => (None, None, None, None),
+        Counts::Busy { watched } => (Some(watched), None, None, None),
+        Counts::Deadline { overruns } => (None, None, None, Some(overruns)),
+        Counts::Hwlat { watched, disturbed, smis } => (Some(watched), Some(disturbed), smis, None),
+    };
     CpuResult {
         cpu: result.cpu.0,
         tid: result.tid.0,
@@ -62,11 +76,16 @@ fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
         major_faults: result.major_faults,
         preemptions: result.preemptions,
         unreported_spikes: result.unreported_spikes,
+        bound: result.bound,
+        watched_ns: watched.map(|watched| watched.0),
+        disturbed,
+        smis,
+        overruns,
         stuck_since_ns: result.stuck_since.map(|since| since.0),
     }
 }
 
-fn distribution(histogram: &Histogram) -> Option<Distribution> {
+pub(super) fn distribution(histogram: &Histogram) -> Option<Distribution> {
     Some(Distribution {
         min: histogram.min()?.0,
         mean: histogram.mean()?.0,
@@ -91,12 +110,14 @@ fn spike(spike: &ExplainedSpike) -> Spike {
         latency_ns: spike.latency().0,
         activation: spike.answer.as_ref().ok().map(activation),
         not_explained: spike.answer.as_ref().err().map(not_explained),
+        saved_as: spike.saved.as_ref().map(|saved| saved.name.clone()),
     }
 }
 
 fn not_explained(why: &Unexplained) -> NotExplained {
     let reason = match why {
         Unexplained::NoTrace => Reason::NoTrace,
+        Unexplained::NotYet => Reason::NotYet,
         Unexplained::Overwritten { .. } => Reason::Overwritten,
         Unexplained::NotFound => Reason::NotFound,
         Unexplained::GivenUp => Reason::GivenUp,
@@ -119,6 +140,7 @@ fn degraded(degraded: &Lack) -> Degraded {
         lacking: match degraded.lacking {
             Right::Priority => Lacking::Priority,
             Right::LockedMemory => Lacking::LockedMemory,
+            Right::Interrupts => Lacking::Interrupts,
         },
         effect: degraded.effect.clone(),
         reason: degraded.reason.clone(),

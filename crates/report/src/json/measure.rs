@@ -36,17 +36,176 @@ pub struct Document {
     /// How the machine was set while it was measured, as far as it could be read.
     #[serde(default)]
     pub machine: Vec<Setting>,
+    /// Spikes by cause and culprit, listed or not; without a threshold those listed.
+    #[serde(default)]
+    pub groups: Vec<Group>,
+    /// The loads that ran meanwhile.
+    #[serde(default)]
+    pub loads: Vec<Load>,
+    /// What lies beyond what was seen; null while it is being measured and in documents of earlier versions.
+    #[serde(default)]
+    pub beyond: Option<Beyond>,
+    /// What the trace changed; null where that was not measured.
+    #[serde(default)]
+    pub observed: Option<Observed>,
+    /// False: a measurement that goes on, or was killed; the document says how it stood.
+    #[serde(default = "yes")]
+    pub complete: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Spikes of one cause and culprit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Group {
+    /// The cause's code; null: not explained.
+    pub cause: Option<String>,
+    /// Who, without ids that change from one time to the next; null: nobody, or not known.
+    pub culprit: Option<String>,
+    /// How many there were.
+    pub count: u64,
+    /// The latest of them.
+    pub worst_ns: i64,
+    /// When the first was due, on CLOCK_MONOTONIC.
+    pub first_ns: i64,
+    /// When the last was.
+    pub last_ns: i64,
+    /// The period that they keep; null: none was found.
+    pub period_ns: Option<i64>,
+    /// How closely: 1 exactly, 0 not at all.
+    pub strength: Option<f64>,
+}
+
+/// A load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// Its name, or the command.
+    pub name: String,
+    /// What it does.
+    pub what: String,
+    /// Where: a list such as `0-3,8`.
+    pub cpus: String,
+    /// That it ended before it was to, and why; null: it did not.
+    pub died: Option<String>,
+}
+
+/// What the samples of all CPUs together allow one to say beyond themselves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Beyond {
+    /// By the samples beyond a threshold (generalised Pareto).
+    pub by_tail: Fit,
+    /// By the largest of each stretch of time (generalised extreme value).
+    pub by_blocks: Fit,
+    /// What was claimed, and whether it holds; null: nothing.
+    pub claim: Option<Claim>,
+}
+
+/// A fit, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fit {
+    /// What is exceeded how rarely; empty without a fit.
+    pub levels: Vec<Level>,
+    /// Why a fit would mean nothing; null where there is one.
+    pub refused: Option<String>,
+}
+
+/// A latency that is exceeded with some probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Level {
+    /// The probability.
+    pub probability: f64,
+    /// The most likely latency; null: so frequent that it was measured.
+    pub estimate_ns: Option<i64>,
+    /// The largest that the samples leave room for, with 95 %; null: any.
+    pub upper_ns: Option<i64>,
+}
+
+/// A claim: later than `bound_ns` with at most `probability`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Claim {
+    /// The latency.
+    pub bound_ns: i64,
+    /// The probability.
+    pub probability: f64,
+    /// Whether it holds.
+    pub answer: Answer,
+    /// So many samples were later.
+    pub exceeded: u64,
+    /// Of so many.
+    pub samples: u64,
+    /// The largest probability that the samples alone leave room for, with 95 %.
+    pub at_most: f64,
+    /// How much longer to measure, none later, for the samples alone to carry it; null: no longer, or no way.
+    pub longer_ns: Option<i64>,
+    /// All that in words.
+    pub why: String,
+}
+
+/// Does a claim hold?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Yes, by the samples alone.
+    Measured,
+    /// Yes, by the fit of the tail.
+    Fitted,
+    /// No.
+    Contradicted,
+    /// Not yet.
+    NotYet,
+}
+
+/// What the same measurement gave without the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observed {
+    /// How long was measured without.
+    pub elapsed_ns: i64,
+    /// How many wake-ups.
+    pub samples: u64,
+    /// The latest of them; null without any.
+    pub max_ns: Option<i64>,
+    /// Quantiles without and with it.
+    pub shifts: Vec<Shift>,
+    /// How likely chance divides the latest wake-ups so unevenly; null: too few to tell.
+    pub tails_p: Option<f64>,
+    /// All that in words.
+    pub why: String,
+}
+
+/// How far a quantile moved.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shift {
+    /// The share of samples below it.
+    pub q: f64,
+    /// Without the trace.
+    pub without_ns: i64,
+    /// With it.
+    pub with_ns: i64,
+    /// The least that it moved by, with 95 %; null: too few samples.
+    pub least_ns: Option<i64>,
+    /// The most.
+    pub most_ns: Option<i64>,
 }
 
 /// The measuring threads that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
+    /// What a sample is: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`. Earlier versions measured
+    /// `timer` only, and did not say so.
+    #[serde(default = "timer")]
+    pub kind: String,
     /// The SCHED_FIFO priority, 1 to 99.
     pub priority: u32,
     /// From one wake-up to the next.
     pub interval_ns: i64,
     /// A wake-up at least this late counts as over the threshold; null without one.
     pub threshold_ns: Option<i64>,
+}
+
+fn timer() -> String {
+    "timer".to_owned()
 }
 
 /// A setting of the machine.
@@ -99,8 +258,27 @@ pub struct CpuResult {
     pub preemptions: Option<u64>,
     /// Spikes that came faster than they could be noted: in the histogram, not in `spikes`.
     pub unreported_spikes: u64,
+    /// False: the thread was not bound, and `cpu` is where it began.
+    #[serde(default = "bound")]
+    pub bound: bool,
+    /// How long it watched the clock (busy, hwlat); null of other probes.
+    #[serde(default)]
+    pub watched_ns: Option<i64>,
+    /// Windows that were no samples, as the CPU had an interrupt or a switch (hwlat); null of other probes.
+    #[serde(default)]
+    pub disturbed: Option<u64>,
+    /// The CPU's system management interrupts meanwhile (hwlat); null of other probes, and where it cannot be told.
+    #[serde(default)]
+    pub smis: Option<u64>,
+    /// Periods whose work was not done by the deadline (deadline); null of other probes.
+    #[serde(default)]
+    pub overruns: Option<u64>,
     /// The instant (CLOCK_MONOTONIC) at which it should have woken and never did; null if it ended well.
     pub stuck_since_ns: Option<i64>,
+}
+
+fn bound() -> bool {
+    true
 }
 
 /// A distribution. Minimum, mean and maximum are exact, percentiles at most 0.1 % too high.
@@ -148,6 +326,9 @@ pub struct Spike {
     pub activation: Option<Activation>,
     /// Why there is no explanation; null where there is one.
     pub not_explained: Option<NotExplained>,
+    /// The file with its trace, in the directory of `--keep`; null: none.
+    #[serde(default)]
+    pub saved_as: Option<String>,
 }
 
 /// Why a wake-up is listed.
@@ -177,6 +358,8 @@ pub struct NotExplained {
 pub enum Reason {
     /// No trace ran along.
     NoTrace,
+    /// Its turn had not come when this was written.
+    NotYet,
     /// The kernel had overwritten the moment before it was read.
     Overwritten,
     /// The window is there, but shows no such wake-up.
@@ -231,4 +414,6 @@ pub enum Lacking {
     Priority,
     /// Locked memory.
     LockedMemory,
+    /// The counts of a CPU's interrupts, by which the hwlat probe tells their gaps from the hardware's.
+    Interrupts,
 }

@@ -5,8 +5,10 @@
 
 pub mod applied;
 pub mod check;
+pub mod compare;
 pub mod explain;
 mod from_checks;
+mod from_compare;
 mod from_ledger;
 mod from_measure;
 mod from_plan;
@@ -16,6 +18,7 @@ pub mod plan;
 mod to_run;
 pub mod verified;
 
+use crate::Compared;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,6 +44,16 @@ pub fn explanation(explanation: &Explanation) -> Value {
 /// A measurement as a document of schema [`measure::SCHEMA`].
 pub fn measurement(report: &MeasureReport) -> Value {
     value(&measure::Document::from(report))
+}
+
+/// Runs side by side as a document of schema [`compare::SCHEMA`].
+pub fn compared(compared: &Compared) -> Value {
+    value(&compare::Document::from(compared))
+}
+
+/// The JSON Schema of [`compared`]'s documents.
+pub fn compared_schema() -> Value {
+    schema::<compare::Document>()
 }
 
 pub use to_run::run;

@@ -20,7 +20,7 @@ impl From<Document> for Run {
         Run {
             label: String::new(),
             tool: "whylate measure".to_owned(),
-            probe: "timer".to_owned(),
+            probe: document.probe.kind,
             interval: Some(Ns(document.probe.interval_ns)),
             elapsed: Some(Ns(document.elapsed_ns)),
             threads: document.cpus.iter().filter_map(thread).collect(),
@@ -49,8 +49,8 @@ fn thread(result: &CpuResult) -> Option<Measured> {
         Maxima::of_blocks(Ns(maxima.length_ns), blocks)
     });
     Some(Measured {
-        cpu: Some(Cpu(result.cpu)),
-        name: format!("CPU {}", result.cpu),
+        cpu: result.bound.then_some(Cpu(result.cpu)),
+        name: if result.bound { format!("CPU {}", result.cpu) } else { format!("thread {}", result.tid) },
         histogram: Histogram::new(buckets, exact),
         maxima,
     })

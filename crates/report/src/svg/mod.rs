@@ -3,19 +3,20 @@
 //! A file carries its own colours, light and dark, and loads nothing from anywhere.
 
 mod axis;
-pub(crate) mod histograms;
 mod merge;
 pub(crate) mod palette;
+pub(crate) mod plot;
 pub(crate) mod timeline;
 
-use crate::words;
-use histograms::Histograms;
+use crate::{Compared, json, words};
 use maud::{Markup, PreEscaped, html};
 use palette::Fill;
 use std::collections::BTreeSet;
 use timeline::Timeline;
+use whylate_investigate::compare::Comparison;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
+use whylate_stats::Run;
 
 /// Room for the title above a drawing, and for a line of the legend below it.
 const TITLE: f64 = 34.0;
@@ -40,11 +41,68 @@ pub fn explanation(explanation: &Explanation) -> Option<String> {
     Some(file("timeline", &title, (timeline.width, timeline.height), &timeline.drawing, &legend, lines))
 }
 
-/// The histograms of a measurement; `None` when nothing was measured.
+/// What is plotted of measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// How often how late.
+    Histogram,
+    /// How rarely so late or later, with the fitted tail.
+    Ccdf,
+    /// The largest latency of each stretch of time.
+    Time,
+}
+
+/// A measurement's histograms, how rarely it was how late, and when; `None` when nothing was measured.
 pub fn measurement(report: &MeasureReport) -> Option<String> {
-    let chart = Histograms::of(&report.cpus, report.probe.threshold)?;
-    let note = html! { text x="136" y="14" { (histograms::NOTE) } };
-    Some(file("chart", &words::measured(report), (chart.width, chart.height), &chart.drawing, &note, 1))
+    let runs = [measured_run(report)];
+    let plots = [
+        plot::multiples(&runs, report.probe.threshold),
+        plot::ccdf(&runs, false, report.probe.threshold),
+        plot::time(&runs, true, false),
+    ];
+    let plots: Vec<plot::Plot> = plots.into_iter().flatten().collect();
+    (!plots.is_empty()).then(|| plot::file(&words::measured(report), &plots))
+}
+
+/// Runs as they are plotted: one below the other, or over each other; with `by_thread`, each thread on its own. `None`
+/// where they have no samples or, of [`Kind::Time`], do not tell when these were.
+pub fn plotted(runs: &[Run], kind: Kind, by_thread: bool) -> Option<String> {
+    let (title, plot) = match kind {
+        Kind::Histogram if by_thread => ("Latency, thread by thread", plot::multiples(runs, None)),
+        Kind::Histogram => ("Latency", plot::histogram(runs, None)),
+        Kind::Ccdf => ("How rarely so late", plot::ccdf(runs, by_thread, None)),
+        Kind::Time => ("The largest latency over time", plot::time(runs, by_thread, false)),
+    };
+    Some(plot::file(&format!("{title}: {}", labels(runs)), &[plot?]))
+}
+
+/// How far quantiles moved from the first run to each other; `None` where there are none to compare.
+pub fn shifted(comparison: &Comparison, by_thread: bool) -> Option<String> {
+    let title = format!("How far quantiles moved: {}", labels(&comparison.runs));
+    Some(plot::file(&title, &[plot::shift(comparison, by_thread)?]))
+}
+
+/// All that shows how runs differ; `None` when nothing was measured.
+pub fn compared(compared: &Compared) -> Option<String> {
+    let comparison = &compared.comparison;
+    let runs = &comparison.runs;
+    let plots = [plot::shift(comparison, false), plot::ccdf(runs, false, None), plot::histogram(runs, None)];
+    let plots: Vec<plot::Plot> = plots.into_iter().flatten().collect();
+    (!plots.is_empty()).then(|| plot::file(&compared.title(), &plots))
+}
+
+/// A drawing for a program that knows neither variables of CSS nor dark: in light colours.
+pub fn plain(drawing: &str) -> String {
+    plot::plain(drawing)
+}
+
+/// A measurement as what its document holds: the same numbers in the plots and in the JSON.
+pub(crate) fn measured_run(report: &MeasureReport) -> Run {
+    Run::from(json::measure::Document::from(report))
+}
+
+fn labels(runs: &[Run]) -> String {
+    runs.iter().map(|run| words::clean(&run.label)).collect::<Vec<_>>().join(", ")
 }
 
 /// The rules for all that is drawn.

@@ -98,6 +98,9 @@ pub(crate) fn css() -> String {
             cause.code()
         ));
     }
+    for series in 0..8 {
+        rules.push_str(&format!(".s{series}{{color:var(--s{series})}}"));
+    }
     rules
 }
 

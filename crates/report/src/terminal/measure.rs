@@ -2,11 +2,11 @@
 
 use super::layout::{Align, Cell, Page};
 use super::paint::Ink;
-use super::{activation, trace};
+use super::{activation, long_run, trace};
 use crate::bins::{LogAxis, height};
 use crate::words;
 use whylate_base::Ns;
-use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeKind, TraceState};
+use whylate_investigate::measure::{ExplainedSpike, MeasureReport, Observed, SpikeKind, TraceState};
 use whylate_probes::CpuResult;
 use whylate_stats::Histogram;
 
@@ -18,14 +18,20 @@ const ROWS: usize = 20;
 pub(super) fn write(page: &mut Page, report: &MeasureReport) {
     page.led(0, ("", Ink::Plain), &words::measured(report), Ink::Strong);
     page.facts(&words::probe(report));
+    long_run::loads(page, report);
     page.gap();
-    distribution(page, &report.cpus);
+    distribution(page, report);
+    long_run::groups(page, report);
     spikes(page, report);
     trace::findings(page, &report.findings);
+    if let Some(beyond) = &report.beyond {
+        long_run::beyond(page, beyond);
+    }
     limits(page, report);
 }
 
-fn distribution(page: &mut Page, cpus: &[CpuResult]) {
+fn distribution(page: &mut Page, report: &MeasureReport) {
+    let (cpus, samples) = (&report.cpus[..], format!("{}s", report.probe.sample()));
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     // What the six numbers, two counts and the blanks between them take.
     let columns = page.width().saturating_sub(76).min(40);
@@ -36,7 +42,7 @@ fn distribution(page: &mut Page, cpus: &[CpuResult]) {
         if room > to.len() { format!("{from}{to:>room$}") } else { String::new() }
     });
     let drawn = !ends.is_empty();
-    let names = ["CPU", "wake-ups", "min", "mean", "p50", "p99", "p99.99", "max"];
+    let names = ["CPU", &samples, "min", "mean", "p50", "p99", "p99.99", "max"];
     let mut rows = vec![names.map(faint).to_vec()];
     let mut aligns = vec![Align::Right; names.len()];
     if drawn {
@@ -62,7 +68,9 @@ fn distribution(page: &mut Page, cpus: &[CpuResult]) {
         }
         rows.push(row);
     };
-    cpus.iter().for_each(|cpu| add(cpu.cpu.to_string(), &cpu.histogram));
+    // The kernel chose where a thread ran that was bound to no CPU.
+    let name = |cpu: &CpuResult| if cpu.bound { cpu.cpu.to_string() } else { "any".to_owned() };
+    cpus.iter().for_each(|cpu| add(name(cpu), &cpu.histogram));
     if cpus.len() > 1 {
         let mut all = Histogram::default();
         cpus.iter().for_each(|cpu| all.merge(&cpu.histogram));
@@ -90,7 +98,12 @@ fn spikes(page: &mut Page, report: &MeasureReport) {
         return;
     }
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let mut rows = vec![vec![faint("worst wake-ups"), faint("CPU"), faint("due at"), faint("because of")]];
+    let mut rows = vec![vec![
+        faint(&format!("worst {}s", report.probe.sample())),
+        faint("CPU"),
+        faint("due at"),
+        faint("because of"),
+    ]];
     for spike in report.spikes.iter().take(ROWS) {
         let ink = if spike.kind == SpikeKind::Worst { Ink::Plain } else { Ink::Red };
         let least = if spike.kind == SpikeKind::Stuck { "> " } else { "" };
@@ -105,7 +118,7 @@ fn spikes(page: &mut Page, report: &MeasureReport) {
     page.table(0, &[Align::Right, Align::Right, Align::Right, Align::Left], &rows);
     let left = report.spikes.len().saturating_sub(ROWS) as u64 + report.not_listed;
     if left > 0 {
-        page.line(&[(&format!("and {}", words::plural(left, "more")), Ink::Faint)]);
+        page.line(&[(&format!("and {} more", words::count(left)), Ink::Faint)]);
     }
     let mut reasons: Vec<String> = Vec::new();
     for why in report.spikes.iter().filter_map(|spike| spike.answer.as_ref().err()) {
@@ -155,7 +168,8 @@ fn limits(page: &mut Page, report: &MeasureReport) {
         }
     };
     page.gap();
-    for note in notes.into_iter().chain(&report.observer) {
+    let observed = report.observed.as_ref().map(Observed::sentence);
+    for note in notes.into_iter().chain(&report.observer).chain(&observed) {
         page.labelled(0, ("- ", Ink::Faint), &words::clean(note), Ink::Faint);
     }
 }

@@ -3,8 +3,10 @@
 mod activation;
 mod applied;
 mod check;
+mod compare;
 mod history;
 mod layout;
+mod long_run;
 mod measure;
 mod paint;
 mod plan;
@@ -13,6 +15,7 @@ mod tasks;
 mod trace;
 mod verified;
 
+use crate::Compared;
 use layout::Page;
 use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
@@ -53,6 +56,14 @@ pub fn explanation(explanation: &Explanation, style: &Style) -> String {
 pub fn measurement(report: &MeasureReport, style: &Style) -> String {
     let mut page = Page::new(style);
     measure::write(&mut page, report);
+    page.finish()
+}
+
+/// Runs side by side as text: better or worse and why, what moved, causes, settings, gates and claims. Ends with a line
+/// break.
+pub fn compared(compared: &Compared, style: &Style) -> String {
+    let mut page = Page::new(style);
+    compare::write(&mut page, compared);
     page.finish()
 }
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use whylate_base::Ns;
 use whylate_report::json::{
-    applied_schema, checked_schema, explain::Document, explanation, explanation_schema, history_schema,
-    measure, measurement, measurement_schema, planned_schema, verified_schema,
+    applied_schema, checked_schema, compared_schema, explain::Document, explanation, explanation_schema,
+    history_schema, measure, measurement, measurement_schema, planned_schema, verified_schema,
 };
 
 fn pretty(value: &Value) -> String {
@@ -19,6 +19,7 @@ fn schemas_are_current() {
     let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
     assert_current(&schemas.join("whylate.explain-1.json"), &pretty(&explanation_schema()));
     assert_current(&schemas.join("whylate.measure-1.json"), &pretty(&measurement_schema()));
+    assert_current(&schemas.join("whylate.compare-1.json"), &pretty(&compared_schema()));
     assert_current(&schemas.join("whylate.check-1.json"), &pretty(&checked_schema()));
     assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&planned_schema()));
     assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&applied_schema()));

@@ -3,6 +3,7 @@
 //! `WHYLATE_BLESS=1 cargo test -p whylate-report` writes the fixtures anew.
 
 mod check;
+mod compare;
 mod html;
 mod json;
 mod plan;

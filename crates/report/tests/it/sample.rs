@@ -2,13 +2,16 @@
 
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
-use whylate_investigate::measure::{ExplainedSpike, MeasureReport, NotExplained, SpikeKind, TraceState};
+use whylate_investigate::measure::{
+    Beyond, ExplainedSpike, MeasureReport, NotExplained, SpikeGroup, SpikeKind, TraceState,
+};
 use whylate_ledger::{
     Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes,
     SectionPart, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, Within,
 };
-use whylate_probes::{CpuResult, Degraded, Lacking, TimerProbe};
-use whylate_stats::Maxima;
+use whylate_probes::load::LoadReport;
+use whylate_probes::{CpuResult, Degraded, Lacking, Probe};
+use whylate_stats::{Level, Maxima, Refusal, Rhythm};
 use whylate_sys::SchedParams;
 
 const CPU: Cpu = Cpu(1);
@@ -425,6 +428,8 @@ fn measured(cpu: u32, latencies: impl Iterator<Item = i64>) -> CpuResult {
         minor_faults: Some(0),
         major_faults: Some(0),
         preemptions: Some(0),
+        bound: true,
+        counts: whylate_probes::Counts::None,
         unreported_spikes: 0,
         stuck_since: None,
     }
@@ -444,11 +449,12 @@ pub(crate) fn measurement() -> MeasureReport {
         due: Ns(due),
         woken: Ns(due) + latency,
         answer,
+        saved: None,
     };
     let mut noisy = measured(1, (0..9_998).map(body).chain([latency.0 + 412, 104_300]));
     noisy.missed = 2;
     MeasureReport {
-        probe: TimerProbe { threshold: Some(us(100)), ..TimerProbe::default() },
+        probe: Probe { threshold: Some(us(100)), ..Probe::default() },
         elapsed: Ns(10_000_412_113),
         cpus: vec![measured(0, (0..10_000).map(body)), noisy],
         over_threshold: Some(2),
@@ -476,6 +482,42 @@ pub(crate) fn measurement() -> MeasureReport {
         observer: vec![
             "a measuring thread woke every 1.00 ms on each measured CPU and used 0.4 % of it".to_owned(),
         ],
+        groups: vec![
+            SpikeGroup {
+                cause: Some(Cause::HigherPriorityTask),
+                culprit: Some("multipathd (priority 99)".to_owned()),
+                count: 43,
+                worst: us(331),
+                first: Ns(3_120_456_789),
+                last: Ns(45_120_456_789),
+                rhythm: Some(Rhythm { period: Ns::from_secs(1), strength: 0.99 }),
+            },
+            SpikeGroup {
+                cause: None,
+                culprit: None,
+                count: 1,
+                worst: us(104),
+                first: Ns(7_001_000_321),
+                last: Ns(7_001_000_321),
+                rhythm: None,
+            },
+        ],
+        loads: vec![LoadReport {
+            name: "io".to_owned(),
+            what: "writes".to_owned(),
+            cpus: "0-1".parse().expect("a list"),
+            died: Some("it ended after 3.0 s: No space left on device (os error 28)".to_owned()),
+        }],
+        beyond: Some(Beyond {
+            by_tail: Ok(vec![
+                Some(Level { estimate: us(120), upper: Some(us(210)) }),
+                Some(Level { estimate: us(300), upper: None }),
+            ]),
+            by_blocks: Err(Refusal::TooFew { what: "samples", have: 20_000, needed: 40_000 }),
+            claim: None,
+        }),
+        observed: None,
+        is_complete: true,
     }
 }
 
@@ -485,7 +527,7 @@ pub(crate) fn poor_measurement() -> MeasureReport {
     cpu.sched = SchedParams::OTHER;
     cpu.stuck_since = Some(Ns(5_000_000_000));
     MeasureReport {
-        probe: TimerProbe::default(),
+        probe: Probe::default(),
         elapsed: Ns::from_secs(2),
         cpus: vec![cpu],
         over_threshold: None,
@@ -496,6 +538,7 @@ pub(crate) fn poor_measurement() -> MeasureReport {
             due: Ns(5_000_000_000),
             woken: Ns(7_000_000_000),
             answer: Err(NotExplained::NoTrace),
+            saved: None,
         }],
         not_listed: 0,
         findings: vec![],
@@ -510,5 +553,10 @@ pub(crate) fn poor_measurement() -> MeasureReport {
         }],
         machine: vec![],
         observer: vec![],
+        groups: vec![],
+        loads: vec![],
+        beyond: None,
+        observed: None,
+        is_complete: false,
     }
 }

@@ -1,5 +1,7 @@
 //! What the tests share.
 
 pub(crate) mod answer;
+pub(crate) mod browser;
+pub(crate) mod measured;
 pub(crate) mod run;
 pub(crate) mod tracefs;

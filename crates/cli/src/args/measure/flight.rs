@@ -1,0 +1,32 @@
+//! Long runs, what the observer changes, and claims.
+
+use clap::Args;
+use std::path::PathBuf;
+use whylate_investigate::measure::Wanted;
+
+#[derive(Debug, Args)]
+pub(crate) struct FlightArgs {
+    /// List and explain this many worst wake-ups, and the worst of each CPU
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=64))]
+    pub(crate) worst: u8,
+    /// Save the trace of each listed wake-up in a new directory, and the report so far as run.json every 10 s
+    ///
+    /// For runs of hours or days: `whylate explain` opens the traces, `whylate compare` reads run.json, also after
+    /// the run was killed. 100 traces of 256 MiB in all are kept, the least late go first.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+    /// Hold /dev/cpu_dma_latency at this many microseconds meanwhile, as cyclictest does at 0
+    ///
+    /// It keeps idle CPUs from states that take longer to leave. Without it they do as under an application.
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(0..=2_000_000_000))]
+    pub(crate) dma_latency: Option<u32>,
+    /// Do not hold /dev/cpu_dma_latency (the default; cyclictest holds it)
+    #[arg(long, conflicts_with = "dma_latency")]
+    pub(crate) no_dma_latency: bool,
+    /// Measure again without the trace, a quarter as long, and report the difference
+    #[arg(long, conflicts_with = "no_trace")]
+    pub(crate) observer: bool,
+    /// Say whether a claim holds, and what it takes: 100us@1e-9 is "later than 100 us in 1e-9 of all wake-ups at most"
+    #[arg(long, value_name = "LATENCY@PROBABILITY")]
+    pub(crate) claim: Option<Wanted>,
+}

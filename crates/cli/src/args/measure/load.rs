@@ -1,0 +1,34 @@
+//! What is to run beside the measurement.
+
+use clap::Args;
+use whylate_base::CpuSet;
+use whylate_probes::load::{Load, ParseLoadError};
+
+/// Several loads from one argument.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadList(pub(crate) Vec<Load>);
+
+fn loads(text: &str) -> Result<LoadList, ParseLoadError> {
+    whylate_probes::load::parse(text).map(LoadList)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// Run loads meanwhile: cpu, memory, cache, io, net, fork, timer, irq, or a command such as "stress-ng --cpu 2"
+    ///
+    /// They are SCHED_OTHER processes, one for each load, on the CPUs of --load-cpus; they and all that a command
+    /// starts end with the measurement, however that ends. May be given several times.
+    #[arg(long, value_name = "LIST|COMMAND", value_parser = loads)]
+    pub(crate) load: Vec<LoadList>,
+    /// The CPUs that loads run on, such as 0-3,8; default: all this process may use
+    #[arg(long, value_name = "LIST", requires = "load")]
+    pub(crate) load_cpus: Option<CpuSet>,
+}
+
+/// `whylate load-worker`, which `whylate measure --load` starts.
+#[derive(Debug, Args)]
+pub(crate) struct LoadWorkerArgs {
+    pub(crate) cpus: CpuSet,
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) load: Load,
+}

@@ -1,0 +1,14 @@
+//! `whylate load-worker`: a load of `whylate measure --load`, as a process of its own.
+
+use crate::args::LoadWorkerArgs;
+use crate::outcome::Outcome;
+use anyhow::Result;
+use whylate_probes::load::serve;
+
+pub(crate) fn run(args: &LoadWorkerArgs) -> Result<Outcome> {
+    // Why it ended has been told to whoever started it.
+    Ok(match serve(&args.load, &args.cpus) {
+        Ok(()) => Outcome::Done,
+        Err(_) => Outcome::Failed,
+    })
+}

@@ -1,0 +1,69 @@
+//! `whylate plot`
+
+use super::runs;
+use crate::args::{PlotArgs, PlotKind};
+use crate::outcome::Outcome;
+use crate::output;
+use crate::part::Part;
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::path::Path;
+use whylate_investigate::compare::compare;
+use whylate_report::svg::{self, Kind};
+
+/// What a file is to be, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Png,
+}
+
+pub(crate) fn run(args: &PlotArgs) -> Result<Outcome> {
+    let format = format(&args.output)?;
+    args.files.iter().try_for_each(|file| output::spare(file, &args.output))?;
+    let runs = runs::read(&args.files)?;
+    let (drawing, nothing) = match args.kind {
+        PlotKind::Histogram => (svg::plotted(&runs, Kind::Histogram, args.per_cpu), "there are no samples"),
+        PlotKind::Ccdf => (svg::plotted(&runs, Kind::Ccdf, args.per_cpu), "there are no samples"),
+        PlotKind::Time => (
+            svg::plotted(&runs, Kind::Time, args.per_cpu),
+            "none of the files says when its samples were; documents of `whylate measure --json` do",
+        ),
+        PlotKind::Shift if runs.len() < 2 => bail!("--kind shift needs two measurements at least"),
+        PlotKind::Shift => (svg::shifted(&compare(runs), args.per_cpu), "there are too few samples"),
+    };
+    let drawing = drawing.with_context(|| format!("there is nothing to plot: {nothing}"))?;
+    let bytes = match format {
+        Format::Svg => drawing.into_bytes(),
+        Format::Png => png(&drawing)?,
+    };
+    let mut part = Part::new(&args.output)?;
+    part.file().write_all(&bytes).with_context(|| format!("cannot write {}", args.output.display()))?;
+    part.keep()?;
+    output::say!("plot: {}", args.output.display());
+    Ok(Outcome::Done)
+}
+
+fn format(path: &Path) -> Result<Format> {
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    match extension.as_ref().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") if cfg!(feature = "png") => Ok(Format::Png),
+        Some("png") => bail!(
+            "cannot write {}: this whylate was built without the feature `png` (cargo install whylate --features png); \
+             write an .svg",
+            path.display()
+        ),
+        _ => bail!("cannot write {}: name a file that ends with .svg or .png", path.display()),
+    }
+}
+
+#[cfg(feature = "png")]
+fn png(drawing: &str) -> Result<Vec<u8>> {
+    crate::raster::png(&svg::plain(drawing))
+}
+
+#[cfg(not(feature = "png"))]
+fn png(_drawing: &str) -> Result<Vec<u8>> {
+    bail!("this whylate was built without the feature `png`")
+}

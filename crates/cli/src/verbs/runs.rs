@@ -1,0 +1,96 @@
+//! Measurements in files, whoever made them.
+
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use whylate_intake::latencies;
+use whylate_report::json;
+use whylate_stats::Run;
+
+/// A document of a week has some 100 MB; what is longer is none. The same for what is read from a pipe.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// The measurements in some files, each with a label of its own.
+pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Run>> {
+    let mut runs = files.iter().map(|file| one(file)).collect::<Result<Vec<Run>>>()?;
+    for (run, label) in runs.iter_mut().zip(labels(files)) {
+        run.label = label;
+    }
+    for (run, file) in runs.iter().zip(files) {
+        if run.all().count() == 0 {
+            bail!("{}: nothing was measured: there is no sample in it", file.display());
+        }
+    }
+    Ok(runs)
+}
+
+fn one(path: &Path) -> Result<Run> {
+    let cannot = || format!("cannot read {}", path.display());
+    let mut file = File::open(path).with_context(cannot)?;
+    let metadata = file.metadata().with_context(cannot)?;
+    if metadata.is_dir() {
+        bail!("cannot read {}: it is a directory; name the files", path.display());
+    }
+    if metadata.is_file() && metadata.len() > MOST_BYTES {
+        // No document of ours; other tools' text may be longer.
+        return Ok(latencies::open(path)?);
+    }
+    let mut bytes = Vec::new();
+    file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(cannot)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        bail!("cannot read {}: it does not end within {} MiB", path.display(), MOST_BYTES >> 20);
+    }
+    let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if is_object {
+        match serde_json::from_slice(&bytes).map(json::run) {
+            Ok(Some(run)) => {
+                return run.with_context(|| {
+                    format!("{}: it says that it is {}, and is not", path.display(), json::measure::SCHEMA)
+                });
+            }
+            Ok(None) => {}
+            Err(error) if bytes.starts_with(b"{") => {
+                return Err(error)
+                    .with_context(|| format!("{}: it begins as JSON, and is broken", path.display()));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(latencies::read(path, &bytes)?)
+}
+
+/// The names of files, with as much of their directories as tells them apart, and a number where nothing does.
+fn labels(files: &[PathBuf]) -> Vec<String> {
+    let ending = |path: &Path, parts: usize| {
+        let all: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        all[all.len().saturating_sub(parts)..].join("/")
+    };
+    let deepest = files.iter().map(|file| file.components().count()).max().unwrap_or(1);
+    let labels = |parts: usize| files.iter().map(|file| ending(file, parts)).collect::<Vec<String>>();
+    let is_unique = |labels: &Vec<String>| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
+    let mut found = (1..=deepest).map(labels).find(is_unique).unwrap_or_else(|| {
+        let mut numbered = labels(1);
+        for (at, label) in numbered.iter_mut().enumerate() {
+            label.push_str(&format!(" ({})", at + 1));
+        }
+        numbered
+    });
+    found.iter_mut().filter(|label| label.is_empty()).for_each(|label| *label = "-".to_owned());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_files_apart() {
+        let of = |files: &[&str]| labels(&files.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(of(&["a/x.json", "b/y.json"]), ["x.json", "y.json"]);
+        assert_eq!(of(&["a/x.json", "b/x.json"]), ["a/x.json", "b/x.json"]);
+        assert_eq!(of(&["x.json", "x.json"]), ["x.json (1)", "x.json (2)"]);
+        assert_eq!(of(&["/x.json"]), ["x.json"]);
+    }
+}

@@ -1,0 +1,186 @@
+//! `whylate compare`: better or worse, and by more than chance; gates, claims, exit codes.
+
+use crate::support::answer::{list, number};
+use crate::support::browser;
+use crate::support::measured::{document, file};
+use crate::support::run::{Run, whylate};
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::Path;
+
+fn compare(options: &[&dyn AsRef<OsStr>]) -> Run {
+    whylate([OsStr::new("compare")].into_iter().chain(options.iter().map(|option| option.as_ref())))
+}
+
+fn answer(run: &Run) -> Value {
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"));
+    assert_eq!(answer["schema"], "whylate.compare/1");
+    answer
+}
+
+/// Story B: multipathd, 331 us late once, is gone after it was stopped.
+#[test]
+fn the_rogue_is_gone_and_what_changed_is_said() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = file(directory.path(), "before.json", &document(1, 800.0, Some(331_000)));
+    let after = file(directory.path(), "after.json", &document(2, 800.0, None));
+    let run = compare(&[&before, &after]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    for words in ["multipathd", "is gone", "331.0 us", "service multipathd", "active -> inactive"] {
+        assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
+    }
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
+    let answer = answer(&compare(&[&before, &after, &"--json"]));
+    let pair = &answer["pairs"][0];
+    assert_eq!((&pair["run"], &pair["all"]["max_before_ns"]), (&"after.json".into(), &331_000.into()));
+    let cause = &pair["causes"][0];
+    assert_eq!((&cause["cause"], &cause["after"]), (&"higher-priority-task".into(), &Value::Null));
+    assert_eq!((number(&cause["before"]["worst_ns"]), &cause["sure"]), (331_000, &true.into()));
+}
+
+#[test]
+fn worse_is_1_and_better_and_the_same_are_0() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let quiet = file(directory.path(), "quiet.json", &document(3, 800.0, None));
+    let other = file(directory.path(), "other.json", &document(4, 800.0, None));
+    let loud = file(directory.path(), "loud.json", &document(5, 4_000.0, None));
+    for (options, code, verdict) in [
+        (&[&quiet as &dyn AsRef<OsStr>, &other][..], 0, "same"),
+        (&[&quiet, &loud], 1, "worse"),
+        (&[&loud, &quiet], 0, "better"),
+        (&[&loud, &"--baseline", &quiet], 1, "worse"),
+        (&[&quiet, &loud, &"--fail-on", &"never"], 0, "worse"),
+    ] {
+        let options: Vec<&dyn AsRef<OsStr>> =
+            options.iter().copied().chain([&"--json" as &dyn AsRef<OsStr>]).collect();
+        let run = compare(&options);
+        assert_eq!((run.code, &answer(&run)["pairs"][0]["verdict"]), (Some(code), &verdict.into()));
+    }
+}
+
+#[test]
+fn gates_are_met_missed_or_cannot_be_told() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let one = file(directory.path(), "one.json", &document(6, 800.0, Some(331_000)));
+    for (gate, code, answers) in [
+        ("p99<50us,max<=331us", 0, &["met", "met"][..]),
+        ("p99<50us,max<331us", 1, &["met", "missed"]),
+        // 20,000 samples of a thread.
+        ("p99.999<50us", 3, &["cannot-tell"]),
+        ("p99.999<50us,max<100us", 1, &["cannot-tell", "missed"]),
+    ] {
+        let run = compare(&[&one, &"--gate", &gate, &"--json"]);
+        let answer = answer(&run);
+        let found: Vec<&str> =
+            list(&answer["gates"]).iter().filter_map(|gate| gate["answer"].as_str()).collect();
+        assert_eq!((run.code, found.as_slice()), (Some(code), answers), "{gate}: {run:#?}");
+        let text = compare(&[&one, &"--gate", &gate]);
+        assert_eq!(text.code, Some(code), "{text:#?}");
+    }
+}
+
+#[test]
+fn a_claim_is_measured_fitted_or_lacks_something() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let quiet = file(directory.path(), "quiet.json", &document(7, 800.0, None));
+    let rogue = file(directory.path(), "rogue.json", &document(8, 800.0, Some(331_000)));
+    let claim = |file: &Path, claim: &str| {
+        answer(&compare(&[&file, &"--claim", &claim, &"--json"]))["claims"][0].clone()
+    };
+    let measured = claim(&quiet, "1ms@1e-3");
+    assert_eq!((&measured["carried"], &measured["more_samples"]), (&"measured".into(), &Value::Null));
+    // Of an outlier no fit says anything; of the rest of the samples alone it takes long.
+    let refused = claim(&rogue, "400us@1e-9");
+    assert_eq!(refused["carried"], "no");
+    assert!(refused["refused"].as_str().is_some_and(|why| why.contains("331.0 us")), "{refused}");
+    let hours = refused["more_seconds"].as_f64().expect("a time") / 3_600.0;
+    // Three in a billion at 2,000 a second.
+    assert!((415.0..417.0).contains(&hours), "{hours}");
+    let refuted = compare(&[&quiet, &"--claim", &"6us@1e-9"]);
+    assert!(refuted.stdout.contains("no, it was later more often"), "{}", refuted.stdout);
+    assert!(!refuted.stdout.contains("more, "), "{}", refuted.stdout);
+}
+
+#[test]
+fn other_tools_files_are_compared_with_their_like() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = |shift: u32| {
+        let class = |us: u32| {
+            format!("{us:06} {:06}\n", if (20..60).contains(&(us - shift.min(us))) { 50 } else { 0 })
+        };
+        format!("# Histogram\n{}# Total: 000002000\n", (0..200).map(class).collect::<String>())
+    };
+    let path = |name: &str, shift| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text(shift)).expect("a file");
+        path
+    };
+    let (quick, slow) = (path("quick.txt", 0), path("slow.txt", 30));
+    let run = compare(&[&quick, &slow]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    for words in ["slow.txt is worse than quick.txt", "classes of 1 us", "is not known of both"] {
+        assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_or_compared_is_told() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let good = file(directory.path(), "good.json", &document(9, 800.0, None));
+    let text = std::fs::read(&good).expect("it");
+    let broken = directory.path().join("broken.json");
+    std::fs::write(&broken, &text[..text.len() / 2]).expect("a file");
+    let other = directory.path().join("other.txt");
+    std::fs::write(&other, "nothing of this sort").expect("a file");
+    let mut empty = document(9, 800.0, None);
+    empty["cpus"] = serde_json::json!([]);
+    let empty = file(directory.path(), "empty.json", &empty);
+    let absent = directory.path().join("absent");
+    let (root, nothing) = (Path::new("/"), "one measurement alone");
+    for (options, words) in [
+        (&[&good as &dyn AsRef<OsStr>][..], nothing),
+        (&[&good, &broken], "broken"),
+        (&[&good, &other], "no measurement that is known"),
+        (&[&good, &empty], "nothing was measured"),
+        (&[&good, &absent], "absent"),
+        (&[&good, &root], "directory"),
+        (&[&good, &"--gate", &"p99"], "has no <"),
+        (&[&good, &"--claim", &"100us"], "100us@1e-9"),
+        (&[&good, &good, &"-o", &good], "to be read"),
+    ] {
+        let run = compare(options);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
+    }
+}
+
+/// In a real browser: no complaint, every plot is there, and the numbers are those of the JSON.
+#[test]
+fn the_page_shows_what_the_document_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = file(directory.path(), "before.json", &document(10, 800.0, Some(331_000)));
+    let after = file(directory.path(), "after.json", &document(11, 1_600.0, None));
+    let page = directory.path().join("page.html");
+    let run = compare(&[&before, &after, &"--json", &"-o", &page, &"--gate", &"max<1ms"]);
+    let answer = answer(&run);
+    let Some(loaded) = browser::load(&page, "") else { return };
+    assert_eq!(loaded.console, Vec::<String>::new());
+    for about in [
+        "How far quantiles of latency moved",
+        "share of samples at least so late",
+        "Histograms of latency",
+        "largest latency of each",
+    ] {
+        assert!(loaded.dom.contains(about), "no plot: {about}");
+    }
+    let mut numbers: Vec<i64> = Vec::new();
+    for shift in list(&answer["pairs"][0]["all"]["shifts"]) {
+        numbers.extend([number(&shift["before_ns"]), number(&shift["after_ns"])]);
+    }
+    numbers.extend(list(&answer["runs"]).iter().map(|run| number(&run["latency_ns"]["max"])));
+    assert!(numbers.len() >= 10, "{answer:#}");
+    for ns in numbers {
+        let words = format!(">{}<", whylate_base::Ns(ns));
+        assert!(loaded.dom.contains(&words) || loaded.dom.contains(&words.replace('>', ">max ")), "{words}");
+    }
+}

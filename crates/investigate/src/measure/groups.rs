@@ -1,0 +1,167 @@
+//! Similar spikes put together: the same cause, by the same culprit.
+
+use super::report::{ExplainedSpike, NotExplained};
+use std::collections::BTreeSet;
+use whylate_base::{Ns, Priority};
+use whylate_ledger::{Activation, Cause, Culprit, softirq_name};
+use whylate_stats::{Rhythm, rhythm};
+
+/// The most groups; what comes after them is counted as of other causes.
+const MOST_GROUPS: usize = 64;
+/// Of a group so many instants are remembered, the last ones: as many as a rhythm is looked for in.
+const MOST_TIMES: usize = 512;
+
+/// Spikes of one cause and culprit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpikeGroup {
+    /// What made them late; `None`: not explained, or of still other causes than have a group of their own.
+    pub cause: Option<Cause>,
+    /// Who did, under a name that is the same each time: without thread ids; `None`: nobody, or not known.
+    pub culprit: Option<String>,
+    /// How many there were, listed or not.
+    pub count: u64,
+    /// The latest of them.
+    pub worst: Ns,
+    /// When the first of them was due, on CLOCK_MONOTONIC.
+    pub first: Ns,
+    /// When the last of them was.
+    pub last: Ns,
+    /// The rhythm that their due instants keep, of many the last ones.
+    pub rhythm: Option<Rhythm>,
+}
+
+/// All groups so far, in bounded memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups(Vec<Group>);
+
+#[derive(Clone, Debug)]
+struct Group {
+    said: SpikeGroup,
+    /// The last ones, without a hole: those that are counted late may be from long before.
+    times: BTreeSet<Ns>,
+    /// All up to here are forgotten.
+    forgotten: Option<Ns>,
+}
+
+impl Groups {
+    /// Counts a spike under what is known of it.
+    pub(super) fn add(&mut self, due: Ns, latency: Ns, answer: Result<&Activation, &NotExplained>) {
+        let verdict = answer.ok().map(|activation| &activation.verdict);
+        let mut cause = verdict.map(|verdict| verdict.cause);
+        let mut culprit = verdict.and_then(|verdict| verdict.by.as_ref()).map(steady_name);
+        let is_known = |group: &Group| group.said.cause == cause && group.said.culprit == culprit;
+        if self.0.len() >= MOST_GROUPS && !self.0.iter().any(is_known) {
+            (cause, culprit) = (None, None);
+        }
+        let at = self.0.iter().position(|group| group.said.cause == cause && group.said.culprit == culprit);
+        let at = at.unwrap_or_else(|| {
+            let said =
+                SpikeGroup { cause, culprit, count: 0, worst: latency, first: due, last: due, rhythm: None };
+            self.0.push(Group { said, times: BTreeSet::new(), forgotten: None });
+            self.0.len() - 1
+        });
+        let Group { said, times, forgotten } = &mut self.0[at];
+        said.count += 1;
+        said.worst = said.worst.max(latency);
+        said.first = said.first.min(due);
+        said.last = said.last.max(due);
+        if forgotten.is_none_or(|upto| due > upto) {
+            times.insert(due);
+        }
+        if times.len() > MOST_TIMES {
+            *forgotten = times.pop_first();
+        }
+    }
+
+    /// The same with these as well.
+    pub(super) fn with<'a>(&self, spikes: impl IntoIterator<Item = &'a ExplainedSpike>) -> Groups {
+        let mut all = self.clone();
+        spikes.into_iter().for_each(|spike| all.add(spike.due, spike.latency(), spike.answer.as_ref()));
+        all
+    }
+
+    /// What is said of them: those that were explained first, the more spikes the earlier.
+    pub(super) fn said(&self, rhythms: &mut Rhythms) -> Vec<SpikeGroup> {
+        let mut all: Vec<SpikeGroup> = self.0.iter().map(|group| rhythms.of(group)).collect();
+        all.sort_by_key(|group| (group.cause.is_none(), std::cmp::Reverse((group.count, group.worst))));
+        all
+    }
+}
+
+/// The rhythms that were found, so that they need not be looked for each time a journal is written: that takes
+/// milliseconds for each group.
+#[derive(Debug, Default)]
+pub(super) struct Rhythms(Vec<SpikeGroup>);
+
+impl Rhythms {
+    /// The group with its rhythm: the known one, until a quarter more spikes have come.
+    fn of(&mut self, group: &Group) -> SpikeGroup {
+        let is_own =
+            |known: &SpikeGroup| known.cause == group.said.cause && known.culprit == group.said.culprit;
+        let at = self.0.iter().position(is_own);
+        if let Some(known) = at.map(|at| &self.0[at])
+            && group.said.count < known.count + known.count.div_ceil(4)
+        {
+            return SpikeGroup { rhythm: known.rhythm, ..group.said.clone() };
+        }
+        let times: Vec<Ns> = group.times.iter().copied().collect();
+        let said = SpikeGroup { rhythm: rhythm(&times), ..group.said.clone() };
+        match at {
+            Some(at) => self.0[at] = said.clone(),
+            None => self.0.push(said.clone()),
+        }
+        said
+    }
+}
+
+/// A culprit's name without what changes from one time to the next: ids, and which worker of a pool it was.
+pub(super) fn steady_name(culprit: &Culprit) -> String {
+    match culprit {
+        Culprit::Task { comm, priority, .. } => {
+            let comm = comm.as_str();
+            let pool = comm.strip_prefix("kworker/").and_then(|rest| rest.split_once(':'));
+            let name = pool.map_or_else(|| comm.to_owned(), |(pool, _)| format!("kworker/{pool}"));
+            match priority.realtime_user().filter(|_| *priority != Priority::UNKNOWN) {
+                Some(priority) => format!("{name} (priority {priority})"),
+                None => name,
+            }
+        }
+        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
+        Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),
+        Culprit::Irq { irq: None, name } => format!("vector {name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Tid};
+
+    fn task(comm: &str, tid: i32, priority: Priority) -> Culprit {
+        Culprit::Task { tid: Tid(tid), comm: Comm::from(comm), priority }
+    }
+
+    #[test]
+    fn a_culprit_is_called_the_same_each_time() {
+        for (culprit, name) in [
+            (task("multipathd", 311, Priority::realtime(99)), "multipathd (priority 99)"),
+            (task("kworker/0:1H-kblockd", 7, Priority::DEFAULT), "kworker/0"),
+            (task("kworker/u8:3", 8, Priority::DEFAULT), "kworker/u8"),
+            (task("bash", 9, Priority::UNKNOWN), "bash"),
+            (Culprit::Softirq { vec: 3 }, "softirq NET_RX"),
+        ] {
+            assert_eq!(steady_name(&culprit), name);
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_and_all_are_counted() {
+        let mut groups = Groups::default();
+        (0..10_000).for_each(|at| groups.add(Ns::from_ms(at), Ns(at), Err(&NotExplained::NotFound)));
+        let said = groups.said(&mut Rhythms::default());
+        assert_eq!((said.len(), said[0].count, said[0].worst), (1, 10_000, Ns(9_999)));
+        assert_eq!((said[0].first, said[0].last), (Ns::ZERO, Ns::from_ms(9_999)));
+        assert!(said[0].rhythm.is_some_and(|rhythm| rhythm.period == Ns::from_ms(1)), "{said:?}");
+        assert_eq!(groups.0[0].times.len(), MOST_TIMES);
+    }
+}

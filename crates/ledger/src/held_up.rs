@@ -1,0 +1,195 @@
+//! A stretch in the middle of an activation in which its thread, by its own clock, did not get on: what held it up?
+//! A thread that spins reading the clock knows such stretches to the nanosecond.
+
+use crate::cause::Cause;
+use crate::model::{Activation, Culprit, Lane, Segment, Slice, Trigger, Verdict};
+use crate::stats::{Charged, charged};
+use crate::verdict::{advice, name, segment};
+use std::cmp::Reverse;
+use whylate_base::{Confidence, Evidence, Ns};
+
+/// The thread's clock and the trace's may differ by this much (`ktime_get_mono_fast_ns`, kernel/time/timekeeping.c):
+/// of shorter stretches of which nothing was recorded it is not known that nothing happened.
+const BLUR: Ns = Ns::from_us(10);
+/// Pieces of evidence a reader will want to see.
+const MAX_EVIDENCE: usize = 4;
+
+impl Activation {
+    /// The part from `from` to `to` as an activation of its own, due when it was held up and running when it went on,
+    /// with the verdict of that part; `None` where the ledger does not cover all of it.
+    ///
+    /// Where the trace has the thread running all the same, and that for most of the time, the time was stolen: the CPU
+    /// stood still.
+    pub fn held_up(&self, from: Ns, to: Ns) -> Option<Activation> {
+        if from < self.due || to > self.end || from >= to {
+            return None;
+        }
+        let mut ledger: Vec<Segment> = self
+            .ledger
+            .iter()
+            .map(|segment| Segment { start: segment.start.max(from), end: segment.end.min(to), ..*segment })
+            .filter(|segment| segment.start < segment.end)
+            .collect();
+        let length = to - from;
+        let own: Ns =
+            ledger.iter().filter(|segment| segment.cause == Cause::OwnWork).map(Segment::length).sum();
+        if own.0 > length.0 / 2 {
+            let (cause, confidence) = match length >= BLUR {
+                true => (Cause::Stolen, Confidence::Medium),
+                false => (Cause::Unexplained, Confidence::Low),
+            };
+            let ran = ledger.iter_mut().filter(|segment| segment.cause == Cause::OwnWork);
+            ran.for_each(|segment| (segment.cause, segment.confidence) = (cause, confidence));
+        }
+        let longest = ledger.iter().max_by_key(|segment| (segment.length(), Reverse(segment.start)))?;
+        let mut part = Activation {
+            cpu: longest.cpu,
+            trigger: Trigger::Running,
+            due: from,
+            woken: None,
+            running: Some(to),
+            done: Some(to),
+            end: to,
+            verdict: Verdict::none(),
+            lanes: self.lanes.iter().filter_map(|lane| cut(lane, from, to)).collect(),
+            ledger,
+            ..self.clone()
+        };
+        part.verdict = verdict(&part);
+        Some(part)
+    }
+}
+
+fn cut(lane: &Lane, from: Ns, to: Ns) -> Option<Lane> {
+    let slices: Vec<Slice> = lane
+        .slices
+        .iter()
+        .map(|slice| Slice { start: slice.start.max(from), end: slice.end.min(to), ..*slice })
+        .filter(|slice| slice.start < slice.end)
+        .collect();
+    (!slices.is_empty()).then_some(Lane { cpu: lane.cpu, slices })
+}
+
+/// What took most of it.
+fn verdict(part: &Activation) -> Verdict {
+    let others = |&((cause, _), _): &Charged| cause != Cause::OwnWork;
+    let heaviest = charged(&part.ledger)
+        .into_iter()
+        .filter(others)
+        .max_by_key(|&((cause, _), time)| (time, Reverse(cause)));
+    let Some(((cause, by), time)) = heaviest else { return Verdict::none() };
+    let own: Vec<&Segment> =
+        part.ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, by)).collect();
+    Verdict {
+        cause,
+        by,
+        charged: time,
+        share: time.0 as f64 / part.response().0.max(1) as f64,
+        confidence: own.iter().map(|segment| segment.confidence).min().unwrap_or(Confidence::Low),
+        why: why(part, cause, by.as_ref(), time),
+        fix: advice(cause, by.as_ref(), part.priority),
+        evidence: own
+            .iter()
+            .take(MAX_EVIDENCE)
+            .map(|one| Evidence::at(one.start, one.cpu, segment(one, part)))
+            .collect(),
+    }
+}
+
+fn why(part: &Activation, cause: Cause, by: Option<&Culprit>, time: Ns) -> String {
+    let who = format!("{} ({})", part.comm, part.priority);
+    let (length, cpu) = (part.response(), part.cpu);
+    match (cause, by) {
+        (Cause::Stolen, _) => format!(
+            "{who} had CPU {cpu} and did not get on for {length}: the kernel saw nothing happen there, so the time went \
+             to the hypervisor, the firmware (SMI) or the hardware"
+        ),
+        (Cause::Unexplained, _) => {
+            format!("what held {who} up for {length} on CPU {cpu} is too short to be told by the trace")
+        }
+        (_, Some(by)) => format!("{} held {who} up on CPU {cpu}: {time} of {length}", name(by)),
+        (cause, None) => format!("{cause} held {who} up on CPU {cpu}: {time} of {length}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Cpu, Priority, Tid};
+    use whylate_events::Name;
+
+    /// Spins from 0 to 100 us, with an interrupt of 3 us at 40 us, and another thread from 60 to 80 us.
+    fn spinning() -> Activation {
+        let segment = |start, end, cause, by| Segment {
+            cause,
+            start: Ns::from_us(start),
+            end: Ns::from_us(end),
+            cpu: Cpu(1),
+            by,
+            owner: None,
+            confidence: Confidence::High,
+        };
+        let irq = Culprit::Irq { irq: None, name: Name::from("local_timer") };
+        let other =
+            Culprit::Task { tid: Tid(9), comm: Comm::from("other"), priority: Priority::realtime(90) };
+        Activation {
+            tid: Tid(5),
+            comm: Comm::from("spins"),
+            priority: Priority::realtime(80),
+            cpu: Cpu(1),
+            trigger: Trigger::Timer,
+            due: Ns::ZERO,
+            woken: Some(Ns::ZERO),
+            running: Some(Ns::ZERO),
+            done: None,
+            end: Ns::from_us(100),
+            ledger: vec![
+                segment(0, 40, Cause::OwnWork, None),
+                segment(40, 43, Cause::Irq, Some(irq)),
+                segment(43, 60, Cause::OwnWork, None),
+                segment(60, 80, Cause::HigherPriorityTask, Some(other)),
+                segment(80, 100, Cause::OwnWork, None),
+            ],
+            verdict: Verdict::none(),
+            lanes: vec![],
+        }
+    }
+
+    fn part(from: i64, to: i64) -> Activation {
+        spinning().held_up(Ns(from), Ns(to)).expect("covered")
+    }
+
+    #[test]
+    fn what_happened_in_it_held_it_up() {
+        let part = part(59_700, 80_400);
+        assert_eq!((part.verdict.cause, part.verdict.charged), (Cause::HigherPriorityTask, Ns::from_us(20)));
+        assert_eq!(part.latency(), Some(Ns(20_700)));
+        assert!(
+            part.verdict.why.contains("other:9") && part.verdict.evidence.len() == 1,
+            "{:?}",
+            part.verdict
+        );
+        let tiled = part.ledger.windows(2).all(|pair| pair[0].end == pair[1].start);
+        assert!(
+            tiled
+                && part.ledger[0].start == part.due
+                && part.ledger.last().map(|last| last.end) == Some(part.end)
+        );
+        assert_eq!(self::part(39_000, 43_500).verdict.cause, Cause::Irq);
+    }
+
+    #[test]
+    fn where_nothing_happened_it_was_stolen_or_too_short_to_say() {
+        assert_eq!(part(5_000, 30_000).verdict.cause, Cause::Stolen);
+        assert_eq!(part(38_000, 42_000).verdict.cause, Cause::Irq, "half of it");
+        let short = part(5_000, 9_000).verdict;
+        assert_eq!((short.cause, short.confidence), (Cause::Unexplained, Confidence::Low));
+    }
+
+    #[test]
+    fn beyond_the_ledger_nothing_is_said() {
+        assert!(spinning().held_up(Ns(90_000), Ns(100_001)).is_none());
+        assert!(spinning().held_up(Ns(-1), Ns(10)).is_none());
+        assert!(spinning().held_up(Ns(10), Ns(10)).is_none());
+    }
+}

@@ -1,0 +1,307 @@
+//! A probe at work, as its controller sees it: look, stop.
+
+use crate::block::BLOCK;
+use crate::recorder::{Recorder, Signals};
+use crate::thread::{Outcome, Place, Ready, Unable};
+use crate::{Counts, CpuResult, CpuUnusable, Degraded, Kind, ProbeError, ProbeResult, Spike, smi};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_stats::Maxima;
+use whylate_sys::{Clock, Lock, SchedParams};
+
+/// A CPU and its measuring thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeThread {
+    /// The CPU; where the thread is not bound to it, the one where it began.
+    pub cpu: Cpu,
+    /// True when it is bound to it.
+    pub bound: bool,
+    /// The thread.
+    pub tid: Tid,
+    /// The policy and priority it really has.
+    pub sched: SchedParams,
+}
+
+/// How long the threads may take to get ready; a CPU taken by a thread of higher priority
+/// gives them no time at all.
+const READY_WITHIN: Duration = Duration::from_secs(5);
+/// From release to the first period: enough for every thread to reach its first sleep.
+const LEAD: Ns = Ns::from_ms(5);
+/// How long a thread may take to end, beyond one interval.
+const STOP_WITHIN: Ns = Ns::from_secs(2);
+
+/// One measuring thread with its waker, if it has one.
+pub(crate) struct Worker {
+    thread: ProbeThread,
+    interval: Ns,
+    recorder: Arc<Recorder>,
+    /// Taken when the thread has been joined.
+    handle: Option<JoinHandle<Outcome>>,
+    pub(crate) waker: Option<JoinHandle<Outcome>>,
+    /// Of the stretches that are over.
+    maxima: Maxima,
+    /// The CPU's system management interrupts when it began.
+    smis: Option<u32>,
+}
+
+/// A probe at work. Dropping it stops the threads.
+pub struct Running {
+    kind: Kind,
+    workers: Vec<Worker>,
+    signals: Arc<Signals>,
+    locked: bool,
+    degraded: Vec<Degraded>,
+    started: Ns,
+}
+
+impl Running {
+    pub(crate) fn new(kind: Kind, signals: Arc<Signals>) -> Running {
+        Running { kind, workers: Vec::new(), signals, locked: false, degraded: vec![], started: Ns::ZERO }
+    }
+
+    /// Adds a worker with its measuring thread, or without one, where there is none to be had.
+    pub(crate) fn add(
+        &mut self,
+        mut worker: Worker,
+        handle: Result<JoinHandle<Outcome>, ProbeError>,
+    ) -> Result<(), ProbeError> {
+        let (handle, result) = match handle {
+            Ok(handle) => (Some(handle), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        worker.handle = handle;
+        self.workers.push(worker);
+        result
+    }
+
+    /// Lets the threads begin.
+    ///
+    /// Locks the process's present memory (MCL_CURRENT) until the measurement ends; memory
+    /// mapped later is not locked, since the measuring threads touch none of it.
+    pub fn release(&mut self) {
+        self.lock_memory();
+        if matches!(self.kind, Kind::Hwlat { .. }) {
+            self.workers.iter_mut().for_each(|worker| worker.smis = smi::count(worker.thread.cpu));
+        }
+        self.started = whylate_sys::now(Clock::Monotonic);
+        self.signals.go.store((self.started + LEAD).0.max(1), Relaxed);
+        self.wake();
+    }
+
+    /// The measuring threads, by CPU.
+    pub fn threads(&self) -> impl Iterator<Item = ProbeThread> + '_ {
+        self.workers.iter().map(|worker| worker.thread)
+    }
+
+    /// True when all measuring threads have ended by themselves: they had their loops, the threshold was reached, or
+    /// they failed, which [`stop`](Self::stop) tells.
+    pub fn is_over(&self) -> bool {
+        !self.workers.iter().any(Worker::is_alive)
+    }
+
+    /// What the measurement has to do without.
+    pub fn degraded(&self) -> &[Degraded] {
+        &self.degraded
+    }
+
+    /// The spikes since the last call, by CPU and in time order within each. To be called
+    /// often enough: 1024 wait per CPU, further ones are counted only; and as many seconds' maxima.
+    pub fn spikes(&mut self) -> Vec<Spike> {
+        let mut spikes = Vec::new();
+        let started = self.started;
+        for worker in &mut self.workers {
+            let tid = worker.thread.tid;
+            while let Some([from, largest]) = worker.recorder.blocks.pop() {
+                worker.maxima.record(Ns(from) - started, Ns(largest));
+            }
+            while let Some([due, woken, cpu]) = worker.recorder.spikes.pop() {
+                let cpu = u32::try_from(cpu).map_or(worker.thread.cpu, Cpu);
+                spikes.push(Spike { cpu, tid, due: Ns(due), woken: Ns(woken) });
+            }
+        }
+        spikes
+    }
+
+    /// The measurement so far, for a display.
+    pub fn snapshot(&self) -> Vec<CpuResult> {
+        self.workers.iter().map(|worker| worker.result(&self.kind)).collect()
+    }
+
+    /// Ends the measurement; waits up to one interval and two seconds for the threads. One
+    /// that is kept off its CPU for longer is left behind, ends when it gets to run, and
+    /// its result has [`CpuResult::stuck_since`].
+    ///
+    /// # Errors
+    /// [`ProbeError::Sys`] when a measuring thread's sleep or clock failed.
+    pub fn stop(mut self) -> Result<ProbeResult, ProbeError> {
+        let outcomes = self.end();
+        let elapsed = whylate_sys::now(Clock::Monotonic) - self.started;
+        let spikes = self.spikes();
+        let mut cpu_time = Ns::ZERO;
+        let mut cpus = Vec::with_capacity(self.workers.len());
+        for (worker, (outcome, waker)) in self.workers.iter().zip(outcomes) {
+            let mut result = worker.result(&self.kind);
+            // Without its waker a thread waits for ever: that it failed comes first.
+            if let Some(usage) = waker.transpose()? {
+                cpu_time += usage.user + usage.system;
+            }
+            match outcome.transpose()? {
+                Some(usage) => {
+                    result.minor_faults = Some(usage.minor_faults);
+                    result.major_faults = Some(usage.major_faults);
+                    result.preemptions = Some(usage.involuntary_switches);
+                    cpu_time += usage.user + usage.system;
+                }
+                None => result.stuck_since = Some(worker.recorder.due()),
+            }
+            if let Counts::Hwlat { smis, .. } = &mut result.counts {
+                let now = worker.smis.and_then(|_| smi::count(worker.thread.cpu));
+                *smis = now.zip(worker.smis).map(|(now, before)| u64::from(now.wrapping_sub(before)));
+            }
+            cpus.push(result);
+        }
+        Ok(ProbeResult { cpus, spikes, elapsed, cpu_time, degraded: std::mem::take(&mut self.degraded) })
+    }
+
+    /// Waits until every thread has its priority and CPU.
+    pub(crate) fn await_ready(
+        &mut self,
+        wanted: &SchedParams,
+        reports: &mpsc::Receiver<Result<Ready, Unable>>,
+    ) -> Result<(), ProbeError> {
+        let until = Instant::now() + READY_WITHIN;
+        let wakers = self.workers.iter().filter(|worker| worker.waker.is_some()).count();
+        for _ in 0..self.workers.len() + wakers {
+            match reports.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Ok(ready)) => self.note(wanted, ready),
+                Ok(Err(Unable { refused: Some(cpu), error })) => {
+                    let why = CpuUnusable::diagnose(cpu, error, Path::new("/sys/devices/system/cpu"));
+                    return Err(ProbeError::Cpu { cpu, why });
+                }
+                Ok(Err(Unable { error, .. })) => return Err(error.into()),
+                Err(_) => {
+                    let waited = Ns(READY_WITHIN.as_nanos() as i64);
+                    let missing = self.workers.iter().find(|worker| worker.thread.tid == Tid(0));
+                    let cpu = missing.map_or(Cpu(0), |worker| worker.thread.cpu);
+                    return Err(ProbeError::NoTime { cpu, waited });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, wanted: &SchedParams, ready: Ready) {
+        let Ready { nth, measures, cpu, tid, sched, refused, uncounted } = ready;
+        if let Some(worker) = self.workers.get_mut(nth).filter(|_| measures) {
+            worker.thread = ProbeThread { cpu, tid, sched, ..worker.thread };
+        }
+        let refused = refused.filter(|_| measures).map(|error| Degraded::priority(wanted, &error));
+        for degraded in refused.into_iter().chain(uncounted.map(Degraded::interrupts)) {
+            if !self.degraded.iter().any(|known| known.lacking == degraded.lacking) {
+                self.degraded.push(degraded);
+            }
+        }
+    }
+
+    fn lock_memory(&mut self) {
+        match whylate_sys::mlockall(Lock::Current) {
+            Ok(()) => self.locked = true,
+            Err(error) => self.degraded.push(Degraded::memory(&error)),
+        }
+    }
+
+    fn wake(&self) {
+        self.workers.iter().flat_map(Worker::handles).for_each(|handle| handle.thread().unpark());
+    }
+
+    /// Stops the threads and waits for them, within bounds: `None` for one that did not come back.
+    fn end(&mut self) -> Vec<(Option<Outcome>, Option<Outcome>)> {
+        self.signals.stop.store(true, Relaxed);
+        self.wake();
+        let longest = self.workers.iter().map(|worker| worker.interval).max().unwrap_or_default();
+        // A thread that is woken ends an interval late, and its waker sees that one later.
+        let intervals = if matches!(self.kind, Kind::Ipc { .. }) { 2 } else { 1 };
+        let patience = Ns(longest.0.saturating_mul(intervals)) + STOP_WITHIN;
+        let until = Instant::now() + Duration::from_nanos(patience.0.unsigned_abs());
+        let mut pause = Duration::from_micros(50);
+        while self.workers.iter().any(Worker::is_alive) && Instant::now() < until {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+        let ended = |worker: &mut Worker| (join(&mut worker.handle), join(&mut worker.waker));
+        let outcomes = self.workers.iter_mut().map(ended).collect();
+        if std::mem::take(&mut self.locked) {
+            // It can only fail for a process that is gone.
+            let _ = whylate_sys::munlockall();
+        }
+        outcomes
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.workers.iter().any(|worker| worker.handles().next().is_some()) {
+            self.end();
+        }
+    }
+}
+
+impl Worker {
+    pub(crate) fn new(place: Place, recorder: Arc<Recorder>) -> Worker {
+        let thread = ProbeThread {
+            cpu: place.cpu.unwrap_or(Cpu(0)),
+            bound: place.cpu.is_some(),
+            tid: Tid(0),
+            sched: SchedParams::OTHER,
+        };
+        let (interval, maxima) = (place.interval, Maxima::new(BLOCK));
+        Worker { thread, interval, recorder, handle: None, waker: None, maxima, smis: None }
+    }
+
+    fn handles(&self) -> impl Iterator<Item = &JoinHandle<Outcome>> {
+        self.handle.iter().chain(&self.waker)
+    }
+
+    fn is_alive(&self) -> bool {
+        self.handles().any(|handle| !handle.is_finished())
+    }
+
+    fn result(&self, kind: &Kind) -> CpuResult {
+        let recorder = &self.recorder;
+        let watched = Ns(recorder.watched.load(Relaxed));
+        let spoilt = recorder.spoilt.load(Relaxed);
+        CpuResult {
+            cpu: self.thread.cpu,
+            bound: self.thread.bound,
+            tid: self.thread.tid,
+            sched: self.thread.sched,
+            counts: match kind {
+                Kind::Timer(_) | Kind::Ipc { .. } => Counts::None,
+                Kind::Busy { .. } => Counts::Busy { watched },
+                Kind::Deadline { .. } => Counts::Deadline { overruns: spoilt },
+                Kind::Hwlat { .. } => Counts::Hwlat { watched, disturbed: spoilt, smis: None },
+            },
+            histogram: recorder.histogram.snapshot(),
+            maxima: self.maxima.clone(),
+            missed: recorder.missed.load(Relaxed),
+            minor_faults: None,
+            major_faults: None,
+            preemptions: None,
+            unreported_spikes: recorder.spikes.dropped(),
+            stuck_since: None,
+        }
+    }
+}
+
+/// The outcome of a thread that has ended.
+fn join(handle: &mut Option<JoinHandle<Outcome>>) -> Option<Outcome> {
+    match handle.take().filter(JoinHandle::is_finished)?.join() {
+        Ok(outcome) => Some(outcome),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}

@@ -1,0 +1,197 @@
+//! Each kind of probe on this machine: structure and honesty, never microseconds.
+
+use std::time::{Duration, Instant};
+use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
+use whylate_probes::{Counts, CpuUnusable, Ipc, Kind, Lacking, Probe, ProbeError, ProbeResult, Timer, Waker};
+
+fn allowed() -> CpuSet {
+    whylate_sys::getaffinity(Tid(0)).expect("affinity")
+}
+
+fn on_one(kind: Kind) -> Probe {
+    Probe { cpus: Some(allowed().iter().take(1).collect()), ..Probe::new(kind) }
+}
+
+fn measured(probe: &Probe, ms: u64) -> ProbeResult {
+    let running = probe.start().unwrap_or_else(|error| panic!("{}: {error}", probe.kind));
+    std::thread::sleep(Duration::from_millis(ms));
+    running.stop().expect("stop")
+}
+
+fn samples(result: &ProbeResult) -> u64 {
+    result.cpus.iter().map(|cpu| cpu.histogram.count()).sum()
+}
+
+#[test]
+fn every_timer_keeps_its_rhythm() {
+    for timer in Timer::ALL {
+        let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..on_one(Kind::Timer(timer)) };
+        let result = measured(&probe, 100);
+        let cpu = &result.cpus[0];
+        assert!(samples(&result) > 0, "{timer:?}");
+        assert!(
+            (samples(&result) + cpu.missed) as i64 <= result.elapsed.0 / probe.interval.0 + 1,
+            "{timer:?}"
+        );
+        for pair in result.spikes.windows(2) {
+            let step = (pair[1].due - pair[0].due).0;
+            assert!(step > 0 && step % probe.interval.0 == 0, "{timer:?}: absolute periods, never drifting");
+        }
+        assert!(cpu.bound && cpu.counts == Counts::None);
+    }
+}
+
+#[test]
+fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
+    for by in Ipc::ALL {
+        for waker in [Waker::SameCpu, Waker::On(allowed().iter().last().expect("a CPU"))] {
+            let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..on_one(Kind::Ipc { by, waker }) };
+            let running = match probe.start() {
+                Ok(running) => running,
+                Err(ProbeError::Sys(error)) if by == Ipc::Mq => {
+                    println!("skipped: {error}");
+                    continue;
+                }
+                Err(error) => panic!("{by:?}: {error}"),
+            };
+            std::thread::sleep(Duration::from_millis(60));
+            let result = running.stop().expect("stop");
+            assert!(samples(&result) > 0, "{by:?} {waker:?}");
+            let cpu = &result.cpus[0];
+            assert_eq!(cpu.stuck_since, None, "{by:?} {waker:?}");
+            assert!((samples(&result) + cpu.missed) as i64 <= result.elapsed.0 / probe.interval.0 + 2);
+            // Each was sent after the one before was received.
+            for pair in result.spikes.windows(2) {
+                assert!(pair[0].due < pair[0].woken && pair[0].woken <= pair[1].due, "{by:?}: {pair:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_spinning_thread_sees_its_gaps() {
+    let gap = Ns(500);
+    let probe = Probe { worst: 3, ..on_one(Kind::Busy { gap, duty: Some(50) }) };
+    let result = match probe.start() {
+        Ok(running) => {
+            std::thread::sleep(Duration::from_millis(300));
+            running.stop().expect("stop")
+        }
+        Err(ProbeError::Gap { reading, enough, .. }) => {
+            assert!(reading < enough && enough > gap);
+            return println!("skipped: the clock is slow to read");
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let cpu = &result.cpus[0];
+    // The tick alone makes some, even on a CPU that has nothing else to do.
+    assert!(samples(&result) > 0);
+    assert!(cpu.histogram.min().is_some_and(|min| min >= gap));
+    assert_eq!(cpu.sched.policy, Policy::Other);
+    let Counts::Busy { watched } = cpu.counts else { panic!("{:?}", cpu.counts) };
+    assert!(Ns::ZERO < watched && watched <= result.elapsed);
+    assert!(cpu.histogram.sum() <= watched.0 as u64, "no more was lost than there was");
+    for pair in result.spikes.windows(2) {
+        assert!(pair[0].woken <= pair[1].due, "gaps do not overlap: {pair:?}");
+    }
+}
+
+#[test]
+fn the_whole_machine_is_not_taken() {
+    let all =
+        Probe { cpus: Some(allowed()), ..Probe::new(Kind::Busy { gap: Ns::from_us(1), duty: Some(100) }) };
+    match all.prepare().map(drop) {
+        Err(ProbeError::WholeMachine(cpus)) => assert_eq!(cpus, allowed()),
+        // Where this process may not use all CPUs, some are left.
+        other => assert!(other.is_ok(), "{other:?}"),
+    }
+}
+
+#[test]
+fn deadline_threads_keep_their_periods_or_say_why_not() {
+    let kind = Kind::Deadline { runtime: Ns::from_us(200), deadline: Some(Ns::from_ms(2)) };
+    let probe = Probe { interval: Ns::from_ms(4), ..Probe::new(kind) };
+    let result = measured(&probe, 100);
+    let [cpu] = &result.cpus[..] else { panic!("one thread, unless more are wanted") };
+    assert!(samples(&result) > 0 && !cpu.bound);
+    assert!(result.spikes.iter().all(|spike| allowed().contains(spike.cpu)));
+    let Counts::Deadline { overruns } = cpu.counts else { panic!("{:?}", cpu.counts) };
+    assert!(overruns <= samples(&result));
+    let said = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
+    assert_ne!(cpu.sched.policy == Policy::Deadline, said, "{:?}", cpu.sched);
+}
+
+#[test]
+fn a_window_that_was_disturbed_is_no_sample() {
+    let probe = on_one(Kind::Hwlat { width: Ns::from_us(200) });
+    let result = measured(&probe, 500);
+    let cpu = &result.cpus[0];
+    let Counts::Hwlat { watched, disturbed, .. } = cpu.counts else { panic!("{:?}", cpu.counts) };
+    assert!(samples(&result) + disturbed > 0);
+    assert_eq!(watched.0, 200_000 * samples(&result) as i64);
+    assert!((samples(&result) + disturbed + cpu.missed) as i64 <= result.elapsed.0 / probe.interval.0 + 2);
+}
+
+#[test]
+fn a_threads_loops_end_its_part() {
+    for kind in [Kind::Timer(Timer::Nanosleep), Kind::Ipc { by: Ipc::Futex, waker: Waker::SameCpu }] {
+        let running = Probe { loops: Some(7), ..on_one(kind) }.start().expect("start");
+        let until = Instant::now() + Duration::from_secs(20);
+        while !running.is_over() {
+            assert!(Instant::now() < until, "{kind}: not over in 20 s");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let result = running.stop().expect("stop");
+        assert_eq!((samples(&result), result.cpus[0].stuck_since), (7, None), "{kind}");
+    }
+}
+
+#[test]
+fn the_first_sample_over_the_threshold_ends_it_where_that_is_wanted() {
+    let probe =
+        Probe { threshold: Some(Ns(1)), stop_at_threshold: true, worst: 0, ..on_one(Probe::default().kind) };
+    let mut running = probe.start().expect("start");
+    let until = Instant::now() + Duration::from_secs(20);
+    while !running.is_over() {
+        assert!(Instant::now() < until, "not over in 20 s");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(running.spikes().len(), 1);
+    assert_eq!(running.stop().expect("stop").cpus[0].unreported_spikes, 0);
+}
+
+#[test]
+fn further_cpus_have_longer_intervals_within_bounds() {
+    let probe = Probe { distance: Ns::from_us(500), threshold: Some(Ns(1)), worst: 0, ..Probe::default() };
+    let result = measured(&probe, 100);
+    for (nth, cpu) in (0..).zip(&result.cpus) {
+        let interval = probe.interval.0 + nth * probe.distance.0;
+        let own: Vec<_> = result.spikes.iter().filter(|spike| spike.cpu == cpu.cpu).collect();
+        assert!(own.windows(2).all(|pair| (pair[1].due - pair[0].due).0 % interval == 0), "CPU {}", cpu.cpu);
+    }
+    let backwards = Probe { distance: Ns(-1), ..on_one(probe.kind) };
+    assert!(backwards.prepare().is_ok(), "of one CPU it does not matter");
+    if allowed().len() > 1 {
+        let far = Probe { distance: Ns::from_secs(10), ..probe };
+        assert!(matches!(far.prepare().map(drop), Err(ProbeError::Interval(_))));
+    }
+}
+
+#[test]
+fn a_wakers_cpu_is_checked_as_any_other() {
+    let kind = Kind::Ipc { by: Ipc::Pipe, waker: Waker::On(Cpu(8191)) };
+    let refused = on_one(kind).prepare().map(drop);
+    assert!(
+        matches!(refused, Err(ProbeError::Cpu { cpu: Cpu(8191), why: CpuUnusable::Absent { .. } })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn what_is_prepared_and_dropped_ends() {
+    for by in [Ipc::Pipe, Ipc::PiMutex, Ipc::Signal] {
+        let begun = Instant::now();
+        drop(on_one(Kind::Ipc { by, waker: Waker::SameCpu }).prepare().expect("prepare"));
+        assert!(begun.elapsed() < Duration::from_secs(5), "{by:?} was waited for in vain");
+    }
+}

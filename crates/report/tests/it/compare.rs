@@ -1,0 +1,152 @@
+//! Runs side by side: as text, as a document, as a page, as plots.
+
+use crate::schema_check::violations;
+use crate::{assert_current, fixture};
+use whylate_base::{Cpu, Ns};
+use whylate_investigate::compare::{Gate, compare};
+use whylate_report::svg::{Kind, plotted, shifted};
+use whylate_report::{Claimed, Compared, Gated, html, json, svg, terminal};
+use whylate_stats::{Bucket, Claim, Exact, Histogram, Late, Maxima, Measured, Run};
+
+/// A triangle around `body` and, of the first CPU, one far beyond it.
+fn run(label: &str, body: i64, rogue: Option<i64>) -> Run {
+    let latencies =
+        |cpu: i64| (0..6_000).map(move |at| body + (at * 7_919 % 2_003) + (at * 104_729 % 2_011) + cpu * 40);
+    let thread = |cpu: u32| {
+        let mut all: Vec<Ns> = latencies(i64::from(cpu)).map(Ns).collect();
+        if let (0, Some(rogue)) = (cpu, rogue) {
+            all[3_210] = Ns(rogue);
+        }
+        let blocks = all.chunks(300).map(|block| block.iter().max().copied()).collect();
+        Measured {
+            cpu: Some(Cpu(cpu)),
+            name: format!("CPU {cpu}"),
+            histogram: all.into_iter().collect(),
+            maxima: Some(Maxima::of_blocks(Ns::from_secs(1), blocks)),
+        }
+    };
+    let spike = |latency| Late {
+        cpu: Some(Cpu(0)),
+        after: None,
+        latency: Ns(latency),
+        cause: Some("higher-priority-task".to_owned()),
+        culprit: Some("multipathd (priority 99)".to_owned()),
+    };
+    Run {
+        label: label.to_owned(),
+        tool: "whylate measure".to_owned(),
+        probe: "timer".to_owned(),
+        interval: Some(Ns(1_000_000)),
+        elapsed: Some(Ns::from_secs(6)),
+        threads: vec![thread(0), thread(1)],
+        spikes: rogue.map(spike).into_iter().collect(),
+        machine: vec![(
+            "service multipathd".to_owned(),
+            if rogue.is_some() { "active" } else { "inactive" }.to_owned(),
+        )],
+        notes: vec!["counted as it should be".to_owned()],
+    }
+}
+
+fn compared() -> Compared {
+    let runs = vec![run("before.json", 6_000, Some(331_000)), run("after.json", 6_000, None)];
+    let gates = Gate::list("p99<50us,max<9us,p99.9999<1ms").expect("gates");
+    let gates = gates.iter().map(|gate| Gated { run: 1, judged: gate.judge(&runs[1]) }).collect();
+    let claim = |at: usize| Claimed {
+        run: at,
+        claim: Claim::of(&runs[at].all(), runs[at].maxima().as_ref(), Ns(100_000), 1e-6),
+    };
+    let claims = vec![claim(0), claim(1)];
+    Compared { comparison: compare(runs), gates, claims }
+}
+
+/// Names that would be markup, escape sequences and directions.
+fn hostile() -> Compared {
+    let evil = "<script>alert(1)</script>\x1b[31m\u{202e}&\"'";
+    let mut runs = vec![run(evil, 6_000, Some(331_000)), run(evil, 9_000, None)];
+    for run in &mut runs {
+        run.threads[0].name = evil.to_owned();
+        run.notes = vec![evil.to_owned()];
+        run.machine[0].0 = evil.to_owned();
+        run.spikes.iter_mut().for_each(|spike| spike.culprit = Some(evil.to_owned()));
+    }
+    Compared { comparison: compare(runs), gates: Vec::new(), claims: Vec::new() }
+}
+
+#[test]
+fn text_and_document_are_as_before() {
+    let style = terminal::Style::default();
+    assert_current(&fixture("compare.txt"), &terminal::compared(&compared(), &style));
+    assert_current(&fixture("compare.json"), &format!("{:#}\n", json::compared(&compared())));
+}
+
+#[test]
+fn documents_obey_the_schema() {
+    let schema = json::compared_schema();
+    for compared in [compared(), hostile()] {
+        assert_eq!(violations(&schema, &json::compared(&compared)), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn every_width_is_kept_and_names_do_no_harm() {
+    for width in [60, 100, 200] {
+        for compared in [compared(), hostile()] {
+            let text = terminal::compared(&compared, &terminal::Style { color: false, width });
+            assert!(!text.contains(['\x1b', '\u{202e}']));
+            // A table of eight numbers is as wide as it is.
+            assert!(text.lines().all(|line| line.chars().count() <= width.max(110)), "{width}: {text}");
+        }
+    }
+    let page = html::compared(&hostile());
+    let drawing = svg::compared(&hostile()).expect("samples");
+    for text in [&page, &drawing] {
+        assert!(!text.contains("<script>alert") && !text.contains(['\x1b', '\u{202e}']));
+    }
+    let drawing = drawing.replace("http://www.w3.org/2000/svg", "");
+    for outside in ["http:", "https:", "src=", "url(", "@import", "href"] {
+        assert!(!drawing.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn a_drawing_in_light_colours_has_nothing_that_must_be_known() {
+    for kind in [Kind::Histogram, Kind::Ccdf, Kind::Time] {
+        for by_thread in [false, true] {
+            let drawing = plotted(&compared().comparison.runs, kind, by_thread).expect("samples");
+            let plain = svg::plain(&drawing);
+            assert!(drawing.contains("var(--") && drawing.contains("@media"));
+            assert!(!plain.contains("var(--") && !plain.contains("@media"), "{kind:?}");
+        }
+    }
+    assert!(shifted(&compared().comparison, true).is_some_and(|drawing| drawing.contains("CPU 1")));
+}
+
+/// Foreign histograms: nothing below a microsecond, samples off the scale, one sample, none.
+#[test]
+fn whatever_was_measured_can_be_drawn() {
+    let bucket = |us: i64, count| Bucket { from: Ns(us * 1_000), upto: Ns(us * 1_000 + 999), count };
+    let of = |buckets: Vec<Bucket>, overflow, min, max| {
+        Histogram::new(buckets, Exact { overflow, sum: 0, min: Ns(min), max: Ns(max) })
+    };
+    for histogram in [
+        of(vec![bucket(0, 5), bucket(3, 1)], 0, 0, 3_000),
+        of(vec![bucket(7, 1)], 0, 7_000, 7_000),
+        of(vec![bucket(7, 1)], 12, 7_000, 90_000_000_000),
+        of(Vec::new(), 3, 50_000_000_000, 90_000_000_000),
+        of(vec![bucket(1, u64::MAX / 4), bucket(1_000_000, 1)], 0, 1_000, 1_000_000_000),
+        Histogram::default(),
+    ] {
+        let is_empty = histogram.count() == 0;
+        let threads = vec![Measured { histogram, ..Measured::default() }];
+        let runs = [Run { threads, ..Run::default() }];
+        for kind in [Kind::Histogram, Kind::Ccdf, Kind::Time] {
+            for by_thread in [false, true] {
+                let drawing = plotted(&runs, kind, by_thread);
+                assert_eq!(drawing.is_none(), is_empty || kind == Kind::Time, "{kind:?}");
+                let drawing = drawing.unwrap_or_default();
+                assert!(!drawing.contains("NaN") && !drawing.contains("inf\""), "{kind:?}");
+            }
+        }
+    }
+}
