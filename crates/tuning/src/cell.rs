@@ -8,6 +8,10 @@ use std::fmt;
 
 use crate::{Moment, ThreadId};
 
+/// No file that is changed is longer, in bytes, and none of a journal: the longest is a copy of this program, with all
+/// of its debug information.
+pub(crate) const LONGEST_FILE: u64 = 256 << 20;
+
 /// Something that has a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "cell")]

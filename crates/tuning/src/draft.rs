@@ -1,6 +1,7 @@
 //! Changes of files that are being thought out: later ones see the earlier ones, and nothing is written. In the end
 //! they are steps.
 
+use crate::cell::LONGEST_FILE;
 use crate::{Action, Cell, CellError, FileState, State, Step, System};
 
 /// More links than this in a row are a circle (as in path_resolution(7)).
@@ -15,6 +16,12 @@ pub enum DraftError {
     /// It holds what is no UTF-8.
     #[error("cannot change {path}: it is not text (UTF-8); change it by hand")]
     NotText {
+        /// Which.
+        path: String,
+    },
+    /// It would be too long to be kept in a journal.
+    #[error("cannot write {path}: it would be longer than {} MiB, which no journal keeps", LONGEST_FILE >> 20)]
+    TooLong {
         /// Which.
         path: String,
     },
@@ -99,6 +106,10 @@ impl<'a> Draft<'a> {
 
     /// The same with any bytes, and the mode of a new file.
     pub(crate) fn write_bytes(&mut self, path: &str, content: Vec<u8>, mode: u32) -> Result<(), DraftError> {
+        // To find out when it is read back would be after it was written.
+        if content.len() as u64 > LONGEST_FILE {
+            return Err(DraftError::TooLong { path: path.to_owned() });
+        }
         let path = self.resolved(path)?;
         let cell = Cell::File { path };
         let state = match self.state(&cell)? {
@@ -216,6 +227,19 @@ pub(crate) fn joined(path: &str, target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_journal_would_keep_is_refused_before_anything_is_written() {
+        let root = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(root.path().join("etc")).expect("a root has one");
+        let system = crate::Live::open(root.path(), crate::Gate::default()).expect("a root");
+        let mut draft = Draft::new(&system);
+        // Never touched, so that it takes no memory.
+        let long = vec![0; usize::try_from(LONGEST_FILE + 1).expect("an address")];
+        let refused = draft.write_bytes("/usr/local/sbin/x", long, 0o755).expect_err("too long");
+        assert!(refused.to_string().contains("longer than 256 MiB"), "{refused}");
+        assert!(draft.into_steps().is_empty());
+    }
 
     #[test]
     fn links_lead_somewhere() {

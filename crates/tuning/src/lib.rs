@@ -11,6 +11,7 @@
 //! * Only [`System::write`] and [`System::run`] change anything.
 
 mod apply;
+mod balancer;
 pub mod boot;
 mod cell;
 mod draft;
@@ -45,7 +46,8 @@ pub use journal::{
 };
 pub use live::Live;
 pub use plan::{
-    Change, Conflict, Kept, Machine, Permits, Plan, Refusal, for_rules, plan, rules_of, without_root,
+    Change, Conflict, Kept, Machine, Permits, Plan, Refusal, for_rules, plan, without_parameters,
+    without_root,
 };
 pub use revert::{Due, arm, confirm, due};
 pub use rollback::{Undone, rollback};
@@ -53,5 +55,5 @@ pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
 pub use store::{Lock, Store};
 pub use variable::variable;
-pub use verify::{Drift, Verified, verify};
+pub use verify::{Drift, Uncovered, Verified, verify};
 pub use wish::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};

@@ -131,8 +131,10 @@ impl System for Live {
     fn run(&self, command: &[String]) -> Result<(), CellError> {
         let words = command.join(" ");
         if !self.here {
-            let why =
-                format!("commands are of a running machine, and {} is a directory", self.path.display());
+            let why = format!(
+                "commands are of a running machine, and {} is a directory: run it there, as with chroot(8)",
+                self.path.display()
+            );
             return Err(CellError::new("run", words, why).gone());
         }
         self.pass("run", &words)?;

@@ -14,7 +14,7 @@ mod units;
 use crate::draft::{Draft, DraftError};
 use crate::{Cell, CellError, Change, Plan, Setting, State, Step, System};
 use std::path::PathBuf;
-use whylate_host::Tree;
+use whylate_host::{Tree, Why};
 
 /// The unit that makes the settings again at each boot.
 pub const TUNING_UNIT: &str = "whylate-tuning.service";
@@ -91,7 +91,13 @@ fn has_systemd(system: &dyn System) -> Result<bool, DraftError> {
     Ok(first == State::Absent && init.is_some_and(|target| target.ends_with("/systemd")))
 }
 
-/// Whether a request in /dev/cpu_dma_latency would be held on this machine; else a plan leaves it alone.
+/// Whether it is known that nobody would hold a request in /dev/cpu_dma_latency: a plan leaves it alone.
+pub(crate) fn has_no_holder(tree: &Tree) -> bool {
+    // Of a captured machine that says nothing.
+    !can_hold(tree) && tree.list(RUNNING).value != Err(Why::NotCollected)
+}
+
+/// Whether a request in /dev/cpu_dma_latency would be held on this machine.
 pub fn can_hold(tree: &Tree) -> bool {
     let image = tree.list(FIRST_PROCESS).value.is_err();
     tree.list(RUNNING).value.is_ok()

@@ -23,15 +23,14 @@ mod sysctl;
 mod threads;
 mod units;
 
-pub use links::rules_of;
-pub use narrow::for_rules;
+pub use narrow::{for_rules, without_parameters};
 pub use refusals::{Permits, without_root};
 
 use crate::{Aim, LeftOut, Reasons, Setting, Wish, Wishes};
-use expand::{Found, Place};
+use expand::{Expanded, Found, Place};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use whylate_host::{Snapshot, Tree};
+use std::collections::HashSet;
+use whylate_host::{Snapshot, Tree, Why};
 
 /// What would be done, what would not, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,18 +129,21 @@ impl Plan {
 pub fn plan(wishes: Wishes, tree: &Tree, snapshot: &Snapshot, permits: &Permits) -> Plan {
     let place = Place::new(tree, snapshot);
     let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };
-    // Of patterns that overlap the later one counts.
-    let mut last: HashMap<Setting, usize> = HashMap::new();
-    let mut settled: Vec<(usize, Found)> = Vec::new();
-    for (at, wish) in wishes.wishes.iter().enumerate() {
-        let expanded = expand::expand(wish, &place);
-        plan.left_alone.extend(expanded.left);
-        for found in expanded.found {
-            last.insert(found.setting.clone(), at);
-            settled.push((at, found));
-        }
+    // Of patterns that overlap the later one counts: what it settles no earlier one looks at.
+    let mut settled: HashSet<Setting> = HashSet::new();
+    let mut expanded: Vec<(&Wish, Expanded)> = Vec::new();
+    for wish in wishes.wishes.iter().rev() {
+        let mut one = expand::expand(wish, &place, &settled);
+        one.found.retain(|found| !settled.contains(&found.setting));
+        settled.extend(one.found.iter().map(|found| found.setting.clone()));
+        expanded.push((wish, one));
     }
-    for (at, found) in settled.into_iter().filter(|(at, found)| last.get(&found.setting) == Some(at)) {
+    let mut found: Vec<(&Wish, Found)> = Vec::new();
+    for (wish, one) in expanded.into_iter().rev() {
+        plan.left_alone.extend(one.left);
+        found.extend(one.found.into_iter().map(|found| (wish, found)));
+    }
+    for (wish, found) in found {
         let Found { setting, now, then, note } = found;
         if now == then {
             plan.as_wished.push(Kept { setting, value: now, note });
@@ -153,7 +155,6 @@ pub fn plan(wishes: Wishes, tree: &Tree, snapshot: &Snapshot, permits: &Permits)
             plan.left_alone.push(LeftOut { what: setting.to_string(), why });
             continue;
         }
-        let wish = &wishes.wishes[at];
         let reasons = links::complete(&wish.reasons, &setting);
         plan.changes.push(Change { setting, now, then, reasons, origin: wish.origin.clone(), note });
     }
@@ -164,9 +165,29 @@ pub fn plan(wishes: Wishes, tree: &Tree, snapshot: &Snapshot, permits: &Permits)
             .push(LeftOut { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
     }
     plan.wishes = wishes;
+    say_once_that_it_is_captured(&mut plan);
     plan.conflicts = conflicts::of(&plan, &place);
     plan.refusals = refusals::of(&plan, &place, permits);
     plan
+}
+
+/// A captured machine lacks files, and for each that is wanted the reading says how to capture it: that is the same for
+/// all of them, and `whylate snapshot` takes what checks read, which is less than what profiles may name.
+fn say_once_that_it_is_captured(plan: &mut Plan) {
+    let long = Why::NotCollected.to_string();
+    let mut lacks = false;
+    for left in plan.left_alone.iter_mut().chain(&mut plan.wishes.left_out) {
+        if left.why.contains(&long) {
+            left.why = left.why.replace(&long, "it was not collected");
+            lacks = true;
+        }
+    }
+    if lacks {
+        let why = "what was not collected cannot be told from here: an archive of `whylate snapshot` has what the checks \
+                   read, which is less than what a profile may set; `whylate plan` on the machine itself sees all of it";
+        let what = "this is a captured machine".to_owned();
+        plan.left_alone.insert(0, LeftOut { what, why: why.to_owned() });
+    }
 }
 
 fn machine(tree: &Tree, snapshot: &Snapshot) -> Machine {

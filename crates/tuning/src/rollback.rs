@@ -4,6 +4,7 @@
 //! is done, and one that is in any state that this apply gave it is ours.
 
 use crate::apply::{Run, boot_id, told};
+use crate::balancer;
 use crate::journal::{Entry, Journal, JournalError};
 use crate::{Back, Cell, How, Kind, Planned, Record, State, Stored, System, Taken, Then};
 
@@ -130,7 +131,7 @@ fn put_back(journal: &Journal, taken: &Taken, force: bool, system: &dyn System) 
         return absent(journal.entry(), cell);
     }
     let done = taken.progress == crate::Progress::Done;
-    if done && !force && !is_ours(journal, cell, &now) {
+    if done && !force && !is_ours(journal, taken, &now, system) {
         return match &taken.planned.then {
             Then::Make(command) => Outcome::Remake(command.clone()),
             Then::Set(_) => {
@@ -156,8 +157,14 @@ fn finish(back: Back, planned: &Planned, system: &dyn System) -> Outcome {
     }
 }
 
-/// Whether a cell is in a state that this apply gave it, at one step or another, or had found it in.
-fn is_ours(journal: &Journal, cell: &Cell, now: &State) -> bool {
+/// Whether a cell is in a state that this apply gave it, at one step or another, or had found it in; or irqbalance has
+/// moved it within that.
+fn is_ours(journal: &Journal, taken: &Taken, now: &State, system: &dyn System) -> bool {
+    let cell = &taken.planned.cell;
+    let left = taken.left_as().and_then(|kept| journal.state(kept).ok());
+    if left.is_some_and(|left| balancer::moved(cell, &left, now, &system.tree())) {
+        return true;
+    }
     let steps = journal.entry().sessions.iter().flat_map(|session| &session.steps);
     let mut states = steps
         .filter(|taken| taken.was_begun() && taken.planned.cell == *cell)

@@ -21,7 +21,15 @@ pub struct Store {
 /// The right to change the machine, for as long as it is kept.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Said, not left to closing: a child that was just forked has the file open as well until it is executed, and with
+    /// it the lock (flock(2)).
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl Store {
@@ -59,7 +67,13 @@ impl Store {
         let path = self.directory.join("lock");
         let cannot = |error: io::Error| JournalError::io("write", &path, error);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open.map_err(cannot)?;
+        let mut file = match open {
+            // The lock is had by whoever can open it: a rollback need not write to a disk that has become read-only.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                File::open(&path).map_err(|_| cannot(error))?
+            }
+            open => open.map_err(cannot)?,
+        };
         match rustix::io::retry_on_intr(|| rustix::fs::flock(&file, operation)) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -73,7 +87,7 @@ impl Store {
         }
         // Only for whoever finds it taken: that it cannot be written, on a full disk, is no reason to stop.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{holder}, process {}", std::process::id()));
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
     }
 
     /// The numbers of all journals, first to last.

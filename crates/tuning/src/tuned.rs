@@ -25,7 +25,7 @@ use merge::{Item, Profile, Unit};
 use output::Output;
 use python::strip;
 use variables::Variables;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{Snapshot, Tree, Why};
 
 /// Nobody includes so many.
 const MOST_PROFILES: usize = 100;
@@ -168,16 +168,13 @@ impl Gathered<'_> {
     }
 
     fn unknown(&self, name: &str, from: Option<&Place>) -> TunedError {
-        let looked_for: Vec<String> = self
+        let looked_in: Vec<String> = self
             .settings
             .directories
             .iter()
-            .map(|directory| {
-                let reading = self.tree.text(&locate::path(directory, name));
-                match reading.value {
-                    Err(whylate_host::Why::Missing) | Ok(_) => reading.path,
-                    Err(why) => format!("{} ({why})", reading.path),
-                }
+            .map(|directory| match self.tree.text(&locate::path(directory, name)).value {
+                Err(Why::Missing | Why::NotCollected) | Ok(_) => directory.clone(),
+                Err(why) => format!("{directory} ({why})"),
             })
             .collect();
         let available = list(self.tree).map_or_else(
@@ -187,7 +184,7 @@ impl Gathered<'_> {
         TunedError::Unknown {
             name: name.to_owned(),
             included: from.map(|place| format!(", which {place} includes")).unwrap_or_default(),
-            looked_for: looked_for.join(", nor "),
+            looked_in: looked_in.join(", "),
             available: if available.is_empty() { "none".to_owned() } else { available },
         }
     }

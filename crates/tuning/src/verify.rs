@@ -1,13 +1,15 @@
 //! Whether a machine still is as it was made: every cell against what the journals say it was given, and who may have
 //! changed it where that can be known.
 
+mod again;
 mod suspects;
 
 use crate::apply::boot_id;
+use crate::balancer;
 use crate::journal::{Entry, JournalError, Kind, Progress, Stored, Then};
 use crate::store::Store;
-use crate::{Cell, Moment, Setting, State, System};
-use std::collections::BTreeMap;
+use crate::{Cell, Moment, Setting, Standing, State, System};
+use std::collections::{BTreeMap, BTreeSet};
 use whylate_host::{Cmdline, Tree};
 
 /// What was found.
@@ -21,6 +23,9 @@ pub struct Verified {
     pub unknown: Vec<(String, String)>,
     /// Kernel parameters that count from the next boot on.
     pub pending: Vec<String>,
+    /// What the same wishes would change now and no apply has made: threads, interrupts and devices that came since.
+    /// It is no drift, as it never was otherwise.
+    pub uncovered: Vec<Uncovered>,
     /// How many cells are as they were made.
     pub as_made: usize,
     /// Threads that have ended since.
@@ -44,6 +49,17 @@ pub struct Drift {
     pub now: String,
     /// Who changed it, or may have; empty: not known.
     pub who: Vec<String>,
+}
+
+/// Something that is as nobody wished, and that no apply has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncovered {
+    /// Which setting, by name.
+    pub setting: String,
+    /// How it is; `None`: it is not there.
+    pub now: Option<String>,
+    /// How it is wished; `None`: not to be there.
+    pub wished: Option<String>,
 }
 
 /// What one cell is to be, by the last that set it.
@@ -72,10 +88,34 @@ pub fn verify(store: &Store, system: &dyn System) -> Result<Verified, JournalErr
         }
     }
     for entry in &entries {
-        of_boot(&mut verified, entry, boot.as_deref());
-        parameters(&mut verified, entry, boot.as_deref(), &tree);
+        half_way(&mut verified, entry);
+        // One that was rolled back in part is not made again at boot.
+        if entry.standing() == Standing::Applied {
+            of_boot(&mut verified, entry, boot.as_deref());
+            let later = entries.iter().filter(|other| other.id > entry.id).collect::<Vec<_>>();
+            parameters(&mut verified, entry, &later, boot.as_deref(), &tree);
+        }
     }
+    again::wishes(&mut verified, &entries, &tree);
     Ok(verified)
+}
+
+/// An apply that did not get to its end.
+fn half_way(verified: &mut Verified, entry: &Entry) {
+    let standing = entry.standing();
+    if !matches!(standing, Standing::Stopped | Standing::Failed | Standing::Interrupted) {
+        return;
+    }
+    let open = entry.remaining().len();
+    verified.drifts.push(Drift {
+        id: entry.id,
+        what: format!("apply {}", entry.id),
+        settings: Vec::new(),
+        before: None,
+        made: "all of its steps".to_owned(),
+        now: format!("{}: {open} not made", standing.words()),
+        who: vec!["finish it with `whylate apply --resume`, or undo it with `whylate rollback`".to_owned()],
+    });
 }
 
 /// What each cell is to be, by its name; and the cells, in the order in which they were made.
@@ -120,7 +160,7 @@ fn compare(
         Err(error) => return verified.unknown.push((cell.to_string(), error.to_string())),
     };
     match system.read(cell) {
-        Ok(now) if now == made => verified.as_made += 1,
+        Ok(now) if now == made || balancer::moved(cell, &made, &now, tree) => verified.as_made += 1,
         Ok(now) => {
             let before = due.before.map(|kept| store.state(due.id, kept));
             let before = before.and_then(Result::ok);
@@ -179,13 +219,18 @@ fn of_boot(verified: &mut Verified, entry: &Entry, boot: Option<&str>) {
     }
 }
 
-/// Kernel parameters: they count from the boot after the apply on.
-fn parameters(verified: &mut Verified, entry: &Entry, boot: Option<&str>, tree: &Tree) {
-    let Some(plan) = &entry.plan else { return };
-    let wanted = plan.changes.iter().filter_map(|change| match &change.setting {
-        Setting::Parameter { name } => Some((name, change.then.as_deref())),
-        _ => None,
-    });
+/// Kernel parameters: they count from the boot after the apply on. What a later apply sets is for that one to answer.
+fn parameters(verified: &mut Verified, entry: &Entry, later: &[&Entry], boot: Option<&str>, tree: &Tree) {
+    fn planned(entry: &Entry) -> impl Iterator<Item = (&String, Option<&str>)> {
+        let changes = entry.plan.iter().flat_map(|plan| &plan.changes);
+        changes.filter_map(|change| match &change.setting {
+            Setting::Parameter { name } => Some((name, change.then.as_deref())),
+            _ => None,
+        })
+    }
+    let again: BTreeSet<&String> =
+        later.iter().flat_map(|entry| planned(entry)).map(|(name, _)| name).collect();
+    let wanted = planned(entry).filter(|(name, _)| !again.contains(name));
     let mut wanted = wanted.peekable();
     if wanted.peek().is_none() {
         return;

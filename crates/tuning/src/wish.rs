@@ -37,8 +37,8 @@ pub enum Aim {
         /// Which threads.
         threads: Threads,
     },
-    /// The CPUs of threads: those they have now that are among the value's. A program's thread that has none of these
-    /// was put elsewhere by somebody, and is left alone; one of the kernel gets the value's.
+    /// The CPUs of threads: those they have now that are among the value's. A program's thread that has none of these,
+    /// and not the CPUs of process 1 either, was put elsewhere by somebody and is left alone; any other gets the value's.
     ThreadCpus {
         /// Which threads.
         threads: Threads,

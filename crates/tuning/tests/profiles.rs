@@ -226,7 +226,7 @@ fn given_values() {
     let text = "[variables]\nisolated = { type = \"cpus\", required = true, prompt = \"for control\" }\n\
                 n = { type = \"number\", default = 1 }\nyes = { default = false }\n[irqs]\ncpus = \"not isolated\"";
     let needs = load(text, &[]).expect_err("isolated").to_string();
-    assert!(needs.contains("a value for `isolated` (for control): give isolated=VALUE"), "{needs}");
+    assert!(needs.contains("a value for `isolated` (for control): give --isolated LIST"), "{needs}");
     assert_eq!(short(&loaded(text, &[("isolated", "siblings(3)")])), ["irqs = 0-1"]);
     for (given, part) in [
         (("isolated", "7"), "isolated=7: there is no CPU 7; this machine has 0-3"),

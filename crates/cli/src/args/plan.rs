@@ -48,6 +48,9 @@ pub(crate) struct Wanted {
     /// A value for a variable of the profile (repeatable)
     #[arg(long = "set", value_name = "VAR=VALUE", value_parser = assignment)]
     pub(crate) set: Vec<(String, String)>,
+    /// Leave the kernel command line alone: only what counts without a reboot
+    #[arg(long)]
+    pub(crate) skip_kernel_parameters: bool,
     /// Allow what a plan is refused for (repeatable): a code of the plan, such as isolates-cpu-0
     #[arg(long, value_name = "CODE", value_parser = PossibleValuesParser::new(Permits::CODES))]
     pub(crate) allow: Vec<String>,

@@ -23,7 +23,7 @@ pub(crate) struct Place {
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArgs {
     /// A plan, as `whylate plan -o PLAN.json` writes it
-    #[arg(value_name = "PLAN.json", conflicts_with_all = ["profile", "tuned", "isolated", "set", "from", "resume", "boot"])]
+    #[arg(value_name = "PLAN.json", conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from", "resume", "boot"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
@@ -38,10 +38,10 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with_all = ["resume", "boot"])]
     pub(crate) revert_after: Option<Ns>,
     /// Go on with an apply that stopped half way
-    #[arg(long, conflicts_with_all = ["profile", "tuned", "isolated", "set", "from"])]
+    #[arg(long, conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from"])]
     pub(crate) resume: bool,
     /// Make the settings that a reboot took back again: for whylate-tuning.service
-    #[arg(long, hide = true, conflicts_with_all = ["profile", "tuned", "isolated", "set", "from", "resume"])]
+    #[arg(long, hide = true, conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from", "resume"])]
     pub(crate) boot: bool,
     #[command(flatten)]
     pub(crate) place: Place,

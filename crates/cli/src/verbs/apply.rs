@@ -1,25 +1,21 @@
 //! `whylate apply`
 
-use super::tuning::{Site, announce, answer};
+use super::tuning::{Site, answer};
 use super::{plan, revert, rollback};
 use crate::args::ApplyArgs;
 use crate::outcome::Outcome;
 use crate::output::{self, say};
 use crate::signals;
 use anyhow::{Context, Result, bail};
-use std::fs::File;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
 use whylate_report::terminal;
 use whylate_tuning::{
-    Due, Entry, How, Journal, JournalError, Kind, Lock, Moment, Permits, Plan, Session, Standing, System,
-    Wishes, boot_id, due,
+    Due, Entry, How, Journal, JournalError, Kind, Lock, Moment, Permits, Plan, Session, Standing, StepsError,
+    System, Wishes, boot_id, due,
 };
-
-/// No plan is longer.
-const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     let site = Site::open(&args.place)?;
@@ -60,25 +56,19 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     if is_refused(&now, &site) {
         return Ok(Outcome::Found);
     }
-    if !args.yes {
-        if !asked(&now)? {
-            say!("nothing was done");
-            return Ok(Outcome::Found);
-        }
-        // It may have taken a while.
-        let then = make(now.wishes.clone(), &site.system.tree(), &permits);
-        if has_drifted(&now, &then) {
-            return Ok(Outcome::Found);
-        }
+    ends_with_this_boot(&now, &tree);
+    if !args.yes && !asked(&now)? {
+        say!("nothing was done");
+        return Ok(Outcome::Found);
     }
-    apply(args, &site, &now)
+    apply(args, &site, &now, &permits)
 }
 
 fn make(wishes: Wishes, tree: &Tree, permits: &Permits) -> Plan {
     whylate_tuning::plan(wishes, tree, &Snapshot::read(tree), permits)
 }
 
-fn apply(args: &ApplyArgs, site: &Site, plan: &Plan) -> Result<Outcome> {
+fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply")?;
     if let Some(entry) = unfinished(site)? {
         bail!(
@@ -87,8 +77,18 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan) -> Result<Outcome> {
             entry.standing().words()
         );
     }
+    // The answer may have taken a while, and another apply may have been done meanwhile.
+    if has_drifted(plan, &make(plan.wishes.clone(), &site.system.tree(), permits)) {
+        return Ok(Outcome::Found);
+    }
     // Before anything is written, and so that nothing is when this fails.
-    let steps = whylate_tuning::steps(plan, site.store.next_id()?, &site.system)?;
+    let steps = whylate_tuning::steps(plan, site.store.next_id()?, &site.system);
+    let steps = steps.map_err(|error| match error {
+        StepsError::Boot(_) => anyhow::anyhow!(
+            "{error}; nothing was done; --skip-kernel-parameters plans and applies all the rest"
+        ),
+        error => error.into(),
+    })?;
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let mut journal = site.store.create(&lock, plan)?;
@@ -97,8 +97,7 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan) -> Result<Outcome> {
         whylate_tuning::arm(&mut journal, until)?;
         revert::start(&site.system, &args.place.root, journal.entry().id, after)?;
     }
-    let how =
-        site.run(&asked, &announce, |run| whylate_tuning::apply(&mut journal, Kind::Apply, &steps, run));
+    let how = site.run(&asked, |run| whylate_tuning::apply(&mut journal, Kind::Apply, &steps, run));
     finished(args, &journal, how)
 }
 
@@ -110,7 +109,7 @@ fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let mut journal = site.store.open(&lock, entry.id)?;
-    let how = site.run(&asked, &announce, |run| whylate_tuning::resume(&mut journal, run));
+    let how = site.run(&asked, |run| whylate_tuning::resume(&mut journal, run));
     finished(args, &journal, how)
 }
 
@@ -140,20 +139,33 @@ fn finished(args: &ApplyArgs, journal: &Journal, how: Result<How, JournalError>)
 
 /// A plan from a file of `whylate plan`.
 fn read_plan(path: &Path) -> Result<Plan> {
-    let cannot = || format!("cannot read {}", path.display());
-    let mut text = String::new();
-    let file = File::open(path).with_context(cannot)?;
-    file.take(MOST_BYTES).read_to_string(&mut text).with_context(cannot)?;
-    let document: serde_json::Value = serde_json::from_str(&text)
-        .with_context(|| format!("{} is no plan of `whylate plan --json`", path.display()))?;
+    let (text, name) = plan::document(path)?;
+    let document: serde_json::Value =
+        serde_json::from_str(&text).with_context(|| format!("{name} is no plan of `whylate plan --json`"))?;
     let wanted = whylate_report::json::plan::SCHEMA;
     match document.get("schema").and_then(|schema| schema.as_str()) {
         Some(schema) if schema == wanted => {}
-        Some(schema) => bail!("{} has the schema {schema}, and {wanted} was expected", path.display()),
-        None => bail!("{} is no plan of `whylate plan --json`", path.display()),
+        Some(schema) => bail!("{name} has the schema {schema}, and {wanted} was expected"),
+        None => bail!("{name} is no plan of `whylate plan --json`"),
     }
-    serde_json::from_value(document)
-        .with_context(|| format!("{} is no plan that can be read", path.display()))
+    serde_json::from_value(document).with_context(|| format!("{name} is no plan that can be read"))
+}
+
+/// Says which settings nobody would make again after a reboot.
+fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
+    const NAMED: usize = 5;
+    let ending = whylate_tuning::persist::until_reboot(plan, tree);
+    if ending.is_empty() {
+        return;
+    }
+    let names: Vec<String> = ending.iter().take(NAMED).map(|change| change.setting.to_string()).collect();
+    let more = if ending.len() > NAMED { ", ..." } else { "" };
+    say!(
+        "note: {} of these settings end with the next reboot, as systemd does not run here, which would have them made \
+         again: {}{more}",
+        ending.len(),
+        names.join(", ")
+    );
 }
 
 /// Whether a plan does not fit any more; says where.
@@ -162,7 +174,17 @@ fn has_drifted(planned: &Plan, now: &Plan) -> bool {
     if drifted.is_empty() {
         return false;
     }
-    say!("nothing was done: the machine is not as it was when the plan was made");
+    let machine = |plan: &Plan| (plan.machine.release.clone(), plan.machine.cpus.clone());
+    if machine(planned) == machine(now) {
+        say!("nothing was done: the machine is not as it was when the plan was made");
+    } else {
+        let words = |(release, cpus): (Option<String>, Option<String>)| {
+            let known = |value: Option<String>| value.unwrap_or_else(|| "not known".to_owned());
+            format!("Linux {} with the CPUs {}", known(release), known(cpus))
+        };
+        let (theirs, ours) = (words(machine(planned)), words(machine(now)));
+        say!("nothing was done: the plan was made for {theirs}, and this is {ours}");
+    }
     for one in &drifted {
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "no change".to_owned());
         say!("  {}: planned {}; now {}", one.setting, side(&one.planned), side(&one.now));
@@ -267,7 +289,6 @@ fn boot_session(
     }
     let steps = whylate_tuning::runtime_steps(&plan, &site.system)?;
     let mut journal = site.store.open(lock, entry.id)?;
-    let how =
-        site.run(stop, &announce, |run| whylate_tuning::apply(&mut journal, Kind::Boot, &steps, run))?;
+    let how = site.run(stop, |run| whylate_tuning::apply(&mut journal, Kind::Boot, &steps, run))?;
     Ok(Some((journal.entry().clone(), how)))
 }

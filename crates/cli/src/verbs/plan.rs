@@ -15,7 +15,7 @@ use whylate_tuning::{Permits, Plan, Wishes, profile, tuned};
 /// Where nobody chose.
 const DEFAULT: &str = "realtime";
 
-/// Documents of `whylate check` have some 100 KiB.
+/// Documents of `whylate check` and plans have some 100 KiB.
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
@@ -50,24 +50,41 @@ pub(crate) fn permits(wanted: &Wanted) -> Result<Permits> {
     Permits::of(&wanted.allow).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))
 }
 
-/// What is asked for: of a profile all of it, after a check what mends its failures.
+/// What is asked for: of a profile all of it, after a check what mends its failures; without what is to be skipped.
 pub(crate) fn wishes(
     wanted: &Wanted,
     from: Option<&check::Document>,
     tree: &Tree,
     host: &Snapshot,
 ) -> Result<Wishes> {
+    let wishes = all_wishes(wanted, from, tree, host)?;
+    Ok(match wanted.skip_kernel_parameters {
+        true => whylate_tuning::without_parameters(wishes),
+        false => wishes,
+    })
+}
+
+fn all_wishes(
+    wanted: &Wanted,
+    from: Option<&check::Document>,
+    tree: &Tree,
+    host: &Snapshot,
+) -> Result<Wishes> {
     let mut given = wanted.set.clone();
+    let variable = if wanted.tuned.is_some() { "isolated_cores" } else { "isolated" };
+    if wanted.isolated.is_some() && given.iter().any(|(name, _)| name == variable) {
+        bail!("--isolated is short for --set {variable}=LIST: give one of them");
+    }
     if let Some(name) = &wanted.tuned {
-        given.extend(wanted.isolated.as_ref().map(|cpus| ("isolated_cores".to_owned(), cpus.to_string())));
+        given.extend(wanted.isolated.as_ref().map(|cpus| (variable.to_owned(), cpus.to_string())));
         return Ok(tuned::load(name, tree, host, &given)?);
     }
     let of_check = from.and_then(|from| from.ask.cpus.clone());
     let isolated = wanted.isolated.as_ref().map(ToString::to_string).or(of_check);
     if let Some(cpus) = isolated
-        && !given.iter().any(|(name, _)| name == "isolated")
+        && !given.iter().any(|(name, _)| name == variable)
     {
-        given.push(("isolated".to_owned(), cpus));
+        given.push((variable.to_owned(), cpus));
     }
     let name = wanted.profile.as_deref().or(from.map(|from| from.ask.profile.as_str())).unwrap_or(DEFAULT);
     let wishes = profile::load(name, &given, host, &directories())?;
@@ -81,24 +98,26 @@ pub(crate) fn wishes(
     })
 }
 
+/// The text of a JSON document of ours, and what to call it; `-` is standard input.
+pub(crate) fn document(path: &Path) -> Result<(String, String)> {
+    let is_input = path.as_os_str() == "-";
+    let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
+    let cannot = || format!("cannot read {name}");
+    let file: Box<dyn Read> = match is_input {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(std::fs::File::open(path).with_context(cannot)?),
+    };
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(cannot)?;
+    match text.len() as u64 > MOST_BYTES {
+        true => bail!("{name} is longer than {} MiB: it is no document of whylate", MOST_BYTES >> 20),
+        false => Ok((text, name)),
+    }
+}
+
 /// An answer of `whylate check --json`.
 pub(crate) fn checked(path: &Path) -> Result<check::Document> {
-    let mut text = String::new();
-    let name = match path.as_os_str() == "-" {
-        true => {
-            std::io::stdin()
-                .take(MOST_BYTES)
-                .read_to_string(&mut text)
-                .context("cannot read standard input")?;
-            "standard input".to_owned()
-        }
-        false => {
-            let cannot = || format!("cannot read {}", path.display());
-            let file = std::fs::File::open(path).with_context(cannot)?;
-            file.take(MOST_BYTES).read_to_string(&mut text).with_context(cannot)?;
-            path.display().to_string()
-        }
-    };
+    let (text, name) = document(path)?;
     let wanted = || format!("{name} is no answer of `whylate check --json`");
     let document: check::Document = serde_json::from_str(&text).with_context(wanted)?;
     match document.schema == check::SCHEMA {
@@ -116,17 +135,21 @@ pub(crate) fn directories() -> Vec<PathBuf> {
 }
 
 fn list(tree: &Tree) -> Result<Outcome> {
-    let mut text = String::new();
-    for listed in profile::list(&directories()) {
+    let own = profile::list(&directories()).into_iter().map(|listed| {
         let summary = listed.summary.unwrap_or_else(|error| format!("cannot be used: {error}"));
         let place = listed.path.map(|path| format!(" ({})", path.display())).unwrap_or_default();
-        text += &format!("{:<24} {summary}{place}\n", listed.name);
-    }
-    for listed in tuned::list(tree)? {
-        let name = format!("--tuned {}", listed.name);
-        text += &format!("{name:<24} {} ({})\n", listed.summary.unwrap_or_default(), listed.path);
-    }
-    output::print(&text)?;
+        (listed.name, format!("{summary}{place}"))
+    });
+    let tuned = tuned::list(tree)?.into_iter().map(|listed| {
+        (
+            format!("--tuned {}", listed.name),
+            format!("{} ({})", listed.summary.unwrap_or_default(), listed.path),
+        )
+    });
+    let lines: Vec<(String, String)> = own.chain(tuned).collect();
+    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let lines = lines.iter().map(|(name, says)| format!("{name:<width$}  {says}\n"));
+    output::print(&lines.collect::<String>())?;
     Ok(Outcome::Done)
 }
 

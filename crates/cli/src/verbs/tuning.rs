@@ -20,14 +20,14 @@ impl Site {
         Ok(Site { system: Live::open(&place.root, gate.clone())?, store: Store::of(&place.root, gate)? })
     }
 
-    /// Runs the engine; `stop` is asked between two steps, `tell` told before each.
-    pub(crate) fn run<T>(
-        &self,
-        stop: &dyn Fn() -> bool,
-        tell: &dyn Fn(&Planned),
-        work: impl FnOnce(&Run<'_>) -> T,
-    ) -> T {
-        work(&Run { system: &self.system, now: &Moment::now, stop, tell })
+    /// Runs the engine; `stop` is asked between two steps. A command may take a while: it is said which one runs.
+    pub(crate) fn run<T>(&self, stop: &dyn Fn() -> bool, work: impl FnOnce(&Run<'_>) -> T) -> T {
+        let tell = |planned: &Planned| {
+            if let Some(command) = planned.then.command().filter(|_| self.system.is_here()) {
+                output::say!("running {} ...", command.join(" "));
+            }
+        };
+        work(&Run { system: &self.system, now: &Moment::now, stop, tell: &tell })
     }
 }
 
@@ -43,13 +43,6 @@ fn killing_at(place: u64) -> Gate {
     })
 }
 
-/// Commands may take a while: say which one runs.
-pub(crate) fn announce(planned: &Planned) {
-    if let Some(command) = planned.then.command() {
-        output::say!("running {} ...", command.join(" "));
-    }
-}
-
 /// Prints what was done about some applies.
 pub(crate) fn answer(entries: &[Entry], place: &Place) -> Result<()> {
     match place.json {
@@ -60,7 +53,7 @@ pub(crate) fn answer(entries: &[Entry], place: &Place) -> Result<()> {
 
 /// Undoes an apply; how it ended.
 pub(crate) fn undo(site: &Site, journal: &mut Journal, force: bool, stop: &dyn Fn() -> bool) -> How {
-    let undone = site.run(stop, &announce, |run| whylate_tuning::rollback(journal, force, run));
+    let undone = site.run(stop, |run| whylate_tuning::rollback(journal, force, run));
     if let Some(error) = undone.unrecorded {
         output::say!("whylate: the rollback could not be written down: {error}");
     }

@@ -114,6 +114,8 @@ fn what_is_wrong_is_said() {
         (&["--from", "/no/such/file"], "/no/such/file"),
         (&["--root", "/no/such/place"], "/no/such/place"),
         (&["-o", "-"], "standard output"),
+        (&[], "--isolated LIST"),
+        (&["--isolated", "0", "--set", "isolated=1"], "give one of them"),
     ] {
         let run = whylate(["plan"].iter().chain(arguments));
         assert_eq!(run.code, Some(2), "{run:#?}");
@@ -128,6 +130,47 @@ fn profiles_are_listed() {
     for name in ["realtime", "cpu-partitioning", "audio"] {
         assert!(run.stdout.lines().any(|line| line.split(' ').next() == Some(name)), "{name}: {run:#?}");
     }
+}
+
+#[test]
+fn that_a_machine_was_captured_is_said_once() {
+    let file = snapshot();
+    let run = whylate(["plan", "--root", file.to_str().expect("UTF-8"), "--isolated", "1", "--json"]);
+    let left = json(&run.stdout)["left_alone"].as_array().cloned().expect("a list");
+    let whys: Vec<&str> = left.iter().filter_map(|left| left["why"].as_str()).collect();
+    assert_eq!(left[0]["what"], "this is a captured machine");
+    assert!(whys.iter().any(|why| why.ends_with("it was not collected")), "{whys:?}");
+    assert!(!whys.iter().any(|why| why.contains("capture with")), "{whys:?}");
+}
+
+#[test]
+fn without_kernel_parameters_all_else_is_planned() {
+    let file = snapshot();
+    let root = file.to_str().expect("UTF-8");
+    let run = whylate(["plan", "--root", root, "--isolated", "1", "--skip-kernel-parameters", "--json"]);
+    let plan = json(&run.stdout);
+    let changes = names(&plan);
+    assert!(changes.contains(&"kernel.timer_migration"), "{changes:?}");
+    assert!(!changes.iter().any(|name| name.contains("isolcpus")), "{changes:?}");
+    assert!(run.stdout.contains("are to be skipped"), "{run:#?}");
+}
+
+/// As a user who may not look into somebody else's configuration, which HOME still names.
+#[test]
+fn profiles_that_nobody_may_look_for_are_told_and_passed_over() {
+    let dir = tempfile::tempdir().expect("a directory");
+    // Root may look anywhere; a name that leads in a circle is closed to everybody.
+    let home = dir.path().join("home");
+    std::os::unix::fs::symlink(&home, &home).expect("a link");
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_whylate"))
+        .args(["plan", "--profile", "audio", "--json"])
+        .env("HOME", &home)
+        .env_remove("XDG_CONFIG_HOME")
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(matches!(run.status.code(), Some(0 | 1 | 3)), "{run:?}");
+    assert!(text.contains("nobody can tell whether there is such a profile"), "{text}");
 }
 
 #[test]

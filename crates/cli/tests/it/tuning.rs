@@ -220,6 +220,76 @@ fn a_plan_is_applied_only_where_it_still_fits() {
 }
 
 #[test]
+fn of_another_machine_a_plan_says_so_and_one_that_is_too_long_is_none() {
+    let root = Root::new();
+    let plan = root.directory.path().join("plan.json");
+    let (name, profile) = (plan.to_str().expect("UTF-8"), root.profile.to_str().expect("UTF-8"));
+    assert_eq!(root.run(&["plan", "--profile", profile, "-o", name]).code, Some(1));
+    fs::write(root.path("/sys/devices/system/cpu/online"), "0-7\n").expect("another machine");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "50\n").expect("another machine");
+    let run = root.run(&["apply", name, "--yes"]);
+    assert!(run.code == Some(1) && run.stderr.contains("with the CPUs 0-3, and this is"), "{run:#?}");
+    let file = fs::OpenOptions::new().write(true).open(&plan).expect("the plan");
+    file.set_len(65 << 20).expect("a sparse file");
+    let run = root.run(&["apply", name, "--yes"]);
+    assert!(run.code == Some(2) && run.stderr.contains("longer than 64 MiB"), "{run:#?}");
+}
+
+#[test]
+fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
+    let root = Root::new();
+    fs::write(root.path("/proc/sys/vm/stat_interval"), "10\n").expect("as it is wished");
+    let profile = fs::read_to_string(&root.profile).expect("a profile");
+    let more = "\n[files]\n\"/sys/class/net/*/threaded\" = 1\n";
+    fs::write(&root.profile, profile + more).expect("a profile");
+    fs::create_dir_all(root.path("/sys/class/net/eth0")).expect("a directory");
+    fs::write(root.path("/sys/class/net/eth0/threaded"), "0\n").expect("a file");
+    let cut = root.apply(&["--kill-at", "20"]);
+    assert_eq!(cut.code, None, "{cut:#?}");
+    let run = root.run(&["verify"]);
+    assert!(run.code == Some(1) && run.stdout.contains("cut off half way"), "{run:#?}");
+    assert_eq!(root.run(&["apply", "--resume"]).code, Some(0));
+    assert_eq!(root.run(&["verify"]).code, Some(0));
+    // A card that came since was never set: that is no drift.
+    fs::create_dir_all(root.path("/sys/class/net/eth1")).expect("a directory");
+    fs::write(root.path("/sys/class/net/eth1/threaded"), "0\n").expect("a file");
+    let run = root.run(&["verify", "--json"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let uncovered = json(&run)["uncovered"].clone();
+    assert_eq!(uncovered[0]["setting"], "/sys/class/net/eth1/threaded");
+    assert_eq!((&uncovered[0]["now"], &uncovered[0]["wished"]), (&"0".into(), &"1".into()));
+    // What needed no change and does now is.
+    fs::write(root.path("/proc/sys/vm/stat_interval"), "1\n").expect("somebody else");
+    let run = root.run(&["verify"]);
+    assert!(run.code == Some(1) && run.stdout.contains("it was so already"), "{run:#?}");
+    assert!(run.stdout.contains("drift: vm.stat_interval"), "{run:#?}");
+}
+
+#[test]
+fn a_boot_loader_that_cannot_be_told_does_not_keep_the_rest_from_being_applied() {
+    let root = Root::new();
+    fs::write(root.path(CMDLINE), "root=/dev/mmcblk0p2 \"quiet").expect("an open quote");
+    let before = root.everything();
+    let run = root.apply(&[]);
+    assert!(run.code == Some(2) && run.stderr.contains("--skip-kernel-parameters"), "{run:#?}");
+    assert_eq!(root.everything(), before);
+    let run = root.apply(&["--skip-kernel-parameters"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "10\n");
+    assert_eq!(root.run(&["rollback"]).code, Some(0));
+    assert_eq!(root.everything(), before);
+}
+
+#[test]
+fn what_a_reboot_takes_back_is_said_before_anybody_agrees() {
+    let root = Root::new();
+    let run = root.apply(&[]);
+    assert!(run.code == Some(0) && run.stderr.contains("end with the next reboot"), "{run:#?}");
+    assert!(run.stderr.contains("/proc/irq/default_smp_affinity"), "{run:#?}");
+    assert!(!run.stderr.contains("swappiness"), "a file of sysctl.d has it: {run:#?}");
+}
+
+#[test]
 fn a_step_that_fails_is_told_resumed_and_undone() {
     let root = Root::new();
     // No file can be put in its place: what is to be written first is called so.

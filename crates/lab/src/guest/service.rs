@@ -52,6 +52,9 @@ fn work(job: &Path) -> Result<(), String> {
     // What the boot still does would be in the way. It says `degraded` where a unit failed, which the job may be
     // about.
     let _ = command(&["systemctl", "is-system-running", "--wait"]);
+    // No unit waits for the drivers that udev still loads, whose interrupts and parameters would be there in one
+    // state of the machine and not in the next.
+    problems.extend(command(&["udevadm", "settle", "--timeout=100"]).err());
     for problem in &problems {
         println!("whylate-guest: {problem}");
     }

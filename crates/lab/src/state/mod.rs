@@ -18,6 +18,7 @@ mod units;
 mod volatile;
 
 pub use compare::{Comparison, Difference, compare};
+pub(crate) use volatile::matches;
 pub use volatile::{VOLATILE, Volatile};
 
 use serde::{Deserialize, Serialize};

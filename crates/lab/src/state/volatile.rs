@@ -82,7 +82,7 @@ pub(super) fn why(group: &str, name: &str, states: [&State; 2]) -> Option<&'stat
 }
 
 /// `*` stands for any characters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else { return false };
     let parts: Vec<&str> = parts.collect();

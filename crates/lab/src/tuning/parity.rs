@@ -1,5 +1,5 @@
 //! The same profile, by TuneD on one machine and by us on another that was the same: which of TuneD's settings we
-//! make as well, and why not the others.
+//! make as well, by TuneD's profile and by our own, and why not the others.
 
 use super::trial::{Line, Trial};
 use super::{Ask, verbs};
@@ -8,6 +8,11 @@ use crate::state::{State, Values, compare};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+mod deliberate;
+mod page;
+
+pub use page::page;
 
 /// The packages that a machine needs for it.
 pub const PACKAGES: [&str; 1] = ["tuned"];
@@ -27,7 +32,7 @@ const BOOKS: [&str; 10] = [
     "/var/lib/systemd",
 ];
 
-/// What the same profile sets by both.
+/// What the same profile sets by TuneD and by us.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parity {
     /// The profile.
@@ -45,9 +50,20 @@ pub struct ParitySetting {
     pub before: Option<String>,
     /// With TuneD.
     pub tuned: Option<String>,
-    /// With us.
-    pub ours: Option<String>,
-    /// Why we make it otherwise or not at all, where the plan says so.
+    /// With `whylate apply --tuned`, which reads TuneD's profile.
+    pub read: Side,
+    /// With `whylate apply --profile`, our own of that name.
+    pub own: Side,
+}
+
+/// What we make of a setting of TuneD's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// Its value with us.
+    pub value: Option<String>,
+    /// How that stands to TuneD's.
+    pub made: Made,
+    /// Why it is made otherwise or not at all, where the plan says so, or it is so on purpose.
     pub reason: Option<String>,
 }
 
@@ -63,26 +79,41 @@ pub enum Made {
     Not,
 }
 
-impl ParitySetting {
-    /// How we stand to it.
-    pub fn made(&self) -> Made {
-        if self.ours == self.tuned {
+impl Made {
+    fn of(before: Option<&str>, tuned: Option<&str>, ours: Option<&str>) -> Made {
+        if ours == tuned {
             Made::Same
-        } else if self.ours == self.before {
+        } else if ours == before {
             Made::Not
         } else {
             Made::Differently
         }
     }
+}
 
+impl Side {
     /// True where the same is made, or a reason is given why not.
     pub fn is_accounted_for(&self) -> bool {
-        self.made() == Made::Same || self.reason.is_some()
+        self.made == Made::Same || self.reason.is_some()
     }
 }
 
-/// Tunes one machine with TuneD and the other with us, reboots both, and compares. `variables` are the lines of
-/// TuneD's `/etc/tuned/PROFILE-variables.conf`.
+impl ParitySetting {
+    /// True where both of our ways are accounted for.
+    pub fn is_accounted_for(&self) -> bool {
+        self.read.is_accounted_for() && self.own.is_accounted_for()
+    }
+}
+
+/// A machine that we have tuned.
+struct Ours {
+    state: State,
+    /// What the plan left out, each with the reason.
+    reasons: Vec<(String, String)>,
+}
+
+/// Tunes one machine with TuneD and the other with us, first by TuneD's profile and then by our own, and compares
+/// what they are after a reboot. `variables` are the lines of TuneD's `/etc/tuned/PROFILE-variables.conf`.
 ///
 /// # Errors
 /// As [`story`](super::story).
@@ -95,56 +126,64 @@ pub fn parity(
     let profile = verbs::quoted(&ask.profile);
     let file = verbs::quoted(&format!("/etc/tuned/{}-variables.conf", ask.profile));
     let text = verbs::quoted(&variables.join("\n"));
+    let told = || Line::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]);
     let untuned = theirs.boot(&[
         Line::state("untuned"),
-        Line::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]),
+        told(),
         Line::new("TuneD starts", "systemctl enable --now tuned".to_owned(), &[0]),
         Line::new("TuneD's profile", format!("tuned-adm profile {profile}"), &[0]),
     ])?;
     let tuned = theirs
         .boot(&[Line::new("TuneD has tuned", "tuned-adm active".to_owned(), &[0]), Line::state("tuned")])?;
-    let untuned = untuned.state("untuned")?;
-    let planned = ours.boot(&[
-        Line::new("program installed", verbs::install(), &[0]),
-        Line::new("plan", verbs::plan(ask), &[1]),
-        Line::new("apply", verbs::apply(ask, None), &[0]),
-    ])?;
-    let applied = ours.boot(&[Line::new("verify", verbs::verify(), &[0]), Line::state("tuned")])?;
-    let reasons = reasons(&planned.json("plan")?);
-    Ok(Parity {
-        profile: ask.profile.clone(),
-        settings: settings(&untuned, &tuned.state("tuned")?, &applied.state("tuned")?, &reasons),
-    })
+
+    let by_theirs = Ask { of_tuned: true, ..ask.clone() };
+    let planned = |ask: &Ask, name: &str| {
+        [
+            Line::new(&format!("plan, {name}"), verbs::plan(ask), &[1]),
+            Line::new(&format!("apply, {name}"), verbs::apply(ask, None), &[0]),
+        ]
+    };
+    let look =
+        |name: &str| [Line::new(&format!("verify, {name}"), verbs::verify(), &[0]), Line::state("tuned")];
+    let [plan, apply] = planned(&by_theirs, "TuneD's profile");
+    let install = Line::new("program installed", verbs::install(), &[0]);
+    let first = ours.boot(&[told(), install, plan, apply])?;
+    let [verify, state] = look("TuneD's profile");
+    let [plan, apply] = planned(ask, "our profile");
+    let rollback = Line::new("rollback of TuneD's profile", verbs::rollback(), &[0]);
+    let second = ours.boot(&[verify, state, rollback, plan, apply])?;
+    let third = ours.boot(&look("our profile"))?;
+
+    let sides = [
+        Ours { state: second.state("tuned")?, reasons: reasons(&first.json("plan")?) },
+        Ours { state: third.state("tuned")?, reasons: reasons(&second.json("plan")?) },
+    ];
+    let settings = settings(&untuned.state("untuned")?, &tuned.state("tuned")?, &sides);
+    Ok(Parity { profile: ask.profile.clone(), settings })
 }
 
-/// What differs between the first two, and what the third has there.
-fn settings(
-    untuned: &State,
-    tuned: &State,
-    ours: &State,
-    reasons: &[(String, String)],
-) -> Vec<ParitySetting> {
-    let setting = |name: String, before: Option<&str>, tuned: Option<&str>, ours: Option<&str>| {
+/// What differs between the first two, and what ours have there.
+fn settings(untuned: &State, tuned: &State, ours: &[Ours; 2]) -> Vec<ParitySetting> {
+    let setting = |name: String, before: Option<&str>, with: Option<&str>, our: [Option<&str>; 2]| {
         let owned = |value: Option<&str>| value.map(str::to_owned);
-        let mut setting = ParitySetting {
-            reason: None,
-            before: owned(before),
-            tuned: owned(tuned),
-            ours: owned(ours),
-            name,
+        let side = |number: usize| {
+            let made = Made::of(before, with, our[number]);
+            let planned = || reason(&name, &ours[number].reasons);
+            let known = || deliberate::why(&name, number == 0).map(str::to_owned);
+            let reason = if made == Made::Same { None } else { planned().or_else(known) };
+            Side { value: owned(our[number]), made, reason }
         };
-        if setting.made() != Made::Same {
-            setting.reason = reason(&setting.name, reasons);
-        }
-        setting
+        let (read, own) = (side(0), side(1));
+        ParitySetting { before: owned(before), tuned: owned(with), read, own, name }
     };
     let mut settings = Vec::new();
-    let lines = [untuned, tuned, ours].map(parameters);
+    let lines = [untuned, tuned, &ours[0].state, &ours[1].state].map(parameters);
     let names: BTreeSet<&String> = lines[0].keys().chain(lines[1].keys()).collect();
     for name in names {
-        let [before, with, our] = [0, 1, 2].map(|side: usize| lines[side].get(name).map(String::as_str));
+        let [before, with, read, own] =
+            [0, 1, 2, 3].map(|side: usize| lines[side].get(name).map(String::as_str));
         if before != with {
-            settings.push(setting(format!("kernel parameter {name}"), before, with, our));
+            settings.push(setting(format!("kernel parameter {name}"), before, with, [read, own]));
         }
     }
     for difference in compare(untuned, tuned).differences {
@@ -153,17 +192,23 @@ fn settings(
             continue;
         }
         let (before, with) = (difference.before.as_deref(), difference.after.as_deref());
-        settings.push(setting(name.clone(), before, with, ours.value(group, name)));
+        let our = [0, 1].map(|side: usize| ours[side].state.value(group, name));
+        let name = if group == "threads" { format!("threads {name}") } else { name.clone() };
+        settings.push(setting(name, before, with, our));
     }
     settings
 }
 
-/// The kernel's parameters by name; those that are given more than once with all values.
+/// The kernel's parameters by name; those that are given more than once with all values, each once: saying the same
+/// again says nothing.
 fn parameters(state: &State) -> Values {
     let mut values = Values::new();
     for word in state.value("kernel", "/proc/cmdline").unwrap_or_default().split_ascii_whitespace() {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let all = values.entry(name.to_owned()).or_default();
+        if all.split(' ').any(|known| known == value) {
+            continue;
+        }
         if !all.is_empty() {
             all.push(' ');
         }
@@ -191,53 +236,6 @@ fn reason(name: &str, reasons: &[(String, String)]) -> Option<String> {
         names(what, short) || sysctl.as_deref().is_some_and(|sysctl| names(what, sysctl)) || what == name
     });
     found.map(|(_, why)| why.clone())
-}
-
-/// All profiles as a page of the documentation; `about` says on what machine.
-pub fn page(about: &str, profiles: &[Parity]) -> String {
-    let mut page = format!(
-        "# Side by side with TuneD\n\n<!-- generated by `whylate lab tuning --parity`; do not edit -->\n\n\
-         Each profile was applied by TuneD on one machine and by `whylate apply` on another that was the same \
-         ({about}). Both were rebooted. Listed is every value of the machine that TuneD has changed; TuneD's own \
-         files are not. A reason is what `whylate plan` says.\n"
-    );
-    for Parity { profile, settings } in profiles {
-        let count = |made| settings.iter().filter(|setting| setting.made() == made).count();
-        page.push_str(&format!(
-            "\n## {profile}\n\n{} values: {} the same, {} differently, {} not.\n\n",
-            settings.len(),
-            count(Made::Same),
-            count(Made::Differently),
-            count(Made::Not)
-        ));
-        page.push_str("| setting | before | TuneD | whylate | |\n|---|---|---|---|---|\n");
-        let mut sorted: Vec<&ParitySetting> = settings.iter().collect();
-        sorted.sort_by_key(|setting| (setting.made(), setting.name.clone()));
-        for setting in sorted {
-            let (made, why) = match setting.made() {
-                Made::Same => ("same", ""),
-                Made::Differently => {
-                    ("differently: ", setting.reason.as_deref().unwrap_or("no reason given"))
-                }
-                Made::Not => ("not: ", setting.reason.as_deref().unwrap_or("no reason given")),
-            };
-            let [before, tuned, ours] = [&setting.before, &setting.tuned, &setting.ours].map(cell);
-            page.push_str(&format!("| `{}` | {before} | {tuned} | {ours} | {made}{why} |\n", setting.name));
-        }
-    }
-    page
-}
-
-/// A value in a table: in one line, and not too long a one.
-fn cell(value: &Option<String>) -> String {
-    const LONGEST: usize = 60;
-    let Some(value) = value else { return "(none)".to_owned() };
-    let line = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("`{}` ...", line.get(..end).unwrap_or_default()),
-        None if line.is_empty() => "(empty)".to_owned(),
-        None => format!("`{line}`"),
-    }
 }
 
 #[cfg(test)]
@@ -273,9 +271,14 @@ mod tests {
             "left_alone": [{"what": "kernel.timer_migration", "why": "no such file"}],
             "wishes": {"left_out": [{"what": "skew_tick", "why": "not asked for"}]},
         });
-        let settings = settings(&untuned, &tuned, &ours, &reasons(&plan));
+        let sides = [
+            Ours { state: tuned.clone(), reasons: Vec::new() },
+            Ours { state: ours, reasons: reasons(&plan) },
+        ];
+        let settings = settings(&untuned, &tuned, &sides);
+        assert!(settings.iter().all(|setting| setting.read.made == Made::Same));
         let told: Vec<(&str, Made, Option<&str>)> =
-            settings.iter().map(|s| (s.name.as_str(), s.made(), s.reason.as_deref())).collect();
+            settings.iter().map(|s| (s.name.as_str(), s.own.made, s.own.reason.as_deref())).collect();
         assert_eq!(
             told,
             [
@@ -288,19 +291,5 @@ mod tests {
             ]
         );
         assert!(!settings[5].is_accounted_for() && settings[3].is_accounted_for());
-        let page = page("a machine", &[Parity { profile: "realtime".into(), settings }]);
-        assert!(page.contains("6 values: 3 the same, 1 differently, 2 not."), "{page}");
-        assert!(
-            page.contains(
-                "| `/proc/sys/vm/swappiness` | `60` | `10` | `20` | differently: no reason given |"
-            )
-        );
-    }
-
-    #[test]
-    fn cells_are_short_and_stay_in_their_table() {
-        assert_eq!(cell(&Some("a|b\nc".into())), "`a\\|b c`");
-        assert!(cell(&Some("ü".repeat(100))).ends_with("` ..."));
-        assert_eq!((cell(&None), cell(&Some(String::new()))), ("(none)".into(), "(empty)".into()));
     }
 }

@@ -25,6 +25,20 @@ pub struct Document {
     pub unknown: Vec<Unknown>,
     /// Kernel parameters that count from the next boot on.
     pub pending: Vec<String>,
+    /// What the same wishes would change now and no apply has made: it came since. No drift.
+    #[serde(default)]
+    pub uncovered: Vec<Uncovered>,
+}
+
+/// Something that is not as wished, and that no apply has made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Uncovered {
+    /// Which setting.
+    pub setting: String,
+    /// How it is; null: it is not there.
+    pub now: Option<String>,
+    /// How it is wished; null: not to be there.
+    pub wished: Option<String>,
 }
 
 /// Something that is not as it was made.
@@ -68,6 +82,11 @@ impl From<&Verified> for Document {
         });
         let unknown =
             verified.unknown.iter().map(|(what, why)| Unknown { what: what.clone(), why: why.clone() });
+        let uncovered = verified.uncovered.iter().map(|one| Uncovered {
+            setting: one.setting.clone(),
+            now: one.now.clone(),
+            wished: one.wished.clone(),
+        });
         Document {
             schema: SCHEMA.to_owned(),
             applies: verified.ids.clone(),
@@ -76,6 +95,7 @@ impl From<&Verified> for Document {
             drifts: drifts.collect(),
             unknown: unknown.collect(),
             pending: verified.pending.clone(),
+            uncovered: uncovered.collect(),
         }
     }
 }

@@ -26,7 +26,8 @@ fn heading(page: &mut Page, entry: &Entry, standing: &str, ink: Ink) {
 fn made(page: &mut Page, entry: &Entry) {
     let standing = entry.standing();
     let ink = if standing == Standing::Applied { Ink::Green } else { Ink::Red };
-    heading(page, entry, standing.words(), ink);
+    let confirmed = if entry.confirmed.is_some() { ", and confirmed" } else { "" };
+    heading(page, entry, &format!("{}{confirmed}", standing.words()), ink);
     let steps = || entry.sessions.last().into_iter().flat_map(|session| &session.steps);
     let count = |is: fn(&Progress) -> bool| steps().filter(|taken| is(&taken.progress)).count();
     let mut facts = vec![format!("{} made", count(|progress| *progress == Progress::Done))];

@@ -34,11 +34,13 @@ pub(super) fn write(page: &mut Page, lines: &[Line]) {
                 Kind::Boot => "boot",
                 Kind::Rollback => "rollback",
             };
-            let how = match part.how {
-                Some(How::Complete) => "complete",
-                Some(How::Stopped) => "stopped",
-                Some(How::Failed) => "failed",
-                None => "cut off, or still running",
+            let how = match (part.how, part.kind) {
+                (Some(How::Complete), _) => "complete",
+                (Some(How::Stopped), _) => "stopped",
+                // What somebody else has changed since was left.
+                (Some(How::Failed), Kind::Rollback) => "in part",
+                (Some(How::Failed), _) => "failed",
+                (None, _) => "cut off, or still running",
             };
             let steps = match part.steps {
                 (0, _) => String::new(),

@@ -5,6 +5,9 @@ use super::paint::Ink;
 use crate::words;
 use whylate_tuning::Verified;
 
+/// So many of what is not covered are named.
+const MOST: usize = 12;
+
 pub(super) fn write(page: &mut Page, verified: &Verified) {
     if verified.ids.is_empty() {
         page.paragraph(0, "nothing is applied: `whylate history` shows what was", Ink::Plain);
@@ -36,6 +39,20 @@ pub(super) fn write(page: &mut Page, verified: &Verified) {
             page.paragraph(2, &words::clean(parameter), Ink::Plain);
         }
     }
+    if !verified.uncovered.is_empty() {
+        page.gap();
+        page.line(&[("Not covered", Ink::Cyan)]);
+        for one in verified.uncovered.iter().take(MOST) {
+            let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
+            let text = format!("{}: {}, wished {}", one.setting, side(&one.now), side(&one.wished));
+            page.paragraph(2, &words::clean(&text), Ink::Plain);
+        }
+        if let more @ 1.. = verified.uncovered.len().saturating_sub(MOST) {
+            page.paragraph(2, &format!("and {more} more"), Ink::Plain);
+        }
+        let next = "they came after the apply: `whylate plan` with the same profile shows them, `whylate apply` sets them";
+        page.paragraph(2, next, Ink::Faint);
+    }
     page.gap();
     let ids: Vec<String> = verified.ids.iter().map(ToString::to_string).collect();
     let mut facts = vec![
@@ -44,6 +61,9 @@ pub(super) fn write(page: &mut Page, verified: &Verified) {
         format!("{} drifted", verified.drifts.len()),
         format!("{} cannot tell", verified.unknown.len()),
     ];
+    facts.extend(
+        (!verified.uncovered.is_empty()).then(|| format!("{} not covered", verified.uncovered.len())),
+    );
     facts.extend((verified.ended > 0).then(|| format!("{} of threads that ended", verified.ended)));
     page.facts(&facts);
 }

@@ -5,8 +5,8 @@ use crate::{assert_current, fixture};
 use whylate_report::json;
 use whylate_report::terminal::{self, Style};
 use whylate_tuning::{
-    Back, Cell, Drift, Entry, How, Kind, Moment, Plan, Planned, Record, Stored, Then, Verified, Wishes,
-    history,
+    Back, Cell, Drift, Entry, How, Kind, Moment, Plan, Planned, Record, Stored, Then, Uncovered, Verified,
+    Wishes, history,
 };
 
 fn value(value: &str) -> Stored {
@@ -92,6 +92,11 @@ fn verified() -> Verified {
         }],
         unknown: vec![("/etc/shadowed".into(), "EACCES (Permission denied)".into())],
         pending: vec!["nohz_full=2-3".into()],
+        uncovered: vec![Uncovered {
+            setting: "CPUs of late (77)".into(),
+            now: Some("0-3".into()),
+            wished: Some("0-1".into()),
+        }],
         as_made: 41,
         ended: 2,
     }

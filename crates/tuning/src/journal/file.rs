@@ -1,15 +1,14 @@
 //! A journal on its disk: each record is there before anything is done about it.
 
 use super::{Entry, JournalError, Kind, Moment, Planned, Record, Stored, Then};
+use crate::cell::LONGEST_FILE;
 use crate::{Action, FileState, Gate, Plan, State, Step};
 use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-
-/// No journal of ours is longer, and no file that a [`System`](crate::System) reads.
-const MOST_BYTES: u64 = 256 << 20;
 
 /// Room that is taken beforehand for a session's records: so much, and so much a step.
 const ROOM: (u64, u64) = (16 << 10, 1 << 10);
@@ -61,6 +60,11 @@ impl Journal {
             .create(true)
             .mode(0o644)
             .open(&path)
+            .or_else(|error| match error.kind() {
+                // A rollback need not be written down: it works on a disk that has become read-only, too.
+                io::ErrorKind::ReadOnlyFilesystem => File::open(&path).map_err(|_| error),
+                _ => Err(error),
+            })
             .and_then(|file| {
                 if file.metadata()?.len() > length {
                     file.set_len(length)?;
@@ -182,6 +186,9 @@ impl Journal {
             if self.gate.pass().is_ok() {
                 let _ = self.file.set_len(self.length);
             }
+            // Of a file that could be opened for reading alone.
+            let is_read_only = error.raw_os_error() == Some(Errno::BADF.raw_os_error());
+            let error = if is_read_only { Errno::ROFS.into() } else { error };
             return Err(JournalError::io("write", path, error));
         }
         pass(&self.gate, &path)?;
@@ -297,9 +304,9 @@ fn write_new(path: &Path, bytes: &[u8], gate: &Gate) -> Result<(), JournalError>
 fn read(path: &Path) -> Result<Option<Vec<u8>>, JournalError> {
     let read = || {
         let mut bytes = Vec::new();
-        File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 > MOST_BYTES {
-            true => Err(io::Error::other(format!("longer than {} MiB", MOST_BYTES >> 20))),
+        File::open(path)?.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > LONGEST_FILE {
+            true => Err(io::Error::other(format!("longer than {} MiB", LONGEST_FILE >> 20))),
             false => Ok(bytes),
         }
     };

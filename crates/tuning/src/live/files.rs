@@ -1,6 +1,7 @@
 //! Files and directories on a disk: replaced as a whole, and on the disk when it is said that they are.
 
 use super::{Live, words};
+use crate::cell::LONGEST_FILE;
 use crate::{CellError, FileState, Moment, State};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
@@ -8,8 +9,6 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// No file that is changed here is longer: the longest is a copy of this program, with all of its debug information.
-const MOST_BYTES: u64 = 256 << 20;
 /// What a file is called while it is written: a name that no directory of drop-ins takes for one of its own.
 const PART: (&str, &str) = (".", ".whylate-part");
 /// Labels and access lists that belong to a file's name, whatever its content. Those of the content, such as
@@ -192,9 +191,9 @@ fn state(parent: &OwnedFd, name: &str, stat: &Stat) -> io::Result<State> {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let file = File::from(rustix::fs::openat(parent, name, flags, Mode::empty())?);
             let mut content = Vec::new();
-            file.take(MOST_BYTES + 1).read_to_end(&mut content)?;
-            if content.len() as u64 > MOST_BYTES {
-                return Err(io::Error::other(format!("longer than {} MiB", MOST_BYTES >> 20)));
+            file.take(LONGEST_FILE + 1).read_to_end(&mut content)?;
+            if content.len() as u64 > LONGEST_FILE {
+                return Err(io::Error::other(format!("longer than {} MiB", LONGEST_FILE >> 20)));
             }
             Ok(State::File(FileState { content, mode, uid, gid }))
         }

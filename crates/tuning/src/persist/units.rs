@@ -8,8 +8,9 @@ const ETC: &str = "/etc/systemd/system";
 const TARGET: &str = "multi-user.target";
 pub(super) const RELOAD: Option<&[&str]> = Some(&["systemctl", "daemon-reload"]);
 
-/// After the devices' drivers and interfaces are there as far as they are waited for, and after those who would
-/// set the same things; an application can order itself behind this unit.
+/// After those who would set the same things, and once udev has loaded the drivers of the devices that are there, whose
+/// threads, interrupts and workqueues would be missed otherwise; an application can order itself behind this unit.
+/// `udevadm settle` is asked here and not ordered behind: systemd-udev-settle.service would hold up the whole boot.
 pub(super) fn tuning(draft: &mut Draft<'_>, program: &str, id: u64) -> Result<(), PersistError> {
     let text = format!(
         "# Written by `whylate apply`, number {id} of `whylate history`. `whylate rollback` takes it back.\n\
@@ -23,6 +24,7 @@ pub(super) fn tuning(draft: &mut Draft<'_>, program: &str, id: u64) -> Result<()
          [Service]\n\
          Type=oneshot\n\
          RemainAfterExit=yes\n\
+         ExecStartPre=-udevadm settle --timeout=30\n\
          ExecStart={program} apply --boot\n\
          TimeoutStartSec=2min\n\
          \n\

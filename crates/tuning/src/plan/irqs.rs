@@ -58,12 +58,16 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
     if !managed.is_empty() {
         let why = "the kernel places them by itself and refuses to move them; isolcpus=managed_irq,... on its command \
                    line keeps them away from isolated CPUs where it can";
-        expanded.leave(format!("interrupts {managed}"), why);
+        expanded.leave(named(&managed), why);
     }
     if !fixed.is_empty() {
-        expanded.leave(format!("interrupts {fixed}"), "each CPU has its own, and they cannot be moved");
+        expanded.leave(named(&fixed), "each CPU has its own there, and it cannot be moved");
     }
     expanded
+}
+
+fn named(irqs: &CpuSet) -> String {
+    format!("interrupt{} {irqs}", if irqs.len() == 1 { "" } else { "s" })
 }
 
 fn found(path: &str, now: &CpuSet, wished: &CpuSet) -> Found {
@@ -149,8 +153,8 @@ mod tests {
                 "/proc/irq/24/smp_affinity_list: 2-3 -> 0-1",
             ]
         );
-        assert!(said[3].starts_with("interrupts 30: the kernel places them"), "{said:?}");
-        assert!(said[4].starts_with("interrupts 11: each CPU"), "{said:?}");
+        assert!(said[3].starts_with("interrupt 30: the kernel places them"), "{said:?}");
+        assert!(said[4].starts_with("interrupt 11: each CPU"), "{said:?}");
         assert_eq!(said.len(), 5);
     }
 

@@ -116,7 +116,7 @@ fn linked(links: Links, name: &str) -> &'static [&'static str] {
 }
 
 /// The rules that look at what a wish is about, the closest one first.
-pub fn rules_of(aim: &Aim) -> &'static [&'static str] {
+pub(super) fn rules_of(aim: &Aim) -> &'static [&'static str] {
     match aim {
         Aim::Knob { path } => linked(KNOBS, path),
         // A regular expression has no beginning to tell it by.

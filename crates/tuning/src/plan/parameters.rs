@@ -1,6 +1,7 @@
 //! Kernel parameters: what the next boot will have, what the running kernel was given, and which ones it knows.
 
 use super::expand::{Expanded, Found, Place};
+use crate::boot::BootError;
 use crate::{Setting, boot};
 use whylate_host::{Cmdline, KernelVersion, Snapshot, Tree, Why};
 
@@ -20,12 +21,15 @@ impl NextBoot {
             Err(unread) => unread,
         };
         let captured = LOADERS.iter().all(|path| tree.text(path).value == Err(Why::NotCollected));
+        let loader = boot::loader(tree).err();
+        // What was found, such as a unified kernel image, is known of a captured machine, too.
+        let found_none = matches!(loader, None | Some(BootError::NotFound | BootError::Unread(_)));
         match host.kernel.cmdline.known() {
-            Some(running) if captured => NextBoot { cmdline: Ok(running.clone()), assumed: true },
+            Some(running) if captured && found_none => {
+                NextBoot { cmdline: Ok(running.clone()), assumed: true }
+            }
             _ => NextBoot {
-                cmdline: Err(boot::loader(tree)
-                    .err()
-                    .map_or_else(|| unread.to_string(), |error| error.to_string())),
+                cmdline: Err(loader.map_or_else(|| unread.to_string(), |error| error.to_string())),
                 assumed: false,
             },
         }
@@ -213,6 +217,11 @@ mod tests {
         let captured = next(&Tree::refusing(Why::NotCollected));
         assert!(captured.assumed);
         assert!(captured.cmdline.is_ok_and(|cmdline| cmdline.has("isolcpus")));
+        // A directory does not say whether what is not there was collected; an image that is there was.
+        let image = Tree::memory(&[("/boot/EFI/Linux/a.efi", "")]);
+        let image = LOADERS.iter().fold(image, |tree, path| tree.refused(path, Why::NotCollected));
+        let unified = next(&image);
+        assert!(unified.cmdline.is_err_and(|why| why.contains("unified kernel image")));
         let none = next(&Tree::memory(&[("/etc/hostname", "x"), ("/boot/vmlinuz", "")]));
         assert!(none.cmdline.is_err_and(|why| why.contains("boot loader")));
     }

@@ -28,7 +28,7 @@ impl Permits {
     }
 
     /// Whether a refusal is overridden.
-    pub fn allow(&self, code: &str) -> bool {
+    pub(super) fn allow(&self, code: &str) -> bool {
         self.0.iter().any(|own| own == code)
     }
 }

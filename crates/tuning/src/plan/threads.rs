@@ -4,6 +4,7 @@ use super::cpus::{narrowed, without};
 use super::expand::{Expanded, Found};
 use super::pattern;
 use crate::{Setting, ThreadId, Threads};
+use std::collections::HashSet;
 use whylate_base::{CpuSet, Policy};
 use whylate_host::{Snapshot, Thread};
 
@@ -11,7 +12,12 @@ use whylate_host::{Snapshot, Thread};
 const NAMED: usize = 3;
 
 /// Policy and priority of each thread of a pattern.
-pub(super) fn policies(wanted: &Threads, value: Option<&str>, host: &Snapshot) -> Expanded {
+pub(super) fn policies(
+    wanted: &Threads,
+    value: Option<&str>,
+    host: &Snapshot,
+    settled: &HashSet<Setting>,
+) -> Expanded {
     let what = format!("policy of threads {}", wanted.named);
     let Some(value) = value else { return Expanded::default() };
     let Some(asked) = Asked::parse(value) else {
@@ -23,7 +29,8 @@ pub(super) fn policies(wanted: &Threads, value: Option<&str>, host: &Snapshot) -
     };
     let mut expanded = Expanded::default();
     let mut deadline = Vec::new();
-    for thread in threads {
+    let is_open = |thread: &&Thread| !settled.contains(&Setting::ThreadPolicy { thread: id(thread) });
+    for thread in threads.into_iter().filter(is_open) {
         match thread.policy {
             // The kernel's own are not to be changed, and of others /proc does not say what to put back.
             Some(Policy::Deadline) => deadline.push(thread),
@@ -45,7 +52,12 @@ pub(super) fn policies(wanted: &Threads, value: Option<&str>, host: &Snapshot) -
 }
 
 /// The CPUs of each thread of a pattern.
-pub(super) fn cpus(wanted: &Threads, value: Option<&str>, host: &Snapshot) -> Expanded {
+pub(super) fn cpus(
+    wanted: &Threads,
+    value: Option<&str>,
+    host: &Snapshot,
+    settled: &HashSet<Setting>,
+) -> Expanded {
     let what = format!("CPUs of threads {}", wanted.named);
     let Some(value) = value else { return Expanded::default() };
     let wished = match value.parse::<CpuSet>() {
@@ -58,8 +70,10 @@ pub(super) fn cpus(wanted: &Threads, value: Option<&str>, host: &Snapshot) -> Ex
         Err(left) => return left,
     };
     let mut expanded = Expanded::default();
+    let usual = usual(host);
     let (mut bound, mut deadline, mut placed) = (Vec::new(), Vec::new(), Vec::new());
-    for thread in threads {
+    let is_open = |thread: &&Thread| !settled.contains(&Setting::ThreadCpus { thread: id(thread) });
+    for thread in threads.into_iter().filter(is_open) {
         let now = match thread.affinity.need() {
             Ok(now) => now,
             Err(unread) => {
@@ -77,9 +91,10 @@ pub(super) fn cpus(wanted: &Threads, value: Option<&str>, host: &Snapshot) -> Ex
             deadline.push(thread);
             continue;
         }
-        // It is not there by itself: to move a real-time program off the CPUs that were isolated for it would be the
+        // It is not there by itself, nor because every program begins there (isolcpus=, CPUAffinity= of systemd, an
+        // earlier apply): to move a real-time program off the CPUs that were isolated for it would be the
         // worst that tuning can do.
-        if !thread.kernel && !now.iter().any(|cpu| wished.contains(cpu)) {
+        if !thread.kernel && Some(now) != usual && !now.iter().any(|cpu| wished.contains(cpu)) {
             placed.push(thread);
             continue;
         }
@@ -91,6 +106,12 @@ pub(super) fn cpus(wanted: &Threads, value: Option<&str>, host: &Snapshot) -> Ex
     sum_up(&mut expanded, "CPUs", &placed, "somebody put them on other CPUs alone, and will have meant it");
     sum_up(&mut expanded, "CPUs", &deadline, "SCHED_DEADLINE: it was admitted for the CPUs it has");
     expanded
+}
+
+/// The CPUs that programs begin with: those of the first process, which all others inherit.
+fn usual(host: &Snapshot) -> Option<&CpuSet> {
+    let threads = host.threads.each.known()?;
+    threads.iter().find(|thread| thread.tid.0 == 1)?.affinity.known()
 }
 
 fn of_pattern<'a>(wanted: &Threads, host: &'a Snapshot, what: &str) -> Result<Vec<&'a Thread>, Expanded> {
@@ -105,7 +126,8 @@ fn of_pattern<'a>(wanted: &Threads, host: &'a Snapshot, what: &str) -> Result<Ve
     }
     // In a container those of the kernel are hidden: that none is seen says nothing.
     Err(match all.iter().any(|thread| thread.kernel) {
-        true => Expanded::left(what, "no thread has such a name now"),
+        true if wanted.except.is_empty() => Expanded::left(what, "no thread has such a name now"),
+        true => Expanded::left(what, "no thread has such a name now, those aside that are excepted"),
         false => Expanded::left(what, "threads of the kernel are hidden here, as in a container"),
     })
 }
@@ -217,6 +239,10 @@ mod tests {
         found.chain(expanded.left.iter().map(|left| format!("{}: {}", left.what, left.why))).collect()
     }
 
+    fn none() -> HashSet<Setting> {
+        HashSet::new()
+    }
+
     fn host() -> Snapshot {
         machine(&[
             (2, "kthreadd", KERNEL, 0, 0, 0, "0-3"),
@@ -234,7 +260,7 @@ mod tests {
     fn cpus_are_narrowed_and_what_is_bound_is_summed_up() {
         let host = host();
         assert_eq!(
-            said_of(&cpus(&wanted("*", &[]), Some("0-1"), &host)),
+            said_of(&cpus(&wanted("*", &[]), Some("0-1"), &host, &none())),
             [
                 "CPUs of [kthreadd] (2): 0-3 -> 0-1",
                 "CPUs of [ktimers/0] (15): 0 -> 0",
@@ -245,19 +271,41 @@ mod tests {
             ]
         );
         assert_eq!(
-            said_of(&cpus(&wanted("*", &["[*", "app"]), Some("3"), &host)),
+            said_of(&cpus(&wanted("*", &["[*", "app"]), Some("3"), &host, &none())),
             ["CPUs of pinned (301): 3 -> 3"]
         );
         assert_eq!(
-            said_of(&cpus(&wanted("*", &[]), Some(""), &host)),
+            said_of(&cpus(&wanted("*", &[]), Some(""), &host, &none())),
             ["CPUs of threads *: no CPU is left for them"]
         );
     }
 
     #[test]
+    fn a_program_that_is_where_all_begin_was_put_there_by_nobody() {
+        let host = machine(&[
+            (1, "systemd", 0, 0, 0, 0, "0-1"),
+            (300, "app", 0, 0, 0, 0, "0-1"),
+            (301, "placed", 0, 0, 0, 0, "2"),
+        ]);
+        let said = |named| said_of(&cpus(&wanted(named, &[]), Some("3"), &host, &none()));
+        assert_eq!(said("app"), ["CPUs of app (300): 0-1 -> 3"]);
+        assert!(said("placed")[0].contains("somebody put them"), "{:?}", said("placed"));
+    }
+
+    #[test]
+    fn what_a_later_wish_settles_an_earlier_one_does_not_mention() {
+        let host = host();
+        let settled =
+            |expanded: &Expanded| expanded.found.iter().map(|found| found.setting.clone()).collect();
+        let later = settled(&cpus(&wanted("pinned", &[]), Some("3"), &host, &none()));
+        let said = said_of(&cpus(&wanted("*", &["[*]"]), Some("0-1"), &host, &later));
+        assert_eq!(said, ["CPUs of app (300): 0-3 -> 0-1"]);
+    }
+
+    #[test]
     fn policies_and_priorities() {
         let host = host();
-        let of = |named, value| said_of(&policies(&wanted(named, &[]), Some(value), &host));
+        let of = |named, value| said_of(&policies(&wanted(named, &[]), Some(value), &host, &none()));
         assert_eq!(
             of("[ktimers/*]", "fifo 3"),
             ["policy of [ktimers/0] (15): fifo 1 -> fifo 3", "policy of [ktimers/2] (26): fifo 1 -> fifo 3"]
@@ -273,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_known_by_its_start() {
-        let expanded = cpus(&wanted("app", &[]), Some("0"), &host());
+        let expanded = cpus(&wanted("app", &[]), Some("0"), &host(), &none());
         let Setting::ThreadCpus { thread } = &expanded.found[0].setting else { panic!("{expanded:?}") };
         assert_eq!((thread.tid, thread.started), (300, 7300));
     }
@@ -281,9 +329,9 @@ mod tests {
     #[test]
     fn hidden_threads_are_not_absent_ones() {
         let host = machine(&[(1, "sh", 0, 0, 0, 0, "0")]);
-        let left = said_of(&policies(&wanted("[ktimers/*]", &[]), Some("fifo 3"), &host));
+        let left = said_of(&policies(&wanted("[ktimers/*]", &[]), Some("fifo 3"), &host, &none()));
         assert!(left[0].contains("hidden"), "{left:?}");
         let wrong = Threads { named: Pattern::Regex("(".to_owned()), except: Vec::new() };
-        assert!(said_of(&cpus(&wrong, Some("0"), &host))[0].contains("regular expression"));
+        assert!(said_of(&cpus(&wrong, Some("0"), &host, &none()))[0].contains("regular expression"));
     }
 }

@@ -112,6 +112,10 @@ fn needed(missing: &[(String, String)]) -> String {
             false => format!("a value for `{name}` ({prompt})"),
         })
         .collect();
-    let examples: Vec<String> = missing.iter().map(|(name, _)| format!("{name}=VALUE")).collect();
-    format!("{}: give {}", each.join(", and "), examples.join(" "))
+    let options = missing.iter().map(|(name, _)| match name.as_str() {
+        "isolated" => "--isolated LIST".to_owned(),
+        name => format!("--set {name}=VALUE"),
+    });
+    let options: Vec<String> = options.collect();
+    format!("{}: give {}", each.join(", and "), options.join(" "))
 }

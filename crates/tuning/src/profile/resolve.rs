@@ -46,7 +46,8 @@ pub(super) fn resolve(
             }
         }
     }
-    wishes.left_out = out.into_iter().map(|(_, left_out)| left_out).collect();
+    wishes.left_out = chain.unseen;
+    wishes.left_out.extend(out.into_iter().map(|(_, left_out)| left_out));
     Ok(wishes)
 }
 

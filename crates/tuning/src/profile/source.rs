@@ -3,8 +3,9 @@
 use super::document::Document;
 use super::error::{Place, ProfileError};
 use super::{BuiltIn, Listed, built_in};
+use crate::LeftOut;
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// No profile is longer.
@@ -42,21 +43,35 @@ impl Source {
     }
 }
 
-/// Everything that a name or a path may mean, best first.
-pub(super) fn candidates(
+/// Everything that a name or a path may mean, best first; and the directories that nobody may look into, such as the
+/// configuration of another user under sudo(8): those have none, and that is to be said.
+fn candidates(
     name: &str,
     beside: Option<&Path>,
     directories: &[PathBuf],
-) -> Result<Vec<Source>, ProfileError> {
+) -> Result<(Vec<Source>, Vec<LeftOut>), ProfileError> {
     if name.contains('/') || name.ends_with(".toml") {
         let path = beside.and_then(Path::parent).map_or(PathBuf::from(name), |dir| dir.join(name));
-        return Ok(vec![Source::File(path)]);
+        return Ok((vec![Source::File(path)], Vec::new()));
     }
-    let files = directories.iter().map(|dir| dir.join(format!("{name}.toml"))).filter(|path| is_there(path));
-    let shipped = built_in().iter().filter(|profile| profile.name == name).map(Source::BuiltIn);
-    let found: Vec<Source> = files.map(Source::File).chain(shipped).collect();
+    let (mut found, mut closed) = (Vec::new(), Vec::new());
+    for dir in directories {
+        let path = dir.join(format!("{name}.toml"));
+        match path.try_exists() {
+            Ok(true) => found.push(Source::File(path)),
+            Ok(false) => {}
+            // Of a daemon HOME may be /dev/null.
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {}
+            Err(error) => closed.push(LeftOut { what: path.display().to_string(), why: unseen(&error) }),
+        }
+    }
+    found.extend(built_in().iter().filter(|profile| profile.name == name).map(Source::BuiltIn));
     if found.is_empty() {
-        let dirs: Vec<String> = directories.iter().map(|dir| dir.display().to_string()).collect();
+        let dirs = directories.iter().map(|dir| match dir.join(format!("{name}.toml")).try_exists() {
+            Err(error) => format!("{} (which could not be looked into: {error})", dir.display()),
+            Ok(_) => dir.display().to_string(),
+        });
+        let dirs: Vec<String> = dirs.collect();
         let mut names: Vec<String> = list(directories).into_iter().map(|listed| listed.name).collect();
         names.dedup();
         return Err(ProfileError::Unknown {
@@ -65,12 +80,11 @@ pub(super) fn candidates(
             available: names.join(", "),
         });
     }
-    Ok(found)
+    Ok((found, closed))
 }
 
-/// One that cannot be looked at is there, and reading it says why not; nothing else is used in its place.
-fn is_there(path: &Path) -> bool {
-    path.try_exists().unwrap_or(true)
+fn unseen(error: &std::io::Error) -> String {
+    format!("nobody can tell whether there is such a profile ({error}): the next one of its name is used")
 }
 
 /// All profiles, by name; where several have the same, the one that counts.
@@ -118,11 +132,13 @@ fn read(path: &Path) -> Result<String, ProfileError> {
 /// A profile with those that it extends, each once, those that are extended first.
 pub(super) struct Chain {
     pub(super) documents: Vec<(Source, Document)>,
+    /// Where others of these names may be, and nobody can tell.
+    pub(super) unseen: Vec<LeftOut>,
 }
 
 impl Chain {
     pub(super) fn load(name: &str, directories: &[PathBuf]) -> Result<Chain, ProfileError> {
-        let mut chain = Chain { documents: Vec::new() };
+        let mut chain = Chain { documents: Vec::new(), unseen: Vec::new() };
         chain.add(name, None, directories, &mut Vec::new())?;
         Ok(chain)
     }
@@ -139,7 +155,7 @@ impl Chain {
             Some((Source::File(path), _)) => Some(path.as_path()),
             _ => None,
         };
-        let found = candidates(name, beside, directories).map_err(|error| match (error, from) {
+        let (found, unseen) = candidates(name, beside, directories).map_err(|error| match (error, from) {
             (ProfileError::Unknown { looked_in, available, .. }, Some((_, place))) => ProfileError::Written {
                 place: place.clone(),
                 what: format!("there is no profile `{name}` in {looked_in}"),
@@ -147,6 +163,7 @@ impl Chain {
             },
             (error, _) => error,
         })?;
+        self.unseen.extend(unseen);
         let Some(source) = found.iter().find(|source| !open.iter().any(|own| same(own, source))) else {
             let place = from.map(|(_, place)| place.clone()).unwrap_or_default();
             let files: Vec<String> = open.iter().map(Source::file).chain([found[0].file()]).collect();

@@ -84,7 +84,8 @@ pub(super) fn some(text: &str, cpus: CpuSet) -> Result<CpuSet, Mistake> {
     match cpus.is_empty() {
         true => Err(Mistake::new(
             format!("`{}` is no CPU at all", text.trim()),
-            "choose other CPUs, or give the entry `when = \"VARIABLE\"`, which is true where there are CPUs",
+            "choose other CPUs, such as fewer isolated ones, or give the entry `when = \"VARIABLE\"`, which is true \
+             where there are CPUs",
         )),
         false => Ok(cpus),
     }

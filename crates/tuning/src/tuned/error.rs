@@ -36,14 +36,16 @@ pub enum TunedError {
         name: String,
     },
     /// Nobody has a profile of that name.
-    #[error("there is no TuneD profile `{name}`{included}: no file {looked_for}; there are: {available}")]
+    #[error(
+        "there is no TuneD profile `{name}`{included}: looked for {name}/tuned.conf in {looked_in}; there are: {available}"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
         /// Where it is included; empty: it was asked for.
         included: String,
-        /// The files that were looked for, and why each was not to be had.
-        looked_for: String,
+        /// The directories, and why one could not be looked into.
+        looked_in: String,
         /// The names there are.
         available: String,
     },

@@ -91,6 +91,20 @@ fn a_read_only_disk_is_told_before_anything_is_done() {
 }
 
 #[test]
+fn a_disk_that_became_read_only_does_not_keep_a_rollback_from_working() {
+    let machine = Machine::new();
+    let before = machine.everything();
+    let Some(var) = Mounted::new(machine.path("/var"), "size=1m") else { return };
+    assert_eq!(applied(&machine, &Gate::default(), &every_kind()).expect("room"), How::Complete);
+    var.read_only();
+    let undone = rolled_back(&machine, &Gate::default(), false).expect("the lock is there");
+    assert_eq!(undone.how, How::Complete, "{undone:?}");
+    let why = undone.unrecorded.map(|error| error.to_string()).unwrap_or_default();
+    assert!(why.contains("Read-only file system") && why.contains("journal.jsonl"), "{why}");
+    assert_eq!(machine.differs_from(&before), Vec::<String>::new());
+}
+
+#[test]
 fn a_read_only_directory_stops_it_and_what_was_done_is_undone() {
     let machine = Machine::new();
     let Some(etc) = Mounted::new(machine.path("/etc/ro.d"), "size=64k") else { return };

@@ -284,3 +284,27 @@ fn an_apply_that_was_cut_off_at_once_stays_visible() {
     assert_eq!(applied(&machine, &open(), &[value(knob(SWAPPINESS), "5")]).expect("room"), How::Complete);
     assert_eq!(machine.store(&open()).ids().expect("readable"), [1, 2]);
 }
+
+#[test]
+fn where_irqbalance_moved_an_interrupt_within_its_cpus_nobody_decided_anything() {
+    const IRQ: &str = "/proc/irq/24/smp_affinity_list";
+    for (comm, moved, is_as_made) in
+        [("irqbalance", "1", true), ("irqbalance", "3", false), ("sh", "1", false)]
+    {
+        let machine = Machine::new();
+        machine.put(IRQ, "0-3\n", 0o644);
+        machine.put("/proc/7/comm", &format!("{comm}\n"), 0o444);
+        let before = machine.everything();
+        assert_eq!(applied(&machine, &open(), &[value(knob(IRQ), "0-1")]).expect("room"), How::Complete);
+        machine.put(IRQ, &format!("{moved}\n"), 0o644);
+        assert_eq!(verified(&machine).drifts.is_empty(), is_as_made, "{comm} {moved}");
+        let how = rolled_back(&machine, &open(), false).expect("room").how;
+        assert_eq!(how == How::Complete, is_as_made, "{comm} {moved}");
+        if is_as_made {
+            assert_eq!(machine.differs_from(&before), nothing());
+        } else {
+            assert_eq!(machine.text(IRQ).trim(), moved);
+            assert!(verified(&machine).drifts.iter().all(|drift| drift.what != "runtime settings"));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! irqbalance, which moves interrupts every ten seconds: what it chose among the CPUs that an interrupt was given is
+//! nobody's decision, and neither drift nor a reason to leave the interrupt alone.
+
+use crate::{Cell, State};
+use whylate_base::CpuSet;
+use whylate_host::Tree;
+
+/// As the kernel names its process.
+const PROCESS: &str = "irqbalance";
+
+/// Whether irqbalance has moved an interrupt within the CPUs that it was `left` with: it runs, and the interrupt has
+/// some of them and no others. It takes an interrupt to the CPUs of one core, cache or node (irqbalance(1)), so what
+/// it writes is narrower.
+pub(crate) fn moved(cell: &Cell, left: &State, now: &State, tree: &Tree) -> bool {
+    let (Cell::Knob { path }, State::Value(left), State::Value(now)) = (cell, left, now) else {
+        return false;
+    };
+    let of_interrupt =
+        path.strip_prefix("/proc/irq/").and_then(|rest| rest.strip_suffix("/smp_affinity_list"));
+    if !of_interrupt.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        return false;
+    }
+    let (Ok(left), Ok(now)) = (left.trim().parse::<CpuSet>(), now.trim().parse::<CpuSet>()) else {
+        return false;
+    };
+    !now.is_empty() && now.iter().all(|cpu| left.contains(cpu)) && runs(tree)
+}
+
+fn runs(tree: &Tree) -> bool {
+    let pids = tree.list("/proc");
+    let mut pids =
+        pids.known().into_iter().flatten().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    pids.any(|pid| tree.text(&format!("/proc/{pid}/comm")).known().is_some_and(|comm| comm.trim() == PROCESS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_irqbalance_and_only_within_what_it_was_left_with() {
+        let tree = |comm: &str| Tree::memory(&[("/proc/7/comm", &format!("{comm}\n"))]);
+        let irq = "/proc/irq/24/smp_affinity_list";
+        for (path, left, now, comm, expected) in [
+            (irq, "0-1", "1", "irqbalance", true),
+            (irq, "0-1\n", "0-1", "irqbalance", true),
+            (irq, "0-1", "2", "irqbalance", false),
+            (irq, "0-1", "1-2", "irqbalance", false),
+            (irq, "0-1", "", "irqbalance", false),
+            (irq, "0-1", "1", "tuned", false),
+            ("/proc/irq/default_smp_affinity", "3", "1", "irqbalance", false),
+            ("/proc/sys/kernel/watchdog_cpumask", "0-1", "1", "irqbalance", false),
+        ] {
+            let cell = Cell::Knob { path: path.to_owned() };
+            let value = |text: &str| State::Value(text.to_owned());
+            assert_eq!(
+                moved(&cell, &value(left), &value(now), &tree(comm)),
+                expected,
+                "{path} {left} {now} {comm}"
+            );
+        }
+    }
+}
