@@ -13,7 +13,7 @@ const KILLED: i32 = 137;
 /// before. A step beyond the last is one that `apply` gets to its end before; it is rolled back as well.
 ///
 /// # Errors
-/// As [`story`](super::story).
+/// As [`story`](super::story()).
 pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
     let mut lines = vec![Line::new("program installed", verbs::install(), &[0]), Line::state("before")];
     for step in steps {
@@ -41,7 +41,7 @@ pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabE
 /// and after another reboot all is as before.
 ///
 /// # Errors
-/// As [`story`](super::story).
+/// As [`story`](super::story()).
 pub fn power_cuts(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
     let install = Line::new("program installed", verbs::install(), &[0]);
     let before: State = trial.boot(&[install, Line::state("before")])?.state("before")?;

@@ -116,7 +116,7 @@ struct Ours {
 /// what they are after a reboot. `variables` are the lines of TuneD's `/etc/tuned/PROFILE-variables.conf`.
 ///
 /// # Errors
-/// As [`story`](super::story).
+/// As [`story`](super::story()).
 pub fn parity(
     theirs: &mut Trial<'_>,
     ours: &mut Trial<'_>,

@@ -21,7 +21,8 @@ const SOFT_LOCKUPS: &str = "the soft lockup detector stays on for the other CPUs
                             the isolated ones";
 const POLLING: &str = "programs that want to poll sockets ask for it (SO_BUSY_POLL); for all others each poll(2) would \
                        keep a CPU busy for 50 us";
-const LATER: &str = "it came after the boot's tuning: `whylate verify` names what nobody has tuned";
+const SCRIPT: &str = "TuneD's script.sh does it, and no script is run to read a profile; realtime-virtual-host has \
+                      kvm.kvmclock_periodic_sync=0";
 const ITS_OWN: &str = "a service that TuneD needs itself";
 const FOLLOWS: &str = "the thread of an interrupt goes where the interrupt goes: one that the kernel has placed, or \
                        irqbalance among the CPUs it may use";
@@ -45,8 +46,17 @@ const DELIBERATE: &[Deliberate] = &[
         "corrected memory errors announce that memory fails: `--set no-reports=true` does without the reports",
     ),
     of_both("threads [irq/*", FOLLOWS),
-    of_both("threads [watchdogd]", LATER),
-    of_both("/sys/devices/virtual/workqueue/scsi_tmf_*/cpumask", LATER),
+    of_ours("kernel parameter nohz", "it is the default"),
+    of_ours(
+        "kernel parameter tuned.non_isolcpus",
+        "only TuneD reads it, from an initial RAM disk of its own",
+    ),
+    of_both("/etc/modprobe.d/kvm.rt.tuned.conf", SCRIPT),
+    of_both("/sys/module/kvm/parameters/kvmclock_periodic_sync", SCRIPT),
+    of_both(
+        "/etc/systemd/system.conf",
+        "CPUAffinity= is in a file of our own: /etc/systemd/system.conf.d/zz-whylate.conf",
+    ),
     of_both("polkit.service runs", ITS_OWN),
     of_both("threads gdbus", ITS_OWN),
     of_both("threads polkitd", ITS_OWN),
