@@ -76,7 +76,7 @@ pub struct Loading {
 pub struct Keeping {
     /// A directory that has no other run.
     pub directory: PathBuf,
-    /// Writes the journal, every [`WRITE`] and at the end.
+    /// Writes the journal, every 10 s and at the end.
     pub journal: fn(&MeasureReport) -> Vec<u8>,
 }
 
