@@ -80,7 +80,8 @@ impl Histogram {
     /// Of buckets in ascending order that do not overlap; empty ones are left out.
     pub fn new(buckets: impl IntoIterator<Item = Bucket>, exact: Exact) -> Histogram {
         let buckets: Vec<Bucket> = buckets.into_iter().filter(|bucket| bucket.count > 0).collect();
-        let count = buckets.iter().map(|bucket| bucket.count).sum::<u64>() + exact.overflow;
+        // A file may say anything: counts saturate.
+        let count = buckets.iter().map(|bucket| bucket.count).fold(exact.overflow, u64::saturating_add);
         Histogram { buckets, count, overflow: exact.overflow, sum: exact.sum, min: exact.min, max: exact.max }
     }
 
@@ -109,6 +110,12 @@ impl Histogram {
         self.sum
     }
 
+    /// The median; `None` also where it lies beyond the buckets, of which only the maximum is known.
+    pub fn median(&self) -> Option<Ns> {
+        let beyond = self.count.div_ceil(2) > self.count - self.overflow;
+        self.percentile(0.5).filter(|_| !beyond)
+    }
+
     /// The latency that the share `q` (0 to 1) of the samples did not exceed: the nearest-rank
     /// percentile, rounded up by at most a bucket's width, never above the maximum. `None` without samples.
     pub fn percentile(&self, q: f64) -> Option<Ns> {
@@ -120,7 +127,7 @@ impl Histogram {
         let rank = rank.clamp(1, self.count.max(1));
         let mut seen = 0;
         let bucket = self.buckets.iter().find(|bucket| {
-            seen += bucket.count;
+            seen = bucket.count.saturating_add(seen);
             seen >= rank
         });
         // A rank beyond the buckets lies in the overflow, of which only the maximum is known.
@@ -141,7 +148,7 @@ impl Histogram {
     pub fn beyond(&self, latency: Ns) -> u64 {
         let from = self.buckets.partition_point(|bucket| bucket.upto <= latency);
         let overflow = if self.max > latency { self.overflow } else { 0 };
-        self.buckets[from..].iter().map(|bucket| bucket.count).sum::<u64>() + overflow
+        self.buckets[from..].iter().map(|bucket| bucket.count).fold(overflow, u64::saturating_add)
     }
 
     /// Samples too large for any bucket (over 17 s): in count, mean and maximum only.
@@ -168,13 +175,13 @@ impl Histogram {
         self.buckets.dedup_by(|later, earlier| {
             let same = later.upto == earlier.upto;
             if same {
-                earlier.count += later.count;
+                earlier.count = earlier.count.saturating_add(later.count);
                 earlier.from = earlier.from.min(later.from);
             }
             same
         });
-        self.overflow += other.overflow;
-        self.count += other.count;
+        self.overflow = self.overflow.saturating_add(other.overflow);
+        self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -238,13 +245,25 @@ mod tests {
     }
 
     #[test]
+    fn absurd_counts_of_a_file_are_survived() {
+        let bucket = |upto, count| Bucket { from: Ns(upto), upto: Ns(upto), count };
+        let exact = Exact { overflow: u64::MAX, sum: u64::MAX, min: Ns(1), max: Ns(9) };
+        let mut absurd = Histogram::new([bucket(1, u64::MAX), bucket(2, u64::MAX)], exact);
+        absurd.merge(&absurd.clone());
+        assert_eq!((absurd.count(), absurd.beyond(Ns(0)), absurd.min()), (u64::MAX, u64::MAX, Some(Ns(1))));
+        assert_eq!((absurd.percentile(0.5), absurd.tail(0.99)), (Some(Ns(1)), None));
+    }
+
+    #[test]
     fn what_is_too_long_for_a_bucket_is_counted_and_exact_as_maximum() {
         let long = layout::LIMIT.0 + 5;
         let measured = histogram(&[1_000, long, 2_000]);
         assert_eq!((measured.count(), measured.overflow()), (3, 1));
         assert_eq!(measured.max(), Some(Ns(long)));
         assert_eq!(measured.percentile(1.0), Some(Ns(long)));
-        assert_eq!(measured.percentile(0.5), Some(Ns(2_000)));
+        assert_eq!((measured.percentile(0.5), measured.median()), (Some(Ns(2_000)), Some(Ns(2_000))));
+        assert_eq!(histogram(&[1_000, long]).median(), Some(Ns(1_000)));
+        assert_eq!(histogram(&[1_000, long, long]).median(), None, "all that is known is that it is long");
         assert_eq!(
             (measured.beyond(Ns(2_000)), measured.beyond(Ns(999)), measured.beyond(Ns(long))),
             (1, 3, 0)

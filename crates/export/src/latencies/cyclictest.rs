@@ -1,5 +1,5 @@
 //! `cyclictest --json` (rt-tests, src/lib/rt-utils.c and src/cyclictest/cyclictest.c); also what is odd about it: the
-//! colons in two keys, which scripts rely on.
+//! colons in two keys, which scripts rely on. One key is ours, `whylate`: whose measurement it is, and of what.
 
 use super::classes::{Classes, us};
 use serde_json::{Map, Value, json};
@@ -27,6 +27,7 @@ pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         // 0: microseconds.
         "resolution_in_ns": 0,
         "thread": threads,
+        "whylate": {"tool": run.tool, "probe": run.probe},
     });
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)

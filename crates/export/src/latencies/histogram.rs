@@ -1,5 +1,6 @@
 //! `cyclictest -h`: `000017 000004<TAB>000001`, the class in us and each thread's samples, then what is known of all
-//! (rt-tests, `print_hist` in src/cyclictest/cyclictest.c).
+//! (rt-tests, `print_hist` in src/cyclictest/cyclictest.c). Comments above it, where cyclictest has its own, tell whose
+//! it is.
 
 use super::classes::{Classes, us};
 use std::io::{self, Write};
@@ -8,6 +9,11 @@ use whylate_stats::{Measured, Run};
 
 pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let threads: Vec<Classes> = run.threads.iter().map(|thread| Classes::of(&thread.histogram)).collect();
+    for (name, value) in [("tool", &run.tool), ("probe", &run.probe)] {
+        if !value.is_empty() {
+            writeln!(out, "# whylate: {name}={value}")?;
+        }
+    }
     writeln!(out, "# Histogram")?;
     for class in 0..threads.iter().map(Classes::end).max().unwrap_or(0) {
         let counts: Vec<String> =

@@ -37,7 +37,7 @@ fn sample() -> Run {
 
 #[test]
 fn a_histogram_is_cyclictest_s_line_by_line() {
-    let expected = "# Histogram\n000000 000001\t000000\n000001 000001\t000000\n000002 000000\t000000\n\
+    let expected = "# whylate: tool=whylate measure\n# whylate: probe=timer\n# Histogram\n000000 000001\t000000\n000001 000001\t000000\n000002 000000\t000000\n\
         000003 000002\t000001\n# Total: 000000004 000000001\n# Min Latencies: 00000 00003\n\
         # Avg Latencies: 00002 1000001\n# Max Latencies: 00003 2000000\n# Histogram Overflows: 00000 00001\n\
         # Histogram Overflow at cycle number:\n# Thread 0:\n# Thread 1: # 00001 others\n\n";
@@ -122,6 +122,17 @@ fn known(histogram: &Histogram) -> (u64, Option<i64>, Option<i64>) {
     (histogram.count(), us(histogram.min()), us(histogram.max()))
 }
 
+#[test]
+fn a_thread_whose_samples_are_all_off_the_scale_is_read_back() {
+    let run = run(&[&[100_000_000]]);
+    let back = whylate_intake::latencies::read(Path::new("a.hist"), text(&run, Form::Histogram).as_bytes());
+    let back = back.expect("a histogram");
+    assert_eq!(
+        (back.threads.len(), known(&back.threads[0].histogram)),
+        (1, known(&run.threads[0].histogram))
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -134,6 +145,7 @@ proptest! {
         for (form, name) in [(Form::Histogram, "a.hist"), (Form::Cyclictest, "a.cyclictest.json")] {
             let back = whylate_intake::latencies::read(Path::new(name), text(&run, form).as_bytes());
             let back = back.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!((&back.tool, &back.probe), (&run.tool, &run.probe));
             prop_assert_eq!(back.threads.len(), run.threads.len());
             for (back, own) in back.threads.iter().zip(&run.threads) {
                 prop_assert_eq!(known(&back.histogram), known(&own.histogram), "{}", name);

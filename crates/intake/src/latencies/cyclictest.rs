@@ -1,44 +1,86 @@
 //! cyclictest's text: the last line of each thread, the histogram of `-h`, each sample of `-v` (rt-tests,
-//! src/cyclictest/cyclictest.c). It counts in us; with `-N` in ns, which only its own summary tells.
+//! src/cyclictest/cyclictest.c); and the same lines of its siblings. They count in us; cyclictest with `-N` in ns,
+//! which only the lines of its threads show. A histogram that whylate wrote says so in comments above it
+//! (`# whylate: probe=timer`).
 
 use super::Broken;
-use super::counted::{Counted, notes};
+use super::counted::{Counted, MOST_THREADS, Source, Unit};
 use std::collections::BTreeMap;
 use whylate_base::Ns;
-use whylate_stats::{Measured, Run};
-
-const TOOL: &str = "cyclictest";
+use whylate_stats::Run;
 
 pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
+    let source = source(text);
     let threads = if text.lines().any(|line| line.trim_end() == "# Histogram") {
         histogram(text)?
-    } else if text.lines().any(|line| line.starts_with("T:")) {
+    } else if statuses(text).next().is_some() {
         summary(text)
     } else {
         each_sample(text)?
     };
-    let intervals = intervals(text);
-    let threads: Vec<Measured> =
-        threads.into_iter().filter_map(|thread| thread.measured(Ns::from_us(1))).collect();
-    if threads.is_empty() {
-        return Some(Err(Broken { tool: TOOL, why: "there is no sample in it".to_owned() }));
-    }
-    let mut notes = notes(&threads, "1 us");
+    Some(source.at_most(threads.len()).and_then(|()| source.run(threads)).map(|run| told(text, source, run)))
+}
+
+/// With what the rest of the text tells.
+fn told(text: &str, source: Source, mut run: Run) -> Run {
+    run.notes.extend(unit_in_doubt(&run, source.unit));
     if text.contains("cpu_dma_latency set to") {
-        notes.push(
+        run.notes.push(
             "it held /dev/cpu_dma_latency while it measured: an application that does not will wake later"
                 .to_owned(),
         );
     }
-    let interval = intervals.first().copied();
-    Some(Ok(Run {
-        tool: TOOL.to_owned(),
-        probe: "timer".to_owned(),
-        interval,
-        threads,
-        notes,
-        ..Run::default()
-    }))
+    let ours = |name: &str| {
+        let comments = text.lines().take_while(|line| line.starts_with('#'));
+        comments.filter_map(|line| line.strip_prefix("# whylate: ")).find_map(|rest| rest.strip_prefix(name))
+    };
+    for (name, own) in [("tool=", &mut run.tool), ("probe=", &mut run.probe)] {
+        if let Some(told) = ours(name) {
+            told.clone_into(own);
+        }
+    }
+    run.interval = intervals(text).first().copied();
+    run
+}
+
+/// The lines that are written over and over, one of each thread, without their `T:`.
+fn statuses(text: &str) -> impl Iterator<Item = &str> {
+    // Without -q they are overwritten by moving the cursor up.
+    let lines = text.split(['\n', '\r']);
+    lines.filter_map(|line| line.trim_start_matches("\x1b[1A").strip_prefix("T:"))
+}
+
+/// Whose lines they are, and what its samples are: cyclictest's tell priority and interval, signaltest's have no
+/// interval, and cyclicdeadline's no priority.
+fn source(text: &str) -> Source {
+    let status = statuses(text).next();
+    let (tool, probe) = match status.map(|line| (line.contains(" P:"), line.contains(" I:"))) {
+        Some((true, false)) => ("signaltest", "ipc signal"),
+        Some((false, true)) => ("cyclicdeadline", "deadline"),
+        _ => ("cyclictest", "timer"),
+    };
+    let unit = if statuses(text).any(in_nanoseconds) { Unit::NS } else { Unit::US };
+    Source { tool, probe, unit }
+}
+
+/// `-N` makes two columns wider: `Act:   25531` has room for eight digits, where `Act:   24` has room for five.
+fn in_nanoseconds(status: &str) -> bool {
+    let padded = |from: &str, to: &str| {
+        let column = status.split_once(from).and_then(|(_, rest)| rest.split_once(to));
+        column.is_some_and(|(column, _)| column.len() == 8 && column.starts_with(' '))
+    };
+    padded("Act:", " Avg:") || padded("Avg:", " Max:")
+}
+
+/// Histograms and samples look the same with `-N` as without.
+fn unit_in_doubt(run: &Run, unit: Unit) -> Option<String> {
+    let least = run.threads.iter().filter_map(|thread| thread.histogram.min()).min()?;
+    (unit == Unit::US && least >= Ns::from_ms(1)).then(|| {
+        format!(
+            "no sample is less than {least} late: was this cyclictest -N, which counts in ns and does not say so? Then \
+             all latencies are a thousandth of what is said here. cyclictest's --json tells the unit"
+        )
+    })
 }
 
 /// `000057 000041 000019`, then `# Max Latencies: 00744 22027`. With `-H` a last column sums the others up.
@@ -53,19 +95,21 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
     for line in text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())) {
         let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
         let Some(Ok(class)) = words.next() else { continue };
-        for (at, count) in words.enumerate() {
+        // One more than there may be is enough to refuse them.
+        for (at, count) in words.take(MOST_THREADS + 1).enumerate() {
             let Ok(count) = count else { break };
             if at >= threads.len() {
-                threads.push(Counted { name: format!("thread {at}"), ..Counted::default() });
+                threads.push(Counted::default());
             }
             threads[at].classes.push((class, count));
         }
     }
-    // The minima have no column for the sum.
+    // The minima have no column for the sum, and one for a thread whose samples are all beyond the classes.
     let real = min.as_ref().or(mean.as_ref()).map_or(threads.len(), Vec::len);
-    threads.truncate(real);
+    threads.resize_with(real.min(MOST_THREADS + 1), Counted::default);
     let of = |all: &Option<Vec<u64>>, at: usize| all.as_ref().and_then(|all| all.get(at).copied());
     for (at, thread) in threads.iter_mut().enumerate() {
+        thread.name = format!("thread {at}");
         (thread.min, thread.max) = (of(&min, at), of(&max, at));
         thread.overflow = of(&overflow, at).unwrap_or(0);
         thread.mean = of(&mean, at).map(|mean| mean as f64);
@@ -77,10 +121,7 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
 /// one of each thread counts.
 fn summary(text: &str) -> Vec<Counted> {
     let mut threads = BTreeMap::new();
-    // Without -q the lines are overwritten by moving the cursor up.
-    let lines =
-        text.split(['\n', '\r']).filter_map(|line| line.trim_start_matches("\x1b[1A").strip_prefix("T:"));
-    for line in lines {
+    for line in statuses(text) {
         let field = |name: &str| {
             let rest = line.split_once(name)?.1.trim_start();
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()

@@ -1,10 +1,11 @@
 //! JSON of rt-tests (`--json`), of jitterdebugger, and OSADL's RT Dataset (github.com/osadl/Latencyplot).
 
 use super::Broken;
-use super::counted::{Counted, notes};
-use serde_json::Value;
+use super::counted::{Counted, Source, Unit};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};
-use whylate_stats::{Measured, Run};
+use whylate_stats::Run;
 
 pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     let document: Value = match serde_json::from_str(text) {
@@ -17,114 +18,137 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
         return Some(dataset(&document));
     }
     if let Some(threads) = document["thread"].as_object() {
-        // The key has a colon, by mistake.
-        let command = [&document["cmdline:"], &document["cmdline"]]
-            .into_iter()
-            .find_map(Value::as_str)
-            .unwrap_or_default();
-        let program = command
-            .split_ascii_whitespace()
-            .next()
-            .unwrap_or_default()
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
-        let (tool, probe) = match program {
-            "oslat" => ("oslat", "busy"),
-            "signaltest" => ("signaltest", "ipc signal"),
-            "pmqtest" => ("pmqtest", "ipc mq"),
-            "ptsematest" | "svsematest" => ("ptsematest", "ipc semaphore"),
-            "cyclicdeadline" => ("cyclicdeadline", "deadline"),
-            _ => ("cyclictest", "timer"),
-        };
-        let unit = match document["resolution_in_ns"].as_i64() {
-            Some(1) => ("1 ns", Ns(1)),
-            _ => ("1 us", Ns::from_us(1)),
-        };
-        return Some(each(tool, probe, unit, threads.iter(), &document, "cycles"));
+        return rt_tests(threads, &document);
     }
     let cpus = document["cpu"].as_object()?;
     cpus.values().next()?.get("histogram")?;
-    Some(each("jitterdebugger", "timer", ("1 us", Ns::from_us(1)), cpus.iter(), &document, "count"))
+    let thread = |number, thread: &Value| counted(Some(number), thread, &thread["count"]);
+    let source = Source { tool: "jitterdebugger", probe: "timer", unit: Unit::US };
+    Some(each(source, cpus, thread).map(|run| Run { machine: machine(&document), ..run }))
 }
 
-/// `"0": {"histogram": {"17": 18, ...}, "cycles": 2000, "min": 17, "max": 787, "avg": 38.73, "cpu": 0}`
-fn each<'a>(
-    tool: &'static str,
-    probe: &str,
-    (unit_name, unit): (&str, Ns),
-    threads: impl Iterator<Item = (&'a String, &'a Value)>,
-    document: &Value,
-    count_name: &str,
+/// What `--json` of rt-tests writes (src/lib/rt-utils.c), and whylate in the same form.
+fn rt_tests(threads: &Map<String, Value>, document: &Value) -> Option<Result<Run, Broken>> {
+    // The key has a colon, by mistake.
+    let command = [&document["cmdline:"], &document["cmdline"]].into_iter().find_map(Value::as_str);
+    let program = command.and_then(|command| command.split_ascii_whitespace().next()).unwrap_or_default();
+    let (tool, probe) = match program.rsplit('/').next().unwrap_or_default() {
+        "oslat" => ("oslat", "busy"),
+        "signaltest" => ("signaltest", "ipc signal"),
+        "sigwaittest" => ("sigwaittest", "ipc signal"),
+        "pmqtest" => ("pmqtest", "ipc mq"),
+        "ptsematest" => ("ptsematest", "ipc semaphore"),
+        "svsematest" => ("svsematest", "ipc semaphore"),
+        "cyclicdeadline" => ("cyclicdeadline", "deadline"),
+        // A name of the user's own for it is still told by its threads.
+        _ if threads.values().any(|thread| thread["cycles"].is_u64()) => ("cyclictest", "timer"),
+        _ => return None,
+    };
+    let unit = match document["resolution_in_ns"].as_i64() {
+        Some(1) => Unit::NS,
+        _ => Unit::US,
+    };
+    let thread = |_, thread: &Value| match (&thread["sender"], &thread["receiver"]) {
+        (Value::Object(sender), receiver @ Value::Object(_)) => {
+            let samples = sender.get("samples").unwrap_or(&Value::Null);
+            counted(receiver["cpu"].as_u64(), receiver, samples)
+        }
+        _ if tool == "oslat" => oslat(thread),
+        _ => counted(thread["cpu"].as_u64(), thread, &thread["cycles"]),
+    };
+    let own = |key: &str| document["whylate"][key].as_str().map(str::to_owned);
+    Some(each(Source { tool, probe, unit }, threads, thread).map(|run| Run {
+        tool: own("tool").unwrap_or(run.tool),
+        probe: own("probe").unwrap_or(run.probe),
+        machine: machine(document),
+        ..run
+    }))
+}
+
+/// Of `"0": {"histogram": {"17": 18, ...}, "cycles": 2000, "min": 17, "max": 787, "avg": 38.73, "cpu": 0}` what `thread`
+/// makes of each.
+fn each(
+    source: Source,
+    threads: &Map<String, Value>,
+    thread: impl Fn(u64, &Value) -> Counted,
 ) -> Result<Run, Broken> {
-    let mut counted: Vec<(u64, Counted)> = Vec::new();
-    for (key, thread) in threads {
-        let number =
-            key.parse().map_err(|_| Broken { tool, why: format!("{key:?} is no thread's number") })?;
-        let classes = thread["histogram"].as_object().into_iter().flatten();
-        let classes: Vec<(u64, u64)> =
-            classes.filter_map(|(class, count)| Some((class.parse().ok()?, count.as_u64()?))).collect();
-        let in_classes: u64 = classes.iter().map(|class| class.1).fold(0, u64::saturating_add);
-        let all = thread[count_name].as_u64().unwrap_or(in_classes);
-        let own_cpu = if tool == "jitterdebugger" { Some(number) } else { thread["cpu"].as_u64() };
-        let cpu = own_cpu.and_then(|cpu| u32::try_from(cpu).ok()).map(Cpu);
-        counted.push((
-            number,
-            Counted {
-                cpu,
-                name: cpu.map_or_else(|| format!("thread {number}"), |cpu| format!("CPU {cpu}")),
-                classes,
-                overflow: all.saturating_sub(in_classes),
-                min: thread["min"].as_u64(),
-                max: thread["max"].as_u64(),
-                mean: thread["avg"].as_f64(),
-            },
-        ));
+    let mut all: Vec<(u64, Counted)> = Vec::new();
+    for (key, value) in threads {
+        let number = key.parse().map_err(|_| source.broken(format!("{key:?} is no thread's number")))?;
+        all.push((number, thread(number, value)));
     }
-    counted.sort_by_key(|(number, _)| *number);
-    let threads: Vec<Measured> =
-        counted.into_iter().filter_map(|(_, thread)| thread.measured(unit)).collect();
-    if threads.is_empty() {
-        return Err(Broken { tool, why: "there is no sample in it".to_owned() });
+    all.sort_by_key(|(number, _)| *number);
+    // Threads that may run anywhere tell where they were last, which two of them may have in common.
+    let mut cpus = HashSet::new();
+    let alone = all.iter().filter_map(|(_, thread)| thread.cpu).all(|cpu| cpus.insert(cpu));
+    let named = |(number, thread): (u64, Counted)| {
+        let cpu = thread.cpu.filter(|_| alone);
+        let name = cpu.map_or_else(|| format!("thread {number}"), |cpu| format!("CPU {cpu}"));
+        Counted { cpu, name, ..thread }
+    };
+    source.run(all.into_iter().map(named))
+}
+
+/// A thread's counts; it has no name yet. `samples` counts those of no class, too.
+fn counted(cpu: Option<u64>, thread: &Value, samples: &Value) -> Counted {
+    let classes = thread["histogram"].as_object().into_iter().flatten();
+    let classes: Vec<(u64, u64)> =
+        classes.filter_map(|(class, count)| Some((class.parse().ok()?, count.as_u64()?))).collect();
+    let in_classes = classes.iter().map(|class| class.1).fold(0, u64::saturating_add);
+    Counted {
+        cpu: cpu.and_then(|cpu| u32::try_from(cpu).ok()).map(Cpu),
+        classes,
+        overflow: samples.as_u64().unwrap_or(in_classes).saturating_sub(in_classes),
+        min: thread["min"].as_u64(),
+        max: thread["max"].as_u64(),
+        mean: thread["avg"].as_f64(),
+        ..Counted::default()
     }
+}
+
+/// Its last class holds all that was later, and nothing says which is the last: it is where the maximum lies beyond
+/// it, as every sample is in some class.
+fn oslat(thread: &Value) -> Counted {
+    let mut counted = counted(thread["cpu"].as_u64(), thread, &Value::Null);
+    counted.classes.sort_unstable();
+    if let Some(last) = counted.classes.pop_if(|last| counted.max.is_some_and(|max| max > last.0)) {
+        counted.overflow = last.1;
+    }
+    counted.counted_by_upper_ends()
+}
+
+/// The kernel and the architecture; the host's name is nobody's business.
+fn machine(document: &Value) -> Vec<(String, String)> {
     let info = &document["sysinfo"];
-    let machine = [("kernel release", "release"), ("kernel version", "version"), ("architecture", "machine")]
+    let machine = [("architecture", "machine"), ("kernel release", "release"), ("kernel version", "version")]
         .into_iter()
         .filter_map(|(name, key)| Some((name.to_owned(), info[key].as_str()?.to_owned())));
-    let mut machine: Vec<(String, String)> = machine.collect();
-    machine.sort();
-    let notes = notes(&threads, unit_name);
-    Ok(Run { tool: tool.to_owned(), probe: probe.to_owned(), threads, machine, notes, ..Run::default() })
+    machine.collect()
 }
 
 /// `"latency": {"granularity": "microseconds", "cores": [[0, 3, 17, ...], ...]}`: each class a number's place in the list.
 fn dataset(document: &Value) -> Result<Run, Broken> {
-    const TOOL: &str = "OSADL's mk-rtdataset";
     let latency = &document["latency"];
     let unit = match latency["granularity"].as_str() {
-        Some(unit) if unit.starts_with("nano") => ("1 ns", Ns(1)),
-        Some(unit) if unit.starts_with("milli") => ("1 ms", Ns::from_ms(1)),
-        _ => ("1 us", Ns::from_us(1)),
+        Some(unit) if unit.starts_with("nano") => Unit::NS,
+        Some(unit) if unit.starts_with("milli") => Unit::MS,
+        _ => Unit::US,
     };
-    let cores = latency["cores"]
-        .as_array()
-        .ok_or_else(|| Broken { tool: TOOL, why: "it has no latency.cores".to_owned() })?;
+    let source = Source { tool: "OSADL's mk-rtdataset", probe: "timer", unit };
+    let cores =
+        latency["cores"].as_array().ok_or_else(|| source.broken("it has no latency.cores".to_owned()))?;
     let maxima = latency["maxima"].as_array();
     let core = |(at, core): (usize, &Value)| {
         let counts = core.as_array()?.iter().enumerate();
-        Counted {
+        Some(Counted {
             cpu: u32::try_from(at).ok().map(Cpu),
             name: format!("CPU {at}"),
             classes: counts.filter_map(|(class, count)| Some((class as u64, count.as_u64()?))).collect(),
             max: maxima.and_then(|maxima| maxima.get(at)?.as_u64()),
             ..Counted::default()
-        }
-        .measured(unit.1)
+        })
     };
-    let threads: Vec<Measured> = cores.iter().enumerate().filter_map(core).collect();
-    if threads.is_empty() {
-        return Err(Broken { tool: TOOL, why: "there is no sample in it".to_owned() });
-    }
+    let run = source.run(cores.iter().enumerate().filter_map(core))?;
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -140,12 +164,10 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
     let interval = &document["condition"]["interval"];
     let interval = interval.as_i64().or_else(|| interval.as_str()?.parse().ok());
     Ok(Run {
+        // Whose histograms they are made of.
         tool: "cyclictest".to_owned(),
-        probe: "timer".to_owned(),
         interval: interval.filter(|us| (1..1 << 40).contains(us)).map(Ns::from_us),
-        notes: notes(&threads, unit.0),
         machine: machine.collect(),
-        threads,
-        ..Run::default()
+        ..run
     })
 }

@@ -1,11 +1,11 @@
 //! oslat's text: a line for each class, a column for each core (rt-tests, src/oslat/oslat.c).
 
 use super::Broken;
-use super::counted::{Counted, notes};
+use super::counted::{Counted, Source, Unit};
 use whylate_base::{Cpu, Ns};
-use whylate_stats::{Measured, Run};
+use whylate_stats::Run;
 
-const TOOL: &str = "oslat";
+const SOURCE: Source = Source { tool: "oslat", probe: "busy", unit: Unit::US };
 
 /// `    002 (us):\t 5091 77`, after `        Core:\t 1 3`. The last class holds what was later, too.
 pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
@@ -22,6 +22,9 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     };
     text.lines().find(|line| line.starts_with("oslat V"))?;
     let cores = numbers(&line("Core:")?);
+    if let Err(broken) = SOURCE.at_most(cores.len()) {
+        return Some(Err(broken));
+    }
     let mut threads: Vec<Counted> = cores
         .iter()
         .map(|core| Counted {
@@ -47,18 +50,8 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
         (thread.min, thread.max) = (of(&min, at).map(|us| us as u64), of(&max, at).map(|us| us as u64));
         thread.mean = of(&mean, at);
     }
-    let threads: Vec<Measured> =
-        threads.into_iter().filter_map(|thread| thread.measured(Ns::from_us(1))).collect();
-    if threads.is_empty() {
-        return Some(Err(Broken { tool: TOOL, why: "there is no sample in it".to_owned() }));
-    }
     let elapsed = line("Total runtime:").and_then(|rest| numbers(&rest).first().copied());
-    Some(Ok(Run {
-        tool: TOOL.to_owned(),
-        probe: "busy".to_owned(),
-        elapsed: elapsed.map(|seconds| Ns((seconds * 1e9) as i64)),
-        notes: notes(&threads, "1 us"),
-        threads,
-        ..Run::default()
-    }))
+    let elapsed = elapsed.map(|seconds| Ns((seconds * 1e9) as i64));
+    let run = SOURCE.run(threads.into_iter().map(Counted::counted_by_upper_ends));
+    Some(run.map(|run| Run { elapsed, ..run }))
 }

@@ -2,21 +2,24 @@
 //! osnoise_hist.c): a column for each CPU, and of timerlat for each of its contexts.
 
 use super::Broken;
-use super::counted::{Counted, notes};
+use super::counted::{Counted, Source, Unit};
 use whylate_base::{Cpu, Ns};
-use whylate_stats::{Measured, Run};
-
-const TOOL: &str = "rtla";
+use whylate_stats::Run;
 
 /// `Index   IRQ-000   Thr-000`, then `3   940   11815`, then `over:`, `count:`, `min:`, `avg:`, `max:` of each column.
 pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     let title = text.lines().find(|line| line.starts_with("# RTLA "))?;
     let header = text.lines().find_map(|line| line.trim_start().strip_prefix("Index"))?;
-    let mut columns: Vec<Counted> = header.split_ascii_whitespace().map(column).collect();
+    let probe = if title.contains("timerlat") { "timerlat" } else { "osnoise" };
     let unit = match text.lines().any(|line| line.starts_with("# Time unit is nanoseconds")) {
-        true => ("1 ns", Ns(1)),
-        false => ("1 us", Ns::from_us(1)),
+        true => Unit::NS,
+        false => Unit::US,
     };
+    let source = Source { tool: "rtla", probe, unit };
+    if let Err(broken) = source.at_most(header.split_ascii_whitespace().count()) {
+        return Some(Err(broken));
+    }
+    let mut columns: Vec<Counted> = header.split_ascii_whitespace().map(column).collect();
     // Newer ones sum all CPUs up below the table.
     let table = text.lines().skip_while(|line| !line.trim_start().starts_with("Index")).skip(1);
     for line in table.take_while(|line| !line.starts_with("ALL:")) {
@@ -33,19 +36,8 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
             }
         }
     }
-    let threads: Vec<Measured> = columns.into_iter().filter_map(|column| column.measured(unit.1)).collect();
-    if threads.is_empty() {
-        return Some(Err(Broken { tool: TOOL, why: "there is no sample in it".to_owned() }));
-    }
-    let probe = if title.contains("timerlat") { "timerlat" } else { "osnoise" };
-    Some(Ok(Run {
-        tool: TOOL.to_owned(),
-        probe: probe.to_owned(),
-        elapsed: text.lines().find_map(|line| line.strip_prefix("# Duration:")).and_then(duration),
-        notes: notes(&threads, unit.0),
-        threads,
-        ..Run::default()
-    }))
+    let elapsed = text.lines().find_map(|line| line.strip_prefix("# Duration:")).and_then(duration);
+    Some(source.run(columns).map(|run| Run { elapsed, ..run }))
 }
 
 /// `IRQ-003`, `Thr-003`, `Usr-003`, `CPU-003`.
@@ -65,9 +57,10 @@ fn column(title: &str) -> Counted {
 /// `   0 00:10:00`: days, hours, minutes, seconds.
 fn duration(text: &str) -> Option<Ns> {
     let (days, time) = text.trim().split_once(char::is_whitespace)?;
-    let mut parts = time.trim().split(':').map(str::parse::<i64>);
-    let mut part = || parts.next()?.ok();
+    // Narrow numbers: what they make up fits into a wide one.
+    let mut parts = time.trim().split(':').map(|part| part.parse::<u16>().ok().map(i64::from));
+    let mut part = || parts.next()?;
     let (hours, minutes, seconds) = (part()?, part()?, part()?);
-    let days: i64 = days.parse().ok()?;
-    (days < 100_000).then(|| Ns::from_secs(((days * 24 + hours) * 60 + minutes) * 60 + seconds))
+    let days = i64::from(days.parse::<u16>().ok()?);
+    Some(Ns::from_secs(((days * 24 + hours) * 60 + minutes) * 60 + seconds))
 }

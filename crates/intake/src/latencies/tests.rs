@@ -68,6 +68,46 @@ fn a_summary_of_cyclictest_has_no_percentiles() {
     assert!(run.notes[0].starts_with("only minimum"), "{:?}", run.notes);
 }
 
+/// As real ones end: with `-N`, and of its siblings.
+const IN_NS: &str = "T: 0 (26243) P:80 I:1000 C:   1000 Min:  16063 Act:   25531 Avg:   41307 Max:  937027\n";
+
+#[test]
+fn the_columns_of_a_summary_tell_its_unit() {
+    let all = run(IN_NS).all();
+    assert_eq!((all.min(), all.max()), (Some(Ns(16_063)), Some(Ns(937_027))));
+    // 10 ms and more fill the column of a summary in us, too.
+    let late = IN_NS.replace("Act:   25531", "Act:10025531").replace("Avg:   41307", "Avg:10041307");
+    assert_eq!(run(&late).all().max(), Some(Ns(937_027_000)));
+    // A histogram has the unit of the summary beside it.
+    let both = format!("{IN_NS}{HISTOGRAM}");
+    assert_eq!(run(&both).all().max(), Some(Ns(1_026)));
+}
+
+#[test]
+fn a_unit_that_nothing_tells_is_doubted() {
+    let doubted = |text: &str| run(text).notes.iter().any(|note| note.contains("cyclictest -N"));
+    assert!(!doubted(HISTOGRAM) && !doubted(IN_NS));
+    assert!(doubted("       0:       0:   21000\n       0:       1:   20000\n"));
+    assert!(!doubted("       0:       0:   21000\n       0:       1:     200\n"));
+}
+
+#[test]
+fn siblings_of_cyclictest_are_told_apart_by_their_columns() {
+    let of = |text: &str| {
+        let run = run(text);
+        (run.tool.clone(), run.probe.clone(), run.all().max())
+    };
+    let us = |us| Some(Ns::from_us(us));
+    assert_eq!(
+        of("T: 0 (28672) P:80 C:   1441 Min:     12 Act:   35 Avg:   54 Max:     138\n"),
+        ("signaltest".to_owned(), "ipc signal".to_owned(), us(138))
+    );
+    assert_eq!(
+        of("T: 0 (29927) I:10000 C:    101 Min:      4 Act:   53 Avg:   19 Max:     227\n"),
+        ("cyclicdeadline".to_owned(), "deadline".to_owned(), us(227))
+    );
+}
+
 #[test]
 fn each_sample_of_cyclictest() {
     let run = run(
@@ -97,6 +137,8 @@ fn counts_of_oslat() {
         (Some(Cpu(1)), 8, Some(Ns(410_000)))
     );
     assert_eq!(run.threads[1].histogram.count(), 11);
+    // Its class 1 is from 0 to 1 us.
+    assert_eq!((first.histogram.min(), first.histogram.tail(0.5)), (Some(Ns(0)), Some(Ns(999))));
 }
 
 #[test]
@@ -115,12 +157,74 @@ fn json_of_three_tools() {
 }
 
 #[test]
+fn the_last_class_of_oslat_s_json_holds_what_was_later() {
+    let of = |max: u64| {
+        let text = r#"{"cmdline:": "oslat -D 2", "thread": {"0": {"cpu": 1, "min": 1, "avg": 1.1, "max": MAX,
+            "histogram": {"2": 11, "1": 90, "32": 5}}}}"#;
+        run(&text.replace("MAX", &max.to_string())).all()
+    };
+    assert_eq!((of(271).overflow(), of(271).count(), of(271).max()), (5, 106, Some(Ns(271_000))));
+    assert_eq!((of(32).overflow(), of(32).tail(0.5)), (0, Some(Ns(999))));
+}
+
+#[test]
+fn json_of_pairs_of_threads() {
+    let of = |program: &str, receiver: u32| {
+        let text = r#"{"cmdline:": "PROGRAM -S", "thread": {
+            "0": {"sender": {"cpu": 0, "samples": 950}, "receiver": {"cpu": 0, "min": 1, "avg": 1.91, "max": 26}},
+            "1": {"sender": {"cpu": 1, "samples": 624}, "receiver": {"cpu": CPU, "min": 1, "avg": 2.32, "max": 28}}}}"#;
+        run(&text.replace("PROGRAM", program).replace("CPU", &receiver.to_string()))
+    };
+    let run = of("./svsematest", 1);
+    let names: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!(
+        (run.tool.as_str(), run.probe.as_str(), names),
+        ("svsematest", "ipc semaphore", vec!["CPU 0", "CPU 1"])
+    );
+    assert_eq!((run.all().count(), run.all().max()), (1_574, Some(Ns(28_000))));
+    let shared = of("sigwaittest", 0);
+    let names: Vec<&str> = shared.threads.iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!((shared.probe.as_str(), names), ("ipc signal", vec!["thread 0", "thread 1"]));
+}
+
+#[test]
+fn numbers_that_no_tool_writes_are_survived() {
+    let most = u64::MAX;
+    let same = |text: String| {
+        let run = run(&text);
+        assert!(run.all().count() > 0 && run.all().max() >= run.all().min(), "{text}");
+    };
+    same(format!("# Histogram\n{most} {most}\t{most}\n000003 {most}\t1\n# Max Latencies: {most} 1\n"));
+    same(format!("T: 0 ( 1) P:80 I:{} C:{most} Min:{most} Act:   24 Avg:{most} Max:{most}\n", i64::MAX));
+    same(format!("       0:       0:{most}\n       1:       0:{most}\n"));
+    same(
+        JSON.replace("\"20\": 2", &format!("\"{most}\": {most}")).replace("\"cycles\": 21", "\"cycles\": -1"),
+    );
+    same(JSON.replace("38.73", "1e308").replace("787", "-787"));
+    for number in ["nan", "inf", "-1", "1e300"] {
+        same(
+            OSLAT
+                .replace("1.001", number)
+                .replace("2 seconds", &format!("{number} seconds"))
+                .replace("51", number),
+        );
+        same(OSLAT.replace("Core:\t 1", &format!("Core:\t {number}")));
+    }
+    same(RTLA.replace("00:10:00", &format!("{0}:{0}:{0}", i64::MAX)).replace("35487", &most.to_string()));
+    let broad = format!("# Histogram\n000001{}\n", " 1".repeat(counted::MOST_THREADS + 2));
+    let error = read(Path::new("x"), broad.as_bytes()).expect_err("no machine is as large").to_string();
+    assert!(error.contains("more than 65536 threads"), "{error}");
+}
+
+#[test]
 fn what_is_none_is_refused() {
     let error = |text: &str| read(Path::new("x"), text.as_bytes()).expect_err("no measurement").to_string();
     assert!(error("").contains("no measurement that is known"));
     assert!(error("hello\nworld\n").contains("cyclictest"));
     assert!(error("{\"a\": 1}").contains("no measurement that is known"));
     assert!(error("{\"a\": ").contains("no JSON"));
+    let other = r#"{"cmdline:": "rt-migrate-test", "thread": {"0": {"prio": 2, "min": 36, "max": 101}}}"#;
+    assert!(error(other).contains("no measurement that is known"));
     assert!(error("# Histogram\n000001 000000\n").contains("no sample"));
     assert!(open(Path::new("/nowhere/at/all")).expect_err("no file").to_string().contains("cannot read"));
 }
