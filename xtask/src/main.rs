@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own commands. `cargo xtask help` lists them.
 
 mod bench;
+mod release;
 mod root;
 mod schema;
 mod score;

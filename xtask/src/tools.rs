@@ -48,17 +48,14 @@ pub(crate) fn provide() -> Vec<&'static Tool> {
     if missing.is_empty() || !rustix::process::geteuid().is_root() || !found("apt-get") {
         return missing;
     }
-    install(&missing);
+    install(missing.iter().flat_map(|tool| tool.package.split(' ')));
     self::missing()
 }
 
 /// Whether `program` is there; installs the Debian package that has it, where it is not and that is allowed.
-pub(crate) fn provided(program: &str, package: &str) -> bool {
+pub(crate) fn provided(program: &str, package: &'static str) -> bool {
     if !found(program) && rustix::process::geteuid().is_root() && found("apt-get") {
-        let install = ["install", "--yes", "--no-install-recommends", package];
-        if !apt_get(&install) && apt_get(&["update"]) {
-            apt_get(&install);
-        }
+        install([package]);
     }
     found(program)
 }
@@ -80,9 +77,9 @@ fn missing() -> Vec<&'static Tool> {
 
 /// A fresh Debian has no package lists, so a failed install is tried again after `apt-get update`.
 /// What failed is seen by what is still missing afterwards.
-fn install(missing: &[&Tool]) {
-    let packages: Vec<&str> = missing.iter().flat_map(|tool| tool.package.split(' ')).collect();
-    let install = [&["install", "--yes", "--no-install-recommends"], packages.as_slice()].concat();
+fn install(packages: impl IntoIterator<Item = &'static str>) {
+    let install: Vec<&str> =
+        ["install", "--yes", "--no-install-recommends"].into_iter().chain(packages).collect();
     if !apt_get(&install) && apt_get(&["update"]) {
         apt_get(&install);
     }

@@ -6,6 +6,12 @@ use std::time::Instant;
 /// Of a console that never ends, no more than this is kept, and no less than half of it.
 const KEPT: usize = 4 << 20;
 
+/// As many lines of a console say why a guest died.
+pub(crate) const CONSOLE_LINES: usize = 25;
+
+/// What a kernel's last words begin with (kernel/panic.c).
+const PANIC: &str = "Kernel panic - ";
+
 /// How far a guest is, by what its console shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
@@ -15,6 +21,8 @@ pub(crate) struct Mark {
     pub(crate) done: Option<Instant>,
     /// It asks for the power to be cut.
     pub(crate) cut: Option<Cut>,
+    /// When its kernel gave up.
+    pub(crate) panicked: Option<Instant>,
 }
 
 /// A guest's wish to lose its power.
@@ -59,6 +67,8 @@ impl Console {
             self.mark.done = now;
         } else if let Some((_, code)) = line.split_once(CUT) {
             self.mark.cut = Some(Cut { code: code.trim().parse().ok() });
+        } else if self.mark.panicked.is_none() && line.contains(PANIC) {
+            self.mark.panicked = now;
         }
         self.line_start = self.lines.len();
     }
@@ -77,7 +87,7 @@ impl Console {
 /// The last lines of a console; of one on which the kernel gave up, those from there on.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let mut all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    if let Some(panic) = all.iter().position(|line| line.contains("Kernel panic - ")) {
+    if let Some(panic) = all.iter().position(|line| line.contains(PANIC)) {
         // What led to it is in the lines before.
         all = all.into_iter().skip(panic.saturating_sub(3)).take(lines).collect();
     }
@@ -122,6 +132,8 @@ mod tests {
         assert_eq!(tail(&console.text(), 2), format!("hello\n{DONE}"));
         assert_eq!(tail("\n", 2), "(nothing)");
         assert_eq!(plain("a\x07\u{9b}b\tc\x08\x1b]\n"), "ab\tc\n");
+        console.add(b"[1.9] Kernel panic - not syncing: no init\r\n");
+        assert!(console.mark().panicked.is_some());
         let panic = "a\nb\nc\nd\n[1.9] Kernel panic - not syncing: no init\n[1.9] Call Trace:\nx\ny\n";
         assert_eq!(tail(panic, 5), "b\nc\nd\n[1.9] Kernel panic - not syncing: no init\n[1.9] Call Trace:");
     }

@@ -28,7 +28,7 @@ pub enum LabError {
         todo: &'static str,
     },
     /// No kernel of that name.
-    #[error("no kernel is called `{name}`: {known}; or give a file: --kernel PATH/vmlinuz")]
+    #[error("no kernel is called `{name}`: {known}")]
     UnknownKernel {
         /// As asked for.
         name: String,

@@ -142,7 +142,7 @@ impl Initramfs {
         let mut archive = Writer::new(BufWriter::with_capacity(1 << 20, file));
         for (name, node) in &self.nodes {
             put_node(&mut archive, name, node).map_err(|source| match node {
-                Node::File(from) => {
+                Node::File(from) if !is_no_room(&source) => {
                     LabError::File { doing: "put into the guest", path: from.clone(), source }
                 }
                 _ => LabError::File { doing: "write", path: to.to_owned(), source },
@@ -150,6 +150,12 @@ impl Initramfs {
         }
         archive.finish().map(drop).map_err(LabError::file("write", to))
     }
+}
+
+/// Of a copy that failed: it was not the reading.
+fn is_no_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 fn put_node(archive: &mut Writer<impl Write>, name: &str, node: &Node) -> io::Result<()> {

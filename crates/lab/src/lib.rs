@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!  kernels    which kernels there are: Debian's, fetched and cached, or the user's own
-//!  machine    one guest: kernel, CPUs, time ──> QEMU ──> console, results
+//!  machine    a guest without a disk: kernel, CPUs, time
 //!    initramfs  what it finds in its root: cpio, modules, libraries (elf)
-//!    qemu       the process; console: what it shows
 //!  disk       machines with a disk, a distribution on it, and reboots
+//!  session    one boot of either: started, watched, ended, its results unpacked
+//!    qemu       the process; console: what it shows
 //!  guest      this same program as the guest's init: does the job, packs up the results
 //!  state      everything tuning may change on a machine, and what differs between two moments
 //!  tuning     applied, rebooted, verified, rolled back, killed in the middle: is all as it was?
@@ -34,6 +35,7 @@ mod modules;
 mod qemu;
 pub mod scenario;
 pub mod score;
+mod session;
 pub mod state;
 pub mod tuning;
 

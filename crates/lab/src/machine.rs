@@ -1,32 +1,23 @@
 //! One guest: booted, its job done, its files brought back.
 
-use crate::console::tail;
-use crate::cpio::{Kind, Reader};
+use crate::console::{CONSOLE_LINES, tail};
 use crate::initramfs::Initramfs;
-use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report, Step};
+use crate::job::{JOB_PATH, Job, Module, OUT_DIR, Report, Step};
 use crate::kernels::Kernel;
 use crate::modules::Tree;
-use crate::qemu::{Boot, Drive, Keeps, Qemu, Setup};
+use crate::qemu::{Boot, Setup};
 use crate::scenario::Time;
+use crate::session::{Booted, Session, Watch};
 use crate::{LabError, libraries};
-use std::fs::{File, Permissions};
-use std::io::{self, BufReader};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
-use std::process::ExitStatus;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Where the guest finds this program; also its init.
 pub const PROGRAM_PATH: &str = "/whylate";
 /// Modules without which no results come back; built in where the tree does not have them.
 const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
-/// How often the machine is looked at.
-pub(crate) const LOOK: Duration = Duration::from_millis(10);
-/// A guest that is to lose time loses it this often.
-const STOP_EVERY: Duration = Duration::from_millis(400);
-/// As many lines of a console say why a guest died.
-pub(crate) const CONSOLE_LINES: usize = 25;
 
 /// A machine to boot.
 #[derive(Clone, Debug)]
@@ -114,36 +105,20 @@ impl Machine {
     /// When the guest could not be made, died, or took too long, or when `stop` became true. A
     /// step that failed is no error: [`Visited::report`] tells.
     pub fn run(&self, visit: &Visit, out: &Path, stop: &AtomicBool) -> Result<Visited, LabError> {
-        let start = Instant::now();
         let (time, notes) = self.time_there();
-        let work = tempfile::Builder::new().prefix("whylate-lab-").tempdir();
-        let work = work.map_err(LabError::file("create", &std::env::temp_dir()))?;
-        let (initramfs, disk) = (work.path().join("initramfs"), work.path().join("disk"));
+        let session = Session::new()?;
+        let initramfs = session.path("initramfs");
         self.initramfs(visit)?.write(&initramfs)?;
-        // Sparse: what comes back lay in the guest's memory, so more is never needed.
-        let size = (u64::from(self.memory_mib) + 64) << 20;
-        let made = File::create(&disk).and_then(|file| file.set_len(size));
-        made.map_err(LabError::file("create", &disk))?;
         let kernel = self.kernel.boot();
         let boot = Boot::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
-        let drives = [Drive { path: &disk, serial: "results", keeps: Keeps::Nothing }];
-        let setup = Setup { boot, drives: &drives, cpus: self.cpus, memory_mib: self.memory_mib, time };
-        let log = work.path().join("log");
-        let mut qemu = Qemu::start(&setup, &log)?;
-        let booted = Instant::now();
-        let status = self.wait(&mut qemu, booted, stop)?;
-        let (console, mark) = (qemu.console(), qemu.mark());
-        let Some(ready) = mark.ready else {
-            return Err(never_up(status, &log, &console));
-        };
-        let Some(done) = mark.done else {
-            let reason = format!("QEMU ended with {status}");
-            return Err(LabError::Died { reason, console: tail(&console, CONSOLE_LINES) });
-        };
-        unpack(&disk, out)?;
-        let report = read_report(&out.join(REPORT_NAME))?;
-        let (boot, run) = (ready.duration_since(booted), done.duration_since(ready));
-        Ok(Visited { report, console, time, notes, boot, run, total: start.elapsed() })
+        let setup = Setup { boot, drives: &[], cpus: self.cpus, memory_mib: self.memory_mib, time };
+        match session.run(&setup, &Watch { limit: self.limit, freeze: self.stop, stop }, out)? {
+            Booted::Done(visited) => Ok(Visited { notes, ..*visited }),
+            Booted::Cut { console, .. } => {
+                let reason = "it asked for its power to be cut, and has no disk to come back with".to_owned();
+                Err(LabError::Died { reason, console: tail(&console, CONSOLE_LINES) })
+            }
+        }
     }
 
     /// Virtual time, unless the kernel does not come up in it.
@@ -203,74 +178,6 @@ impl Machine {
         });
         Ok(with_parameters.collect())
     }
-
-    /// Waits for QEMU's end. An error ends it.
-    fn wait(&self, qemu: &mut Qemu, booted: Instant, stop: &AtomicBool) -> Result<ExitStatus, LabError> {
-        let mut next_stop = None;
-        loop {
-            if let Some(status) = qemu.ended()? {
-                return Ok(status);
-            }
-            if stop.load(Ordering::Acquire) {
-                return Err(LabError::Stopped);
-            }
-            if booted.elapsed() > self.limit {
-                let console = tail(&qemu.console(), CONSOLE_LINES);
-                return Err(LabError::Limit { limit: self.limit, console });
-            }
-            if let (Some(length), Some(ready)) = (self.stop, qemu.mark().ready) {
-                let due = *next_stop.get_or_insert(ready + STOP_EVERY);
-                if Instant::now() >= due {
-                    qemu.freeze(true);
-                    std::thread::sleep(length);
-                    qemu.freeze(false);
-                    next_stop = Some(Instant::now() + STOP_EVERY);
-                }
-            }
-            std::thread::sleep(LOOK);
-        }
-    }
-}
-
-/// QEMU's own complaint, where it has one; otherwise the kernel's.
-pub(crate) fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
-    let said = std::fs::read_to_string(log).unwrap_or_default();
-    if !status.success() || console.trim().is_empty() {
-        return LabError::Qemu { status: status.to_string(), stderr: tail(&said, CONSOLE_LINES) };
-    }
-    let reason = "before its first step".to_owned();
-    LabError::Died { reason, console: tail(console, CONSOLE_LINES) }
-}
-
-pub(crate) fn read_report(path: &Path) -> Result<Report, LabError> {
-    let text = std::fs::read(path).map_err(LabError::file("read", path))?;
-    serde_json::from_slice(&text).map_err(io::Error::from).map_err(LabError::file("read", path))
-}
-
-/// Unpacks the results' disk into `out`.
-pub(crate) fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
-    std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
-    let file = File::open(disk).map_err(LabError::file("read", disk))?;
-    let mut archive = Reader::new(BufReader::with_capacity(1 << 20, file));
-    let put = |archive: &mut Reader<_>| {
-        archive.next(|entry, content| match place(out, &entry.name) {
-            Some(path) if entry.kind == Kind::File => {
-                path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-                io::copy(content, &mut File::create(&path)?)?;
-                std::fs::set_permissions(&path, Permissions::from_mode(entry.permissions & 0o777 | 0o600))
-            }
-            _ => Ok(()),
-        })
-    };
-    while put(&mut archive).map_err(LabError::file("unpack the guest's results into", out))?.is_some() {}
-    Ok(())
-}
-
-/// Where a file of the guest goes; None for a name that leads out of `out`.
-fn place(out: &Path, name: &str) -> Option<PathBuf> {
-    let path = Path::new(name);
-    let inside = !name.is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)));
-    inside.then(|| out.join(path))
 }
 
 /// The path in the guest of a file that its program is to find as `name`: from `/`, or from the
@@ -290,7 +197,6 @@ pub fn files_directory() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpio::Writer;
 
     fn machine(release: &str, cpus: u32) -> Machine {
         let kernel = Kernel {
@@ -327,29 +233,5 @@ mod tests {
         let visit = Visit { modules: vec![("null_blk".into(), String::new())], ..Visit::default() };
         let error = machine("6.12.1", 1).initramfs(&visit).expect_err("no modules").to_string();
         assert!(error.contains("null_blk") && error.contains("--modules"), "{error}");
-    }
-
-    #[test]
-    fn results_stay_inside_their_directory() {
-        let host = tempfile::tempdir().expect("temporary directory");
-        let (disk, out) = (host.path().join("disk"), host.path().join("new/out"));
-        let mut archive = Writer::new(File::create(&disk).expect("file"));
-        for name in ["files/a", "../outside", "/tmp/absolute", "files/../../outside", "b"] {
-            archive.file(name, 0o4000, name.as_bytes(), name.len() as u64).expect("written");
-        }
-        // The disk goes on after the archive.
-        archive.finish().and_then(|file| file.set_len(1 << 20)).expect("written");
-        unpack(&disk, &out).expect("whole");
-        assert_eq!(std::fs::read_to_string(out.join("files/a")).expect("there"), "files/a");
-        assert_eq!(std::fs::read_to_string(out.join("b")).expect("there"), "b");
-        assert!(!host.path().join("outside").exists() && !host.path().join("new/outside").exists());
-        let files = std::fs::read_dir(&out).expect("there").count();
-        assert_eq!(files, 2);
-        // Whoever ran the guest may read what came back, and a second run may write over it.
-        let mode = std::fs::metadata(out.join("b")).expect("there").permissions().mode();
-        assert_eq!(mode & 0o7777, 0o600);
-        unpack(&disk, &out).expect("again");
-        std::fs::write(&disk, [0; 4096]).expect("file");
-        assert!(unpack(&disk, &out).is_err(), "a disk nobody wrote to");
     }
 }

@@ -24,7 +24,7 @@ const PARAMETERS: [&str; 6] =
 pub(crate) const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"];
 
 /// What QEMU is started with.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup<'a> {
     pub(crate) boot: Boot<'a>,
     /// In the order in which the guest counts them.
@@ -65,6 +65,8 @@ impl Setup<'_> {
     fn arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut put = |option: &str, value: OsString| arguments.extend([option.into(), value]);
+        // The threads of the guest's CPUs are called `CPU 0/TCG` and so on in traces of the host.
+        put("-name", "whylate-lab,debug-threads=on".into());
         put("-machine", "q35".into());
         put("-cpu", "max".into());
         put("-smp", self.cpus.to_string().into());
@@ -83,7 +85,9 @@ impl Setup<'_> {
         // Nobody listens: a device that interrupts for as long as a program writes to it.
         put("-serial", "null".into());
         for Drive { path, serial, keeps } in self.drives {
-            let mut drive = OsString::from(format!("format=raw,if=none,id={serial},cache=unsafe,file="));
+            // By default QEMU stops the whole guest while this machine has no room for what it writes.
+            let mut drive =
+                OsString::from(format!("format=raw,if=none,id={serial},cache=unsafe,werror=report,file="));
             drive.push(doubled_commas(path));
             put("-drive", drive);
             // The host lives on, and has whatever QEMU has written. A guest that sees no cache in the disk
@@ -182,10 +186,10 @@ impl Qemu {
     }
 
     /// Cuts its power: SIGKILL, and what it had not written is gone.
-    pub(crate) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) -> Result<ExitStatus, LabError> {
         // It may have ended just now, which is as good.
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.wait().map_err(LabError::tool(PROGRAM, INSTALL))
     }
 
     /// Stops it in mid-instruction, CPUs and all, or lets it go on.
@@ -230,7 +234,7 @@ mod tests {
         assert!(own.contains("-icount shift=1,sleep=off") && own.contains("thread=single"), "{own}");
         let hosts = arguments(Time::Free, &[]);
         assert!(!hosts.contains("icount") && hosts.contains("thread=multi"), "{hosts}");
-        assert!(own.contains("file=/t,,mp/disk"), "{own}");
+        assert!(own.contains("werror=report,file=/t,,mp/disk"), "{own}");
     }
 
     #[test]

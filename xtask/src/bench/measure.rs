@@ -57,7 +57,7 @@ impl Measure {
         if !tools::provided("cyclictest", "rt-tests") {
             bail!("there is no cyclictest to compare with: apt-get install rt-tests, as root");
         }
-        let whylate = super::whylate(root)?;
+        let whylate = crate::release::whylate(root, &[])?;
         let directory = super::target(root).join("bench");
         fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
         if let Some(kernel) = &self.lab {

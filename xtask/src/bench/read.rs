@@ -43,7 +43,7 @@ struct Recording {
 
 impl Read {
     pub(super) fn run(&self, root: &Path) -> Result<()> {
-        let whylate = super::whylate(root)?;
+        let whylate = crate::release::whylate(root, &[])?;
         match &self.file {
             Some(file) => self.compare(&whylate, file, &describe(&whylate, file)?),
             None => {

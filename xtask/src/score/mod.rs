@@ -181,19 +181,9 @@ fn lab(whylate: &Path, arguments: &[String]) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("what `whylate lab run --json` wrote is not JSON")
 }
 
-/// Builds both programs and says where `whylate` is; the injector lies beside it.
+/// Builds both programs; the lab looks for the injector beside `whylate`.
 fn build(root: &Path) -> Result<PathBuf> {
-    let output = root::cargo(root)
-        .args(["build", "--release", "--locked", "-p", "whylate", "-p", "whylate-inject"])
-        .args(["--message-format", "json-render-diagnostics"])
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cargo could not be started")?;
-    if !output.status.success() {
-        bail!("the release binaries do not build");
-    }
-    let messages = String::from_utf8(output.stdout).context("cargo's messages are not UTF-8")?;
-    crate::bench::executable(&messages).context("cargo did not name the binary `whylate`")
+    crate::release::whylate(root, &["whylate-inject"])
 }
 
 /// The day, as of this machine's clock and UTC.

@@ -118,6 +118,9 @@ pub(crate) struct TuningArgs {
     /// Compare with TuneD, and write parity.md into the directory of --output; instead of the story
     #[arg(long, conflicts_with_all = ["kill_at", "power_cut"])]
     pub(crate) parity: bool,
+    /// Boot nothing: compare what an earlier run with --parity has left in the directory of --output
+    #[arg(long, requires = "parity")]
+    pub(crate) no_run: bool,
     /// Where the machines' disks and all that came back of them go, one directory each
     #[arg(short, long, value_name = "DIR", default_value = "whylate-lab")]
     pub(crate) output: PathBuf,

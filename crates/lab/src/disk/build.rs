@@ -7,10 +7,12 @@
 //!  first boot   update-grub, which must see the disk it writes of
 //! ```
 
-use super::guest::{Booted, Guest};
+use super::Booted;
+use super::guest::Guest;
 use super::image::Image;
+use crate::console::tail;
 use crate::job::{Program, Step};
-use crate::kernels::debian_source;
+use crate::kernels::{advice, debian_source};
 use crate::qemu::TSC_PARAMETERS;
 use crate::{LabError, Visit};
 use std::fs::File;
@@ -47,7 +49,7 @@ pub(super) fn build(image: &Image, work: &Path, to: &Path, stop: &AtomicBool) ->
     let parameters = format!("{PARAMETERS} {}", TSC_PARAMETERS.join(" "));
     let mut command = Command::new("mmdebstrap");
     command
-        .args(["--quiet", "--mode=root", "--variant=minbase"])
+        .args(["--mode=root", "--variant=minbase"])
         .arg("--aptopt=APT::Install-Recommends \"false\"")
         // Both would take room and nobody reads them.
         .args(["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*"])
@@ -128,7 +130,8 @@ fn run(image: &Image, mut command: Command, program: &'static str) -> Result<(),
         return Ok(());
     }
     let text = String::from_utf8_lossy(&said.stderr);
-    Err(image.failed(format!("{program} ended with {}:\n{}", said.status, crate::console::tail(&text, 12))))
+    let (end, advice) = (tail(&text, 12), advice(&text));
+    Err(image.failed(format!("{program} ended with {}:\n{end}{advice}", said.status)))
 }
 
 #[cfg(test)]

@@ -13,5 +13,6 @@ mod build;
 mod guest;
 mod image;
 
-pub use guest::{Booted, Guest};
+pub use crate::session::Booted;
+pub use guest::Guest;
 pub use image::Image;

@@ -45,10 +45,19 @@ pub(super) fn send(root: &Path, before: &Listing, to: &str) -> Result<(), String
         .collect();
     changed.sort();
     for path in changed {
-        pack(&mut archive, root, &path).map_err(|error| format!("{}: {error}", path.display()))?;
+        pack(&mut archive, root, &path)
+            .map_err(|error| format!("{}: {error}{}", path.display(), remedy(&error)))?;
     }
     let out = archive.finish().and_then(|out| Ok(out.into_inner()?));
-    out.and_then(|disk| disk.sync_all()).map_err(|error| format!("{to}: {error}"))
+    out.and_then(|disk| disk.sync_all()).map_err(|error| format!("{to}: {error}{}", remedy(&error)))
+}
+
+/// The files are in memory, and the disk is a file of the host: only that can fail.
+fn remedy(error: &std::io::Error) -> &'static str {
+    match error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) {
+        true => ": the host cannot write it; is there room for temporary files (TMPDIR)?",
+        false => "",
+    }
 }
 
 fn pack(archive: &mut Writer<BufWriter<File>>, root: &Path, path: &Path) -> std::io::Result<()> {

@@ -63,11 +63,10 @@ impl Apt {
         let output = self.run("apt-get", &arguments, to)?;
         match output.status.success() {
             true => Ok(()),
-            false => Err(format!(
-                "apt-get download {}: {}",
-                packages.join(" "),
-                String::from_utf8_lossy(&output.stderr).trim()
-            )),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                Err(format!("apt-get download {}: {}{}", packages.join(" "), said.trim(), advice(&said)))
+            }
         }
     }
 
@@ -141,7 +140,11 @@ fn stanza(mirror: &Mirror, suite: &str, keyring: Option<&str>) -> String {
 }
 
 /// What to do about what apt said.
-fn advice(said: &str) -> &'static str {
+pub(crate) fn advice(said: &str) -> &'static str {
+    // It says that it failed to fetch, then, too.
+    if said.contains("No space left") || said.contains("enough free space") {
+        return "\nThere is no room for it: make some, or set WHYLATE_LAB_CACHE to a directory that has";
+    }
     if said.contains("NO_PUBKEY") || said.contains("not signed") {
         return "\nThis machine does not have the key of that suite: apt-get install debian-archive-keyring";
     }
@@ -171,6 +174,12 @@ mod tests {
     fn what_apt_says_has_a_remedy() {
         assert!(advice("W: GPG error: ... NO_PUBKEY 6ED0E7B82643E131").contains("debian-archive-keyring"));
         assert!(advice("Err:1 ... Temporary failure resolving").contains("network"));
-        assert_eq!(advice("E: You don't have enough free space"), "");
+        for full in [
+            "E: You don't have enough free space in /c/",
+            "W: Failed to fetch http://m.example/x  Error writing to file - write (28: No space left on device)",
+        ] {
+            assert!(advice(full).contains("WHYLATE_LAB_CACHE"), "{full}");
+        }
+        assert_eq!(advice("E: Unable to locate package x"), "");
     }
 }

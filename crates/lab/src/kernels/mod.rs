@@ -20,7 +20,7 @@ mod sources;
 mod store;
 mod unpack;
 
-pub(crate) use apt::debian_source;
+pub(crate) use apt::{advice, debian_source};
 pub(crate) use fetch::UNFINISHED;
 pub use series::{SERIES, Series};
 pub use store::Store;

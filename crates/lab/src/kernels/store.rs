@@ -167,7 +167,7 @@ mod tests {
         let store = Store::at(Path::new("/no/such/cache"));
         for name in ["", "6.10", "../6.1", "/boot/vmlinuz"] {
             let error = store.get(name).expect_err(name).to_string();
-            assert!(error.contains("6.12-rt") && error.contains("--kernel"), "{error}");
+            assert!(error.contains("6.12-rt") && error.contains(&format!("`{name}`")), "{error}");
         }
     }
 }

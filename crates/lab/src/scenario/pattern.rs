@@ -1,4 +1,4 @@
-//! Patterns of names: of kernels (`6.12*`, `*-rt`) and of threads (`migration/*`).
+//! Patterns of names: of kernels (`6.12*`, `*-rt`), of threads (`migration/*`), of files (`/proc/sys/fs/inode-*`).
 
 /// True when `text` is `pattern`, in which a `*` stands for any characters, or none.
 pub fn matches(pattern: &str, text: &str) -> bool {
@@ -55,6 +55,12 @@ mod tests {
             ("a*b*c", "a-b-b-c", true),
             ("a*bc*c", "abc", false),
             ("ab*ba", "aba", false),
+            ("*ab*b", "xab", false),
+            ("*ab*b", "xabb", true),
+            ("/a/*", "/a/b/c", true),
+            ("/a/*/c", "/a/b/c", true),
+            ("/a/*/c", "/a/b/d", false),
+            ("/a*mem", "/a/tcp_rmem", true),
             ("", "x", false),
         ] {
             assert_eq!(matches(pattern, text), fits, "{pattern} on {text}");

@@ -17,8 +17,8 @@ mod threads;
 mod units;
 mod volatile;
 
+pub(crate) use crate::scenario::matches;
 pub use compare::{Comparison, Difference, compare};
-pub(crate) use volatile::matches;
 pub use volatile::{VOLATILE, Volatile};
 
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ mod trial;
 mod verbs;
 
 pub use kills::{kills, power_cuts};
-pub use parity::{Made, PACKAGES, Parity, ParitySetting, Side, page, parity};
+pub use parity::{Made, PACKAGES, Parity, ParitySetting, Side, page, parity, parity_of};
 pub use story::story;
 pub use trial::{Finding, Trial};
 

@@ -1,13 +1,15 @@
 //! The same profile, by TuneD on one machine and by us on another that was the same: which of TuneD's settings we
 //! make as well, by TuneD's profile and by our own, and why not the others.
 
-use super::trial::{Line, Trial};
+use super::trial::{Left, Line, Trial};
 use super::{Ask, verbs};
 use crate::LabError;
 use crate::state::{State, Values, compare};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::Path;
+use whylate_base::CpuSet;
 
 mod deliberate;
 mod page;
@@ -81,14 +83,20 @@ pub enum Made {
 
 impl Made {
     fn of(before: Option<&str>, tuned: Option<&str>, ours: Option<&str>) -> Made {
-        if ours == tuned {
+        if are_alike(ours, tuned) {
             Made::Same
-        } else if ours == before {
+        } else if are_alike(ours, before) {
             Made::Not
         } else {
             Made::Differently
         }
     }
+}
+
+/// True of the same text, and of lists of the same CPUs: `0,1` and `0-1`.
+fn are_alike(one: Option<&str>, other: Option<&str>) -> bool {
+    let cpus = |text: Option<&str>| text?.parse::<CpuSet>().ok().filter(|cpus| !cpus.is_empty());
+    one == other || cpus(one).is_some_and(|one| cpus(other) == Some(one))
 }
 
 impl Side {
@@ -127,13 +135,13 @@ pub fn parity(
     let file = verbs::quoted(&format!("/etc/tuned/{}-variables.conf", ask.profile));
     let text = verbs::quoted(&variables.join("\n"));
     let told = || Line::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]);
-    let untuned = theirs.boot(&[
+    theirs.boot(&[
         Line::state("untuned"),
         told(),
         Line::new("TuneD starts", "systemctl enable --now tuned".to_owned(), &[0]),
         Line::new("TuneD's profile", format!("tuned-adm profile {profile}"), &[0]),
     ])?;
-    let tuned = theirs
+    theirs
         .boot(&[Line::new("TuneD has tuned", "tuned-adm active".to_owned(), &[0]), Line::state("tuned")])?;
 
     let by_theirs = Ask { of_tuned: true, ..ask.clone() };
@@ -147,19 +155,28 @@ pub fn parity(
         |name: &str| [Line::new(&format!("verify, {name}"), verbs::verify(), &[0]), Line::state("tuned")];
     let [plan, apply] = planned(&by_theirs, "TuneD's profile");
     let install = Line::new("program installed", verbs::install(), &[0]);
-    let first = ours.boot(&[told(), install, plan, apply])?;
+    ours.boot(&[told(), install, plan, apply])?;
     let [verify, state] = look("TuneD's profile");
     let [plan, apply] = planned(ask, "our profile");
     let rollback = Line::new("rollback of TuneD's profile", verbs::rollback(), &[0]);
-    let second = ours.boot(&[verify, state, rollback, plan, apply])?;
-    let third = ours.boot(&look("our profile"))?;
+    ours.boot(&[verify, state, rollback, plan, apply])?;
+    ours.boot(&look("our profile"))?;
+    parity_of(&ask.profile, theirs.out(), ours.out())
+}
 
+/// The comparison of two machines by what they left behind: `theirs` and `ours` are the directories of their
+/// [`Trial`]s.
+///
+/// # Errors
+/// When something is missing there: the run did not get to its end.
+pub fn parity_of(profile: &str, theirs: &Path, ours: &Path) -> Result<Parity, LabError> {
+    let [first, second, third] = [1, 2, 3].map(|boot| Left::of(ours, boot));
     let sides = [
         Ours { state: second.state("tuned")?, reasons: reasons(&first.json("plan")?) },
         Ours { state: third.state("tuned")?, reasons: reasons(&second.json("plan")?) },
     ];
-    let settings = settings(&untuned.state("untuned")?, &tuned.state("tuned")?, &sides);
-    Ok(Parity { profile: ask.profile.clone(), settings })
+    let (untuned, tuned) = (Left::of(theirs, 1).state("untuned")?, Left::of(theirs, 2).state("tuned")?);
+    Ok(Parity { profile: profile.to_owned(), settings: settings(&untuned, &tuned, &sides) })
 }
 
 /// What differs between the first two, and what ours have there.
@@ -249,6 +266,13 @@ mod tests {
             values.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         kernel.insert("/proc/cmdline".into(), cmdline.into());
         State { groups: BTreeMap::from([("kernel".to_owned(), kernel)]) }
+    }
+
+    #[test]
+    fn lists_of_the_same_cpus_are_the_same() {
+        assert_eq!(Made::of(None, Some("0,1"), Some("0-1")), Made::Same);
+        assert_eq!(Made::of(None, Some("0,1"), Some("0-2")), Made::Differently);
+        assert_eq!(Made::of(Some(""), Some("on"), Some("")), Made::Not);
     }
 
     #[test]

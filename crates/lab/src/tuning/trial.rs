@@ -91,6 +91,11 @@ impl<'a> Trial<'a> {
         self.guest.limit = limit;
     }
 
+    /// The directory with its disk and all that came back of it.
+    pub(super) fn out(&self) -> &Path {
+        &self.out
+    }
+
     /// Boots it, runs the lines, and shuts it down.
     pub(super) fn boot(&mut self, lines: &[Line]) -> Result<Left, LabError> {
         let (booted, directory) = self.run(lines, false)?;
@@ -130,7 +135,7 @@ impl<'a> Trial<'a> {
 
     fn run(&mut self, lines: &[Line], cut: bool) -> Result<(Booted, PathBuf), LabError> {
         self.boots += 1;
-        let directory = self.out.join(format!("boot-{:02}", self.boots));
+        let Left { directory } = Left::of(&self.out, self.boots);
         let step = |(index, line): (usize, &Line)| {
             let command =
                 ["/bin/sh", "-c", &format!("exec 2>&1; {}", line.command)].map(str::to_owned).to_vec();
@@ -180,6 +185,11 @@ impl<'a> Trial<'a> {
 }
 
 impl Left {
+    /// Of a machine's boot, the first of which is 1; `out` is the machine's directory.
+    pub(super) fn of(out: &Path, boot: usize) -> Left {
+        Left { directory: out.join(format!("boot-{boot:02}")) }
+    }
+
     /// A state that was taken in that boot.
     pub(super) fn state(&self, name: &str) -> Result<State, LabError> {
         self.json(name)

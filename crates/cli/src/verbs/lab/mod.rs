@@ -9,11 +9,11 @@ mod tuning;
 use crate::args::{GuestArgs, LabVerb};
 use crate::outcome::Outcome;
 use crate::output::{self, say};
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use std::path::Path;
 use std::time::Duration;
 use whylate_lab::kernels::Series;
-use whylate_lab::{Kernel, Machine, Store};
+use whylate_lab::{Kernel, LabError, Machine, Store};
 
 pub(crate) fn run(verb: &LabVerb) -> Result<Outcome> {
     match verb {
@@ -61,5 +61,8 @@ fn kernel(name: &str, modules: Option<&Path>) -> Result<Kernel> {
     if known && store.cached().iter().all(|kernel| kernel.name != name) {
         say!("kernel {name} is not cached: fetching it ...");
     }
-    Ok(store.get(name)?)
+    store.get(name).map_err(|error| match error {
+        LabError::UnknownKernel { .. } => anyhow!("{error}; or give a file: --kernel PATH/vmlinuz"),
+        error => error.into(),
+    })
 }

@@ -101,6 +101,10 @@ impl Lab<'_> {
 
     fn parity(&self, kernel: &str, ask: &Ask) -> Result<(Parity, Vec<Finding>), LabError> {
         let name = |whose: &str| format!("{kernel}-{}-{whose}", ask.profile);
+        if self.args.no_run {
+            let [theirs, ours] = ["tuned", "whylate"].map(|whose| self.args.output.join(name(whose)));
+            return Ok((tuning::parity_of(&ask.profile, &theirs, &ours)?, Vec::new()));
+        }
         let mut theirs = self.trial(kernel, &tuning::PACKAGES, &name("tuned"))?;
         let mut ours = self.trial(kernel, &tuning::PACKAGES, &name("whylate"))?;
         let variables = [format!("isolated_cores={}", ask.isolated)];

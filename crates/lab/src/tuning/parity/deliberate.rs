@@ -27,6 +27,9 @@ const ITS_OWN: &str = "a service that TuneD needs itself";
 const FOLLOWS: &str = "the thread of an interrupt goes where the interrupt goes: one that the kernel has placed, or \
                        irqbalance among the CPUs it may use";
 
+const POLLED: &str = "rcutree.kthread_prio=4: at 1 it would wait for a thread of priority 1 that polls, and never run \
+                      beside one on its CPU";
+
 const DELIBERATE: &[Deliberate] = &[
     of_ours(
         "kernel parameter isolcpus",
@@ -46,6 +49,13 @@ const DELIBERATE: &[Deliberate] = &[
         "corrected memory errors announce that memory fails: `--set no-reports=true` does without the reports",
     ),
     of_both("threads [irq/*", FOLLOWS),
+    of_ours(
+        "threads [ktimers/*",
+        "timers come before the softirqs of network and block devices, which ksoftirqd does at 2; TuneD, too, gives 3 to \
+         the same threads of older kernels, ktimersoftd",
+    ),
+    of_ours("threads [rcu_preempt]", POLLED),
+    of_ours("threads [rcuo*", POLLED),
     of_ours("kernel parameter nohz", "it is the default"),
     of_ours(
         "kernel parameter tuned.non_isolcpus",

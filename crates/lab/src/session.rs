@@ -1,0 +1,214 @@
+//! One boot, from QEMU's start to the files that come back: the same for guests with a disk and without.
+
+use crate::console::{CONSOLE_LINES, tail};
+use crate::cpio::{Kind, Reader};
+use crate::guest::RESULTS_DISK;
+use crate::job::{REPORT_NAME, Report};
+use crate::qemu::{Drive, Keeps, Qemu, Setup};
+use crate::{LabError, Visited};
+use std::fs::{File, Permissions};
+use std::io::{self, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How often the machine is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// A kernel that gives up says why for this long. Not each ends then: a distribution's stands still.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+/// A guest that is to lose time loses it this often.
+const STOP_EVERY: Duration = Duration::from_millis(400);
+
+/// A directory of this host for what a boot needs; gone with this.
+#[derive(Debug)]
+pub(crate) struct Session {
+    directory: TempDir,
+    start: Instant,
+}
+
+/// What ends a boot early, or disturbs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch<'a> {
+    /// Host time after which it is ended.
+    pub(crate) limit: Duration,
+    /// The host stops it for this long, about each 400 ms once it is up.
+    pub(crate) freeze: Option<Duration>,
+    /// It is ended when this becomes true.
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// How a boot ended.
+#[derive(Clone, Debug)]
+pub enum Booted {
+    /// Its job was done, and it was shut down.
+    Done(Box<Visited>),
+    /// A [`Step::Cut`](crate::job::Step::Cut) was reached: QEMU was killed. No files come back.
+    Cut {
+        /// The exit code of the step before.
+        code: Option<i32>,
+        /// All the console had shown.
+        console: String,
+    },
+}
+
+impl Session {
+    /// Begins with a new directory, in that of this machine for temporary files.
+    pub(crate) fn new() -> Result<Session, LabError> {
+        let directory = tempfile::Builder::new().prefix("whylate-lab-").tempdir();
+        let directory = directory.map_err(LabError::file("create a directory in", &std::env::temp_dir()))?;
+        Ok(Session { directory, start: Instant::now() })
+    }
+
+    /// A file of the directory.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Boots, waits for the end, and unpacks the results into `out`. The disk for them is the last after the
+    /// setup's own.
+    pub(crate) fn run(&self, setup: &Setup<'_>, watch: &Watch<'_>, out: &Path) -> Result<Booted, LabError> {
+        let (results, log) = (self.path("results"), self.path("log"));
+        // Sparse: what comes back lay in the guest's memory, so more is never needed.
+        let size = (u64::from(setup.memory_mib) + 64) << 20;
+        let made = File::create(&results).and_then(|file| file.set_len(size));
+        made.map_err(LabError::file("create", &results))?;
+        let last = Drive { path: &results, serial: RESULTS_DISK, keeps: Keeps::Nothing };
+        let drives = [setup.drives, &[last]].concat();
+        let mut qemu = Qemu::start(&Setup { drives: &drives, ..*setup }, &log)?;
+        let booted = Instant::now();
+        let status = watch.wait(&mut qemu, booted)?;
+        let (console, mark) = (qemu.console(), qemu.mark());
+        if let Some(cut) = mark.cut {
+            return Ok(Booted::Cut { code: cut.code, console });
+        }
+        let Some(ready) = mark.ready else {
+            return Err(never_up(status, &log, &console));
+        };
+        let Some(done) = mark.done else {
+            let reason = format!("QEMU ended with {status}");
+            return Err(LabError::Died { reason, console: tail(&console, CONSOLE_LINES) });
+        };
+        unpack(&results, out)?;
+        let report = read_report(&out.join(REPORT_NAME))?;
+        Ok(Booted::Done(Box::new(Visited {
+            report,
+            console,
+            time: setup.time,
+            notes: Vec::new(),
+            boot: ready.duration_since(booted),
+            run: done.duration_since(ready),
+            total: self.start.elapsed(),
+        })))
+    }
+}
+
+impl Watch<'_> {
+    /// Waits for QEMU's end, or for the moment to end it. An error ends it too.
+    fn wait(&self, qemu: &mut Qemu, booted: Instant) -> Result<ExitStatus, LabError> {
+        let mut next_freeze = None;
+        loop {
+            if let Some(status) = qemu.ended()? {
+                return Ok(status);
+            }
+            let mark = qemu.mark();
+            if mark.cut.is_some() {
+                return qemu.kill();
+            }
+            if mark.panicked.is_some_and(|panicked| panicked.elapsed() > LAST_WORDS) {
+                let reason = "its kernel gave up".to_owned();
+                return Err(LabError::Died { reason, console: tail(&qemu.console(), CONSOLE_LINES) });
+            }
+            if self.stop.load(Ordering::Acquire) {
+                return Err(LabError::Stopped);
+            }
+            if booted.elapsed() > self.limit {
+                let console = tail(&qemu.console(), CONSOLE_LINES);
+                return Err(LabError::Limit { limit: self.limit, console });
+            }
+            if let (Some(length), Some(ready)) = (self.freeze, mark.ready) {
+                let due = *next_freeze.get_or_insert(ready + STOP_EVERY);
+                if Instant::now() >= due {
+                    qemu.freeze(true);
+                    std::thread::sleep(length);
+                    qemu.freeze(false);
+                    next_freeze = Some(Instant::now() + STOP_EVERY);
+                }
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// QEMU's own complaint, where it has one; otherwise the kernel's.
+fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
+    let said = std::fs::read_to_string(log).unwrap_or_default();
+    if !status.success() || console.trim().is_empty() {
+        return LabError::Qemu { status: status.to_string(), stderr: tail(&said, CONSOLE_LINES) };
+    }
+    let reason = "before its first step".to_owned();
+    LabError::Died { reason, console: tail(console, CONSOLE_LINES) }
+}
+
+fn read_report(path: &Path) -> Result<Report, LabError> {
+    let text = std::fs::read(path).map_err(LabError::file("read", path))?;
+    serde_json::from_slice(&text).map_err(io::Error::from).map_err(LabError::file("read", path))
+}
+
+/// Unpacks the results' disk into `out`.
+fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
+    std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
+    let file = File::open(disk).map_err(LabError::file("read", disk))?;
+    let mut archive = Reader::new(BufReader::with_capacity(1 << 20, file));
+    let put = |archive: &mut Reader<_>| {
+        archive.next(|entry, content| match place(out, &entry.name) {
+            Some(path) if entry.kind == Kind::File => {
+                path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+                io::copy(content, &mut File::create(&path)?)?;
+                std::fs::set_permissions(&path, Permissions::from_mode(entry.permissions & 0o777 | 0o600))
+            }
+            _ => Ok(()),
+        })
+    };
+    while put(&mut archive).map_err(LabError::file("unpack the guest's results into", out))?.is_some() {}
+    Ok(())
+}
+
+/// Where a file of the guest goes; None for a name that leads out of `out`.
+fn place(out: &Path, name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let inside = !name.is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)));
+    inside.then(|| out.join(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpio::Writer;
+
+    #[test]
+    fn results_stay_inside_their_directory() {
+        let host = tempfile::tempdir().expect("temporary directory");
+        let (disk, out) = (host.path().join("disk"), host.path().join("new/out"));
+        let mut archive = Writer::new(File::create(&disk).expect("file"));
+        for name in ["files/a", "../outside", "/tmp/absolute", "files/../../outside", "b"] {
+            archive.file(name, 0o4000, name.as_bytes(), name.len() as u64).expect("written");
+        }
+        // The disk goes on after the archive.
+        archive.finish().and_then(|file| file.set_len(1 << 20)).expect("written");
+        unpack(&disk, &out).expect("whole");
+        assert_eq!(std::fs::read_to_string(out.join("files/a")).expect("there"), "files/a");
+        assert_eq!(std::fs::read_to_string(out.join("b")).expect("there"), "b");
+        assert!(!host.path().join("outside").exists() && !host.path().join("new/outside").exists());
+        let files = std::fs::read_dir(&out).expect("there").count();
+        assert_eq!(files, 2);
+        // Whoever ran the guest may read what came back, and a second run may write over it.
+        let mode = std::fs::metadata(out.join("b")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o7777, 0o600);
+        unpack(&disk, &out).expect("again");
+        std::fs::write(&disk, [0; 4096]).expect("file");
+        assert!(unpack(&disk, &out).is_err(), "a disk nobody wrote to");
+    }
+}
