@@ -1,6 +1,7 @@
 //! irqbalance, which moves interrupts every ten seconds: what it chose among the CPUs that an interrupt was given is
 //! nobody's decision, and neither drift nor a reason to leave the interrupt alone.
 
+use crate::processes::processes;
 use crate::{Cell, State};
 use whylate_base::CpuSet;
 use whylate_host::Tree;
@@ -15,9 +16,7 @@ pub(crate) fn moved(cell: &Cell, left: &State, now: &State, tree: &Tree) -> bool
     let (Cell::Knob { path }, State::Value(left), State::Value(now)) = (cell, left, now) else {
         return false;
     };
-    let of_interrupt =
-        path.strip_prefix("/proc/irq/").and_then(|rest| rest.strip_suffix("/smp_affinity_list"));
-    if !of_interrupt.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+    if !is_of_one_interrupt(path) {
         return false;
     }
     let (Ok(left), Ok(now)) = (left.trim().parse::<CpuSet>(), now.trim().parse::<CpuSet>()) else {
@@ -26,11 +25,15 @@ pub(crate) fn moved(cell: &Cell, left: &State, now: &State, tree: &Tree) -> bool
     !now.is_empty() && now.iter().all(|cpu| left.contains(cpu)) && runs(tree)
 }
 
-fn runs(tree: &Tree) -> bool {
-    let pids = tree.list("/proc");
-    let mut pids =
-        pids.known().into_iter().flatten().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    pids.any(|pid| tree.text(&format!("/proc/{pid}/comm")).known().is_some_and(|comm| comm.trim() == PROCESS))
+/// Whether a path is the CPUs of a single interrupt, which it moves. Where new ones go it leaves alone.
+pub(crate) fn is_of_one_interrupt(path: &str) -> bool {
+    let number = path.strip_prefix("/proc/irq/").and_then(|rest| rest.strip_suffix("/smp_affinity_list"));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether it runs.
+pub(crate) fn runs(tree: &Tree) -> bool {
+    processes(tree).any(|(_, comm)| comm == PROCESS)
 }
 
 #[cfg(test)]

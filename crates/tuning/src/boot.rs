@@ -4,7 +4,7 @@
 //! ```text
 //! detect.rs    which loader: what the firmware's variables say, then which files there are
 //! line.rs      a command line changed without losing anything
-//! grub.rs      /etc/default/grub, our own drop-in, grub.cfg made anew; grubenv
+//! grub.rs      grub.cfg made anew; grubenv; grub/defaults.rs: /etc/default/grub, our own drop-in
 //! entries.rs   Boot Loader Specification entries: systemd-boot, and GRUB with blscfg
 //! extlinux.rs  U-Boot's extlinux.conf
 //! firmware.rs  Raspberry Pi's cmdline.txt

@@ -211,14 +211,19 @@ pub(crate) fn joined(path: &str, target: &str) -> String {
         true => target.to_owned(),
         false => format!("{}/{target}", parent(path)),
     };
+    normal(&whole)
+}
+
+/// A path without `.`, `..` and doubled slashes, links not looked at.
+pub(crate) fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/') {
+    for part in path.split('/') {
         match part {
             "" | "." => {}
             ".." => {
                 parts.pop();
             }
-            _ => parts.push(part),
+            part => parts.push(part),
         }
     }
     format!("/{}", parts.join("/"))

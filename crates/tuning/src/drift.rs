@@ -1,6 +1,9 @@
-//! Whether a plan still fits its machine: made again there, it must be the same.
+//! Whether a plan still fits its machine: made again there, it must come to the same.
 
-use crate::{Plan, Setting};
+use crate::setting::shown;
+use crate::{Change, Plan, Setting, balancer};
+use std::cell::LazyCell;
+use whylate_host::Tree;
 
 /// A change that is not as it was planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,31 +16,48 @@ pub struct Drifted {
     pub now: Option<String>,
 }
 
-/// What differs between a plan and the same plan made now, in the order of the plans. Threads come and go: one that
-/// is in one of the plans alone is no difference.
-pub fn drifted(planned: &Plan, now: &Plan) -> Vec<Drifted> {
-    let shown = |plan: &Plan, setting: &Setting| {
-        let change = plan.changes.iter().find(|change| change.setting == *setting)?;
-        let side = |value: &Option<String>| match value.as_deref() {
-            None => "absent".to_owned(),
-            Some("") => "(empty)".to_owned(),
-            Some(value) => value.to_owned(),
-        };
-        Some(format!("{} -> {}", side(&change.now), side(&change.then)))
-    };
-    let new =
-        now.changes.iter().filter(|change| !planned.changes.iter().any(|own| own.setting == change.setting));
+/// What differs between a plan and the same plan made now on the machine with these files, in the order of the plans.
+/// Three things are no difference: what has been set as planned already; a thread that is in one of the plans alone, as
+/// threads come and go; and where a running irqbalance has put a single interrupt, which it does every ten seconds.
+pub fn drifted(planned: &Plan, now: &Plan, tree: &Tree) -> Vec<Drifted> {
+    let said =
+        |change: &Change| format!("{} -> {}", shown(change.now.as_deref()), shown(change.then.as_deref()));
+    let new = now.changes.iter().filter(|change| change_of(planned, &change.setting).is_none());
     let settings = planned.changes.iter().chain(new).map(|change| &change.setting);
-    let all = settings.map(|setting| {
-        let (planned, now) = (shown(planned, setting), shown(now, setting));
-        (setting, Drifted { setting: setting.to_string(), planned, now })
-    });
-    all.filter(|(setting, drifted)| {
-        let in_both = drifted.planned.is_some() && drifted.now.is_some();
-        drifted.planned != drifted.now && (in_both || !is_of_thread(setting))
-    })
-    .map(|(_, drifted)| drifted)
-    .collect()
+    let balanced = LazyCell::new(|| balancer::runs(tree));
+    let mut all = Vec::new();
+    for setting in settings {
+        let (first, second) = (change_of(planned, setting), change_of(now, setting));
+        let fits = match (first, second) {
+            (Some(first), Some(second)) => first.now == second.now && first.then == second.then,
+            (Some(first), None) => is_of_thread(setting) || is_made(first, now),
+            (None, _) => is_of_thread(setting),
+        };
+        let is_excused = is_balanced(setting) && *balanced;
+        if !fits && !is_excused {
+            let (planned, now) = (first.map(said), second.map(said));
+            all.push(Drifted { setting: setting.to_string(), planned, now });
+        }
+    }
+    all
+}
+
+fn change_of<'a>(plan: &'a Plan, setting: &Setting) -> Option<&'a Change> {
+    plan.changes.iter().find(|change| change.setting == *setting)
+}
+
+/// Whether irqbalance sets it: a single interrupt's CPUs, which those of its thread follow.
+fn is_balanced(setting: &Setting) -> bool {
+    match setting {
+        Setting::Knob { path } => balancer::is_of_one_interrupt(path),
+        Setting::ThreadCpus { thread } => thread.name.starts_with("[irq/"),
+        _ => false,
+    }
+}
+
+/// Whether a setting is as a change would make it.
+fn is_made(change: &Change, now: &Plan) -> bool {
+    now.as_wished.iter().any(|kept| kept.setting == change.setting && kept.value == change.then)
 }
 
 fn is_of_thread(setting: &Setting) -> bool {
@@ -47,7 +67,7 @@ fn is_of_thread(setting: &Setting) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Change, Reasons, ThreadId};
+    use crate::{Kept, Reasons, ThreadId};
 
     fn plan(changes: &[(&str, &str, &str)]) -> Plan {
         let change = |&(path, now, then): &(&str, &str, &str)| Change {
@@ -61,12 +81,48 @@ mod tests {
         Plan { changes: changes.iter().map(change).collect(), ..Plan::default() }
     }
 
+    fn nobody() -> Tree {
+        Tree::memory(&[("/proc/7/comm", "sh\n")])
+    }
+
+    #[test]
+    fn what_is_as_planned_already_is_no_drift() {
+        let kept = |path: &str, value: &str| Kept {
+            setting: Setting::Knob { path: path.to_owned() },
+            value: Some(value.to_owned()),
+            note: None,
+        };
+        let planned = plan(&[("/a", "1", "2"), ("/b", "1", "2")]);
+        let now = |value| Plan { as_wished: vec![kept("/a", value)], ..plan(&[("/b", "1", "2")]) };
+        assert_eq!(drifted(&planned, &now("2"), &nobody()), []);
+        // It is as somebody wishes, and not as this plan would have made it.
+        assert_eq!(drifted(&planned, &now("3"), &nobody()).len(), 1);
+    }
+
+    #[test]
+    fn where_irqbalance_puts_an_interrupt_is_no_drift() {
+        let irq = "/proc/irq/24/smp_affinity_list";
+        let of = |path: &str, comm: &str, planned: &[&str], now: &[&str]| {
+            let made = |nows: &[&str]| {
+                let changes: Vec<_> = nows.iter().map(|now| (path, *now, "0-1")).collect();
+                plan(&changes)
+            };
+            drifted(&made(planned), &made(now), &Tree::memory(&[("/proc/7/comm", comm)])).len()
+        };
+        // Whether the plan moves it, and whether it would now.
+        for (planned, now) in [(&["0-3"][..], &["3"][..]), (&["0-3"], &[]), (&[], &["3"])] {
+            assert_eq!(of(irq, "irqbalance\n", planned, now), 0, "{planned:?} {now:?}");
+            assert_eq!(of(irq, "sh\n", planned, now), 1, "{planned:?} {now:?}");
+        }
+        assert_eq!(of("/proc/irq/default_smp_affinity", "irqbalance\n", &["0-3"], &["3"]), 1);
+    }
+
     #[test]
     fn threads_may_come_and_go_but_not_change() {
-        let of = |threads: &[(i32, &str)]| {
+        let named = |name: &str, threads: &[(i32, &str)]| {
             let change = |&(tid, now): &(i32, &str)| Change {
                 setting: Setting::ThreadCpus {
-                    thread: ThreadId { pid: tid, tid, started: 1, name: "a".to_owned() },
+                    thread: ThreadId { pid: tid, tid, started: 1, name: name.to_owned() },
                 },
                 now: Some(now.to_owned()),
                 then: Some("0".to_owned()),
@@ -76,16 +132,22 @@ mod tests {
             };
             Plan { changes: threads.iter().map(change).collect(), ..Plan::default() }
         };
-        assert_eq!(drifted(&of(&[(1, "0-1"), (2, "0-1")]), &of(&[(2, "0-1"), (3, "0-1")])), []);
-        assert_eq!(drifted(&of(&[(1, "0-1")]), &of(&[(1, "0-3")])).len(), 1);
+        let of = |threads: &[(i32, &str)]| named("a", threads);
+        assert_eq!(drifted(&of(&[(1, "0-1"), (2, "0-1")]), &of(&[(2, "0-1"), (3, "0-1")]), &nobody()), []);
+        assert_eq!(drifted(&of(&[(1, "0-1")]), &of(&[(1, "0-3")]), &nobody()).len(), 1);
+        // An interrupt's thread goes with it.
+        let irq = |now| named("[irq/24-eth0]", &[(1, now)]);
+        let balanced = Tree::memory(&[("/proc/7/comm", "irqbalance\n")]);
+        assert_eq!(drifted(&irq("0-1"), &irq("3"), &balanced), []);
+        assert_eq!(drifted(&irq("0-1"), &irq("3"), &nobody()).len(), 1);
     }
 
     #[test]
     fn a_plan_fits_or_says_where_not() {
         let first = plan(&[("/a", "1", "2"), ("/b", "1", "2"), ("/c", "", "2")]);
-        assert_eq!(drifted(&first, &first), []);
+        assert_eq!(drifted(&first, &first, &nobody()), []);
         let now = plan(&[("/a", "1", "2"), ("/c", "3", "2"), ("/d", "1", "2")]);
-        let found = drifted(&first, &now);
+        let found = drifted(&first, &now, &nobody());
         let lines: Vec<_> = found
             .iter()
             .map(|one| (one.setting.as_str(), one.planned.as_deref(), one.now.as_deref()))

@@ -21,15 +21,20 @@ mod history;
 mod journal;
 pub mod knob;
 mod live;
+mod order;
 pub mod persist;
 mod plan;
+mod policy;
+mod processes;
 pub mod profile;
 mod revert;
 mod rollback;
 mod setting;
 mod steps;
 mod store;
+mod sysctl;
 pub mod tuned;
+mod unit;
 pub mod variable;
 mod verify;
 mod wish;
@@ -46,7 +51,7 @@ pub use journal::{
 };
 pub use live::Live;
 pub use plan::{
-    Change, Conflict, Kept, Machine, Permits, Plan, Refusal, for_rules, plan, without_parameters,
+    Change, Conflict, Kept, Machine, Permits, Plan, Refusal, for_rules, look, plan, without_parameters,
     without_root,
 };
 pub use revert::{Due, arm, confirm, due};

@@ -91,7 +91,7 @@ impl System for Live {
             }
             Cell::UnitActive { unit } => {
                 self.only_here("read", cell)?;
-                units::read(unit).map(State::Value)
+                units::read(unit, &self.tree()).map(State::Value)
             }
             Cell::Group { path } => {
                 self.only_here("read", cell)?;
@@ -114,7 +114,7 @@ impl System for Live {
             }
             (Cell::UnitActive { unit }, State::Value(value)) => {
                 self.only_here("set", cell)?;
-                self.passing(cell, || units::set(unit, value))
+                self.passing(cell, || units::set(unit, value, &self.tree()))
             }
             (Cell::Group { path }, State::Absent | State::Directory { .. }) => {
                 self.only_here("set", cell)?;

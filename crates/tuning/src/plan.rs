@@ -15,18 +15,19 @@ mod irqs;
 mod knobs;
 mod links;
 mod narrow;
-mod order;
 mod parameters;
 mod pattern;
 mod refusals;
-mod sysctl;
 mod threads;
 mod units;
 
+pub(crate) use cpus::without;
 pub use narrow::{for_rules, without_parameters};
+pub(crate) use pattern::glob;
+pub(crate) use refusals::nobody_left;
 pub use refusals::{Permits, without_root};
 
-use crate::{Aim, LeftOut, Reasons, Setting, Wish, Wishes};
+use crate::{Aim, LeftOut, Reasons, Setting, Wish, Wishes, profile};
 use expand::{Expanded, Found, Place};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -171,8 +172,16 @@ pub fn plan(wishes: Wishes, tree: &Tree, snapshot: &Snapshot, permits: &Permits)
     plan
 }
 
+/// Reads every file of the kernel that a built-in profile may set: so a capture has them, and a plan can be made of it.
+pub fn look(tree: &Tree, snapshot: &Snapshot) {
+    let cpus = snapshot.cpus.present.known().cloned().unwrap_or_default();
+    for pattern in profile::files(&cpus) {
+        knobs::read(&pattern, tree);
+    }
+}
+
 /// A captured machine lacks files, and for each that is wanted the reading says how to capture it: that is the same for
-/// all of them, and `whylate snapshot` takes what checks read, which is less than what profiles may name.
+/// all of them, and `whylate snapshot` takes less than what profiles may name.
 fn say_once_that_it_is_captured(plan: &mut Plan) {
     let long = Why::NotCollected.to_string();
     let mut lacks = false;
@@ -184,7 +193,8 @@ fn say_once_that_it_is_captured(plan: &mut Plan) {
     }
     if lacks {
         let why = "what was not collected cannot be told from here: an archive of `whylate snapshot` has what the checks \
-                   read, which is less than what a profile may set; `whylate plan` on the machine itself sees all of it";
+                   read and the files of the kernel that built-in profiles set; `whylate plan` on the machine itself sees \
+                   all that a profile may set, and the boot loader's files";
         let what = "this is a captured machine".to_owned();
         plan.left_alone.insert(0, LeftOut { what, why: why.to_owned() });
     }

@@ -22,8 +22,9 @@ mod variables;
 
 pub use error::{Place, ProfileError};
 
-use crate::Wishes;
+use crate::{Aim, Wishes};
 use std::path::PathBuf;
+use whylate_base::CpuSet;
 use whylate_host::Snapshot;
 
 /// A profile that is part of the program.
@@ -105,4 +106,12 @@ pub fn load(
 ) -> Result<Wishes, ProfileError> {
     let chain = source::Chain::load(name_or_path, directories)?;
     resolve::resolve(name_or_path, chain, given, snapshot)
+}
+
+/// The files of the kernel that built-in profiles may set, of any of these CPUs; each may be a pattern.
+pub(crate) fn files(cpus: &CpuSet) -> impl Iterator<Item = String> {
+    source::built_in_documents().flat_map(|document| document.entries).flat_map(|entry| match entry.aim {
+        Aim::Knob { path } => text::for_each(&path, cpus),
+        _ => Vec::new(),
+    })
 }

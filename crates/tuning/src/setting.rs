@@ -10,6 +10,7 @@
 //! | a kernel parameter | what follows `=`; empty where it has none |
 //! | a unit | `active`, `inactive`, `failed`; `enabled`, `disabled`, `masked`, `static` ... |
 
+use crate::sysctl;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use whylate_base::Tid;
@@ -98,7 +99,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Setting::Knob { path } => match path.strip_prefix("/proc/sys/") {
-                Some(sysctl) => f.write_str(&sysctl.replace('/', ".")),
+                Some(path) => f.write_str(&sysctl::name(path)),
                 None => f.write_str(path),
             },
             Setting::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
@@ -116,5 +117,14 @@ impl fmt::Display for Setting {
 impl fmt::Display for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name, self.tid)
+    }
+}
+
+/// A setting's value as people are shown it; `None`: it is not there.
+pub(crate) fn shown(value: Option<&str>) -> String {
+    match value {
+        None => "absent".to_owned(),
+        Some("") => "(empty)".to_owned(),
+        Some(value) => value.to_owned(),
     }
 }

@@ -169,17 +169,16 @@ fn within(root: &Path) -> io::Result<PathBuf> {
 
 /// The directory and those above it, each on the disk.
 fn make_directories(path: &Path) -> Result<(), JournalError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        make_directories(parent)?;
+    }
     match fs::create_dir(path) {
         Ok(()) => path.parent().map_or(Ok(()), journal::sync_directory),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => match (error.kind(), path.parent()) {
-            (io::ErrorKind::NotFound, Some(parent)) => {
-                make_directories(parent)?;
-                fs::create_dir(path).map_err(|error| JournalError::io("make", path, error))?;
-                journal::sync_directory(parent)
-            }
-            _ if path.is_dir() => Ok(()),
-            _ => Err(JournalError::io("make", path, error)),
-        },
+        // Another program has made it just now.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(JournalError::io("make", path, error)),
     }
 }

@@ -2,15 +2,16 @@
 //! changed it where that can be known.
 
 mod again;
+mod parameters;
 mod suspects;
 
 use crate::apply::boot_id;
 use crate::balancer;
 use crate::journal::{Entry, JournalError, Kind, Progress, Stored, Then};
 use crate::store::Store;
-use crate::{Cell, Moment, Setting, Standing, State, System};
-use std::collections::{BTreeMap, BTreeSet};
-use whylate_host::{Cmdline, Tree};
+use crate::{Cell, Moment, Standing, State, System};
+use std::collections::BTreeMap;
+use whylate_host::Tree;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,10 +94,10 @@ pub fn verify(store: &Store, system: &dyn System) -> Result<Verified, JournalErr
         if entry.standing() == Standing::Applied {
             of_boot(&mut verified, entry, boot.as_deref());
             let later = entries.iter().filter(|other| other.id > entry.id).collect::<Vec<_>>();
-            parameters(&mut verified, entry, &later, boot.as_deref(), &tree);
+            parameters::compare(&mut verified, entry, &later, boot.as_deref(), &tree);
         }
     }
-    again::wishes(&mut verified, &entries, &tree);
+    again::wishes(&mut verified, &entries, system, &tree);
     Ok(verified)
 }
 
@@ -216,60 +217,6 @@ fn of_boot(verified: &mut Verified, entry: &Entry, boot: Option<&str>) {
                     .to_owned(),
             ],
         });
-    }
-}
-
-/// Kernel parameters: they count from the boot after the apply on. What a later apply sets is for that one to answer.
-fn parameters(verified: &mut Verified, entry: &Entry, later: &[&Entry], boot: Option<&str>, tree: &Tree) {
-    fn planned(entry: &Entry) -> impl Iterator<Item = (&String, Option<&str>)> {
-        let changes = entry.plan.iter().flat_map(|plan| &plan.changes);
-        changes.filter_map(|change| match &change.setting {
-            Setting::Parameter { name } => Some((name, change.then.as_deref())),
-            _ => None,
-        })
-    }
-    let again: BTreeSet<&String> =
-        later.iter().flat_map(|entry| planned(entry)).map(|(name, _)| name).collect();
-    let wanted = planned(entry).filter(|(name, _)| !again.contains(name));
-    let mut wanted = wanted.peekable();
-    if wanted.peek().is_none() {
-        return;
-    }
-    let applied_in_this_boot = entry.sessions.first().is_some_and(|session| session.is_of(boot));
-    let cmdline = tree.value::<Cmdline>("/proc/cmdline");
-    let cmdline = match cmdline.need() {
-        Ok(cmdline) => cmdline,
-        Err(unread) => {
-            return verified.unknown.push(("kernel parameters".to_owned(), unread.to_string()));
-        }
-    };
-    for (name, then) in wanted {
-        let shown = match then {
-            Some("") => name.clone(),
-            Some(value) => format!("{name}={value}"),
-            None => format!("no {name}"),
-        };
-        let is_so = match then {
-            Some(value) => cmdline.all(name).any(|now| now == value),
-            None => !cmdline.has(name),
-        };
-        if is_so {
-            verified.as_made += 1;
-        } else if applied_in_this_boot {
-            verified.pending.push(shown);
-        } else {
-            verified.drifts.push(Drift {
-                id: entry.id,
-                what: format!("kernel parameter {name}"),
-                settings: vec![format!("kernel parameter {name}")],
-                before: None,
-                made: shown,
-                now: cmdline.show(name),
-                who: vec![
-                    "this boot was of another menu entry, or of a menu that was made otherwise".to_owned(),
-                ],
-            });
-        }
     }
 }
 

@@ -194,6 +194,31 @@ fn who_would_undo_it() {
     files.insert("/etc/default/irqbalance".to_owned(), "IRQBALANCE_BANNED_CPULIST=3\n".to_owned());
     assert_eq!(conflicts(&planned(&files, irqs())), ["irqbalance"], "of one of them alone");
 
+    // A mask counts before the list, whatever the plan puts there.
+    let tell = |name: &str, value: &str| {
+        let (file, name) = ("/etc/default/irqbalance".to_owned(), name.to_owned());
+        [irqs(), vec![wish(Aim::Variable { file, section: None, name }, value)]].concat()
+    };
+    let list = || tell("IRQBALANCE_BANNED_CPULIST", "2-3");
+    assert_eq!(conflicts(&planned(&files, list())), [""; 0]);
+    for (mask, against) in [("c", false), ("", false), ("8", true)] {
+        let text = format!("IRQBALANCE_BANNED_CPUS={mask}\n");
+        files.insert("/etc/default/irqbalance".to_owned(), text);
+        let plan = planned(&files, list());
+        assert_eq!(!conflicts(&plan).is_empty(), against, "{mask}");
+        if let Some(conflict) = plan.conflicts.first() {
+            assert!(
+                conflict.why.contains("IRQBALANCE_BANNED_CPUS=8 in /etc/default/irqbalance"),
+                "{conflict:?}"
+            );
+            assert!(conflict.fix.starts_with("IRQBALANCE_BANNED_CPUS=0000000c there"), "{conflict:?}");
+        }
+    }
+    assert_eq!(conflicts(&planned(&files, tell("IRQBALANCE_BANNED_CPUS", "c"))), [""; 0], "it sets the mask");
+    let mut both = [list(), tell("IRQBALANCE_BANNED_CPUS", "")].concat();
+    both.last_mut().expect("the mask").value = None;
+    assert_eq!(conflicts(&planned(&files, both)), [""; 0], "it takes the mask away");
+
     let mut files = machine();
     files.insert("/etc/tuned/active_profile".to_owned(), "throughput-performance\n".to_owned());
     let swappiness = || vec![knob("/proc/sys/vm/swappiness", "10")];

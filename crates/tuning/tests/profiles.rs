@@ -174,12 +174,21 @@ fn mistakes_are_said_with_their_line_and_what_is_possible() {
         ("[irqs]\ncpu = \"0\"", &[":2: [irqs] has no `cpu`: is `cpus` meant?"]),
         ("[irqs]\ncpus = 0", &[":2: `cpus` is the number 0", "in quotes"]),
         ("[irqs]\ncpus = \"none\"", &[":2: `none` is no CPU at all", "when"]),
+        // As the refusal of a plan says it, which this comes before.
+        (
+            "[variables]\nisolated = { type = \"cpus\", default = \"all\" }\n[irqs]\ncpus = \"not isolated\"",
+            &[
+                ":4: `not isolated` is no CPU at all: isolated would be CPUs 0-3, and online are 0-3: none is left",
+                "leave one CPU at least",
+            ],
+        ),
         ("[irqs]\ncpus = \"4\"", &[":2: there is no CPU 4", "this machine has 0-3"]),
         ("[irqs]\ncpus = \"node(1)\"", &[":2: there is no NUMA node 1", "there are 0"]),
         ("[irqs]\ncpus = \"isolated\"", &[":2: there is no variable `isolated`", "there are none"]),
         ("[threads]\n\"x\" = \"fifo 50\"", &[":2: `x` is the text", "policy = \"fifo 50\""]),
         ("[threads]\n\"x\" = {}", &[":2: these threads are to have neither", "`policy = ...`"]),
         ("[threads]\n\"x\" = { policy = \"fifo 100\" }", &[":2: `fifo 100` is no policy", "fifo 99"]),
+        ("[threads]\n\"x\" = { policy = \"deadline 1 2 3\" }", &["is no policy", "the application"]),
         ("[threads]\n\"/(/\" = { cpus = \"0\" }", &[":2: `/(/` is no regular expression", "`*`"]),
         ("[units]\nirqbalance = { runs = false }", &[":2: `irqbalance` is no unit", ".service"]),
         ("[units]\n\"a.service\" = { runs = \"no\" }", &[":2: `runs` is the text \"no\"", "true or false"]),
@@ -298,7 +307,7 @@ fn files_that_are_no_profiles() {
         (long.to_str(), "longer than"),
         (dir.path().to_str(), "not a regular file"),
         (Some("/dev/zero"), "not a regular file"),
-        (Some("/nowhere/x.toml"), "No such file"),
+        (Some("/nowhere/x.toml"), "no such file; `whylate plan --list`"),
     ] {
         let error = profile::load(path.expect("UTF-8"), &[], &four_cpus(), &[]).expect_err(part).to_string();
         assert!(error.contains(part), "{error}");

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     };
     let now = whylate_tuning::plan(wishes, &tree, &host, &permits);
     if let Some(planned) = &planned
-        && has_drifted(planned, &now)
+        && has_drifted(planned, &now, &tree)
     {
         return Ok(Outcome::Found);
     }
@@ -50,8 +50,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         output::print(&terminal::planned(&now, &output::style()))?;
     }
     if now.changes.is_empty() {
-        say!("nothing to change");
-        return Ok(if now.is_blind() { Outcome::CannotTell } else { Outcome::Done });
+        return Ok(nothing_to_change(&now));
     }
     if is_refused(&now, &site) {
         return Ok(Outcome::Found);
@@ -62,6 +61,19 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         return Ok(Outcome::Found);
     }
     apply(args, &site, &now, &permits)
+}
+
+fn nothing_to_change(plan: &Plan) -> Outcome {
+    match plan.is_blind() {
+        true => {
+            say!("nothing that the plan is about could be looked at");
+            Outcome::CannotTell
+        }
+        false => {
+            say!("nothing to change: everything is as wished");
+            Outcome::Done
+        }
+    }
 }
 
 fn make(wishes: Wishes, tree: &Tree, permits: &Permits) -> Plan {
@@ -78,7 +90,17 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
         );
     }
     // The answer may have taken a while, and another apply may have been done meanwhile.
-    if has_drifted(plan, &make(plan.wishes.clone(), &site.system.tree(), permits)) {
+    let tree = site.system.tree();
+    let now = make(plan.wishes.clone(), &tree, permits);
+    if has_drifted(plan, &now, &tree) {
+        return Ok(Outcome::Found);
+    }
+    // What was seen and agreed to may be done in part by now, by another apply.
+    let plan = &now;
+    if plan.changes.is_empty() {
+        return Ok(nothing_to_change(plan));
+    }
+    if is_refused(plan, site) {
         return Ok(Outcome::Found);
     }
     // Before anything is written, and so that nothing is when this fails.
@@ -130,8 +152,9 @@ fn unfinished(site: &Site) -> Result<Option<Entry>> {
 }
 
 fn finished(args: &ApplyArgs, journal: &Journal, how: Result<How, JournalError>) -> Result<Outcome> {
-    let how = how.inspect_err(|_| {
-        say!("what was done is in the journal: undo it with `whylate rollback`");
+    let how = how.inspect_err(|_| match journal.entry().is_in_effect() {
+        true => say!("what was done is in the journal: undo it with `whylate rollback`"),
+        false => say!("nothing was done"),
     })?;
     answer(std::slice::from_ref(journal.entry()), &args.place)?;
     Ok(if how == How::Complete { Outcome::Done } else { Outcome::Failed })
@@ -169,21 +192,17 @@ fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
 }
 
 /// Whether a plan does not fit any more; says where.
-fn has_drifted(planned: &Plan, now: &Plan) -> bool {
-    let drifted = whylate_tuning::drifted(planned, now);
+fn has_drifted(planned: &Plan, now: &Plan, tree: &Tree) -> bool {
+    let drifted = whylate_tuning::drifted(planned, now, tree);
     if drifted.is_empty() {
+        if let Some(how) = of_another_machine(planned, now) {
+            say!("note: {how}; it comes to the same here");
+        }
         return false;
     }
-    let machine = |plan: &Plan| (plan.machine.release.clone(), plan.machine.cpus.clone());
-    if machine(planned) == machine(now) {
-        say!("nothing was done: the machine is not as it was when the plan was made");
-    } else {
-        let words = |(release, cpus): (Option<String>, Option<String>)| {
-            let known = |value: Option<String>| value.unwrap_or_else(|| "not known".to_owned());
-            format!("Linux {} with the CPUs {}", known(release), known(cpus))
-        };
-        let (theirs, ours) = (words(machine(planned)), words(machine(now)));
-        say!("nothing was done: the plan was made for {theirs}, and this is {ours}");
+    match of_another_machine(planned, now) {
+        None => say!("nothing was done: the machine is not as it was when the plan was made"),
+        Some(how) => say!("nothing was done: {how}"),
     }
     for one in &drifted {
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "no change".to_owned());
@@ -191,6 +210,16 @@ fn has_drifted(planned: &Plan, now: &Plan) -> bool {
     }
     say!("make the plan again with `whylate plan`, and look at it");
     true
+}
+
+/// Of a plan that was made for another kernel or other CPUs, for which; `None`: for these.
+fn of_another_machine(planned: &Plan, now: &Plan) -> Option<String> {
+    let words = |plan: &Plan| {
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
+        format!("Linux {} with the CPUs {}", known(&plan.machine.release), known(&plan.machine.cpus))
+    };
+    let (theirs, ours) = (words(planned), words(now));
+    (theirs != ours).then(|| format!("the plan was made for {theirs}, and this is {ours}"))
 }
 
 /// Whether a plan must not be applied; says why.

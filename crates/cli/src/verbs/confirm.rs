@@ -6,7 +6,7 @@ use crate::args::PlaceArgs;
 use crate::outcome::Outcome;
 use crate::output::say;
 use anyhow::Result;
-use whylate_tuning::{Moment, confirm};
+use whylate_tuning::{Entry, Moment, confirm};
 
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let site = Site::open(&args.place)?;
@@ -15,10 +15,15 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let waiting: Vec<u64> =
         entries.iter().filter(|entry| entry.is_unconfirmed()).map(|entry| entry.id).collect();
     if waiting.is_empty() {
-        let undone = entries.iter().rev().find(|entry| entry.armed.is_some() && entry.confirmed.is_none());
-        match undone {
+        match entries.iter().rev().find(|entry| entry.armed.is_some()) {
+            Some(Entry { id, confirmed: Some(at), .. }) => {
+                say!("nothing to confirm: apply {id} was confirmed at {at}");
+            }
             Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.standing().words()),
             None => say!("nothing to confirm: no apply waits for it"),
+        }
+        if args.place.json {
+            answer(&[], &args.place)?;
         }
         return Ok(Outcome::Found);
     }

@@ -9,8 +9,9 @@ use whylate_host::{Capture, Redaction, Snapshot, Tree};
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
     let tree = Tree::open(&args.root)?.noting();
-    // What it reads is what is taken: nothing more, and nothing less.
-    Snapshot::read(&tree);
+    // What is read is what is taken: nothing more, and nothing less.
+    let host = Snapshot::read(&tree);
+    whylate_tuning::look(&tree, &host);
     let redaction = args.redact.then(|| Redaction::of(&tree));
     let mut capture = tree.into_notes();
     if let Some(redaction) = redaction {

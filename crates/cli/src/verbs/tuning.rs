@@ -2,7 +2,7 @@
 
 use crate::args::Place;
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use rustix::process::{Signal, getpid, kill_process};
 use std::cell::Cell;
 use whylate_report::{json, terminal};
@@ -16,6 +16,13 @@ pub(crate) struct Site {
 
 impl Site {
     pub(crate) fn open(place: &Place) -> Result<Site> {
+        if place.root.is_file() {
+            bail!(
+                "{} is a file, as `whylate snapshot` writes them: `whylate plan --root` reads it, but only a directory with \
+                 a system's root can be changed",
+                place.root.display()
+            );
+        }
         let gate = place.kill_at.map_or_else(Gate::default, killing_at);
         Ok(Site { system: Live::open(&place.root, gate.clone())?, store: Store::of(&place.root, gate)? })
     }

@@ -143,6 +143,30 @@ fn that_a_machine_was_captured_is_said_once() {
     assert!(!whys.iter().any(|why| why.contains("capture with")), "{whys:?}");
 }
 
+/// A snapshot takes the kernel's files that built-in profiles set, those that no check looks at as well.
+#[test]
+fn of_a_captured_machine_a_built_in_profile_knows_the_kernel_s_files() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("here");
+    let file = file.to_str().expect("UTF-8");
+    assert_eq!(whylate(["snapshot", "-o", file]).code, Some(0));
+    for profile in ["audio", "robotics", "realtime-virtual-host"] {
+        let run = whylate(["plan", "--root", file, "--profile", profile, "--isolated", "0", "--json"]);
+        let run = if run.code == Some(2) {
+            whylate(["plan", "--root", file, "--profile", profile, "--json"])
+        } else {
+            run
+        };
+        let left = json(&run.stdout)["left_alone"].as_array().cloned().expect("a list");
+        let unknown = left.iter().filter(|left| {
+            let text = |key: &str| left[key].as_str().unwrap_or_default();
+            let kernels = ["/proc/sys/", "/sys/"].iter().any(|root| text("what").starts_with(root));
+            kernels && text("why").contains("not collected")
+        });
+        assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&Value>::new(), "{profile}");
+    }
+}
+
 #[test]
 fn without_kernel_parameters_all_else_is_planned() {
     let file = snapshot();

@@ -212,11 +212,82 @@ fn a_plan_is_applied_only_where_it_still_fits() {
     assert!(run.code == Some(2) && run.stderr.contains("--yes"), "nobody is there to be asked: {run:#?}");
     let run = root.run(&["apply", plan, "--yes"]);
     assert_eq!(run.code, Some(0), "{run:#?}");
+    let made = root.everything();
+    let run = root.run(&["apply", plan, "--yes"]);
+    assert!(run.code == Some(0) && run.stderr.contains("nothing to change"), "it is made already: {run:#?}");
+    assert_eq!((root.everything(), standings(&root)), (made, vec!["applied".to_owned()]));
     fs::write(root.path("/x.json"), "{}").expect("a file");
     let run = root.run(&["apply", root.path("/x.json").to_str().expect("UTF-8"), "--yes"]);
     assert!(run.code == Some(2) && run.stderr.contains("is no plan"), "{run:#?}");
     let run = root.run(&["apply", "--yes"]);
     assert!(run.code == Some(2) && run.stderr.contains("say what to apply"), "{run:#?}");
+}
+
+#[test]
+fn what_is_made_in_part_already_is_finished_and_interrupts_that_irqbalance_moves_are_no_hindrance() {
+    let root = Root::new();
+    let plan = root.directory.path().join("plan.json");
+    let (plan, profile) = (plan.to_str().expect("UTF-8"), root.profile.to_str().expect("UTF-8"));
+    let irq = |number: u32| format!("/proc/irq/{number}/smp_affinity_list");
+    for (number, cpus) in [(24, "0-3\n"), (25, "1\n")] {
+        fs::create_dir_all(root.path(&format!("/proc/irq/{number}/card")))
+            .expect("an interrupt with a driver");
+        fs::write(root.path(&irq(number)), cpus).expect("its CPUs");
+    }
+    assert_eq!(root.run(&["plan", "--profile", profile, "-o", plan]).code, Some(1));
+    // Both are moved: the one that the plan sets, and the one that was as wished.
+    fs::write(root.path(&irq(24)), "3\n").expect("its CPUs");
+    fs::write(root.path(&irq(25)), "2\n").expect("its CPUs");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "10\n").expect("as planned");
+    let before = root.everything();
+    let run = root.run(&["apply", plan, "--yes"]);
+    assert!(run.code == Some(1) && run.stderr.contains("/proc/irq/25"), "somebody did that: {run:#?}");
+    assert!(!run.stderr.contains("swappiness"), "{run:#?}");
+    fs::create_dir_all(root.path("/proc/70")).expect("a process");
+    fs::write(root.path("/proc/70/comm"), "irqbalance\n").expect("its name");
+    let run = root.run(&["apply", plan, "--yes"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!((root.text(&irq(24)).trim(), root.text(&irq(25)).trim()), ("0-1", "0-1"));
+    // What the undo puts back is how it was then, not how it was planned.
+    assert_eq!(root.run(&["rollback"]).code, Some(0));
+    fs::remove_dir_all(root.path("/proc/70")).expect("the process");
+    assert_eq!(root.everything(), before);
+}
+
+/// Of a directory's root nobody runs a command: what GRUB reads is not made anew there.
+#[test]
+fn a_menu_that_was_not_made_anew_is_not_waiting_for_a_reboot() {
+    const MENU: &str = "/boot/grub/grub.cfg";
+    let root = Root::new();
+    for path in ["/boot/firmware/config.txt", CMDLINE] {
+        fs::remove_file(root.path(path)).expect("no firmware");
+    }
+    let put = |path: &str, text: &str| {
+        fs::create_dir_all(root.path(path).parent().expect("a directory above")).expect("directories");
+        fs::write(root.path(path), text).expect("a file");
+    };
+    put(MENU, "menuentry 'x' {\n\tlinux /vmlinuz ro quiet\n}\n");
+    put("/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\n");
+    put("/usr/sbin/update-grub", "");
+    assert_eq!(root.apply(&[]).code, Some(0));
+    let run = root.run(&["verify"]);
+    assert!(run.code == Some(1) && run.stdout.contains("drift: kernel parameter nohz_full"), "{run:#?}");
+    assert!(run.stdout.contains("run update-grub") && run.stdout.contains("chroot"), "{run:#?}");
+    assert!(!run.stdout.contains("After the next reboot"), "{run:#?}");
+    put(MENU, "menuentry 'x' {\n\tlinux /vmlinuz ro quiet nohz_full=2-3 skew_tick=1\n}\n");
+    let run = root.run(&["verify"]);
+    assert!(run.code == Some(0) && run.stdout.contains("After the next reboot"), "{run:#?}");
+}
+
+#[test]
+fn an_archive_cannot_be_changed() {
+    let root = Root::new();
+    let archive = root.directory.path().join("a.snapshot");
+    fs::write(&archive, "").expect("a file");
+    for verb in ["apply", "verify", "rollback", "history", "confirm"] {
+        let run = whylate([verb, "--root", archive.to_str().expect("UTF-8")]);
+        assert!(run.code == Some(2) && run.stderr.contains("only a directory"), "{verb}: {run:#?}");
+    }
 }
 
 #[test]
@@ -229,6 +300,10 @@ fn of_another_machine_a_plan_says_so_and_one_that_is_too_long_is_none() {
     fs::write(root.path("/proc/sys/vm/swappiness"), "50\n").expect("another machine");
     let run = root.run(&["apply", name, "--yes"]);
     assert!(run.code == Some(1) && run.stderr.contains("with the CPUs 0-3, and this is"), "{run:#?}");
+    // Where it comes to the same it is told all the same.
+    fs::write(root.path("/proc/sys/vm/swappiness"), "60\n").expect("another machine");
+    let run = root.run(&["apply", name]);
+    assert!(run.code == Some(2) && run.stderr.contains("note: the plan was made for"), "{run:#?}");
     let file = fs::OpenOptions::new().write(true).open(&plan).expect("the plan");
     file.set_len(65 << 20).expect("a sparse file");
     let run = root.run(&["apply", name, "--yes"]);
@@ -260,8 +335,10 @@ fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
     assert_eq!((&uncovered[0]["now"], &uncovered[0]["wished"]), (&"0".into(), &"1".into()));
     // What needed no change and does now is.
     fs::write(root.path("/proc/sys/vm/stat_interval"), "1\n").expect("somebody else");
+    fs::write(root.path("/etc/sysctl.d/20-their.conf"), "vm.stat_interval = 1\n").expect("somebody else");
     let run = root.run(&["verify"]);
     assert!(run.code == Some(1) && run.stdout.contains("it was so already"), "{run:#?}");
+    assert!(run.stdout.contains("20-their.conf sets it so"), "{run:#?}");
     assert!(run.stdout.contains("drift: vm.stat_interval"), "{run:#?}");
 }
 
@@ -361,6 +438,9 @@ fn confirmed_it_stays_and_is_made_again_at_the_next_boot() {
     let root = Root::new();
     assert_eq!(root.apply(&["--revert-after", "1h"]).code, Some(0));
     assert_eq!(root.run(&["confirm"]).code, Some(0));
+    let run = root.run(&["confirm", "--json"]);
+    assert!(run.code == Some(1) && run.stderr.contains("apply 1 was confirmed"), "{run:#?}");
+    assert_eq!(json(&run)["applies"], serde_json::json!([]));
     fs::remove_file(root.path("/proc/sys/kernel/random/boot_id")).expect("the old one");
     fs::write(root.path("/proc/sys/kernel/random/boot_id"), "b1\n").expect("another boot");
     fs::write(root.path("/proc/sys/vm/swappiness"), "70\n").expect("another boot");

@@ -5,7 +5,7 @@
 use super::line::{self, Edit, Wanted};
 use super::{BootError, closed, detect, names, need, optional};
 use crate::draft::Draft;
-use std::cmp::Ordering;
+use crate::order::natural;
 use whylate_host::Tree;
 
 /// The command line of kernels to come.
@@ -70,7 +70,7 @@ pub(super) fn configured(
     let by_name = named.and_then(|named| {
         entries.iter().find(|(path, _)| file_name(path) == named.trim_end_matches(".conf"))
     });
-    let newest = || entries.iter().max_by(|a, b| compare(file_name(&a.0), file_name(&b.0)));
+    let newest = || entries.iter().max_by(|a, b| natural(file_name(&a.0), file_name(&b.0)));
     let (path, text) = by_name.or_else(newest).ok_or(BootError::NotFound)?;
     let line = options(text).iter().map(|(_, line)| *line).collect::<Vec<_>>().join(" ");
     Ok((path.clone(), expanded(&line, variables)))
@@ -109,24 +109,6 @@ pub(super) fn expanded(line: &str, variables: &[(String, String)]) -> String {
         rest = after;
     }
     made + rest
-}
-
-/// Numbers by value, the rest by letter: 6.12.9 is before 6.12.10.
-fn compare(a: &str, b: &str) -> Ordering {
-    let parts = |text: &str| -> Vec<(u64, String)> {
-        let mut parts = Vec::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-            let number = rest[..digits].parse().unwrap_or(0);
-            rest = &rest[digits..];
-            let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-            parts.push((number, rest[..letters].to_owned()));
-            rest = &rest[letters..];
-        }
-        parts
-    };
-    parts(a).cmp(&parts(b))
 }
 
 /// Changes every usual entry, and what new ones are made from. With `by_variable`, an entry with `$kernelopts` is
@@ -197,13 +179,6 @@ pub(super) fn for_new_kernels(draft: &mut Draft<'_>, wanted: &[Wanted]) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_numbers() {
-        for (less, more) in [("x-6.12.9-1", "x-6.12.10-1"), ("a-6.1", "a-6.1-rt"), ("a", "b")] {
-            assert_eq!(compare(less, more), Ordering::Less, "{less} {more}");
-        }
-    }
 
     #[test]
     fn variables_are_expanded() {

@@ -66,6 +66,9 @@ fn hint(error: &io::Error) -> &'static str {
         io::ErrorKind::ReadOnlyFilesystem => {
             "; nothing is changed that cannot be written down first: mount it writable, and try again"
         }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "; something else is in its place: look at what it is, and move it away"
+        }
         io::ErrorKind::PermissionDenied => "; run as root",
         _ => "",
     }

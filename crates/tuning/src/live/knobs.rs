@@ -53,6 +53,10 @@ impl Live {
 
     /// The value, as [`knob::normal`] has it.
     fn knob(&self, path: &str) -> io::Result<String> {
+        if let Some((file, name)) = knob::feature(path) {
+            let all = self.whole_knob(file)?;
+            return knob::state_of_feature(&all, name).map(str::to_owned).ok_or(Errno::NOENT.into());
+        }
         let value = self.whole_knob(path)?;
         // Of the controllers this one alone is switched here; the others are systemd's.
         let ours = || if value.split(' ').any(|name| name == CPUSET) { CPUSET } else { "" };
@@ -71,6 +75,12 @@ impl Live {
 
     /// What is to be written. An empty value is an empty line: nothing at all would be no write.
     fn text(&self, path: &str, value: &str) -> io::Result<String> {
+        if let Some((file, name)) = knob::feature(path).filter(|_| !self.here) {
+            let all = self.whole_knob(file)?;
+            let words =
+                all.split(' ').map(|word| if knob::feature_name(word) == name { value } else { word });
+            return Ok(format!("{}\n", words.collect::<Vec<_>>().join(" ")));
+        }
         if !is_controllers(path) {
             return Ok(format!("{}\n", knob::written(path, value)));
         }
@@ -87,6 +97,7 @@ impl Live {
 
     fn write_text(&self, path: &str, text: &str) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let path = knob::feature(path).map_or(path, |(file, _)| file);
         let mut file = File::from(self.at(path, flags)?);
         // The kernel takes each write for a value of its own.
         match file.write(text.as_bytes())? {

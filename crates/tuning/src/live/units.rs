@@ -1,23 +1,18 @@
 //! Units of systemd, and the few commands of the system that are run.
 
 use super::words;
-use crate::CellError;
-use std::fs;
-use std::io::{self, Read};
+use crate::{CellError, unit};
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use whylate_host::Tree;
 
 /// A command's last words are kept so far.
 const MOST_WORDS: usize = 400;
-const RUNNING: &str = "/run/systemd/units";
-const GROUPS: [&str; 2] = ["/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice"];
-
-/// `active` or `inactive`. While a service is active systemd keeps a link `invocation:UNIT` (src/core/unit.c, since
-/// 236), and while it has processes they are in its control group (systemd.slice(5)). Of a timer or a target neither
-/// says anything.
-pub(super) fn read(unit: &str) -> Result<String, CellError> {
+/// `active` or `inactive`, of this machine.
+pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, CellError> {
     let cannot = |why: String| CellError::new("read", format!("state of {unit}"), why);
     if unit.contains('/') || !unit.ends_with(".service") {
         return Err(cannot("only of services files say whether they run".to_owned()));
@@ -25,24 +20,11 @@ pub(super) fn read(unit: &str) -> Result<String, CellError> {
     if !Path::new("/run/systemd/system").is_dir() {
         return Err(cannot("systemd does not run here".to_owned()).gone());
     }
-    let linked = match fs::symlink_metadata(format!("{RUNNING}/invocation:{unit}")) {
-        Ok(_) => true,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-        Err(error) => return Err(cannot(words(&error))),
-    };
-    Ok(if linked || has_processes(unit) { "active" } else { "inactive" }.to_owned())
+    let runs = unit::runs(unit, tree).map_err(|unread| cannot(unread.to_string()))?;
+    Ok(if runs { "active" } else { "inactive" }.to_owned())
 }
 
-/// Whether a service's control group has processes, in version 2 or version 1.
-fn has_processes(unit: &str) -> bool {
-    GROUPS.iter().any(|group| {
-        let read = |file: &str| fs::read_to_string(format!("{group}/{unit}/{file}")).unwrap_or_default();
-        read("cgroup.events").lines().any(|line| line == "populated 1")
-            || !read("cgroup.procs").trim().is_empty()
-    })
-}
-
-pub(super) fn set(unit: &str, value: &str) -> Result<(), CellError> {
+pub(super) fn set(unit: &str, value: &str, tree: &Tree) -> Result<(), CellError> {
     let verb = match value {
         "active" => "start",
         "inactive" | "failed" => "stop",
@@ -51,7 +33,7 @@ pub(super) fn set(unit: &str, value: &str) -> Result<(), CellError> {
         }
     };
     run(&["systemctl".to_owned(), verb.to_owned(), unit.to_owned()])?;
-    let (now, wanted) = (read(unit)?, if verb == "start" { "active" } else { "inactive" });
+    let (now, wanted) = (read(unit, tree)?, if verb == "start" { "active" } else { "inactive" });
     match now == wanted {
         true => Ok(()),
         false => {

@@ -4,7 +4,7 @@ mod boot;
 mod services;
 
 use super::expand::Place;
-use super::sysctl::Sysctls;
+use crate::sysctl::Sysctls;
 use crate::{Aim, Conflict, Plan, Setting, knob};
 
 /// Our own drop-in has the last word among those of its directory; what comes after all of them has it still.

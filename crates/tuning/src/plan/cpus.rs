@@ -14,7 +14,7 @@ pub(super) fn narrowed(now: &CpuSet, wished: &CpuSet) -> CpuSet {
 }
 
 /// The CPUs of `a` that `b` does not have.
-pub(super) fn without(a: &CpuSet, b: &CpuSet) -> CpuSet {
+pub(crate) fn without(a: &CpuSet, b: &CpuSet) -> CpuSet {
     a.iter().filter(|&cpu| !b.contains(cpu)).collect()
 }
 

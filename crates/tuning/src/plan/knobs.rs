@@ -1,10 +1,12 @@
 //! Files of the kernel: which ones a pattern names, and what they hold.
 
 use super::expand::{Expanded, Found};
-use super::order::natural;
 use super::pattern::glob;
+use crate::order::natural;
 use crate::{Setting, knob};
 use whylate_host::{Tree, Unread, Why};
+
+const NO_SUCH_FILE: &str = "this kernel has no such file";
 
 /// More files are none that a profile means.
 const MOST: usize = 16_384;
@@ -13,6 +15,9 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
     let Some(value) = value else { return Expanded::default() };
     if let Some(why) = not_ours(pattern) {
         return Expanded::left(pattern, why);
+    }
+    if knob::is_features(pattern) || knob::feature(pattern).is_some() {
+        return feature(pattern, value.trim(), tree);
     }
     let mut expanded = Expanded::default();
     let paths = match paths(pattern, tree) {
@@ -25,10 +30,6 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
     for path in &paths {
         let text = tree.text(path);
         match text.need() {
-            Ok(text) if is_features(path) => match feature(text, value) {
-                Some(found) => expanded.found.push(Found { setting: knob(path), ..found }),
-                None => expanded.leave(path, format!("this scheduler has no feature {value}")),
-            },
             Ok(text) => {
                 let now = knob::normal(path, text);
                 let then = knob::asked(path, &now, value);
@@ -40,9 +41,17 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
         }
     }
     if expanded.found.is_empty() && expanded.left.is_empty() {
-        expanded.leave(pattern, "this kernel has no such file");
+        expanded.leave(pattern, NO_SUCH_FILE);
     }
     expanded
+}
+
+/// Reads the files of a pattern, for whoever notes what is read.
+pub(super) fn read(pattern: &str, tree: &Tree) {
+    let pattern = knob::feature(pattern).map_or(pattern, |(file, _)| file);
+    for path in paths(pattern, tree).unwrap_or_default() {
+        tree.text(&path);
+    }
 }
 
 fn knob(path: &str) -> Setting {
@@ -87,17 +96,29 @@ fn paths(pattern: &str, tree: &Tree) -> Result<Vec<String>, Unread> {
     }
 }
 
-/// The scheduler's features are words in one file, and one is set by writing it alone, or `NO_` before it.
-fn is_features(path: &str) -> bool {
-    matches!(path, "/sys/kernel/debug/sched/features" | "/sys/kernel/debug/sched_features")
-}
-
-fn feature(text: &str, value: &str) -> Option<Found> {
-    let name = value.strip_prefix("NO_").unwrap_or(value);
-    let off = format!("NO_{name}");
-    let now = text.split_ascii_whitespace().find(|&word| word == name || word == off)?;
-    // The place is the caller's.
-    Some(Found::new(knob(""), Some(now.to_owned()), Some(value.to_owned())))
+/// One feature of the scheduler, named by the path, or by the value where the path is that of them all.
+fn feature(path: &str, value: &str, tree: &Tree) -> Expanded {
+    let own = knob::feature_name(value);
+    let path = if knob::is_features(path) { format!("{path}/{own}") } else { path.to_owned() };
+    let Some((file, name)) = knob::feature(&path) else { return Expanded::default() };
+    if name != own {
+        return Expanded::left(&path, format!("write it like {name}, or NO_{name}"));
+    }
+    match tree.text(file).need() {
+        Ok(text) => match knob::state_of_feature(text, name) {
+            Some(now) => {
+                let (now, then) = (Some(now.to_owned()), Some(value.to_owned()));
+                Expanded::found(vec![Found::new(knob(&path), now, then)])
+            }
+            None => Expanded::left(&path, "this scheduler has no such feature"),
+        },
+        Err(Unread { why: Why::Missing, .. }) => Expanded::left(&path, NO_SUCH_FILE),
+        Err(unread) => {
+            let mut left = Expanded::default();
+            left.unread(&path, &unread);
+            left
+        }
+    }
 }
 
 #[cfg(test)]
@@ -143,12 +164,27 @@ mod tests {
             (
                 "/sys/kernel/debug/sched/features",
                 "NO_RT_PUSH_IPI",
-                "/sys/kernel/debug/sched/features: RT_PUSH_IPI -> NO_RT_PUSH_IPI",
+                "/sys/kernel/debug/sched/features/RT_PUSH_IPI: RT_PUSH_IPI -> NO_RT_PUSH_IPI",
+            ),
+            (
+                "/sys/kernel/debug/sched/features/RT_RUNTIME_SHARE",
+                "NO_RT_RUNTIME_SHARE",
+                "/sys/kernel/debug/sched/features/RT_RUNTIME_SHARE: NO_RT_RUNTIME_SHARE -> NO_RT_RUNTIME_SHARE",
             ),
             (
                 "/sys/kernel/debug/sched/features",
                 "NO_X",
-                "/sys/kernel/debug/sched/features left: this scheduler has no feature NO_X",
+                "/sys/kernel/debug/sched/features/X left: this scheduler has no such feature",
+            ),
+            (
+                "/sys/kernel/debug/sched/features/RT_PUSH_IPI",
+                "0",
+                "/sys/kernel/debug/sched/features/RT_PUSH_IPI left: write it like RT_PUSH_IPI, or NO_RT_PUSH_IPI",
+            ),
+            (
+                "/sys/kernel/debug/sched_features/RT_PUSH_IPI",
+                "RT_PUSH_IPI",
+                "/sys/kernel/debug/sched_features/RT_PUSH_IPI left: this kernel has no such file",
             ),
             ("/proc/sys/kernel/nothing", "0", "/proc/sys/kernel/nothing left: this kernel has no such file"),
             ("/sys/devices/no*/x", "0", "/sys/devices/no*/x left: this kernel has no such file"),

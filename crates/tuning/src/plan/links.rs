@@ -11,7 +11,7 @@ const KNOBS: Links = &[
     ("/proc/sys/kernel/sched_rt_period_us", &["rt-throttling"]),
     ("/sys/kernel/debug/sched/fair_server/cpu*", &["fair-server", "throttling-off-no-net"]),
     ("/sys/kernel/debug/sched/ext_server/cpu*", &["ext-server"]),
-    ("/sys/kernel/debug/sched*features", &["rt-runtime-share"]),
+    ("/sys/kernel/debug/sched*features/RT_RUNTIME_SHARE", &["rt-runtime-share"]),
     ("/proc/sys/kernel/sched_rr_timeslice_ms", &["rr-timeslice"]),
     ("/proc/sys/kernel/sched_util_clamp_min_rt_default", &["rt-uclamp"]),
     ("/proc/sys/kernel/sched_autogroup_enabled", &["autogroup"]),

@@ -5,7 +5,7 @@ use regex_lite::Regex;
 use whylate_host::Thread;
 
 /// Whether a name is of a glob: `*` stands for any characters, also none. Everything else is itself.
-pub(super) fn glob(pattern: &str, name: &str) -> bool {
+pub(crate) fn glob(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(start) else { return false };
     let mut parts = rest.split('*').peekable();

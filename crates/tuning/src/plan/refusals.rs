@@ -84,14 +84,8 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
         }
     }
     let mut said = Vec::new();
-    if !online.is_empty() && without(online, &taken).is_empty() {
-        said.push((
-            "no-housekeeping-cpu",
-            format!(
-                "isolated would be CPUs {taken}, and online are {online}: none is left for everything else"
-            ),
-            "leave one CPU at least, CPU 0 if nothing else matters".to_owned(),
-        ));
+    if let Some((why, fix)) = nobody_left(&taken, online) {
+        said.push(("no-housekeeping-cpu", why, fix.to_owned()));
     } else if let Some((origin, cpus)) = nobody {
         let list = if cpus.is_empty() { "none".to_owned() } else { cpus.to_string() };
         said.push((
@@ -121,6 +115,15 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
         }
     }
     said
+}
+
+/// That no CPU would be left beside the isolated ones, and what to do; `None`: some would be.
+pub(crate) fn nobody_left(isolated: &CpuSet, online: &CpuSet) -> Option<(String, &'static str)> {
+    let why = format!(
+        "isolated would be CPUs {isolated}, and online are {online}: none is left for everything else"
+    );
+    let nobody = !online.is_empty() && without(online, isolated).is_empty();
+    nobody.then_some((why, "leave one CPU at least, CPU 0 if nothing else matters"))
 }
 
 /// What the check would say of the machine as the plan leaves it, where the plan has a hand in it.

@@ -3,6 +3,7 @@
 use super::cpus::{narrowed, without};
 use super::expand::{Expanded, Found};
 use super::pattern;
+use crate::policy::{Asked, POLICIES};
 use crate::{Setting, ThreadId, Threads};
 use std::collections::HashSet;
 use whylate_base::{CpuSet, Policy};
@@ -21,7 +22,7 @@ pub(super) fn policies(
     let what = format!("policy of threads {}", wanted.named);
     let Some(value) = value else { return Expanded::default() };
     let Some(asked) = Asked::parse(value) else {
-        return Expanded::left(what, format!("`{value}` is no policy: write it like `fifo 50`"));
+        return Expanded::left(what, format!("`{value}` is no policy: {POLICIES}"));
     };
     let threads = match of_pattern(wanted, host, &what) {
         Ok(threads) => threads,
@@ -38,7 +39,7 @@ pub(super) fn policies(
             Some(policy) => {
                 let setting = Setting::ThreadPolicy { thread: id(thread) };
                 let now = said(policy, thread);
-                expanded.found.push(Found::new(setting, Some(now), Some(asked.said(thread))));
+                expanded.found.push(Found::new(setting, Some(now), Some(asked.said(thread.nice))));
             }
         }
     }
@@ -151,39 +152,6 @@ fn sum_up(expanded: &mut Expanded, of: &str, threads: &[&Thread], why: &str) {
         _ => format!("{of} of {} threads: {}, ...", names.len(), names[..NAMED].join(", ")),
     };
     expanded.leave(what, why);
-}
-
-/// What is asked for: a policy, and its number where one was given.
-struct Asked {
-    policy: Policy,
-    number: Option<i32>,
-}
-
-impl Asked {
-    fn parse(value: &str) -> Option<Asked> {
-        let mut words = value.split_ascii_whitespace();
-        let policy = Policy::from_name(words.next()?)?;
-        let number = match words.next() {
-            Some(word) => Some(word.parse::<i32>().ok()?),
-            None => None,
-        };
-        let fits = match policy {
-            Policy::Fifo | Policy::Rr => number.is_some_and(|priority| (1..=99).contains(&priority)),
-            Policy::Other | Policy::Batch => number.is_none_or(|nice| (-20..=19).contains(&nice)),
-            Policy::Idle => number.is_none_or(|number| number == 0),
-            // Their values are the application's.
-            Policy::Deadline | Policy::Ext => false,
-        };
-        (fits && words.next().is_none()).then_some(Asked { policy, number })
-    }
-
-    /// For a thread: where no nice value was asked for it keeps its own.
-    fn said(&self, thread: &Thread) -> String {
-        match self.policy {
-            Policy::Idle => "idle".to_owned(),
-            policy => format!("{} {}", policy.name(), self.number.unwrap_or(thread.nice)),
-        }
-    }
 }
 
 fn said(policy: Policy, thread: &Thread) -> String {

@@ -2,15 +2,14 @@
 //! not asked.
 
 use super::expand::{Expanded, Found, Place};
-use crate::Setting;
+use crate::{Setting, unit};
 use whylate_host::{Unread, Why};
 
 /// Where a unit's own file may be (systemd.unit(5)), and where it is masked.
 const OWN: &str = "/etc/systemd/system";
 const RUN: &str = "/run/systemd/system";
 
-/// The control group of services: of one hierarchy, or of systemd's own beside others.
-const SLICES: [&str; 2] = ["/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice"];
+const NO_UNIT: &str = "there is no such unit here";
 
 /// Whether it runs.
 pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
@@ -24,10 +23,19 @@ pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expa
         Ok(None) => return Expanded::left(setting, "systemd does not run here"),
         Err(unread) => return unread_of(setting, &unread),
     }
-    match runs(unit, place) {
+    if !unit.ends_with(".service") {
+        return match exists(unit, place) {
+            Ok(false) if value == "inactive" => Expanded::found(vec![found(setting, value, value)]),
+            Ok(false) => Expanded::left(setting, NO_UNIT),
+            // Whether it is active nobody knows but systemd, so that an undo could not know it either.
+            Ok(true) => Expanded::left(setting, "only of services files say whether they run: use systemctl"),
+            Err(unread) => unread_of(setting, &unread),
+        };
+    }
+    match unit::runs(unit, place.tree) {
         Ok(true) => Expanded::found(vec![found(setting, "active", value)]),
         Ok(false) if value == "active" && exists(unit, place) == Ok(false) => {
-            Expanded::left(setting, "there is no such unit here")
+            Expanded::left(setting, NO_UNIT)
         }
         Ok(false) => Expanded::found(vec![found(setting, "inactive", value)]),
         Err(unread) => unread_of(setting, &unread),
@@ -48,7 +56,7 @@ pub(super) fn enabled(unit: &str, value: Option<&str>, place: &Place<'_>) -> Exp
     match (now, value) {
         // What is not there is not started.
         (None, "disabled" | "masked") => Expanded::found(vec![Found::new(setting, None, None)]),
-        (None, _) => Expanded::left(setting, "there is no such unit here"),
+        (None, _) => Expanded::left(setting, NO_UNIT),
         // Without a section [Install] there is no link to make or to take away.
         (Some("static"), "disabled" | "enabled") => Expanded::left(
             setting,
@@ -73,53 +81,18 @@ fn unread_of(setting: Setting, unread: &Unread) -> Expanded {
     left
 }
 
-/// A service runs while its control group has a process (systemd.slice(5)).
-pub(super) fn runs(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
-    let mut first = None;
-    for slice in SLICES {
-        let names = match place.tree.list(slice).need() {
-            Ok(names) => names.clone(),
-            Err(unread) => {
-                first.get_or_insert(unread);
-                continue;
-            }
-        };
-        if !names.iter().any(|name| name == unit) {
-            return Ok(false);
-        }
-        // Its processes may be in groups below its own, for which the file `cgroup.events` speaks in version 2.
-        let at = |file: &str| place.tree.text(&format!("{slice}/{unit}/{file}"));
-        return match at("cgroup.events").need() {
-            Ok(events) => Ok(events.lines().any(|line| line == "populated 1")),
-            Err(Unread { why: Why::Missing | Why::NotCollected, .. }) => {
-                at("cgroup.procs").need().map(|pids| !pids.trim().is_empty())
-            }
-            Err(unread) => Err(unread),
-        };
-    }
-    Err(first.unwrap_or(Unread { path: SLICES[0].to_owned(), why: Why::Missing }))
-}
-
 fn has_own_file(unit: &str, place: &Place<'_>) -> bool {
     place.tree.list(OWN).known().is_some_and(|names| names.iter().any(|name| name == unit))
 }
 
 /// Whether there is a unit of this name.
 fn exists(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
-    let file = file_of(unit);
+    let file = unit::file_of(unit);
     let has = |names: Option<&Vec<String>>| names.is_some_and(|names| names.contains(&file));
     let systemd = &place.host.systemd;
     Ok(has(systemd.shipped.if_present()?)
         || has(place.tree.list(OWN).if_present()?)
         || has(place.tree.list(RUN).if_present()?))
-}
-
-/// An instance of a template has the template's file.
-fn file_of(unit: &str) -> String {
-    match (unit.split_once('@'), unit.rsplit_once('.')) {
-        (Some((template, _)), Some((_, kind))) => format!("{template}@.{kind}"),
-        _ => unit.to_owned(),
-    }
 }
 
 /// `enabled`, `disabled`, `masked`, `static`; `None`: there is no such unit.
@@ -133,7 +106,7 @@ fn state(unit: &str, place: &Place<'_>) -> Result<Option<&'static str>, Unread> 
     if !exists(unit, place)? {
         return Ok(None);
     }
-    let file = file_of(unit);
+    let file = unit::file_of(unit);
     let shipped = place.host.systemd.shipped.path.trim_end_matches('/').to_owned();
     for dir in [OWN, RUN, &shipped] {
         if let Some(text) = place.tree.filtered(&format!("{dir}/{file}"), sections).known() {
@@ -183,6 +156,8 @@ mod tests {
         ("/etc/systemd/system/multi-user.target.wants/irqbalance.service", ""),
         ("/usr/lib/systemd/system/irqbalance.service", "[Unit]\n[Install]\n"),
         ("/usr/lib/systemd/system/stalld.service", "[Unit]\n[Install]\n"),
+        ("/run/systemd/units/invocation:once.service", ""),
+        ("/usr/lib/systemd/system/fwupd.timer", "[Unit]\n"),
         ("/usr/lib/systemd/system/fwupd.service", "[Unit]\n[Service]\n"),
         ("/etc/systemd/system/own.service", "[Install]\n"),
         ("/usr/lib/systemd/system/getty@.service", "[Unit]\n[Install]\n"),
@@ -211,6 +186,10 @@ mod tests {
             ("nobody.service", "active", "left: there is no such unit here"),
             ("nobody.service", "inactive", "inactive -> inactive"),
             ("stalld.service", "on", "left: `on` is neither active nor inactive"),
+            ("once.service", "inactive", "active -> inactive"),
+            ("fwupd.timer", "inactive", "left: only of services files say whether they run: use systemctl"),
+            ("nobody.timer", "inactive", "inactive -> inactive"),
+            ("nobody.timer", "active", "left: there is no such unit here"),
         ] {
             assert_eq!(said(FILES, |place| active(unit, Some(value), place)), expected, "{unit} {value}");
         }

@@ -119,12 +119,7 @@ fn sysctl(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
         }
         return Ok(());
     }
-    // As in sysctl.d(5): where the first of both is a slash, dots belong to names.
-    let path = match key.find(['.', '/']) {
-        Some(at) if key[at..].starts_with('/') => key.to_owned(),
-        _ => key.replace('.', "/"),
-    };
-    let path = format!("/proc/sys/{path}");
+    let path = format!("/proc/sys/{}", crate::sysctl::path(key));
     if !is_path(&path) || path.contains('*') {
         return Err(node.wrong(
             format!("`{key}` is no sysctl"),
@@ -226,25 +221,6 @@ fn pattern(text: &str) -> Result<Pattern, String> {
         None => Ok(Pattern::Glob(text.to_owned())),
     }
 }
-
-/// Whether a policy is written as [`Setting`](crate::Setting) has it.
-pub(super) fn is_policy(text: &str) -> bool {
-    let words: Vec<&str> = text.split(' ').collect();
-    let number = |text: &str, least: i64, most: i64| {
-        text.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
-    };
-    match words.as_slice() {
-        ["fifo" | "rr", priority] => number(priority, 1, 99),
-        ["other" | "batch", nice] => number(nice, -20, 19),
-        ["idle"] => true,
-        ["deadline", times @ ..] => times.len() == 3 && times.iter().all(|ns| number(ns, 1, i64::MAX)),
-        _ => false,
-    }
-}
-
-/// The policies, for errors.
-pub(super) const POLICIES: &str = "a policy is `fifo 1` to `fifo 99`, `rr 1` to `rr 99`, `other NICE`, `batch NICE`, \
-                                   `idle`, or `deadline RUNTIME DEADLINE PERIOD` in ns";
 
 fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
     const KEYS: &[&str] = &["runs", "at-boot"];

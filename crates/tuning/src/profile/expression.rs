@@ -10,6 +10,7 @@
 
 use super::error::Mistake;
 use super::topology::Topology;
+use crate::plan::without;
 use whylate_base::CpuSet;
 
 /// Words with a meaning of their own, which no variable may have as its name.
@@ -101,10 +102,6 @@ impl Expression {
             }
         })
     }
-}
-
-pub(super) fn without(a: &CpuSet, b: &CpuSet) -> CpuSet {
-    a.iter().filter(|&cpu| !b.contains(cpu)).collect::<CpuSet>()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! A profile and those it extends, with the machine's CPUs put in: wishes.
 
 use super::condition::FACTS;
-use super::entry::{Entry, POLICIES, Value, is_policy};
+use super::entry::{Entry, Value};
 use super::error::{Mistake, ProfileError};
 use super::source::{Chain, Source};
 use super::text;
 use super::topology::Topology;
 use super::variables::{Variables, Worth};
-use crate::{Aim, LeftOut, Pattern, Threads, Wish, Wishes};
+use crate::policy::{Asked, POLICIES};
+use crate::{Aim, LeftOut, Pattern, Setting, Threads, Wish, Wishes};
 use whylate_host::Snapshot;
 
 pub(super) fn resolve(
@@ -95,11 +96,11 @@ fn is_set(name: &str, variables: &mut Variables<'_>) -> Result<bool, Mistake> {
 fn made(entry: &Entry, source: &Source, variables: &mut Variables<'_>) -> Result<Vec<Wish>, Mistake> {
     let value = match &entry.value {
         Value::Text(text) => Some(text::filled(text, variables)?),
-        Value::Cpus(before, set) => Some(format!("{before}{}", text::some(set, variables.cpus_of(set)?)?)),
+        Value::Cpus(before, set) => Some(format!("{before}{}", text::some(set, variables)?)),
         Value::Absent | Value::Nothing => None,
     };
     if let (Aim::ThreadPolicy { .. }, Some(policy)) = (&entry.aim, &value)
-        && !is_policy(policy)
+        && Asked::parse(policy).is_none()
     {
         return Err(Mistake::new(format!("`{policy}` is no policy"), POLICIES));
     }
@@ -163,21 +164,19 @@ fn same(a: &Aim, b: &Aim) -> bool {
     }
 }
 
+/// What a wish is about, as the setting is called that it becomes.
 fn described(wish: &Wish) -> String {
-    let what = match &wish.aim {
-        Aim::Knob { path } => match path.strip_prefix("/proc/sys/") {
-            Some(sysctl) => sysctl.replace('/', "."),
-            None => path.clone(),
-        },
+    let what = match wish.aim.clone() {
+        Aim::Knob { path } => Setting::Knob { path }.to_string(),
         Aim::ThreadPolicy { threads } => format!("policy of {}", threads.named),
         Aim::ThreadCpus { threads } => format!("CPUs of {}", threads.named),
         Aim::Irqs => "CPUs of interrupts".to_owned(),
-        Aim::Parameter { name } => format!("kernel parameter {name}"),
-        Aim::UnitActive { unit } => format!("{unit} runs"),
-        Aim::UnitEnabled { unit } => format!("{unit} at boot"),
-        Aim::Variable { file, name, .. } => format!("{name} in {file}"),
-        Aim::Partition { group } => format!("cpuset partition {group}"),
-        Aim::CpuDmaLatency => "request on /dev/cpu_dma_latency".to_owned(),
+        Aim::Parameter { name } => Setting::Parameter { name }.to_string(),
+        Aim::UnitActive { unit } => Setting::UnitActive { unit }.to_string(),
+        Aim::UnitEnabled { unit } => Setting::UnitEnabled { unit }.to_string(),
+        Aim::Variable { file, section, name } => Setting::Variable { file, section, name }.to_string(),
+        Aim::Partition { group } => Setting::Partition { group }.to_string(),
+        Aim::CpuDmaLatency => Setting::CpuDmaLatency.to_string(),
     };
     match &wish.value {
         Some(value) if !value.is_empty() => format!("{what} = {value}"),

@@ -43,6 +43,12 @@ impl Source {
     }
 }
 
+/// Every built-in profile, by itself.
+pub(super) fn built_in_documents() -> impl Iterator<Item = Document> {
+    // Each can be read: a test sees to it.
+    built_in().iter().filter_map(|profile| Source::BuiltIn(profile).document().ok())
+}
+
 /// Everything that a name or a path may mean, best first; and the directories that nobody may look into, such as the
 /// configuration of another user under sudo(8): those have none, and that is to be said.
 fn candidates(
@@ -116,7 +122,13 @@ pub(super) fn list(directories: &[PathBuf]) -> Vec<Listed> {
 fn read(path: &Path) -> Result<String, ProfileError> {
     let failed = |why: String| ProfileError::Unreadable { path: path.display().to_string(), why };
     // A pipe or a device would be waited for.
-    let is_file = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.is_file();
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            failed("there is no such file; `whylate plan --list` has those with a name".to_owned())
+        }
+        _ => failed(error.to_string()),
+    });
+    let is_file = metadata?.is_file();
     if !is_file {
         return Err(failed("it is not a regular file".to_owned()));
     }

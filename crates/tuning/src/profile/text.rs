@@ -2,7 +2,7 @@
 
 use super::error::Mistake;
 use super::expression::is_of_name;
-use super::variables::Variables;
+use super::variables::{Variables, Worth};
 use whylate_base::CpuSet;
 
 const POSSIBLE: &str =
@@ -51,7 +51,7 @@ pub(super) fn each(text: &str, variables: &mut Variables<'_>) -> Result<Vec<Stri
                 }
                 Some(set) => {
                     is_many = true;
-                    let cpus = some(set, variables.cpus_of(set)?)?;
+                    let cpus = some(set, variables)?;
                     let begun = all.pop().unwrap_or_default();
                     all = cpus.iter().map(|cpu| format!("{begun}{cpu}")).collect();
                 }
@@ -65,6 +65,22 @@ pub(super) fn each(text: &str, variables: &mut Variables<'_>) -> Result<Vec<Stri
     Ok(all)
 }
 
+/// A path for each of these CPUs where it has `${each ...}`; for whatever else is to be filled in, `*`.
+pub(super) fn for_each(text: &str, cpus: &CpuSet) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for piece in pieces(text).unwrap_or_default() {
+        match piece {
+            Piece::Filled(inner) if inner.trim_start().starts_with("each ") => {
+                let of = |one: &String| cpus.iter().map(|cpu| format!("{one}{cpu}")).collect::<Vec<_>>();
+                all = all.iter().flat_map(of).collect();
+            }
+            Piece::Filled(_) => all.iter_mut().for_each(|one| one.push('*')),
+            Piece::Plain(plain) => all.iter_mut().for_each(|one| one.push_str(plain)),
+        }
+    }
+    all
+}
+
 fn worth(inner: &str, variables: &mut Variables<'_>) -> Result<String, Mistake> {
     let name = inner.trim();
     if !super::expression::WORDS.contains(&name)
@@ -72,23 +88,28 @@ fn worth(inner: &str, variables: &mut Variables<'_>) -> Result<String, Mistake> 
         && name.chars().all(is_of_name)
     {
         return match variables.worth(name)? {
-            super::variables::Worth::Cpus(cpus) => Ok(some(name, cpus)?.to_string()),
+            Worth::Cpus(_) => Ok(some(name, variables)?.to_string()),
             other => Ok(other.show()),
         };
     }
-    Ok(some(inner, variables.cpus_of(inner)?)?.to_string())
+    Ok(some(inner, variables)?.to_string())
 }
 
-/// A list without a CPU would mean "all" to one file and an error to the next.
-pub(super) fn some(text: &str, cpus: CpuSet) -> Result<CpuSet, Mistake> {
-    match cpus.is_empty() {
-        true => Err(Mistake::new(
-            format!("`{}` is no CPU at all", text.trim()),
-            "choose other CPUs, such as fewer isolated ones, or give the entry `when = \"VARIABLE\"`, which is true \
-             where there are CPUs",
-        )),
-        false => Ok(cpus),
+/// A list without a CPU would mean "all" to one file and an error to the next. Where that is because every CPU is to be
+/// isolated, it is said as a plan's refusal says it.
+pub(super) fn some(text: &str, variables: &mut Variables<'_>) -> Result<CpuSet, Mistake> {
+    let cpus = variables.cpus_of(text)?;
+    if !cpus.is_empty() {
+        return Ok(cpus);
     }
+    let what = format!("`{}` is no CPU at all", text.trim());
+    Err(match variables.nobody_left() {
+        Some((why, fix)) => Mistake::new(format!("{what}: {why}"), fix),
+        None => Mistake::new(
+            what,
+            "choose other CPUs, or give the entry `when = \"VARIABLE\"`, which is true where there are CPUs",
+        ),
+    })
 }
 
 fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Mistake> {

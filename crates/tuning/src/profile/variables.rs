@@ -7,6 +7,7 @@ use super::expression::{Expression, Names, WORDS, is_of_name};
 use super::node::{Kind as Written, Node};
 use super::text;
 use super::topology::Topology;
+use crate::plan::nobody_left;
 use whylate_base::CpuSet;
 
 /// A variable, as a profile has it.
@@ -261,6 +262,12 @@ impl<'a> Variables<'a> {
             }
             _ => Worth::Text(text),
         })
+    }
+
+    /// That the variable `isolated` leaves no CPU for everything else, and what to do.
+    pub(super) fn nobody_left(&mut self) -> Option<(String, &'static str)> {
+        let Ok(Worth::Cpus(isolated)) = self.worth("isolated") else { return None };
+        nobody_left(&isolated, &self.machine.online().ok()?)
     }
 
     /// The CPUs of an expression.

@@ -3,6 +3,8 @@
 use super::config::{self, Kind, Section};
 use super::error::{Place, TunedError};
 use super::python::{int, strip};
+/// As `os.path.normpath` has it.
+pub(super) use crate::draft::normal;
 use whylate_host::{Tree, Why};
 
 const MAIN: &str = "/etc/tuned/tuned-main.conf";
@@ -100,19 +102,4 @@ pub(super) fn names(tree: &Tree, directories: &[String]) -> Result<Vec<String>, 
     names.sort();
     names.dedup();
     Ok(names)
-}
-
-/// A path without `.`, `..` and doubled slashes, as `os.path.normpath` has it.
-pub(super) fn normal(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
 }

@@ -3,6 +3,7 @@
 
 use super::{VariableError, ini};
 use crate::draft::Draft;
+use crate::unit;
 use whylate_host::{Tree, Why};
 
 const ETC: &str = "/etc/systemd/system";
@@ -21,11 +22,7 @@ fn unknown(why: &Why) -> bool {
 
 /// The file of a unit; an instance of a template has the template's.
 fn file(tree: &Tree, unit: &str) -> Result<Option<(String, String)>, Why> {
-    let template = unit.split_once('@').map(|(name, rest)| {
-        let kind = rest.rsplit_once('.').map_or("", |(_, kind)| kind);
-        format!("{name}@.{kind}")
-    });
-    for name in [Some(unit.to_owned()), template].into_iter().flatten() {
+    for name in [unit.to_owned(), unit::file_of(unit)] {
         for directory in UNITS {
             let path = format!("{directory}/{name}");
             match tree.text(&path).value {

@@ -1,13 +1,14 @@
 //! The wishes of the applies that are in effect, planned once more: what was as wished then and is not now, and what
 //! came since.
 
-use super::{Drift, Uncovered, Verified};
+use super::{Drift, Uncovered, Verified, suspects};
 use crate::journal::Entry;
-use crate::{Permits, Setting, Standing, Wishes, plan};
+use crate::setting::shown;
+use crate::{Cell, Change, Permits, Setting, Standing, State, System, Wishes, plan};
 use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree};
 
-pub(super) fn wishes(verified: &mut Verified, entries: &[Entry], tree: &Tree) {
+pub(super) fn wishes(verified: &mut Verified, entries: &[Entry], system: &dyn System, tree: &Tree) {
     let applied = || entries.iter().filter(|entry| entry.standing() == Standing::Applied);
     let plans = || applied().filter_map(|entry| Some((entry.id, entry.plan.as_ref()?)));
     // Where two wish for the same, the later one counts, as it was made later.
@@ -35,14 +36,24 @@ pub(super) fn wishes(verified: &mut Verified, entries: &[Entry], tree: &Tree) {
                 settings: vec![name.clone()],
                 what: name,
                 before: None,
-                made: format!("{} (it was so already)", said(kept.value.as_deref())),
-                now: said(change.now.as_deref()),
-                who: Vec::new(),
+                made: format!("{} (it was so already)", shown(kept.value.as_deref())),
+                now: shown(change.now.as_deref()),
+                who: who(&change, system, tree),
             }),
             None => {
                 verified.uncovered.push(Uncovered { setting: name, now: change.now, wished: change.then })
             }
         }
+    }
+}
+
+/// Who may have changed it: of a knob that can be known.
+fn who(change: &Change, system: &dyn System, tree: &Tree) -> Vec<String> {
+    match (&change.setting, &change.now) {
+        (Setting::Knob { path }, Some(now)) => {
+            suspects::of(&Cell::Knob { path: path.clone() }, &State::Value(now.clone()), system, tree)
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -59,13 +70,5 @@ fn may_change_by_itself(setting: &Setting, same_boot: bool) -> bool {
         Setting::ThreadPolicy { .. } | Setting::ThreadCpus { .. } => true,
         Setting::Knob { path } => !same_boot && path.starts_with("/proc/irq/"),
         _ => false,
-    }
-}
-
-fn said(value: Option<&str>) -> String {
-    match value {
-        None => "absent".to_owned(),
-        Some("") => "(empty)".to_owned(),
-        Some(value) => value.to_owned(),
     }
 }

@@ -308,3 +308,48 @@ fn where_irqbalance_moved_an_interrupt_within_its_cpus_nobody_decided_anything()
         }
     }
 }
+
+#[test]
+fn a_feature_of_the_scheduler_is_one_word_among_others() {
+    const FEATURES: &str = "/sys/kernel/debug/sched/features";
+    let machine = Machine::new();
+    machine.put(FEATURES, "TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n", 0o644);
+    let before = machine.everything();
+    let feature = |name: &str| knob(&format!("{FEATURES}/{name}"));
+    let steps =
+        [value(feature("RT_RUNTIME_SHARE"), "NO_RT_RUNTIME_SHARE"), value(feature("HRTICK"), "HRTICK")];
+    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Complete);
+    assert_eq!(machine.text(FEATURES), "TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n");
+    assert_eq!(verified(&machine).drifts, []);
+    // One that somebody else switches meanwhile is theirs.
+    machine.put(FEATURES, "NO_TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n", 0o644);
+    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(machine.text(FEATURES), "NO_TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n");
+    machine.put(FEATURES, "TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n", 0o644);
+    assert_eq!(machine.differs_from(&before), nothing());
+    let none = applied(&machine, &open(), &[value(feature("NO_SUCH"), "NO_NO_SUCH")]).expect("room");
+    assert_eq!(none, How::Failed);
+    assert_eq!(machine.differs_from(&before), nothing());
+}
+
+/// The directories of the journals are made by whoever comes first.
+#[test]
+fn of_many_at_once_each_has_the_right_or_is_told_who_has() {
+    for _ in 0..50 {
+        let machine = Machine::new();
+        let root = machine.directory.path();
+        let take = || {
+            let store = whylate_tuning::Store::of(root, open()).expect("a root");
+            store.lock("whylate apply").map(drop)
+        };
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..6).map(|_| scope.spawn(take)).collect();
+            for one in all {
+                match one.join().expect("no panic") {
+                    Ok(()) | Err(JournalError::Locked { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+    }
+}

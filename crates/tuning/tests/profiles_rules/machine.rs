@@ -54,6 +54,7 @@ impl Machine {
             ("/sys/devices/virtual/workqueue/efi_runtime/cpumask", "f"),
             ("/sys/firmware/efi/runtime", "0x0"),
             ("/sys/kernel/debug/sched/verbose", "N"),
+            ("/sys/kernel/debug/sched/features", "TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK"),
             ("/sys/kernel/rcu_normal", "0"),
             ("/sys/kernel/rcu_expedited", "0"),
             ("/sys/kernel/sched_ext/state", "enabled"),
@@ -209,6 +210,16 @@ impl Machine {
         match &wish.aim {
             Aim::Knob { path } => {
                 let value = value.expect("a knob has a value");
+                if let Some((file, name)) =
+                    path.rsplit_once('/').filter(|(file, _)| file.ends_with("/features"))
+                {
+                    let now = self.files.get_mut(file).expect("all features");
+                    let set = |word: &str| {
+                        if word.trim_start_matches("NO_") == name { value } else { word }.to_owned()
+                    };
+                    *now = now.split(' ').map(set).collect::<Vec<_>>().join(" ");
+                    return;
+                }
                 let paths: Vec<String> =
                     self.files.keys().filter(|own| matches(path, own)).cloned().collect();
                 assert!(wish.optional || !paths.is_empty(), "this machine has no {path}");

@@ -131,14 +131,14 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "kernel-threads",
         "irq-threads",
         "rr-timeslice",
+        // limits.d(5) and units are by user, group and service: for whom to raise a limit is the administrator's to
+        // say, and raised for all it is a way to stop the machine.
         "rtprio-limit",
         "memlock-limit",
         "nice-limit",
         "rttime-limit",
         "rtkit",
         "container-limits",
-        // The file holds all features, and one is changed by its name alone.
-        "rt-runtime-share",
         // A plan refuses to leave no CPU.
         "housekeeping",
         // Somebody's trace in progress.
@@ -157,6 +157,8 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         // isolcpus= with managed_irq, linked as cpu-isolation.
         "managed-irqs",
         "shared-irqs",
+        // swapoff(8) reads back all that was swapped out, for minutes, and may run out of memory half way: neither the
+        // apply nor the undo could promise an end. vm.swappiness, linked as such, keeps real-time memory in.
         "swap",
         "smi",
         "graphics",
@@ -194,6 +196,9 @@ fn throttling_is_off_only_with_a_net_below() {
     for (name, machine) in machines() {
         for stalld in [true, false] {
             let mut machine = machine.clone();
+            // Where CPUs borrow from each other throttling is no net, and `audio` does not ask for another.
+            let features = "/sys/kernel/debug/sched/features".to_owned();
+            machine.files.insert(features, "NO_RT_RUNTIME_SHARE".to_owned());
             if !stalld {
                 machine.files.remove("/usr/lib/systemd/system/stalld.service");
             }

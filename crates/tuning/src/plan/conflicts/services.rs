@@ -3,7 +3,7 @@
 use super::{stops, targets};
 use crate::plan::cpus::without;
 use crate::plan::expand::Place;
-use crate::{Aim, Conflict, Plan, Setting};
+use crate::{Aim, Conflict, Plan, Setting, Wish, knob};
 use whylate_base::CpuSet;
 use whylate_host::{FromText, Mask};
 
@@ -85,52 +85,77 @@ fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
         .filter(|(setting, _)| matches!(setting, Setting::Knob { path } if path.starts_with("/proc/irq/")))
         .map(|(setting, _)| setting.to_string())
         .collect();
-    let tells = plan.wishes.wishes.iter().any(|wish| {
-        matches!(&wish.aim, Aim::Variable { name, .. } if name.starts_with("IRQBALANCE_BANNED_CPU"))
-            && wish.value.as_deref().is_some_and(|value| !value.is_empty())
-    });
     let (runs, starts) = state("irqbalance.service", "irqbalance", place);
-    if moved.is_empty() || tells || !(runs || starts) || stops(plan, "irqbalance.service") {
+    if moved.is_empty() || !(runs || starts) || stops(plan, "irqbalance.service") {
+        return None;
+    }
+    let mask = told(MASK, place).filter(|_| wished(plan, MASK).is_none());
+    let has_value = |wish: &Wish| wish.value.as_deref().is_some_and(|value| !value.is_empty());
+    let tells = [MASK, LIST].iter().any(|variable| wished(plan, variable).is_some_and(has_value));
+    if tells && mask.is_none() {
         return None;
     }
     let wanted = plan.wishes.wishes.iter().find(|wish| wish.aim == Aim::Irqs);
     let wanted = wanted.and_then(|wish| wish.value.as_deref()?.parse::<CpuSet>().ok());
+    let others = wanted.zip(place.host.cpus.online.known()).map(|(wanted, online)| without(online, &wanted));
     // It leaves alone what it is told to, else what the kernel isolates.
-    if let (Some(wanted), Some(online), Some(banned)) =
-        (&wanted, place.host.cpus.online.known(), banned(place))
-        && without(&without(online, wanted), &banned).is_empty()
+    if let (Some(others), Some(banned)) = (&others, banned(place))
+        && without(others, &banned).is_empty()
     {
         return None;
     }
-    let others = match (&wanted, place.host.cpus.online.known()) {
-        (Some(wanted), Some(online)) => without(online, wanted).to_string(),
-        _ => "LIST".to_owned(),
+    let list = others.as_ref().map_or("LIST".to_owned(), CpuSet::to_string);
+    let (why, fix) = match mask {
+        Some((mask, file)) if tells => (
+            format!(
+                "it {}, and {MASK}={mask} in {file} counts before the {LIST} that the plan sets",
+                is(runs)
+            ),
+            format!(
+                "{MASK}={} there, which every version knows; or take that line out, where irqbalance is 1.8 or newer",
+                others.as_ref().map_or("MASK".to_owned(), knob::mask)
+            ),
+        ),
+        _ => (
+            format!(
+                "it {}, and moves interrupts by load: these as well, to any CPU it is not told to leave alone",
+                is(runs)
+            ),
+            format!(
+                "{LIST}={list} in /etc/default/irqbalance or /etc/sysconfig/irqbalance, or systemctl disable --now \
+                 irqbalance.service"
+            ),
+        ),
     };
-    Some(Conflict {
-        with: "irqbalance".to_owned(),
-        why: format!(
-            "it {}, and moves interrupts by load: these as well, to any CPU it is not told to leave alone",
-            is(runs)
-        ),
-        fix: format!(
-            "IRQBALANCE_BANNED_CPULIST={others} in /etc/default/irqbalance or /etc/sysconfig/irqbalance, or systemctl \
-             disable --now irqbalance.service"
-        ),
-        settings: moved,
-    })
+    Some(Conflict { with: "irqbalance".to_owned(), why, fix, settings: moved })
 }
 
-/// The CPUs that irqbalance leaves alone; a mask counts before a list. `None`: not known.
+/// What irqbalance is told to leave alone: the mask, where there is one that is not empty, counts before the list, which
+/// it knows since 1.8 (`setup_banned_cpus()` in cputree.c, 1.7 to 1.9.5).
+const MASK: &str = "IRQBALANCE_BANNED_CPUS";
+const LIST: &str = "IRQBALANCE_BANNED_CPULIST";
+
+/// What a plan wishes for a variable of irqbalance's.
+fn wished<'a>(plan: &'a Plan, variable: &str) -> Option<&'a Wish> {
+    let is_its = |aim: &Aim| matches!(aim, Aim::Variable { name, .. } if name == variable);
+    plan.wishes.wishes.iter().find(|wish| is_its(&wish.aim))
+}
+
+/// The value that it has now, and the file.
+fn told<'a>(variable: &str, place: &Place<'a>) -> Option<(&'a str, &'a str)> {
+    let file = place.host.irqs.balancer.iter().find(|file| file.known().is_some())?;
+    let value = file.known()?.get(variable).filter(|value| !value.is_empty())?;
+    Some((value, &file.path))
+}
+
+/// The CPUs that irqbalance leaves alone now. `None`: not known.
 fn banned(place: &Place<'_>) -> Option<CpuSet> {
-    let host = place.host;
-    let told = host.irqs.balancer.iter().find_map(|file| file.known());
-    let get = |name| told.and_then(|told| told.get(name));
-    match (get("IRQBALANCE_BANNED_CPUS"), get("IRQBALANCE_BANNED_CPULIST")) {
-        (Some(mask), _) => Mask::from_text(mask).map(|Mask(cpus)| cpus),
-        (None, Some(list)) => list.parse().ok(),
+    match (told(MASK, place), told(LIST, place)) {
+        (Some((mask, _)), _) => Mask::from_text(mask).map(|Mask(cpus)| cpus),
+        (None, Some((list, _))) => list.parse().ok(),
         (None, None) => {
-            let isolated = host.cpus.isolated.known()?;
-            let nohz_full = host.cpus.nohz_full.if_present().ok()?;
+            let isolated = place.host.cpus.isolated.known()?;
+            let nohz_full = place.host.cpus.nohz_full.if_present().ok()?;
             Some(isolated.iter().chain(nohz_full.into_iter().flat_map(CpuSet::iter)).collect())
         }
     }

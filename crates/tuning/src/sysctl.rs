@@ -1,6 +1,6 @@
-//! What systemd-sysctl sets at boot (sysctl.d(5)): which file has the last word on a sysctl.
+//! Sysctls by name, and what systemd-sysctl sets at boot (sysctl.d(5)): which file has the last word.
 
-use super::pattern::glob;
+use crate::plan::glob;
 use std::collections::BTreeMap;
 use whylate_host::{Tree, Unread};
 
@@ -13,11 +13,11 @@ const LAST: &str = "/etc/sysctl.conf";
 
 /// An assignment in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Assigned {
+pub(crate) struct Assigned {
     /// The file.
-    pub(super) file: String,
+    pub(crate) file: String,
     /// As it is written.
-    pub(super) value: String,
+    pub(crate) value: String,
     /// The file in /proc/sys; it may be a pattern.
     path: String,
     /// `-name` alone takes a file out of later patterns.
@@ -26,14 +26,14 @@ pub(super) struct Assigned {
 
 /// Every assignment, in the order in which they are made.
 #[derive(Debug, Default)]
-pub(super) struct Sysctls {
+pub(crate) struct Sysctls {
     assigned: Vec<Assigned>,
     /// Files that could not be read.
-    pub(super) unread: Vec<Unread>,
+    pub(crate) unread: Vec<Unread>,
 }
 
 impl Sysctls {
-    pub(super) fn read(tree: &Tree) -> Sysctls {
+    pub(crate) fn read(tree: &Tree) -> Sysctls {
         let mut sysctls = Sysctls::default();
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         for dir in DIRECTORIES {
@@ -67,13 +67,22 @@ impl Sysctls {
                 (None, Some(key)) => (key.trim(), "", true),
                 (None, None) => continue,
             };
-            let path = format!("/proc/sys/{}", slashed(key));
+            let path = format!("/proc/sys/{}", path(key));
             self.assigned.push(Assigned { file: file.to_owned(), value: value.to_owned(), path, spared });
         }
     }
 
+    /// The files that give a file in /proc/sys a value, by its name or by a pattern, each once.
+    pub(crate) fn files_with(&self, path: &str, value: &str) -> Vec<&str> {
+        let same = |own: &str| own.split_whitespace().eq(value.split_whitespace());
+        let of = |own: &&Assigned| !own.spared && glob(&own.path, path) && same(&own.value);
+        let mut files: Vec<&str> = self.assigned.iter().filter(of).map(|own| own.file.as_str()).collect();
+        files.dedup();
+        files
+    }
+
     /// The last assignment of a file in /proc/sys. One that names it counts more than a pattern.
-    pub(super) fn last(&self, path: &str) -> Option<&Assigned> {
+    pub(crate) fn last(&self, path: &str) -> Option<&Assigned> {
         let named = self.assigned.iter().rev().find(|assigned| assigned.path == path);
         match named {
             Some(named) => Some(named).filter(|named| !named.spared),
@@ -84,25 +93,35 @@ impl Sysctls {
     }
 }
 
-/// Where the first separator is a dot the others are as well, and a slash within a name stands for a dot
-/// (sysctl.d(5)).
-fn slashed(key: &str) -> String {
-    match key.find(['.', '/']) {
-        Some(at) if key[at..].starts_with('.') => key
-            .chars()
-            .map(|c| match c {
+/// The path below /proc/sys that a name stands for. Where the first separator is a dot the others are as well, and a
+/// slash within a part stands for a dot (sysctl.d(5)).
+pub(crate) fn path(name: &str) -> String {
+    match name.find(['.', '/']) {
+        Some(at) if name[at..].starts_with('.') => {
+            let swap = |c| match c {
                 '.' => '/',
                 '/' => '.',
                 c => c,
-            })
-            .collect(),
-        _ => key.to_owned(),
+            };
+            name.chars().map(swap).collect()
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// The name of a path below /proc/sys. Where a part of it has a dot of its own (an interface `eth0.5`), slashes separate
+/// the parts.
+pub(crate) fn name(path: &str) -> String {
+    match path.contains('.') {
+        true => path.to_owned(),
+        false => path.replace('/', "."),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_last_word() {
@@ -142,5 +161,36 @@ mod tests {
     fn what_could_not_be_read_is_kept() {
         let tree = Tree::refusing(whylate_host::Why::Denied);
         assert_eq!(Sysctls::read(&tree).unread.len(), 5);
+    }
+
+    #[test]
+    fn who_gives_it_its_value() {
+        let sysctls = Sysctls::read(&Tree::memory(&[
+            ("/etc/sysctl.d/50-a.conf", "vm.swappiness = 60\n# vm.stat_interval = 60\n"),
+            ("/etc/sysctl.d/60-b.conf", "-vm/swappiness=60\nvm.swappiness=60\n"),
+            ("/etc/sysctl.d/70-c.conf", "vm.swappiness=10\nnet/ipv4/tcp_rmem = 1\t2  3\n"),
+            ("/etc/sysctl.d/80-d.conf", "net.ipv4.conf.*.rp_filter = 2\n"),
+        ]));
+        for (path, value, files) in [
+            ("vm/swappiness", "60", vec!["/etc/sysctl.d/50-a.conf", "/etc/sysctl.d/60-b.conf"]),
+            ("vm/swappiness", "5", vec![]),
+            ("vm/stat_interval", "60", vec![]),
+            ("net/ipv4/tcp_rmem", "1 2 3", vec!["/etc/sysctl.d/70-c.conf"]),
+            ("net/ipv4/conf/eth0.1/rp_filter", "2", vec!["/etc/sysctl.d/80-d.conf"]),
+        ] {
+            assert_eq!(sysctls.files_with(&format!("/proc/sys/{path}"), value), files, "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_stands_for_its_path(
+            // A first part with a dot is in no kernel, and cannot be written.
+            first in "[a-z][a-z0-9_]{0,5}",
+            parts in proptest::collection::vec("[a-z][a-z0-9_.]{0,5}", 1..4),
+        ) {
+            let whole = format!("{first}/{}", parts.join("/"));
+            prop_assert_eq!(path(&name(&whole)), whole);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares texts, numbers in them by their value.
-pub(super) fn natural(a: &str, b: &str) -> Ordering {
+pub(crate) fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let (first, rest_left) = part(left);
@@ -43,6 +43,9 @@ mod tests {
         let mut paths = ["cpu10/x", "cpu2/y", "cpu2/x", "cpu", "a", "cpu02/x", "cpu2"];
         paths.sort_by(|a, b| natural(a, b));
         assert_eq!(paths, ["a", "cpu", "cpu2", "cpu02/x", "cpu2/x", "cpu2/y", "cpu10/x"]);
+        for (less, more) in [("x-6.12.9-1", "x-6.12.10-1"), ("a-6.1", "a-6.1-rt"), ("a", "b")] {
+            assert_eq!(natural(less, more), Ordering::Less, "{less} {more}");
+        }
     }
 
     proptest! {
