@@ -78,12 +78,8 @@ pub(crate) fn of(
         let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
         ((cause, by), charged) = most.copied().unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
     }
-    let mut confidence = judged
-        .iter()
-        .filter(|segment| (segment.cause, segment.by) == (cause, by))
-        .map(|segment| segment.confidence)
-        .min()
-        .unwrap_or(Confidence::Low);
+    let own = judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by));
+    let mut confidence = confidence_of_most(own, charged);
     let losses = judged.iter().filter(|segment| segment.cause == Cause::TraceLoss);
     let lost: Ns = losses.map(Segment::length).sum();
     if cause != Cause::TraceLoss && lost > Ns::ZERO {
@@ -124,6 +120,19 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, by.as_ref());
     }
     verdict
+}
+
+/// How sure three quarters of the `charged` time are: a moment in doubt leaves the rest as it is.
+fn confidence_of_most<'a>(own: impl Iterator<Item = &'a Segment> + Clone, charged: Ns) -> Confidence {
+    let as_sure = |least: Confidence| {
+        own.clone().filter(|segment| segment.confidence >= least).map(Segment::length).sum::<Ns>()
+    };
+    [Confidence::High, Confidence::Medium]
+        .into_iter()
+        .find(|&least| {
+            charged > Ns::ZERO && as_sure(least).0.saturating_mul(4) >= charged.0.saturating_mul(3)
+        })
+        .unwrap_or(Confidence::Low)
 }
 
 /// Lowers the confidence where the recording as a whole is in doubt. Damage that only costs events does

@@ -10,6 +10,8 @@ use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
 /// Timer hardware and interrupt entry take some microseconds; nobody did anything.
 const ORDINARY: Ns = Ns::from_us(10);
+/// Shorter thefts drown in the noise of timer hardware.
+const NOTABLE_THEFT: Ns = Ns::from_us(50);
 /// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
 const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 
@@ -125,6 +127,11 @@ impl Charger<'_> {
 pub(super) fn late_timers(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
     let first = partition_from_end(&timeline.late_timers, |late| late.handled <= from);
     timeline.late_timers.range(first..).filter(move |late| late.due < to)
+}
+
+/// Those of them that were late enough to tell of a theft.
+pub(super) fn notably_late(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
+    late_timers(timeline, from, to).filter(|late| late.handled - late.due >= NOTABLE_THEFT)
 }
 
 /// True when all sightings are with interrupts off, and half of `from..to` or more lies between the

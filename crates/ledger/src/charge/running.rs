@@ -1,6 +1,6 @@
 //! The time a thread had a CPU: its own work, and what cut into it.
 
-use super::late::late_timers;
+use super::late::notably_late;
 use super::{Charge, Charger};
 use crate::activations::Fault;
 use crate::cause::Cause;
@@ -13,8 +13,6 @@ const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
 const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
 /// So many faults on either side tell what one costs: thousands more tell the same.
 const NEAR_FAULTS: usize = 1000;
-/// Shorter thefts drown in the noise of timer hardware.
-const NOTABLE_THEFT: Ns = Ns::from_us(50);
 
 impl Charger<'_> {
     /// Charges up to `to` a time in which the thread ran on `cpu`.
@@ -79,11 +77,7 @@ impl Charger<'_> {
                 .map(|loss| (loss.1, loss.2, Charge::to(Cause::TraceLoss, None, Confidence::High))),
         );
         if let Some(timeline) = self.engine.cpus.get(cpu) {
-            for late in late_timers(timeline, from, to) {
-                let length = late.handled - late.due;
-                if length < NOTABLE_THEFT {
-                    continue;
-                }
+            for late in notably_late(timeline, from, to) {
                 let stolen = self
                     .kept_from_interrupt(cpu, late.due, late.handled, self.victim.tid, self.victim.prio)
                     .filter(|charge| charge.cause == Cause::Stolen);

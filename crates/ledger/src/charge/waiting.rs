@@ -1,6 +1,6 @@
 //! The time a thread was runnable and did not run.
 
-use super::late::shows_irqs_off;
+use super::late::{notably_late, shows_irqs_off};
 use super::placement::spared_elsewhere;
 use super::{Charge, Charger};
 use crate::bandwidth::Window;
@@ -83,7 +83,37 @@ impl Charger<'_> {
                 charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
                 self.remark_idle(start, cpu, idle);
             }
+            if let Who::Task(tid, theirs) = stretch.who
+                && by_its_rank(charge.cause)
+            {
+                self.but_for_thefts(&queue, (start, end), (tid, theirs), charge);
+            }
             self.charge(end, charge);
+        }
+    }
+
+    /// Charges a time in which a thread was in front by the rules, up to the last interrupt in it that was overdue:
+    /// until that came, the thread itself may not have had the CPU.
+    fn but_for_thefts(
+        &mut self,
+        queue: &Queue<'_>,
+        (start, end): (Ns, Ns),
+        (tid, prio): (Tid, Priority),
+        charge: Charge,
+    ) {
+        for late in notably_late(queue.timeline, start, end) {
+            let (due, handled) = (late.due.max(start), late.handled.min(end));
+            if handled <= self.at || handled <= due {
+                continue;
+            }
+            let overdue = match self.kept_from_interrupt(queue.cpu, due, handled, tid, prio) {
+                Some(stolen) if stolen.cause == Cause::Stolen => stolen,
+                // It was seen with interrupts disabled, and so had the CPU.
+                Some(disabled) if disabled.confidence == Confidence::High => charge,
+                _ => Charge { confidence: charge.confidence.min(self.unwitnessed()), ..charge },
+            };
+            self.charge(due, charge);
+            self.charge(handled, overdue);
         }
     }
 
@@ -259,6 +289,14 @@ impl Charger<'_> {
         };
         Charge::to(cause, by, confidence)
     }
+}
+
+/// Causes for which a thread needs nothing but the CPU.
+fn by_its_rank(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask | Cause::FairQueue
+    )
 }
 
 /// True when the idle task of a CPU settled down again in `from..to`, and slept on.

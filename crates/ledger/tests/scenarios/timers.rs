@@ -125,6 +125,39 @@ fn timers_of_two_cpus_late_at_once_are_stolen_time() {
     assert_eq!(activation.verdict.confidence, Confidence::High);
 }
 
+/// The victim waits from 100 us on for a thread that outranks it, on whose CPU a timer of 150 us is handled at 400 us;
+/// `then` happens at once.
+fn behind_a_silent(hog: Thread, scene: Scene, then: impl FnOnce(Scene) -> Scene) -> Activation {
+    let tick = 0xffff_8881_0000_2000;
+    let scene = sleeping(scene, hog).at(30).arm(tick, 150).at(100).wake(VICTIM, 1);
+    let scene = then(scene.at(400).fire(tick).fired(tick));
+    let told = scene.cpu(1).at(450).sleep(VICTIM).at(500).sleep(IDLE).explain("victim");
+    (*told.in_order().last().expect("an activation")).clone()
+}
+
+#[test]
+fn what_was_stolen_from_a_thread_in_front_is_not_that_threads() {
+    let hog = rt("hog", 20, 90);
+    let other = 0xffff_8881_0000_1000;
+    let scene = Scene::new().cpu(2).at(5).unseen_switch_to(fair("other", 40)).arm(other, 160);
+    let fire_other = |scene: Scene| scene.cpu(2).at(401).fire(other).fired(other).cpu(1);
+    let activation = behind_a_silent(hog, scene, fire_other);
+    assert_charges(
+        &activation,
+        &[(Cause::HigherPriorityTask, 50 + 50), (Cause::Stolen, 250), (Cause::OwnWork, 50)],
+    );
+    assert_blames(&activation, Cause::Stolen, None);
+}
+
+#[test]
+fn where_it_may_have_been_stolen_from_the_thread_in_front_that_one_is_less_surely_blamed() {
+    let hog = rt("hog", 20, 90);
+    let activation = behind_a_silent(hog, Scene::new(), |scene| scene);
+    assert_charges(&activation, &[(Cause::HigherPriorityTask, 350), (Cause::OwnWork, 50)]);
+    assert_blames(&activation, Cause::HigherPriorityTask, Some(hog));
+    assert!(activation.verdict.confidence < Confidence::High, "{:?}", activation.verdict);
+}
+
 #[test]
 fn a_late_timer_on_an_idle_cpu_is_the_way_out_of_idle() {
     let activation = last(handled_late(sleeping(Scene::new(), IDLE)));
