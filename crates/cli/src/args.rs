@@ -8,7 +8,7 @@ mod measure;
 mod plan;
 mod tuning;
 
-pub(crate) use compare::{Bound, CompareArgs, FailOnWorse, PlotArgs, PlotKind};
+pub(crate) use compare::{CompareArgs, CompareFormat, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{DiskArgs, ExecArgs, GuestArgs, KernelsArgs, LabVerb, TuningArgs};

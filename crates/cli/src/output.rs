@@ -57,6 +57,11 @@ pub(crate) fn write_page(
         true => drawing().context("there is nothing to draw")?,
         false => page(),
     };
+    write_report(path, &text)
+}
+
+/// Writes a report to a file.
+pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
     let cannot = || format!("cannot write the report to {}", path.display());
     // A device or a pipe cannot be put in place when it is complete.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {

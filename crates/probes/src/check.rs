@@ -14,6 +14,9 @@ const CONSIDERATE: u8 = 90;
 /// What the kernel takes for a SCHED_DEADLINE period unless it is told otherwise (sched(7),
 /// kernel/sched/deadline.c: `sysctl_sched_dl_period_min` and `_max`).
 const PERIODS: [Ns; 2] = [Ns::from_us(100), Ns::from_secs(4)];
+/// What timerlat takes for a period, in microseconds (`timerlat_min_period` and `_max_period`,
+/// kernel/trace/trace_osnoise.c).
+const TIMERLAT: [Ns; 2] = [Ns::from_us(100), Ns::from_secs(1)];
 /// Below 1024 ns it refuses a runtime; half of it is to be spent.
 const LEAST_RUNTIME: Ns = Ns::from_us(2);
 
@@ -106,6 +109,10 @@ fn common(probe: &Probe) -> Result<(), ProbeError> {
                 return Err(ProbeError::Deadline { runtime, deadline, period: interval });
             }
         }
+        Kind::Timerlat(_) if interval < TIMERLAT[0] || interval > TIMERLAT[1] || interval.0 % 1_000 != 0 => {
+            return Err(ProbeError::TimerlatPeriod(interval));
+        }
+        Kind::Timerlat(_) if probe.distance != Ns::ZERO => return Err(ProbeError::TimerlatDistance),
         Kind::Hwlat { width } if width < Ns::from_us(50) || width.0 > interval.0 / 2 => {
             return Err(ProbeError::Width { width, interval });
         }

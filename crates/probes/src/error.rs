@@ -1,7 +1,7 @@
 //! Why a probe could not start.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_sys::SysError;
 
@@ -70,6 +70,49 @@ pub enum ProbeError {
         width: Ns,
         /// How often.
         interval: Ns,
+    },
+    /// A period that timerlat does not take.
+    #[error("a timerlat period of {0} cannot be measured: choose whole microseconds from 100 us to 1 s")]
+    TimerlatPeriod(Ns),
+    /// Periods that are to differ from CPU to CPU.
+    #[error("all CPUs of timerlat have one period: leave the distance out")]
+    TimerlatDistance,
+    /// The kernel lacks the tracer.
+    #[error(
+        "this kernel has no timerlat tracer: it was built without CONFIG_TIMERLAT_TRACER (tracefs's available_tracers \
+         does not name it). Measure with --probe timer, which needs nothing of the kernel"
+    )]
+    NoTimerlat,
+    /// The kernel's tracer has threads of its own only.
+    #[error(
+        "timerlat wakes none but the kernel's own threads here: tracefs has no osnoise/per_cpu, which came with Linux 6.5. \
+         Measure those (--timerlat kernel)"
+    )]
+    NoUserWorkload,
+    /// Another timerlat or osnoise measures.
+    #[error(
+        "{tracer} is in use by somebody else (tracefs's {file} says so), and all who use osnoise or timerlat share one \
+         workload and its settings: end that first (rtla; or, where nobody runs any more, echo nop > {file}), or measure \
+         with --probe timer"
+    )]
+    TimerlatInUse {
+        /// `osnoise` or `timerlat`.
+        tracer: String,
+        /// Its `current_tracer`, within tracefs.
+        file: String,
+    },
+    /// Tracefs is not to be had, or refuses what timerlat needs.
+    #[error("timerlat cannot be set up: {0}")]
+    Tracing(String),
+    /// The machine could not be left as it was found.
+    #[error("timerlat's settings could not be put back: {why}. By hand, in {}: {remedy}", directory.display())]
+    NotRestored {
+        /// Why not.
+        why: String,
+        /// The tracefs they are in.
+        directory: PathBuf,
+        /// The commands.
+        remedy: String,
     },
     /// Nothing would be left to others.
     #[error(
@@ -189,15 +232,18 @@ impl CpuUnusable {
     /// Finds out why the kernel refused to bind a thread to `cpu`, from the CPU lists below
     /// `cpus` (`/sys/devices/system/cpu`).
     pub(crate) fn diagnose(cpu: Cpu, refusal: SysError, cpus: &Path) -> Self {
+        CpuUnusable::by_lists(cpu, cpus).unwrap_or(CpuUnusable::Refused(refusal))
+    }
+
+    /// What these lists have against `cpu`; `None` where they cannot be read.
+    pub(crate) fn by_lists(cpu: Cpu, cpus: &Path) -> Option<Self> {
         let list = |name| std::fs::read_to_string(cpus.join(name)).ok()?.trim().parse::<CpuSet>().ok();
-        let (Some(present), Some(online)) = (list("present"), list("online")) else {
-            return CpuUnusable::Refused(refusal);
-        };
-        match (present.contains(cpu), online.contains(cpu)) {
+        let (present, online) = (list("present")?, list("online")?);
+        Some(match (present.contains(cpu), online.contains(cpu)) {
             (false, _) => CpuUnusable::Absent { present },
             (true, false) => CpuUnusable::Offline { online },
             (true, true) => CpuUnusable::NotAllowed,
-        }
+        })
     }
 }
 

@@ -40,6 +40,18 @@ pub enum Kind {
         /// How long a window lasts.
         width: Ns,
     },
+    /// How late a thread is that a timer of the kernel's timerlat tracer wakes, as the tracer itself measures it: when it
+    /// is back in the kernel after its turn in user space or, of a kernel thread, when it runs.
+    Timerlat(Workload),
+}
+
+/// Whose thread the timerlat tracer wakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// One of this program (`timerlat_fd`, Linux 6.5).
+    User,
+    /// The kernel's own, `timerlat/N`.
+    Kernel,
 }
 
 /// What a timed sleep is made with.
@@ -99,6 +111,19 @@ impl Timer {
     }
 }
 
+impl Workload {
+    /// All of them.
+    pub const ALL: [Workload; 2] = [Workload::User, Workload::Kernel];
+
+    /// `user`, `kernel`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Workload::User => "user",
+            Workload::Kernel => "kernel",
+        }
+    }
+}
+
 impl Ipc {
     /// All of them.
     pub const ALL: [Ipc; 8] =
@@ -119,7 +144,8 @@ impl Ipc {
     }
 }
 
-/// By which runs are told to be alike: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`.
+/// By which runs are told to be alike: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`,
+/// `timerlat user`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -129,6 +155,7 @@ impl fmt::Display for Kind {
             Kind::Ipc { by, .. } => write!(f, "ipc {}", by.name()),
             Kind::Deadline { .. } => f.write_str("deadline"),
             Kind::Hwlat { .. } => f.write_str("hwlat"),
+            Kind::Timerlat(workload) => write!(f, "timerlat {}", workload.name()),
         }
     }
 }
@@ -163,6 +190,13 @@ impl FromStr for Ipc {
     }
 }
 
+impl FromStr for Workload {
+    type Err = UnknownName;
+    fn from_str(text: &str) -> Result<Workload, UnknownName> {
+        named(text, &Workload::ALL, Workload::name)
+    }
+}
+
 /// `same`, or a CPU's number.
 impl FromStr for Waker {
     type Err = UnknownName;
@@ -183,6 +217,7 @@ mod tests {
     fn names_read_back() {
         assert!(Timer::ALL.iter().all(|timer| timer.name().parse() == Ok(*timer)));
         assert!(Ipc::ALL.iter().all(|ipc| ipc.name().parse() == Ok(*ipc)));
+        assert!(Workload::ALL.iter().all(|workload| workload.name().parse() == Ok(*workload)));
         assert_eq!(("same".parse(), "3".parse()), (Ok(Waker::SameCpu), Ok(Waker::On(Cpu(3)))));
         let unknown = "pipes".parse::<Ipc>().expect_err("no such");
         assert!(unknown.to_string().contains("pi-mutex"), "{unknown}");

@@ -28,11 +28,13 @@ mod running;
 mod sampler;
 mod smi;
 mod thread;
+mod timerlat;
+mod worker;
 mod worst;
 
 pub use degraded::{Degraded, Lacking};
 pub use error::{CpuUnusable, ProbeError};
-pub use kind::{Ipc, Kind, Timer, UnknownName, Waker};
+pub use kind::{Ipc, Kind, Timer, UnknownName, Waker, Workload};
 pub use probe::Probe;
 pub use result::{Counts, CpuResult, ProbeResult, Spike};
 pub use running::{ProbeThread, Running};

@@ -3,9 +3,11 @@
 use crate::check::Plan;
 use crate::meter::Job;
 use crate::recorder::{Recorder, Signals};
-use crate::running::{Running, Worker};
+use crate::running::Running;
 use crate::sampler::Wanted;
 use crate::thread::{Place, STACK, Task, WakerTask};
+use crate::timerlat::Timerlat;
+use crate::worker::Worker;
 use crate::{Kind, ProbeError, Timer, Waker};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -54,12 +56,14 @@ impl Default for Probe {
 
 impl Probe {
     /// How a kind is measured unless chosen otherwise: as SCHED_FIFO 80 every 1 ms, as cyclictest does; busy as
-    /// SCHED_OTHER, as oslat does, with breaks every 10 ms where it needs some; hwlat as SCHED_FIFO 99 every 10 ms.
+    /// SCHED_OTHER, as oslat does, with breaks every 10 ms where it needs some; hwlat as SCHED_FIFO 99 every 10 ms; timerlat
+    /// as SCHED_FIFO 95 every 1 ms, as the kernel and rtla do.
     pub fn new(kind: Kind) -> Probe {
         let (policy, priority, interval) = match kind {
             Kind::Timer(_) | Kind::Ipc { .. } | Kind::Deadline { .. } => (Policy::Fifo, 80, Ns::from_ms(1)),
             Kind::Busy { .. } => (Policy::Other, 80, Ns::from_ms(10)),
             Kind::Hwlat { .. } => (Policy::Fifo, 99, Ns::from_ms(10)),
+            Kind::Timerlat(_) => (Policy::Fifo, 95, Ns::from_ms(1)),
         };
         Probe {
             kind,
@@ -100,7 +104,7 @@ impl Probe {
     pub fn rhythm(&self) -> String {
         let interval = self.interval;
         match self.kind {
-            Kind::Timer(_) | Kind::Ipc { .. } => format!("a wake-up every {interval}"),
+            Kind::Timer(_) | Kind::Ipc { .. } | Kind::Timerlat(_) => format!("a wake-up every {interval}"),
             Kind::Busy { gap, .. } => format!("gaps of {gap} and more"),
             Kind::Deadline { .. } => format!("a period every {interval}"),
             Kind::Hwlat { width } => format!("a window of {width} every {interval}"),
@@ -110,7 +114,7 @@ impl Probe {
     /// What a sample is called: `wake-up`, `gap`, `period`, `window`.
     pub fn sample(&self) -> &'static str {
         match self.kind {
-            Kind::Timer(_) | Kind::Ipc { .. } => "wake-up",
+            Kind::Timer(_) | Kind::Ipc { .. } | Kind::Timerlat(_) => "wake-up",
             Kind::Busy { .. } => "gap",
             Kind::Deadline { .. } => "period",
             Kind::Hwlat { .. } => "window",
@@ -139,21 +143,28 @@ impl Probe {
         let plan = Plan::of(self)?;
         let signals = Arc::new(Signals::default());
         let (report, reports) = mpsc::channel();
-        let mut running = Running::new(self.kind, Arc::clone(&signals));
-        let wanted = Wanted {
-            threshold: self.threshold.unwrap_or(Ns::MAX),
-            worst: self.worst,
-            stop_at_threshold: self.stop_at_threshold,
-            loops: self.loops.unwrap_or(u64::MAX),
+        // Dropped after the threads that it wakes.
+        let mut timerlat = match self.kind {
+            Kind::Timerlat(workload) => Some(Timerlat::start(self, workload, &plan.cpus)?),
+            _ => None,
         };
+        let mut running = Running::new(self.kind, Arc::clone(&signals));
+        let wanted = self.wanted();
         for (nth, &cpu) in plan.cpus.iter().enumerate() {
-            let turn = nth as i64;
-            let interval = self.interval + Ns(self.distance.0.saturating_mul(turn));
-            let phase = Ns(self.interval.0 * turn / plan.cpus.len() as i64);
-            let place = Place { cpu, sched: self.sched_every(interval), interval, phase };
+            let place = self.place(nth, cpu, plan.cpus.len());
             let recorder = Arc::new(Recorder::new());
-            let job = Job::new(&self.kind, plan.duty)?;
+            let job = match &mut timerlat {
+                Some(timerlat) => timerlat.add(cpu, &recorder, &signals)?,
+                None => Job::new(&self.kind, plan.duty)?,
+            };
             let mut worker = Worker::new(place, Arc::clone(&recorder));
+            let Some(job) = job else {
+                if let (Some(timerlat), Some(cpu)) = (&timerlat, cpu) {
+                    let (tid, sched) = timerlat.thread(cpu, &place.sched)?;
+                    running.add_kernels(worker, tid, sched);
+                }
+                continue;
+            };
             if let (Job::Ipc(link), Kind::Ipc { waker, .. }) = (&job, self.kind) {
                 let task = WakerTask {
                     nth,
@@ -174,7 +185,26 @@ impl Probe {
         }
         drop(report);
         running.await_ready(&self.sched(), &reports)?;
+        running.measured_by(timerlat);
         Ok(running)
+    }
+
+    /// Which samples are spikes, and when there are enough.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
+            threshold: self.threshold.unwrap_or(Ns::MAX),
+            worst: self.worst,
+            stop_at_threshold: self.stop_at_threshold,
+            loops: self.loops.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Where and when the `nth` of so many threads runs.
+    pub(crate) fn place(&self, nth: usize, cpu: Option<Cpu>, threads: usize) -> Place {
+        let turn = nth as i64;
+        let interval = self.interval + Ns(self.distance.0.saturating_mul(turn));
+        let phase = Ns(self.interval.0 * turn / threads as i64);
+        Place { cpu, sched: self.sched_every(interval), interval, phase }
     }
 
     /// The waker is a little less urgent than the thread that it wakes, so that on the same CPU it is pushed aside.
@@ -189,7 +219,8 @@ impl Probe {
     }
 }
 
-fn spawn<T: Send + 'static>(
+/// Starts a thread that measures, or one beside it; `cpu` is where it is to run.
+pub(crate) fn spawn<T: Send + 'static>(
     name: String,
     cpu: Option<Cpu>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -26,7 +26,7 @@ impl Spike {
 }
 
 /// What only some kinds of probe count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Counts {
     /// Nothing but the samples.
     #[default]
@@ -50,6 +50,15 @@ pub enum Counts {
         /// System management interrupts of the CPU in the whole time, inside and outside of the windows. `None`: cannot
         /// tell, here or while it runs.
         smis: Option<u64>,
+    },
+    /// Of [`Kind::Timerlat`](crate::Kind::Timerlat): the parts of the way to the sample.
+    Timerlat {
+        /// From when the timer was due until its interrupt.
+        irq: Histogram,
+        /// From when it was due until the thread ran. `None` of a kernel thread, where that is the sample.
+        thread: Option<Histogram>,
+        /// Activations whose events were overwritten before they were read: in no histogram.
+        lost: u64,
     },
 }
 

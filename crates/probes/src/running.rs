@@ -1,8 +1,9 @@
 //! A probe at work, as its controller sees it: look, stop.
 
-use crate::block::BLOCK;
-use crate::recorder::{Recorder, Signals};
-use crate::thread::{Outcome, Place, Ready, Unable};
+use crate::recorder::Signals;
+use crate::thread::{Outcome, Ready, Unable};
+use crate::timerlat::Timerlat;
+use crate::worker::{Ended, Worker};
 use crate::{Counts, CpuResult, CpuUnusable, Degraded, Kind, ProbeError, ProbeResult, Spike, smi};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_stats::Maxima;
 use whylate_sys::{Clock, Lock, SchedParams};
 
 /// A CPU and its measuring thread.
@@ -35,20 +35,6 @@ const LEAD: Ns = Ns::from_ms(5);
 /// How long a thread may take to end, beyond one interval.
 const STOP_WITHIN: Ns = Ns::from_secs(2);
 
-/// One measuring thread with its waker, if it has one.
-pub(crate) struct Worker {
-    thread: ProbeThread,
-    interval: Ns,
-    recorder: Arc<Recorder>,
-    /// Taken when the thread has been joined.
-    handle: Option<JoinHandle<Outcome>>,
-    pub(crate) waker: Option<JoinHandle<Outcome>>,
-    /// Of the stretches that are over.
-    maxima: Maxima,
-    /// The CPU's system management interrupts when it began.
-    smis: Option<u32>,
-}
-
 /// A probe at work. Dropping it stops the threads.
 pub struct Running {
     kind: Kind,
@@ -57,11 +43,25 @@ pub struct Running {
     locked: bool,
     degraded: Vec<Degraded>,
     started: Ns,
+    /// Of the timerlat probe. Dropped after the threads have ended.
+    timerlat: Option<Timerlat>,
 }
 
 impl Running {
     pub(crate) fn new(kind: Kind, signals: Arc<Signals>) -> Running {
-        Running { kind, workers: Vec::new(), signals, locked: false, degraded: vec![], started: Ns::ZERO }
+        let (workers, degraded) = (Vec::new(), Vec::new());
+        Running { kind, workers, signals, locked: false, degraded, started: Ns::ZERO, timerlat: None }
+    }
+
+    /// The kernel's tracer measures, if any.
+    pub(crate) fn measured_by(&mut self, timerlat: Option<Timerlat>) {
+        self.timerlat = timerlat;
+    }
+
+    /// Adds a worker whose thread is the kernel's.
+    pub(crate) fn add_kernels(&mut self, mut worker: Worker, tid: Tid, sched: SchedParams) {
+        worker.thread = ProbeThread { tid, sched, ..worker.thread };
+        self.workers.push(worker);
     }
 
     /// Adds a worker with its measuring thread, or without one, where there is none to be had.
@@ -89,6 +89,9 @@ impl Running {
             self.workers.iter_mut().for_each(|worker| worker.smis = smi::count(worker.thread.cpu));
         }
         self.started = whylate_sys::now(Clock::Monotonic);
+        if let Some(timerlat) = &mut self.timerlat {
+            timerlat.begin(self.started);
+        }
         self.signals.go.store((self.started + LEAD).0.max(1), Relaxed);
         self.wake();
     }
@@ -99,9 +102,19 @@ impl Running {
     }
 
     /// True when all measuring threads have ended by themselves: they had their loops, the threshold was reached, or
-    /// they failed, which [`stop`](Self::stop) tells.
+    /// they failed, which [`stop`](Self::stop) tells. What the kernel measures is known as far as the last call of
+    /// [`spikes`](Self::spikes).
     pub fn is_over(&self) -> bool {
-        !self.workers.iter().any(Worker::is_alive)
+        let ended = !self.workers.iter().any(Worker::is_alive);
+        match &self.timerlat {
+            Some(timerlat) => timerlat.is_over() || ended && self.has_threads(),
+            None => ended,
+        }
+    }
+
+    /// False where all measuring threads are the kernel's.
+    fn has_threads(&self) -> bool {
+        self.workers.iter().any(|worker| worker.handle.is_some())
     }
 
     /// What the measurement has to do without.
@@ -112,6 +125,9 @@ impl Running {
     /// The spikes since the last call, by CPU and in time order within each. To be called
     /// often enough: 1024 wait per CPU, further ones are counted only; and as many seconds' maxima.
     pub fn spikes(&mut self) -> Vec<Spike> {
+        if let Some(timerlat) = &mut self.timerlat {
+            timerlat.drain();
+        }
         let mut spikes = Vec::new();
         let started = self.started;
         for worker in &mut self.workers {
@@ -129,7 +145,15 @@ impl Running {
 
     /// The measurement so far, for a display.
     pub fn snapshot(&self) -> Vec<CpuResult> {
-        self.workers.iter().map(|worker| worker.result(&self.kind)).collect()
+        (0..).zip(&self.workers).map(|(nth, worker)| self.result(nth, worker)).collect()
+    }
+
+    fn result(&self, nth: usize, worker: &Worker) -> CpuResult {
+        let result = worker.result(&self.kind);
+        match &self.timerlat {
+            Some(timerlat) => CpuResult { counts: timerlat.counts(nth), ..result },
+            None => result,
+        }
     }
 
     /// Ends the measurement; waits up to one interval and two seconds for the threads. One
@@ -137,15 +161,17 @@ impl Running {
     /// its result has [`CpuResult::stuck_since`].
     ///
     /// # Errors
-    /// [`ProbeError::Sys`] when a measuring thread's sleep or clock failed.
+    /// [`ProbeError::Sys`] when a measuring thread's sleep or clock failed; of timerlat, when its events could not be
+    /// read, or its settings not be put back.
     pub fn stop(mut self) -> Result<ProbeResult, ProbeError> {
         let outcomes = self.end();
         let elapsed = whylate_sys::now(Clock::Monotonic) - self.started;
         let spikes = self.spikes();
         let mut cpu_time = Ns::ZERO;
         let mut cpus = Vec::with_capacity(self.workers.len());
-        for (worker, (outcome, waker)) in self.workers.iter().zip(outcomes) {
-            let mut result = worker.result(&self.kind);
+        for (nth, (worker, ended)) in self.workers.iter().zip(outcomes).enumerate() {
+            let Ended { had_thread, outcome, waker } = ended;
+            let mut result = self.result(nth, worker);
             // Without its waker a thread waits for ever: that it failed comes first.
             if let Some(usage) = waker.transpose()? {
                 cpu_time += usage.user + usage.system;
@@ -157,7 +183,11 @@ impl Running {
                     result.preemptions = Some(usage.involuntary_switches);
                     cpu_time += usage.user + usage.system;
                 }
-                None => result.stuck_since = Some(worker.recorder.due()),
+                None if had_thread => result.stuck_since = Some(worker.recorder.due()),
+                None => {
+                    result.stuck_since =
+                        self.timerlat.as_ref().and_then(|timerlat| timerlat.waits_since(nth));
+                }
             }
             if let Counts::Hwlat { smis, .. } = &mut result.counts {
                 let now = worker.smis.and_then(|_| smi::count(worker.thread.cpu));
@@ -165,6 +195,7 @@ impl Running {
             }
             cpus.push(result);
         }
+        self.timerlat.take().map_or(Ok(()), Timerlat::end)?;
         Ok(ProbeResult { cpus, spikes, elapsed, cpu_time, degraded: std::mem::take(&mut self.degraded) })
     }
 
@@ -175,8 +206,7 @@ impl Running {
         reports: &mpsc::Receiver<Result<Ready, Unable>>,
     ) -> Result<(), ProbeError> {
         let until = Instant::now() + READY_WITHIN;
-        let wakers = self.workers.iter().filter(|worker| worker.waker.is_some()).count();
-        for _ in 0..self.workers.len() + wakers {
+        for _ in 0..self.workers.iter().flat_map(Worker::handles).count() {
             match reports.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(Ok(ready)) => self.note(wanted, ready),
                 Ok(Err(Unable { refused: Some(cpu), error })) => {
@@ -219,8 +249,20 @@ impl Running {
         self.workers.iter().flat_map(Worker::handles).for_each(|handle| handle.thread().unpark());
     }
 
+    /// True while a measuring thread is awaited, ours or the kernel's.
+    fn is_busy(&mut self) -> bool {
+        if let Some(timerlat) = &mut self.timerlat {
+            timerlat.drain();
+        }
+        self.workers.iter().any(Worker::is_alive) || self.timerlat.as_ref().is_some_and(Timerlat::is_waiting)
+    }
+
     /// Stops the threads and waits for them, within bounds: `None` for one that did not come back.
-    fn end(&mut self) -> Vec<(Option<Outcome>, Option<Outcome>)> {
+    fn end(&mut self) -> Vec<Ended> {
+        if let Some(timerlat) = &mut self.timerlat {
+            // What was measured by now counts.
+            timerlat.drain();
+        }
         self.signals.stop.store(true, Relaxed);
         self.wake();
         let longest = self.workers.iter().map(|worker| worker.interval).max().unwrap_or_default();
@@ -229,12 +271,15 @@ impl Running {
         let patience = Ns(longest.0.saturating_mul(intervals)) + STOP_WITHIN;
         let until = Instant::now() + Duration::from_nanos(patience.0.unsigned_abs());
         let mut pause = Duration::from_micros(50);
-        while self.workers.iter().any(Worker::is_alive) && Instant::now() < until {
+        while self.is_busy() && Instant::now() < until {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
         }
-        let ended = |worker: &mut Worker| (join(&mut worker.handle), join(&mut worker.waker));
-        let outcomes = self.workers.iter_mut().map(ended).collect();
+        let outcomes = self.workers.iter_mut().map(Worker::join).collect();
+        if let Some(timerlat) = &mut self.timerlat {
+            timerlat.close();
+            timerlat.free(&self.workers.iter().map(|worker| worker.thread.tid).collect::<Vec<_>>());
+        }
         if std::mem::take(&mut self.locked) {
             // It can only fail for a process that is gone.
             let _ = whylate_sys::munlockall();
@@ -245,63 +290,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.workers.iter().any(|worker| worker.handles().next().is_some()) {
+        if self.locked || self.workers.iter().any(|worker| worker.handles().next().is_some()) {
             self.end();
         }
-    }
-}
-
-impl Worker {
-    pub(crate) fn new(place: Place, recorder: Arc<Recorder>) -> Worker {
-        let thread = ProbeThread {
-            cpu: place.cpu.unwrap_or(Cpu(0)),
-            bound: place.cpu.is_some(),
-            tid: Tid(0),
-            sched: SchedParams::OTHER,
-        };
-        let (interval, maxima) = (place.interval, Maxima::new(BLOCK));
-        Worker { thread, interval, recorder, handle: None, waker: None, maxima, smis: None }
-    }
-
-    fn handles(&self) -> impl Iterator<Item = &JoinHandle<Outcome>> {
-        self.handle.iter().chain(&self.waker)
-    }
-
-    fn is_alive(&self) -> bool {
-        self.handles().any(|handle| !handle.is_finished())
-    }
-
-    fn result(&self, kind: &Kind) -> CpuResult {
-        let recorder = &self.recorder;
-        let watched = Ns(recorder.watched.load(Relaxed));
-        let spoilt = recorder.spoilt.load(Relaxed);
-        CpuResult {
-            cpu: self.thread.cpu,
-            bound: self.thread.bound,
-            tid: self.thread.tid,
-            sched: self.thread.sched,
-            counts: match kind {
-                Kind::Timer(_) | Kind::Ipc { .. } => Counts::None,
-                Kind::Busy { .. } => Counts::Busy { watched },
-                Kind::Deadline { .. } => Counts::Deadline { overruns: spoilt },
-                Kind::Hwlat { .. } => Counts::Hwlat { watched, disturbed: spoilt, smis: None },
-            },
-            histogram: recorder.histogram.snapshot(),
-            maxima: self.maxima.clone(),
-            missed: recorder.missed.load(Relaxed),
-            minor_faults: None,
-            major_faults: None,
-            preemptions: None,
-            unreported_spikes: recorder.spikes.dropped(),
-            stuck_since: None,
-        }
-    }
-}
-
-/// The outcome of a thread that has ended.
-fn join(handle: &mut Option<JoinHandle<Outcome>>) -> Option<Outcome> {
-    match handle.take().filter(JoinHandle::is_finished)?.join() {
-        Ok(outcome) => Some(outcome),
-        Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::recorder::{Recorder, Signals};
 use crate::worst::Worst;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use whylate_base::{Cpu, Ns};
 
@@ -20,9 +21,9 @@ pub(crate) struct Wanted {
 }
 
 /// Takes in samples. Allocates nothing.
-pub(crate) struct Sampler<'a> {
-    pub(crate) recorder: &'a Recorder,
-    signals: &'a Signals,
+pub(crate) struct Sampler {
+    pub(crate) recorder: Arc<Recorder>,
+    signals: Arc<Signals>,
     wanted: Wanted,
     cpu: Cpu,
     worst: Worst,
@@ -31,9 +32,9 @@ pub(crate) struct Sampler<'a> {
     left: u64,
 }
 
-impl<'a> Sampler<'a> {
+impl Sampler {
     /// For a thread on `cpu`; warming up.
-    pub(crate) fn new(cpu: Cpu, wanted: Wanted, recorder: &'a Recorder, signals: &'a Signals) -> Self {
+    pub(crate) fn new(cpu: Cpu, wanted: Wanted, recorder: Arc<Recorder>, signals: Arc<Signals>) -> Self {
         Sampler {
             recorder,
             signals,
@@ -72,7 +73,7 @@ impl<'a> Sampler<'a> {
         let over = latency >= self.wanted.threshold;
         let spike = self.worst.admits(latency) | over;
         if let Some(block) = &mut self.block {
-            block.record(woken, latency, self.recorder);
+            block.record(woken, latency, &self.recorder);
             self.left = self.left.saturating_sub(1);
             if spike {
                 self.recorder.spikes.push([due.0, woken.0, i64::from(self.cpu.0)]);
@@ -93,7 +94,7 @@ impl<'a> Sampler<'a> {
     /// Nothing comes any more.
     pub(crate) fn end(&mut self) {
         if let Some(block) = &mut self.block {
-            block.end(self.recorder);
+            block.end(&self.recorder);
         }
     }
 }

@@ -11,7 +11,8 @@ use std::sync::mpsc::Sender;
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_sys::{Clock, SchedParams, SysError, Usage};
 
-/// Rounds at the start that are not counted: they fault in code and fill caches.
+/// Rounds at the start that are not counted: they fault in code and fill caches. Fewer of timerlat, where they would
+/// take longer than a second.
 pub const WARM_UP: u32 = 10;
 /// They follow each other at least this fast, so that a long interval has no long warm-up.
 const WARM_UP_INTERVAL: Ns = Ns::from_ms(1);
@@ -121,11 +122,13 @@ impl Task {
     /// warm-up did not.
     fn measure(&self, meter: &mut dyn Meter, first: Ns) -> Outcome {
         let cpu = self.place.cpu.unwrap_or_else(whylate_sys::current_cpu);
-        let mut sampler = Sampler::new(cpu, self.wanted, &self.recorder, &self.signals);
+        let recorder = Arc::clone(&self.recorder);
+        let mut sampler = Sampler::new(cpu, self.wanted, recorder, Arc::clone(&self.signals));
         let interval = self.place.interval;
         let warm = interval.min(WARM_UP_INTERVAL);
         meter.start(Pace { first, interval: warm, warm_up: true })?;
-        for _ in 0..WARM_UP {
+        let rounds = self.job.warm_up(interval);
+        for _ in 0..rounds {
             if sampler.is_over() {
                 break;
             }
@@ -133,7 +136,7 @@ impl Task {
         }
         // Emptying the histogram takes longer than a short interval: only then is the first instant chosen.
         sampler.forget();
-        let first = later(first + Ns(warm.0 * i64::from(WARM_UP)), interval);
+        let first = later(first + Ns(warm.0 * i64::from(rounds)), interval);
         sampler.begin(first);
         used_since(&whylate_sys::thread_usage()?)?;
         let before = whylate_sys::thread_usage()?;

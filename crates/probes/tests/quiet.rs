@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 use whylate_base::{CpuSet, Ns, Tid};
-use whylate_probes::{Ipc, Kind, Lacking, Probe, ProbeError, Timer, Waker};
+use whylate_probes::{Ipc, Kind, Lacking, Probe, ProbeError, Timer, Waker, Workload};
 use whylate_sys::{CountingAllocator, allocator_calls, gettid};
 
 #[global_allocator]
@@ -20,6 +20,7 @@ fn probes() -> Vec<Probe> {
         on_one(Kind::Busy { gap: Ns::from_us(1), duty: Some(50) }),
         everywhere(Kind::Deadline { runtime: Ns::from_us(100), deadline: None }),
         on_one(Kind::Hwlat { width: Ns::from_us(500) }),
+        on_one(Kind::Timerlat(Workload::User)),
     ];
     timers.into_iter().chain(ipcs).chain(others).collect()
 }
@@ -40,10 +41,13 @@ fn quiet(probe: Probe) {
         Ok(running) => running,
         // Message queues may be used up, or not in this kernel.
         Err(ProbeError::Sys(error)) if error.call() == "mq_open" => return println!("skipped: {error}"),
+        // Few kernels have it, and it takes root.
+        Err(error) if matches!(kind, Kind::Timerlat(_)) => return println!("skipped: {error}"),
         Err(error) => panic!("{kind}: {error}"),
     };
     let until = Instant::now() + Duration::from_secs(20);
     while running.snapshot().iter().any(|cpu| cpu.histogram.count() == 0) {
+        running.spikes();
         assert!(Instant::now() < until, "{kind}: no sample in 20 s");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -1,9 +1,12 @@
 //! What `whylate compare` renders, and the words its renderers share.
 
-use crate::words;
+use crate::{claims, words};
 use whylate_base::Ns;
-use whylate_investigate::compare::{Comparison, GateAnswer, Judged, Verdict};
-use whylate_stats::Claim;
+use whylate_investigate::compare::{
+    CauseShift, Comparison, GateAnswer, Judged, Pair, Part, Prepared, Seen, SettingShift, Settings,
+    Statistic, Verdict,
+};
+use whylate_investigate::measure::Claimed;
 
 /// Runs side by side, with what was asked of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,8 +15,8 @@ pub struct Compared {
     pub comparison: Comparison,
     /// The conditions that some of them had to meet.
     pub gates: Vec<Gated>,
-    /// What some of them are to show.
-    pub claims: Vec<Claimed>,
+    /// What they are to show.
+    pub claims: Vec<Claiming>,
 }
 
 /// A condition, and whether a run meets it.
@@ -27,28 +30,17 @@ pub struct Gated {
 
 /// A claim, and what a run says of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claimed {
+pub struct Claiming {
     /// Which of the runs.
     pub run: usize,
     /// The answer.
-    pub claim: Claim,
-}
-
-/// How far a claim is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Carried {
-    /// By the samples alone.
-    Measured,
-    /// By the fit of the tail only.
-    Fitted,
-    /// Not.
-    No,
+    pub claimed: Claimed,
 }
 
 impl Compared {
     /// What a reader calls a run.
     pub(crate) fn label(&self, run: usize) -> String {
-        self.comparison.runs.get(run).map_or_else(String::new, |run| words::clean(&run.label))
+        self.comparison.runs.get(run).map_or_else(String::new, |run| words::clean(&run.run.label))
     }
 
     /// The answer in a line: of the pairs, or else of the gates, or else of the claims.
@@ -65,7 +57,7 @@ impl Compared {
         };
         let mut all: Vec<String> = pairs.into_iter().chain(gates).collect();
         if all.is_empty() {
-            all.extend(self.claims.iter().map(|claimed| claim_answer(&claimed.claim)));
+            all.extend(self.claims.iter().map(|claiming| claims::answer(&claiming.claimed)));
         }
         all.join(". ")
     }
@@ -81,66 +73,6 @@ impl Compared {
             Verdict::CannotTell => format!("{own} cannot be compared with {first}"),
         }
     }
-
-    /// What a claim lacks, in sentences, the answer first.
-    pub(crate) fn claim(&self, claimed: &Claimed) -> Vec<String> {
-        let claim = &claimed.claim;
-        let rate = self.comparison.runs.get(claimed.run).and_then(|run| run.rate());
-        let mut all = vec![claim_answer(claim)];
-        let later = match claim.exceeded {
-            0 => "none".to_owned(),
-            exceeded => words::count(exceeded),
-        };
-        let samples = words::plural(claim.samples, "sample");
-        all.push(format!(
-            "later, of {samples}: {later}; with 95 % that is at most {:.1e} of the time",
-            claim.at_most
-        ));
-        // What was shown to be wrong is not to be measured for longer.
-        if let Some(more) = claim.more.filter(|_| !is_refuted(claim)) {
-            let time =
-                rate.filter(|rate| *rate > 0.0).map(|rate| format!("{} more, ", long(more as f64 / rate)));
-            all.push(format!(
-                "for the samples alone to carry it, measure {}{} without one that is later",
-                time.unwrap_or_default(),
-                words::plural(more, "sample")
-            ));
-        }
-        all.push(match &claim.fitted {
-            Err(refusal) => format!("no tail is fitted: {refusal}"),
-            Ok(None) => "the fitted tail leaves room for any latency at that probability".to_owned(),
-            Ok(Some(upper)) => {
-                format!("the fitted tail leaves room for {upper} at that probability, with 95 %")
-            }
-        });
-        all
-    }
-}
-
-/// How far it is carried.
-pub(crate) fn carried(claim: &Claim) -> Carried {
-    match (claim.is_measured(), claim.is_fitted()) {
-        (true, _) => Carried::Measured,
-        (false, true) => Carried::Fitted,
-        (false, false) => Carried::No,
-    }
-}
-
-/// True where more samples were later than the claim allows.
-fn is_refuted(claim: &Claim) -> bool {
-    claim.exceeded as f64 > claim.probability * claim.samples as f64
-}
-
-fn claim_answer(claim: &Claim) -> String {
-    let what = format!("later than {} at most {:e} of the time", claim.bound, claim.probability);
-    match carried(claim) {
-        Carried::Measured => format!("{what}: measured"),
-        Carried::Fitted => format!("{what}: by the fitted tail only"),
-        Carried::No if is_refuted(claim) => {
-            format!("{what}: no, it was later more often")
-        }
-        Carried::No => format!("{what}: cannot be claimed yet"),
-    }
 }
 
 /// The answer to a gate in a few words, and whether it is met.
@@ -155,36 +87,133 @@ pub(crate) fn gate(judged: &Judged) -> (String, Option<bool>) {
     }
 }
 
-/// A long time in the unit that fits: `14 min`, `3.2 h`, `12 days`.
-fn long(seconds: f64) -> String {
-    match seconds {
-        ..120.0 => format!("{:.0} s", seconds.ceil()),
-        ..7_200.0 => format!("{:.0} min", (seconds / 60.0).ceil()),
-        ..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
-        ..63_072_000.0 => format!("{:.1} days", seconds / 86_400.0),
-        _ => format!("{:.1} years", seconds / 31_536_000.0),
+/// What a run is, in parts to be joined by a separator.
+pub(crate) fn described(run: &Prepared) -> Vec<String> {
+    let run = &run.run;
+    let mut parts = vec![words::clean(&run.label), words::clean(&run.tool), words::clean(&run.probe)];
+    parts.extend(run.elapsed.map(|elapsed| elapsed.to_string()));
+    parts.extend(run.interval.map(|interval| format!("a sample every {interval}")));
+    parts.push(words::plural(run.threads.len() as u64, "thread"));
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// What must be known of the runs' numbers: of which run, and what.
+pub(crate) fn notes(runs: &[Prepared]) -> Vec<(String, String)> {
+    let of = |run: &Prepared| {
+        let label = words::clean(&run.run.label);
+        run.run.notes.iter().map(move |note| (label.clone(), words::clean(note))).collect::<Vec<_>>()
+    };
+    runs.iter().flat_map(of).collect()
+}
+
+/// A number of a distribution in both runs.
+pub(crate) struct Moved {
+    /// `p99.99`, `max`.
+    pub(crate) statistic: String,
+    pub(crate) before: String,
+    pub(crate) after: String,
+    /// With its sign.
+    pub(crate) by: String,
+    /// Where chance may have put it.
+    pub(crate) chance: String,
+    /// True where chance is no explanation.
+    pub(crate) is_shown: bool,
+}
+
+/// The quantiles and the maximum of a part.
+pub(crate) fn moved(part: &Part) -> Vec<Moved> {
+    let row = |statistic: Statistic, (before, after): (Ns, Ns), chance: String, is_shown| Moved {
+        statistic: statistic.to_string(),
+        before: before.to_string(),
+        after: after.to_string(),
+        by: signed(after - before),
+        chance,
+        is_shown,
+    };
+    let quantiles = part.shifts.iter().map(|shift| {
+        let chance = match shift.least.zip(shift.most) {
+            Some((least, most)) => format!("{} to {}", signed(least), signed(most)),
+            None => "too few samples".to_owned(),
+        };
+        row(Statistic::Quantile(shift.q), (shift.before, shift.after), chance, shift.is_shown())
+    });
+    let max =
+        part.max.map(|max| row(Statistic::Max, max, "of a maximum chance says nothing".to_owned(), false));
+    quantiles.chain(max).collect()
+}
+
+/// The threads that differ on their own; or, of several that do not, a sentence that says so.
+pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Part)>, &'static str> {
+    let differ = pair.threads.iter().filter(|(_, part)| part.differs());
+    let differ: Vec<(String, &Part)> = differ.map(|(name, part)| (words::clean(name), part)).collect();
+    match differ.is_empty() && !pair.threads.is_empty() {
+        true => Err("None of the threads differs on its own by more than chance."),
+        false => Ok(differ),
     }
+}
+
+/// What became of a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    Gone,
+    New,
+    /// It is in both.
+    None,
+}
+
+impl News {
+    pub(crate) fn of(cause: &CauseShift) -> News {
+        match (cause.before, cause.after) {
+            (Some(_), None) => News::Gone,
+            (None, Some(_)) => News::New,
+            _ => News::None,
+        }
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            News::Gone => "gone",
+            News::New => "new",
+            News::None => "",
+        }
+    }
+}
+
+/// `3 times, up to 331.0 us`
+pub(crate) fn seen(seen: Option<Seen>) -> String {
+    match seen {
+        Some(seen) => format!("{}, up to {}", words::plural(seen.count as u64, "time"), seen.worst),
+        None => "-".to_owned(),
+    }
+}
+
+/// Why a cause that is gone, or new, may not be.
+pub(crate) fn unsure(causes: &[CauseShift]) -> Option<&'static str> {
+    let is_unsure = causes.iter().any(|cause| !cause.is_sure);
+    is_unsure.then_some("Not every late sample was explained: one that is gone may be among these.")
+}
+
+/// The settings that differ; or a sentence where there are none, or none are known.
+pub(crate) fn settings(pair: &Pair) -> Result<&[SettingShift], String> {
+    match &pair.settings {
+        None => Err("How the machine was set is not known of both: what changed cannot be told.".to_owned()),
+        Some(Settings { differ, compared: 1 }) if differ.is_empty() => {
+            Err("The one setting of the machine that is known of both is the same.".to_owned())
+        }
+        Some(Settings { differ, compared }) if differ.is_empty() => Err(format!(
+            "The machine was set in the same way, as far as {compared} settings tell that are known of both."
+        )),
+        Some(Settings { differ, .. }) => Ok(differ),
+    }
+}
+
+/// A setting's value.
+pub(crate) fn value(value: Option<&String>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| words::clean(value))
 }
 
 /// With its sign, where it has one.
 pub(crate) fn signed(ns: Ns) -> String {
     if ns > Ns::ZERO { format!("+{ns}") } else { ns.to_string() }
-}
-
-/// A number of a run that may not be known.
-pub(crate) fn known(time: Option<Ns>) -> String {
-    time.map_or_else(|| "-".to_owned(), |time| time.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_times_have_a_unit_that_fits() {
-        assert_eq!(
-            [1.2, 840.0, 11_520.0, 1_036_800.0, 1e9].map(long),
-            ["2 s", "14 min", "3.2 h", "12.0 days", "31.7 years"]
-        );
-    }
 }

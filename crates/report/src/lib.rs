@@ -8,7 +8,8 @@
 //! checks::Report──> terminal::checked, html::checked, json::checked  schema whylate.check/1
 //!               ──> sarif::checked, junit::checked, markdown::checked
 //! Compared      ──> terminal::compared, json::compared, html::compared, svg::compared   schema whylate.compare/1
-//! Run, Run ...  ──> svg::plotted, svg::shifted
+//!               ──> markdown::compared
+//! Prepared ...  ──> svg::plotted, svg::shifted
 //! tuning::Plan  ──> terminal::planned, markdown::planned, json::planned     schema whylate.plan/1
 //! ```
 //!
@@ -18,15 +19,17 @@
 mod answers;
 mod bins;
 mod changes;
+mod claims;
 mod compared;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod measured;
 mod rows;
 pub mod sarif;
 pub mod svg;
 pub mod terminal;
 mod words;
 
-pub use compared::{Claimed, Compared, Gated};
+pub use compared::{Claiming, Compared, Gated};

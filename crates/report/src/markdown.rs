@@ -1,7 +1,9 @@
 //! Markdown (GitHub's dialect): for an issue, a pull request, a wiki.
 
+mod compare;
 mod plan;
 
+pub use compare::compared;
 pub use plan::planned;
 
 use crate::answers::{Groups, facts, way_out_line};

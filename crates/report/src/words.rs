@@ -2,12 +2,11 @@
 
 use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
-use whylate_investigate::measure::{MeasureReport, TraceState};
 use whylate_ledger::{
     Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Occupant, PartTimes, Trigger, Verdict,
     is_stand_in, softirq_name,
 };
-use whylate_probes::{Counts, CpuResult, Kind as Probe};
+use whylate_stats::Histogram;
 
 /// Text from outside (a thread's name, a file's damage) made harmless to show.
 ///
@@ -129,6 +128,27 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
+/// A time that may not be known.
+pub(crate) fn known(time: Option<Ns>) -> String {
+    time.map_or_else(|| "-".to_owned(), |time| time.to_string())
+}
+
+/// The columns of a distribution behind the count of its samples.
+pub(crate) const DISTRIBUTION: [&str; 6] = ["min", "mean", "p50", "p99", "p99.99", "max"];
+
+/// How many samples, and the numbers of [`DISTRIBUTION`].
+pub(crate) fn distribution(histogram: &Histogram) -> [String; 7] {
+    [
+        count(histogram.count()),
+        known(histogram.min()),
+        known(histogram.mean()),
+        known(histogram.median()),
+        known(histogram.tail(0.99)),
+        known(histogram.tail(0.9999)),
+        known(histogram.max()),
+    ]
+}
+
 /// `1 finding`, `3 findings`.
 pub(crate) fn plural(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
@@ -158,103 +178,6 @@ pub(crate) fn because(verdict: &Verdict) -> String {
     match &verdict.by {
         Some(by) => format!("{}, {}", verdict.cause, culprit(by)),
         None => verdict.cause.to_string(),
-    }
-}
-
-/// The answer of a measurement in one line.
-pub(crate) fn measured(report: &MeasureReport) -> String {
-    let stuck = report.cpus.iter().find(|cpu| cpu.stuck_since.is_some());
-    let worst = report.cpus.iter().filter_map(|cpu| Some((cpu.histogram.max()?, cpu.cpu))).max();
-    let mut answer = match (stuck, worst) {
-        (Some(cpu), _) => format!("The measuring thread of CPU {} never came back", cpu.cpu),
-        (None, Some((latency, cpu))) => match report.probe.kind {
-            Probe::Busy { .. } | Probe::Hwlat { .. } => {
-                format!("The longest gap was {latency}, on CPU {cpu}")
-            }
-            Probe::Deadline { .. } => format!("The worst period began {latency} late"),
-            Probe::Timer(_) | Probe::Ipc { .. } => {
-                format!("The worst wake-up was {latency} late, on CPU {cpu}")
-            }
-        },
-        (None, None) => format!("No {} was measured", report.probe.sample()),
-    };
-    let of = match report.probe.kind {
-        Probe::Busy { .. } | Probe::Hwlat { .. } => "of",
-        _ => "late by",
-    };
-    if let (Some(over), Some(threshold)) = (report.over_threshold, report.probe.threshold) {
-        answer.push_str(&match over {
-            0 => format!("; none was {of} {threshold} or more"),
-            1 => format!("; 1 was {of} {threshold} or more"),
-            over => format!("; {} were {of} {threshold} or more", count(over)),
-        });
-    }
-    answer
-}
-
-/// What was measured and how, in parts to be joined by a separator.
-pub(crate) fn probe(report: &MeasureReport) -> Vec<String> {
-    let mut parts = vec![report.elapsed.to_string(), plural(report.cpus.len() as u64, "CPU")];
-    let real = report.cpus.first().map(|cpu| cpu.sched);
-    match real {
-        Some(sched) if report.cpus.iter().all(|cpu| cpu.sched == sched) => parts.push(sched.to_string()),
-        _ => parts.push(format!("{} asked for", report.probe.sched())),
-    }
-    parts.push(report.probe.rhythm());
-    if let TraceState::Recorded { events, .. } = &report.trace {
-        parts.push(format!("{} traced", plural(*events, "event")));
-    }
-    parts
-}
-
-/// What went wrong on a CPU while it was measured, in sentences.
-pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
-    let at = if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) };
-    let mut notes = Vec::new();
-    if let Some(since) = cpu.stuck_since {
-        notes.push(format!("{at}: not woken since {}; its numbers end there", instant(since)));
-    }
-    if cpu.missed > 0 {
-        let periods = plural(cpu.missed, "period");
-        notes.push(format!(
-            "{at}: {periods} passed while the thread was late from an earlier one, and not measured"
-        ));
-    }
-    notes.extend(counts(cpu).map(|counts| format!("{at}: {counts}")));
-    let faults = cpu.minor_faults.unwrap_or(0) + cpu.major_faults.unwrap_or(0);
-    if faults > 0 {
-        notes.push(format!("{at}: the measuring thread had {}", plural(faults, "page fault")));
-    }
-    if cpu.unreported_spikes > 0 {
-        let spikes = plural(cpu.unreported_spikes, "late wake-up");
-        notes.push(format!(
-            "{at}: {spikes} came faster than they could be noted, and are in the numbers only"
-        ));
-    }
-    notes
-}
-
-/// What only some kinds of probe count.
-fn counts(cpu: &CpuResult) -> Option<String> {
-    match cpu.counts {
-        Counts::None => None,
-        Counts::Busy { watched } => {
-            let lost = cpu.histogram.sum();
-            let share = lost as f64 / watched.0.max(1) as f64;
-            let lost = Ns(i64::try_from(lost).unwrap_or(i64::MAX));
-            Some(format!("{lost} of {watched} of spinning were lost to gaps ({})", percent(share)))
-        }
-        Counts::Deadline { overruns } => {
-            Some(format!("the work of {} was not done by the deadline", plural(overruns, "period")))
-        }
-        Counts::Hwlat { watched, disturbed, smis } => {
-            let smis = match smis {
-                Some(smis) => plural(smis, "SMI"),
-                None => "SMIs: cannot tell, the processor's counter cannot be read".to_owned(),
-            };
-            let windows = plural(disturbed, "window");
-            Some(format!("watched for {watched}; {windows} with an interrupt or a switch left out; {smis}"))
-        }
     }
 }
 

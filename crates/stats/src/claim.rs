@@ -1,7 +1,7 @@
 //! What may be claimed: "later than this, less often than so", and how much longer to measure for it.
 
 use crate::normal::most_likely_rate;
-use crate::{Histogram, Maxima, Refusal, Tail};
+use crate::{Histogram, Refusal, Tail};
 use whylate_base::Ns;
 
 /// What is claimed is wrong in at most this share of all such claims.
@@ -29,11 +29,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Of samples that are independent of each other.
-    pub fn of(histogram: &Histogram, maxima: Option<&Maxima>, bound: Ns, probability: f64) -> Claim {
+    /// Of samples that are independent of each other, and the tail that was fitted to them.
+    pub fn of(histogram: &Histogram, tail: Result<&Tail, Refusal>, bound: Ns, probability: f64) -> Claim {
         let (samples, exceeded) = (histogram.count(), histogram.beyond(bound));
         let needed = samples_for(exceeded, probability);
-        let fitted = Tail::fit(histogram, maxima);
         Claim {
             bound,
             probability,
@@ -41,7 +40,7 @@ impl Claim {
             samples,
             at_most: most_likely_rate(exceeded, samples, DOUBT),
             more: needed.checked_sub(samples).filter(|more| *more > 0),
-            fitted: fitted.map(|tail| match tail.level(probability) {
+            fitted: tail.map(|tail| match tail.level(probability) {
                 Some(level) => level.upper,
                 // So common that it was measured.
                 None => histogram.percentile(1.0 - probability),
@@ -92,14 +91,19 @@ mod tests {
         assert!(samples_for(3, 1e-3) > 7_000);
     }
 
+    fn of(histogram: &Histogram, bound: Ns, probability: f64) -> Claim {
+        let tail = Tail::fit(histogram, None);
+        Claim::of(histogram, tail.as_ref().map_err(|refusal| *refusal), bound, probability)
+    }
+
     #[test]
     fn a_claim_says_what_is_missing() {
         let histogram: Histogram = (0..2_000).map(|at| Ns(5_000 + at % 1_000)).collect();
-        let claim = Claim::of(&histogram, None, Ns(10_000), 1e-3);
+        let claim = of(&histogram, Ns(10_000), 1e-3);
         assert_eq!((claim.exceeded, claim.more, claim.is_measured()), (0, Some(995), false));
-        let claim = Claim::of(&histogram, None, Ns(10_000), 2e-3);
+        let claim = of(&histogram, Ns(10_000), 2e-3);
         assert!(claim.is_measured() && claim.at_most < 2e-3);
-        let claim = Claim::of(&histogram, None, Ns(5_499), 1e-3);
+        let claim = of(&histogram, Ns(5_499), 1e-3);
         assert_eq!(claim.exceeded, 1_000);
         assert!(!claim.is_measured() && claim.at_most > 0.5);
     }

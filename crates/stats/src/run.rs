@@ -18,8 +18,9 @@ pub struct Run {
     pub elapsed: Option<Ns>,
     /// Each measuring thread.
     pub threads: Vec<Measured>,
-    /// The latest samples, with their causes, where these are known.
-    pub spikes: Vec<Late>,
+    /// The latest samples, with their causes, where these are known; `None`: none were listed, so nothing is said of
+    /// causes.
+    pub spikes: Option<Vec<Late>>,
     /// How the machine was set: name and value, ascending by name. Empty: not known.
     pub machine: Vec<(String, String)>,
     /// What a reader must know of the numbers: `counted in buckets of 1 us`, `3 samples off the scale`.
@@ -44,8 +45,6 @@ pub struct Measured {
 pub struct Late {
     /// Where.
     pub cpu: Option<Cpu>,
-    /// When, from the beginning; `None`: not known.
-    pub after: Option<Ns>,
     /// How late.
     pub latency: Ns,
     /// The cause's code, `higher-priority-task`; `None`: not explained.

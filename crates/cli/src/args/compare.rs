@@ -2,10 +2,9 @@
 
 use super::file_to_write;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
-use std::str::FromStr;
-use whylate_base::{Ns, parse_duration};
+use std::path::{Path, PathBuf};
 use whylate_investigate::compare::Gate;
+use whylate_investigate::measure::Wanted;
 
 /// `whylate compare`
 #[derive(Debug, Args)]
@@ -22,16 +21,45 @@ pub(crate) struct CompareArgs {
     /// Say whether the numbers carry a claim such as 100us@1e-9: later than 100 us with at most this probability
     /// (repeatable)
     #[arg(long = "claim", value_name = "LATENCY@PROBABILITY")]
-    pub(crate) claims: Vec<Bound>,
+    pub(crate) claims: Vec<Wanted>,
     /// Exit with 1 when a run is this much worse
     #[arg(long, value_name = "WORSE", default_value = "mixed")]
     pub(crate) fail_on: FailOnWorse,
     /// Write JSON to standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write the report as one self-contained HTML file, or only its plots (FILE.svg)
-    #[arg(short = 'o', long = "output", value_name = "REPORT.html", value_parser = file_to_write())]
-    pub(crate) page: Option<PathBuf>,
+    /// Also write the report to this file; its name says the format: .html, .svg (its plots), .md, .json, .txt
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_write())]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// What a file of a comparison holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CompareFormat {
+    /// One self-contained page.
+    Html,
+    /// The plots alone.
+    Svg,
+    /// For the comment on a pull request.
+    Markdown,
+    /// A document of schema whylate.compare/1.
+    Json,
+    /// As on a terminal.
+    Text,
+}
+
+impl CompareFormat {
+    /// The format that a file's name asks for; `None` where it names none.
+    pub(crate) fn of_file(path: &Path) -> Option<CompareFormat> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "html" | "htm" => Some(CompareFormat::Html),
+            "svg" => Some(CompareFormat::Svg),
+            "md" => Some(CompareFormat::Markdown),
+            "json" => Some(CompareFormat::Json),
+            "txt" => Some(CompareFormat::Text),
+            _ => None,
+        }
+    }
 }
 
 /// When a comparison fails.
@@ -73,42 +101,4 @@ pub(crate) enum PlotKind {
     Time,
     /// How far quantiles moved from the first file to the others
     Shift,
-}
-
-/// A latency, and how often it may be exceeded.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bound {
-    pub(crate) latency: Ns,
-    pub(crate) probability: f64,
-}
-
-impl FromStr for Bound {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Bound, String> {
-        let (latency, probability) =
-            text.split_once('@').ok_or("write a latency, @, and a probability, such as 100us@1e-9")?;
-        let latency = parse_duration(latency.trim()).map_err(|error| error.to_string())?;
-        let probability = probability.trim().parse::<f64>().ok().filter(|p| *p > 0.0 && *p < 1.0);
-        let probability = probability.ok_or("the probability has to be between 0 and 1, such as 1e-9")?;
-        // With smaller ones the samples that are needed cannot be counted.
-        if probability < 1e-15 {
-            return Err("nobody can measure a probability below 1e-15".to_owned());
-        }
-        Ok(Bound { latency, probability })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_claim_is_a_latency_and_a_probability() {
-        assert_eq!("100us@1e-9".parse(), Ok(Bound { latency: Ns(100_000), probability: 1e-9 }));
-        for wrong in ["100us", "100us@", "100us@0", "100us@1", "100us@-1", "100us@nan", "@1e-3", "1us@1e-300"]
-        {
-            assert!(wrong.parse::<Bound>().is_err(), "{wrong}");
-        }
-    }
 }

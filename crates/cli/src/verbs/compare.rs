@@ -1,14 +1,15 @@
 //! `whylate compare`
 
 use super::runs;
-use crate::args::{CompareArgs, FailOnWorse};
+use crate::args::{CompareArgs, CompareFormat, FailOnWorse};
 use crate::outcome::Outcome;
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
-use whylate_investigate::compare::{GateAnswer, Verdict, compare};
-use whylate_report::{Claimed, Compared, Gated, html, json, svg, terminal};
-use whylate_stats::{Claim, Run};
+use whylate_investigate::compare::{GateAnswer, Prepared, Verdict, compare};
+use whylate_investigate::measure::Claimed;
+use whylate_report::terminal::Style;
+use whylate_report::{Claiming, Compared, Gated, html, json, markdown, svg, terminal};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
     let files: Vec<PathBuf> = args.baseline.iter().chain(&args.files).cloned().collect();
@@ -17,12 +18,20 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
             "one measurement alone cannot be compared: name another one, or ask something with --gate or --claim"
         );
     }
-    if let Some(page) = &args.page {
-        files.iter().try_for_each(|file| output::spare(file, page))?;
+    let file = args.output.as_deref().map(|path| match CompareFormat::of_file(path) {
+        Some(format) => Ok((path, format)),
+        None => bail!(
+            "{}: its name does not say the format: end it in .html, .svg, .md, .json or .txt",
+            path.display()
+        ),
+    });
+    let file = file.transpose()?;
+    if let Some((path, _)) = file {
+        files.iter().try_for_each(|file| output::spare(file, path))?;
     }
     let compared = asked(runs::read(&files)?, args);
-    if let Some(path) = &args.page {
-        output::write_page(path, || html::compared(&compared), || svg::compared(&compared))?;
+    if let Some((path, format)) = file {
+        output::write_report(path, &rendered(&compared, format)?)?;
     }
     if args.json {
         output::print_json(&json::compared(&compared))?;
@@ -32,19 +41,25 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
     Ok(outcome(&compared, args.fail_on))
 }
 
-fn asked(runs: Vec<Run>, args: &CompareArgs) -> Compared {
+fn rendered(compared: &Compared, format: CompareFormat) -> Result<String> {
+    Ok(match format {
+        CompareFormat::Html => html::compared(compared),
+        CompareFormat::Svg => svg::compared(compared).context("there is nothing to draw")?,
+        CompareFormat::Markdown => markdown::compared(compared),
+        CompareFormat::Json => serde_json::to_string_pretty(&json::compared(compared))? + "\n",
+        CompareFormat::Text => terminal::compared(compared, &Style::default()),
+    })
+}
+
+fn asked(runs: Vec<Prepared>, args: &CompareArgs) -> Compared {
     // The first of several is what the others are to be better than: it need not meet what they have to.
     let judged = runs.iter().enumerate().skip(usize::from(runs.len() > 1));
-    let gates = judged
-        .flat_map(|(at, run)| args.gate.iter().map(move |gate| Gated { run: at, judged: gate.judge(run) }));
+    let gates = judged.flat_map(|(at, run)| {
+        args.gate.iter().map(move |gate| Gated { run: at, judged: gate.judge(&run.run) })
+    });
     let gates = gates.collect();
     let claims = runs.iter().enumerate().flat_map(|(at, run)| {
-        let (all, maxima) = (run.all(), run.maxima());
-        let claim = |bound: &crate::args::Bound| Claimed {
-            run: at,
-            claim: Claim::of(&all, maxima.as_ref(), bound.latency, bound.probability),
-        };
-        args.claims.iter().map(claim).collect::<Vec<Claimed>>()
+        args.claims.iter().map(move |wanted| Claiming { run: at, claimed: Claimed::of(run, *wanted) })
     });
     let claims = claims.collect();
     Compared { comparison: compare(runs), gates, claims }

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_intake::latencies;
+use whylate_investigate::compare::Prepared;
 use whylate_report::json;
 use whylate_stats::Run;
 
@@ -13,13 +14,14 @@ use whylate_stats::Run;
 const MOST_BYTES: u64 = 512 << 20;
 
 /// The measurements in some files, each with a label of its own.
-pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Run>> {
+pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Prepared>> {
     let mut runs = files.iter().map(|file| one(file)).collect::<Result<Vec<Run>>>()?;
     for (run, label) in runs.iter_mut().zip(labels(files)) {
         run.label = label;
     }
+    let runs: Vec<Prepared> = runs.into_iter().map(Prepared::of).collect();
     for (run, file) in runs.iter().zip(files) {
-        if run.all().count() == 0 {
+        if run.all.histogram.count() == 0 {
             bail!("{}: nothing was measured: there is no sample in it", file.display());
         }
     }

@@ -147,11 +147,40 @@ fn what_cannot_be_read_or_compared_is_told() {
         (&[&good, &"--gate", &"p99"], "has no <"),
         (&[&good, &"--claim", &"100us"], "100us@1e-9"),
         (&[&good, &good, &"-o", &good], "to be read"),
+        (&[&good, &good, &"-o", &"/tmp/x.pdf"], ".html, .svg, .md, .json or .txt"),
     ] {
         let run = compare(options);
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
         assert!(run.stderr.contains(words), "{words}: {run:#?}");
     }
+}
+
+#[test]
+fn a_files_name_says_its_format() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let before = file(directory.path(), "before.json", &document(12, 800.0, Some(331_000)));
+    let after = file(directory.path(), "after.json", &document(13, 800.0, None));
+    let written = |name: &str| {
+        let path = directory.path().join(name);
+        let run = compare(&[&before, &after, &"--gate", &"max<1ms", &"-o", &path]);
+        assert_eq!(run.code, Some(0), "{run:#?}");
+        (run.stdout, std::fs::read_to_string(path).expect("a report"))
+    };
+    let (stdout, text) = written("cmp.TXT");
+    assert_eq!(stdout, text);
+    let document: Value = serde_json::from_str(&written("cmp.json").1).expect("JSON");
+    assert_eq!(document["schema"], "whylate.compare/1");
+    assert!(written("cmp.html").1.starts_with("<!DOCTYPE html>"));
+    assert!(written("cmp.svg").1.starts_with("<svg "));
+    let markdown = written("cmp.md").1;
+    let verdict = stdout.lines().next().expect("a verdict");
+    assert!(markdown.starts_with(&format!("# whylate compare: {verdict}")), "{markdown}");
+    let rows: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.iter().any(|row| row.contains("multipathd") && row.contains("**gone**")), "{markdown}");
+    assert!(
+        rows.iter().any(|row| row.contains("`service multipathd` | `active` | `inactive`")),
+        "{markdown}"
+    );
 }
 
 /// In a real browser: no complaint, every plot is there, and the numbers are those of the JSON.

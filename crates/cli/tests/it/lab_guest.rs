@@ -118,6 +118,70 @@ fn a_program_is_recorded_and_explained() {
     lab.is_clean();
 }
 
+/// Measures once, is killed in the middle, measures again, and is refused where osnoise is in use; the state of the
+/// machine in between goes into files.
+const TIMERLAT: &str = r#"
+out=$PWD
+whylate() { $WHYLATE measure --probe timerlat "$@"; }
+cd /sys/kernel/tracing
+state() {
+    for file in current_tracer osnoise/*; do [ -f $file ] && echo "$file: $(cat $file)"; done
+    ls instances /run
+}
+echo 500 > osnoise/timerlat_period_us
+echo 777777 > osnoise/stop_tracing_us
+state > $out/before
+whylate -D 500ms --json > $out/measured || exit 3
+state > $out/after
+$WHYLATE measure --probe timerlat -D 1h > $out/nothing &
+while ! cat instances/*/current_tracer 2>/dev/null | grep -q timerlat; do sleep 0.2; done
+kill -KILL $!
+wait $!
+state > $out/killed
+whylate -D 100ms --no-trace > $out/again || exit 4
+state > $out/mended
+echo osnoise > current_tracer
+whylate -D 1s 2> $out/refused
+[ $? = 2 ] || exit 5
+"#;
+
+#[test]
+fn timerlat_measures_and_leaves_the_machine_as_it_was() {
+    let Some(lab) = Lab::new() else { return };
+    let own = env!("CARGO_BIN_EXE_whylate");
+    let program = format!("{own}:/bin/whylate");
+    let script = format!("WHYLATE=/bin/whylate\n{TIMERLAT}");
+    let mut arguments = vec!["--no-record", "--file", &program];
+    let tools = ["sh", "cat", "ls", "sleep", "grep"].map(|tool| format!("/bin/{tool}:/bin/{tool}"));
+    arguments.extend(tools.iter().flat_map(|tool| ["--file", tool]));
+    arguments.extend(["--", "sh", "-c", &script]);
+    let run = lab.run(&arguments);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let came_back = |name: &str| lab.came_back(&format!("files/{name}"));
+
+    let measured: Value = serde_json::from_str(&came_back("measured")).expect("JSON");
+    assert_eq!(measured["probe"]["kind"], "timerlat user");
+    let cpu = &measured["cpus"][0];
+    assert!(cpu["samples"].as_u64().expect("a number") > 100, "{cpu:#}");
+    let least = |part: &Value| part["min"].as_i64().expect("a number");
+    let parts = &cpu["timerlat"];
+    let ways = [&parts["irq_ns"], &parts["thread_ns"], &cpu["latency_ns"]].map(least);
+    assert!(0 < ways[0] && ways.is_sorted(), "interrupt, thread, user return: {ways:?}");
+    let spikes = measured["spikes"].as_array().expect("spikes");
+    let explained = spikes.iter().filter(|spike| spike["activation"]["tid"] == cpu["tid"]);
+    assert!(explained.count() > 0, "{spikes:#?}");
+
+    let before = came_back("before");
+    assert!(before.contains("osnoise/timerlat_period_us: 500"), "{before}");
+    assert_eq!((came_back("after"), came_back("mended")), (before.clone(), before));
+    let killed = came_back("killed");
+    for left in ["osnoise/timerlat_period_us: 1000", "NO_OSNOISE_WORKLOAD", "whylate-timerlat"] {
+        assert!(killed.contains(left), "a kill leaves {left}: {killed}");
+    }
+    assert!(came_back("refused").contains("osnoise is in use"), "{}", came_back("refused"));
+    lab.is_clean();
+}
+
 #[test]
 fn a_guest_that_hangs_is_ended_with_its_console_shown() {
     let Some(lab) = Lab::new() else { return };

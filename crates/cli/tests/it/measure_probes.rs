@@ -2,7 +2,7 @@
 
 use crate::support::answer::{list, number};
 use crate::support::run::{Run, as_nobody, command, ended, whylate};
-use crate::support::tracefs::one_at_a_time;
+use crate::support::tracefs::{Tracefs, one_at_a_time};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -51,6 +51,23 @@ fn each_probe_measures_and_says_what_it_measured() {
             assert_eq!(cpu["watched_ns"].is_i64(), matches!(kind, "busy" | "hwlat"));
         }
     }
+}
+
+#[test]
+fn timerlat_measures_or_says_what_it_lacks() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let before = (tracefs.settings(), tracefs.osnoise());
+    let run = measure(&["--probe", "timerlat", "-D", "400ms", "--json"]);
+    if tracefs.osnoise().is_empty() {
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+        for word in ["CONFIG_TIMERLAT_TRACER", "--probe timer"] {
+            assert!(run.stderr.contains(word), "{word} is not in: {}", run.stderr);
+        }
+    } else {
+        let kind = report(&run)["probe"]["kind"].as_str().map(str::to_owned);
+        assert!(kind.is_some_and(|kind| kind.starts_with("timerlat ")));
+    }
+    assert_eq!((tracefs.settings(), tracefs.osnoise()), before);
 }
 
 #[test]
@@ -162,6 +179,9 @@ fn what_cannot_be_measured_is_told() {
         (vec!["--probe", "deadline", "--runtime", "2ms"], "cannot be promised"),
         (vec!["--probe", "hwlat", "--width", "9ms"], "half of the interval"),
         (vec!["-d", "10s", "-D", "5s"], "cannot be used with"),
+        (vec!["--probe", "timerlat", "-i", "50us"], "100 us to 1 s"),
+        (vec!["--probe", "timerlat", "--distance", "5us"], "leave the distance out"),
+        (vec!["--timerlat", "kernel"], "--probe timerlat"),
     ];
     if allowed != one {
         wrong.push((vec!["--probe", "deadline", "-c", "0"], "cannot be bound"));

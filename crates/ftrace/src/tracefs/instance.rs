@@ -59,6 +59,12 @@ impl Instance {
         self.write("tracing_on", if on { "1" } else { "0" })
     }
 
+    /// Chooses the instance's tracer, by its name in `available_tracers`; `nop` is none. Only few tracers may be had in
+    /// an instance, and some of them have settings that all instances share.
+    pub fn set_tracer(&self, tracer: &str) -> Result<(), TracefsError> {
+        self.write("current_tracer", tracer)
+    }
+
     /// The names of the clocks this kernel can stamp events with, and which is chosen.
     ///
     /// # Errors
@@ -107,7 +113,7 @@ impl Instance {
     /// [`TracefsError::NoSuchEvent`] when this kernel does not have it.
     pub fn enable(&self, event: &str) -> Result<(), TracefsError> {
         let directory = self.event_directory(event)?;
-        self.write_path(&directory.join("enable"), "1")
+        text::write(&directory.join("enable"), "1")
     }
 
     /// Records an event only where the filter expression holds (`prev_prio < 100`; see the
@@ -118,7 +124,7 @@ impl Instance {
     /// understand the expression.
     pub fn set_filter(&self, event: &str, filter: &str) -> Result<(), TracefsError> {
         let directory = self.event_directory(event)?;
-        self.write_path(&directory.join("filter"), filter)
+        text::write(&directory.join("filter"), filter)
     }
 
     /// Records only what these threads do, and with `follow_forks` what they start does.
@@ -223,14 +229,7 @@ impl Instance {
     }
 
     fn write(&self, file: &str, value: &str) -> Result<(), TracefsError> {
-        self.write_path(&self.path.join(file), value)
-    }
-
-    fn write_path(&self, path: &Path, value: &str) -> Result<(), TracefsError> {
-        // Truncating matters for set_event_pid, where it is what empties the list.
-        let file = OpenOptions::new().write(true).truncate(true).open(path);
-        let mut file = file.map_err(|e| TracefsError::io("write", path, e))?;
-        file.write_all(value.as_bytes()).map_err(|e| TracefsError::write(value, path, e))
+        text::write(&self.path.join(file), value)
     }
 }
 

@@ -7,9 +7,9 @@
 //!        └─ CpuStats    per_cpu/cpuN/stats: events, and events lost
 //! ```
 //!
-//! Only the instance's own files are ever written: the top level, which other tools share,
-//! stays as it was, and `current_tracer` and `ftrace_enabled` are not needed. See the
-//! kernel's `Documentation/trace/ftrace.rst`, section "Instances".
+//! A recording writes only its instance's own files: the top level, which other tools share, stays as it was, and
+//! `current_tracer` and `ftrace_enabled` are not needed. Who needs them ([`Instance::set_tracer`], [`Tracefs::write`])
+//! has to put back what it found. See the kernel's `Documentation/trace/ftrace.rst`, section "Instances".
 
 mod describe;
 mod error;

@@ -1,6 +1,6 @@
 //! Finds tracefs, or mounts it for this process alone.
 
-use super::TracefsError;
+use super::{TracefsError, text};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs;
@@ -39,6 +39,11 @@ impl Tracefs {
         }
     }
 
+    /// A tracefs whose place is known: another mount, or a tree that looks like one.
+    pub fn at(root: impl Into<PathBuf>) -> Tracefs {
+        Tracefs { root: root.into(), _mount: None }
+    }
+
     /// The directory that holds `instances`, `events` and the rest.
     pub fn root(&self) -> &Path {
         &self.root
@@ -47,6 +52,16 @@ impl Tracefs {
     /// True when the mount is this process's own, because tracefs was mounted nowhere.
     pub fn is_detached(&self) -> bool {
         self._mount.is_some()
+    }
+
+    /// The text of a file of the top level, which all tracers share.
+    pub fn read(&self, file: &str) -> Result<String, TracefsError> {
+        text::read(&self.root.join(file))
+    }
+
+    /// Writes such a file: a change that others notice, and that stays.
+    pub fn write(&self, file: &str, value: &str) -> Result<(), TracefsError> {
+        text::write(&self.root.join(file), value)
     }
 
     /// True when the kernel has the event `group:name`, or the group when there is no colon.

@@ -1,8 +1,8 @@
-//! Reads tracefs's text files.
+//! Reads and writes tracefs's text files.
 
 use super::TracefsError;
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Reads a file of tracefs. Some (`header_page`) give their text to the first read only
@@ -25,4 +25,12 @@ fn read_whole(path: &Path) -> io::Result<String> {
         }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes a file of tracefs, in one call.
+pub(super) fn write(path: &Path, value: &str) -> Result<(), TracefsError> {
+    // Truncating matters for set_event_pid, where it is what empties the list.
+    let file = OpenOptions::new().write(true).truncate(true).open(path);
+    let mut file = file.map_err(|e| TracefsError::io("write", path, e))?;
+    file.write_all(value.as_bytes()).map_err(|e| TracefsError::write(value, path, e))
 }

@@ -48,15 +48,17 @@ impl CauseShift {
     }
 }
 
-/// The causes of both runs' spikes, the worst first. None where either run's spikes have no explanations at all.
+/// The causes of both runs' spikes, the worst first. None where either run lists no spikes, or explains none.
 pub(super) fn shifts(before: &Run, after: &Run) -> Vec<CauseShift> {
-    let (own, other) = (by_cause(before), by_cause(after));
-    let explained = |run: &Run| run.spikes.iter().any(|spike| spike.cause.is_some());
+    let (Some(before), Some(after)) = (&before.spikes, &after.spikes) else { return Vec::new() };
     // A run without a single late sample has no causes, and that is an answer.
-    if !(explained(before) || before.spikes.is_empty()) || !(explained(after) || after.spikes.is_empty()) {
+    let says_nothing =
+        |spikes: &[Late]| !spikes.is_empty() && spikes.iter().all(|spike| spike.cause.is_none());
+    if says_nothing(before) || says_nothing(after) {
         return Vec::new();
     }
-    let known = |run: &Run| run.spikes.iter().all(|spike| spike.cause.is_some());
+    let (own, other) = (by_cause(before), by_cause(after));
+    let known = |spikes: &[Late]| spikes.iter().all(|spike| spike.cause.is_some());
     let mut all: Vec<_> =
         own.keys().chain(other.keys().filter(|key| !own.contains_key(*key))).cloned().collect();
     let worst = |key: &Key| own.get(key).map(|seen| seen.worst).max(other.get(key).map(|seen| seen.worst));
@@ -75,9 +77,9 @@ pub(super) fn shifts(before: &Run, after: &Run) -> Vec<CauseShift> {
 
 type Key = (String, Option<String>);
 
-fn by_cause(run: &Run) -> BTreeMap<Key, Seen> {
+fn by_cause(spikes: &[Late]) -> BTreeMap<Key, Seen> {
     let mut all: BTreeMap<Key, Seen> = BTreeMap::new();
-    for Late { latency, cause, culprit, .. } in &run.spikes {
+    for Late { latency, cause, culprit, .. } in spikes {
         let Some(cause) = cause else { continue };
         let seen = all.entry((cause.clone(), culprit.clone())).or_default();
         seen.count += 1;

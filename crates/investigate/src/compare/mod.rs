@@ -1,7 +1,8 @@
 //! `whylate compare`: did it become better or worse, by more than chance, and what changed between?
 //!
 //! ```text
-//! Run, Run ... ─> pair: each later one beside the first: quantiles, tails, maxima ─> Verdict
+//! Run ─> Prepared: threads summed up, tails fitted once, for all below and for plots
+//! Prepared ... ─> pair: each later one beside the first: quantiles, tails, maxima ─> Verdict
 //!              ├> causes: which spikes' causes are gone, which are new
 //!              └> settings: what differs in the machine
 //! Run + Gate ──> met, missed, cannot tell
@@ -10,25 +11,26 @@
 mod causes;
 mod gate;
 mod pair;
+mod prepared;
 mod settings;
 
 pub use causes::{CauseShift, Seen};
 pub use gate::{Gate, GateAnswer, GateError, Judged, Statistic};
 pub use pair::{Pair, Part, Verdict};
-pub use settings::SettingShift;
-use whylate_stats::Run;
+pub use prepared::{Prepared, Samples};
+pub use settings::{SettingShift, Settings};
 
 /// Runs beside the first of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// All of them; the first is what the others are compared with.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Prepared>,
     /// Each but the first, in order.
     pub pairs: Vec<Pair>,
 }
 
 /// Puts each run beside the first.
-pub fn compare(runs: Vec<Run>) -> Comparison {
+pub fn compare(runs: Vec<Prepared>) -> Comparison {
     let pairs =
         runs.split_first().map(|(first, others)| others.iter().map(|other| Pair::of(first, other)).collect());
     Comparison { pairs: pairs.unwrap_or_default(), runs }

@@ -1,10 +1,11 @@
 //! Two runs side by side.
 
 use super::causes::{self, CauseShift};
-use super::settings::{self, SettingShift};
+use super::prepared::Prepared;
+use super::settings::{self, Settings};
 use whylate_base::Ns;
+use whylate_stats::Measured;
 use whylate_stats::compare::{Larger, Shift, Tails};
-use whylate_stats::{Histogram, Run};
 
 /// The quantiles that are compared.
 pub(super) const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -46,8 +47,8 @@ pub struct Pair {
     pub why: Vec<String>,
     /// The causes of late samples, those that changed most first.
     pub causes: Vec<CauseShift>,
-    /// The settings that differ; `None`: those of one run are not known.
-    pub settings: Option<Vec<SettingShift>>,
+    /// How the machine was set; `None`: that is not known of both.
+    pub settings: Option<Settings>,
 }
 
 /// Two distributions.
@@ -66,13 +67,14 @@ pub struct Part {
 }
 
 impl Part {
-    fn of(before: &Histogram, after: &Histogram, larger: Option<Larger>) -> Part {
+    fn of(before: &Measured, after: &Measured) -> Part {
+        let (own, other) = (&before.histogram, &after.histogram);
         Part {
-            samples: (before.count(), after.count()),
-            shifts: QUANTILES.iter().filter_map(|&q| Shift::of(before, after, q)).collect(),
-            max: before.max().zip(after.max()),
-            tails: Tails::of(before, after),
-            larger,
+            samples: (own.count(), other.count()),
+            shifts: QUANTILES.iter().filter_map(|&q| Shift::of(own, other, q)).collect(),
+            max: own.max().zip(other.max()),
+            tails: Tails::of(own, other),
+            larger: before.maxima.as_ref().zip(after.maxima.as_ref()).and_then(|(a, b)| Larger::of(a, b)),
         }
     }
 
@@ -91,35 +93,28 @@ fn counts(shift: &Shift) -> bool {
 }
 
 impl Pair {
-    pub(super) fn of(before: &Run, after: &Run) -> Pair {
-        let larger = before.maxima().zip(after.maxima()).and_then(|(a, b)| Larger::of(&a, &b));
-        let all = Part::of(&before.all(), &after.all(), larger);
-        let threads = match before.threads.len().max(after.threads.len()) {
+    pub(super) fn of(before: &Prepared, after: &Prepared) -> Pair {
+        let all = Part::of(&before.all, &after.all);
+        let threads = match before.run.threads.len().max(after.run.threads.len()) {
             0 | 1 => Vec::new(),
-            _ => threads(before, after),
+            _ => threads(&before.run.threads, &after.run.threads),
         };
-        let causes = causes::shifts(before, after);
+        let causes = causes::shifts(&before.run, &after.run);
         let (verdict, why) = judge(before, after, &all, &causes);
-        Pair { all, threads, verdict, why, causes, settings: settings::shifts(before, after) }
+        Pair { all, threads, verdict, why, causes, settings: settings::shifts(&before.run, &after.run) }
     }
 }
 
-fn threads(before: &Run, after: &Run) -> Vec<(String, Part)> {
-    let same = |name: &str| after.threads.iter().find(|thread| thread.name == name);
-    let both = before.threads.iter().filter_map(|thread| Some((thread, same(&thread.name)?)));
-    both.map(|(a, b)| {
-        let larger = a.maxima.as_ref().zip(b.maxima.as_ref()).and_then(|(a, b)| Larger::of(a, b));
-        (a.name.clone(), Part::of(&a.histogram, &b.histogram, larger))
-    })
-    .collect()
+fn threads(before: &[Measured], after: &[Measured]) -> Vec<(String, Part)> {
+    let same = |name: &str| after.iter().find(|thread| thread.name == name);
+    let both = before.iter().filter_map(|thread| Some((thread, same(&thread.name)?)));
+    both.map(|(a, b)| (a.name.clone(), Part::of(a, b))).collect()
 }
 
-fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdict, Vec<String>) {
-    if before.probe != after.probe {
-        let why = format!(
-            "they measured different things: {} and {}. Compare runs of one probe",
-            before.probe, after.probe
-        );
+fn judge(before: &Prepared, after: &Prepared, all: &Part, causes: &[CauseShift]) -> (Verdict, Vec<String>) {
+    let (own, other) = (&before.run.probe, &after.run.probe);
+    if own != other {
+        let why = format!("they measured different things: {own} and {other}. Compare runs of one probe");
         return (Verdict::CannotTell, vec![why]);
     }
     let (a, b) = all.samples;
@@ -158,9 +153,11 @@ fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdi
         add(moved > Ns::ZERO, text);
     }
     // A cause whose spikes the other run has as usual ones is no news.
+    let (own, other) = (&before.all.histogram, &after.all.histogram);
+    let (usual_before, usual_after) = (own.percentile(NEWS), other.percentile(NEWS));
     let news = |shift: &&CauseShift| match (shift.before, shift.after) {
-        (Some(seen), None) => after.all().percentile(NEWS).is_none_or(|usual| seen.worst > usual),
-        (None, Some(seen)) => before.all().percentile(NEWS).is_none_or(|usual| seen.worst > usual),
+        (Some(seen), None) => usual_after.is_none_or(|usual| seen.worst > usual),
+        (None, Some(seen)) => usual_before.is_none_or(|usual| seen.worst > usual),
         _ => false,
     };
     why.extend(causes.iter().filter(news).filter_map(CauseShift::sentence));
@@ -171,7 +168,7 @@ fn judge(before: &Run, after: &Run, all: &Part, causes: &[CauseShift]) -> (Verdi
         (false, false) => Verdict::Same,
     };
     // The latest samples are among these: without them nothing is shown to be as good.
-    let (lost_before, lost_after) = (before.all().overflow(), after.all().overflow());
+    let (lost_before, lost_after) = (own.overflow(), other.overflow());
     if matches!(verdict, Verdict::Better | Verdict::Same) && lost_before.max(lost_after) > 0 {
         let text = format!(
             "how late {lost_before} samples before and {lost_after} now were is not known: they are off the scale, and \

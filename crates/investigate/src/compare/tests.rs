@@ -2,7 +2,7 @@
 
 use super::*;
 use whylate_base::{Cpu, Ns};
-use whylate_stats::{Late, Maxima, Measured};
+use whylate_stats::{Late, Maxima, Measured, Run, Tail};
 
 /// A run of 20,000 wake-ups, a millisecond apart, of 20 to 30 us; the second argument changes some.
 fn run(seed: i64, mut change: impl FnMut(i64, i64) -> i64) -> Run {
@@ -28,7 +28,7 @@ fn spike(latency: i64, culprit: Option<&str>) -> Late {
 }
 
 fn pair(before: Run, after: Run) -> Pair {
-    compare(vec![before, after]).pairs.remove(0)
+    compare(vec![Prepared::of(before), Prepared::of(after)]).pairs.remove(0)
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn story_b_the_rogue_is_gone() {
     let rogue = |at: i64, latency: i64| if at % 1_000 == 0 { 331_000 + latency % 100 } else { latency };
     let mut before = run(1, rogue);
     before.spikes =
-        vec![spike(331_050, Some("multipathd (RR 99)")), spike(331_010, Some("multipathd (RR 99)"))];
+        Some(vec![spike(331_050, Some("multipathd (RR 99)")), spike(331_010, Some("multipathd (RR 99)"))]);
     before.machine = vec![("a".to_owned(), "1".to_owned()), ("multipathd".to_owned(), "runs".to_owned())];
     let mut after = run(2, |_, latency| latency);
-    after.spikes = vec![spike(30_000, Some("kworker/0:1 (other)"))];
+    after.spikes = Some(vec![spike(30_000, Some("kworker/0:1 (other)"))]);
     after.machine = vec![("a".to_owned(), "1".to_owned())];
     let pair = pair(before, after);
     assert_eq!(pair.verdict, Verdict::Better, "{:?}", pair.why);
@@ -47,8 +47,9 @@ fn story_b_the_rogue_is_gone() {
     assert!(pair.why.iter().any(|why| why.starts_with(gone)), "{:?}", pair.why);
     assert!(!pair.why.iter().any(|why| why.contains("kworker")), "as late as that is usual: {:?}", pair.why);
     let settings = pair.settings.expect("both are known");
-    assert_eq!(settings.len(), 1);
-    assert_eq!((settings[0].name.as_str(), settings[0].after.as_deref()), ("multipathd", None));
+    assert_eq!((settings.differ.len(), settings.compared), (1, 1));
+    let gone = &settings.differ[0];
+    assert_eq!((gone.name.as_str(), gone.after.as_deref()), ("multipathd", None));
 }
 
 #[test]
@@ -75,11 +76,24 @@ fn what_cannot_be_compared_is_not() {
     assert_eq!(pair(few, run(1, |_, latency| latency)).verdict, Verdict::CannotTell);
     let other = Run { probe: "busy".to_owned(), ..run(1, |_, latency| latency) };
     assert_eq!(pair(other, run(1, |_, latency| latency)).verdict, Verdict::CannotTell);
+    // What another tool does not list is not gone, and what it does not ask for has not changed.
+    let mut before = run(1, |_, latency| latency);
+    before.spikes = Some(vec![spike(40_000, Some("a"))]);
+    let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    before.machine = vec![setting("kernel", "6.12"), setting("tick", "on")];
+    let after = Run {
+        tool: "cyclictest".to_owned(),
+        machine: vec![setting("kernel", "6.12")],
+        ..run(2, |_, latency| latency)
+    };
+    let other_tool = pair(before, after);
+    assert_eq!(other_tool.causes, []);
+    assert_eq!(other_tool.settings, Some(Settings { differ: Vec::new(), compared: 1 }));
     // Where some spikes have no explanation, nobody is surely gone.
     let mut before = run(1, |_, latency| latency);
-    before.spikes = vec![spike(40_000, Some("a"))];
+    before.spikes = Some(vec![spike(40_000, Some("a"))]);
     let mut after = run(2, |_, latency| latency);
-    after.spikes = vec![spike(40_000, Some("b")), spike(50_000, None)];
+    after.spikes = Some(vec![spike(40_000, Some("b")), spike(50_000, None)]);
     let shifts = pair(before, after).causes;
     assert_eq!(
         shifts.iter().map(|shift| (shift.culprit.as_deref(), shift.is_sure)).collect::<Vec<_>>(),
@@ -107,4 +121,23 @@ fn gates() {
     for bad in ["", "max", "max<100", "p100<5us", "p0<5us", "pineapple<5us", "max<5us,"] {
         assert!(Gate::list(bad).is_err(), "{bad}");
     }
+}
+
+#[test]
+fn what_is_prepared_is_of_all_threads_and_of_each() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut thread = |cpu: u32, base: f64| Measured {
+        name: format!("CPU {cpu}"),
+        histogram: (0..20_000).map(|_| Ns((base - 900.0 * (1.0 - random.f64()).ln()) as i64)).collect(),
+        ..Measured::default()
+    };
+    let run = Run { threads: vec![thread(0, 2_000.0), thread(1, 2_000.0)], ..Run::default() };
+    let prepared = Prepared::of(run.clone());
+    assert_eq!(prepared.all.histogram.count(), 40_000);
+    let tail = prepared.together().tail().expect("exponential");
+    assert_eq!(Ok(tail), Tail::fit(&run.all(), None).as_ref());
+    let samples: Vec<Option<u64>> =
+        prepared.threads().map(|thread| thread.tail().ok().map(|tail| tail.samples)).collect();
+    assert_eq!(samples, [Some(20_000), Some(20_000)], "of each alone");
+    assert_eq!(prepared, Prepared::of(run), "asked for its fits or not");
 }

@@ -87,8 +87,12 @@ fn answer(
     match explanation {
         Ok(explanation) => {
             let found = find(&explanation.activations, spike, kind).ok_or(NotExplained::NotFound)?;
-            // A thread that ran before the spike began was held up in the middle of its work.
-            let ran = kind != SpikeKind::Stuck && found.running.is_some_and(|running| running < spike.due);
+            // A thread that ran before the spike began, or for most of it without getting as far as to read the clock,
+            // was held up in the middle of its work: what came before it ran is not the answer.
+            let middle = spike.due + Ns(spike.latency().0 / 2);
+            let held_up =
+                |running: Ns| running < spike.due || (running < middle && running + SLACK < spike.woken);
+            let ran = kind != SpikeKind::Stuck && found.running.is_some_and(held_up);
             let part = ran.then(|| found.held_up(spike.due, spike.woken)).flatten();
             Ok(part.unwrap_or_else(|| found.clone()))
         }
@@ -119,7 +123,7 @@ mod tests {
     use super::*;
     use whylate_base::{Comm, Cpu, Priority};
     use whylate_events::{Context, Event, EventKind, Switch, TaskState, TraceInfo, VecSource, Wake};
-    use whylate_ledger::{Options, Select};
+    use whylate_ledger::{Cause, Judge, Options, Select};
 
     const THREAD: Tid = Tid(100);
 
@@ -180,6 +184,30 @@ mod tests {
         assert_eq!(found(THREAD, SpikeKind::Worst, 1_990_000, 2_035_000), Some(2_000_000));
         assert_eq!(found(THREAD, SpikeKind::Worst, 1_990_000, 2_500_000), None, "it slept then");
         assert_eq!(found(Tid(7), SpikeKind::Worst, 2_000_000, 2_035_000), None, "another thread");
+    }
+
+    #[test]
+    fn who_preempts_the_thread_before_it_read_the_clock_is_the_answer() {
+        const OTHER: Tid = Tid(7);
+        let mut events = vec![switch(0, THREAD, Tid::IDLE)];
+        events.extend(wake(1_000_000));
+        events.push(switch(1_010_000, Tid::IDLE, THREAD));
+        let EventKind::Switch(mut preempted) = switch(1_015_000, THREAD, OTHER).kind else { unreachable!() };
+        preempted.prev_state = TaskState::Runnable;
+        preempted.next_prio = Priority::realtime(94);
+        events.push(event(1_015_000, THREAD, EventKind::Switch(preempted)));
+        let EventKind::Switch(mut back) = switch(1_315_000, OTHER, THREAD).kind else { unreachable!() };
+        back.prev_prio = Priority::realtime(94);
+        back.prev_state = TaskState::Interruptible;
+        events.push(event(1_315_000, OTHER, EventKind::Switch(back)));
+        events.push(switch(1_330_000, THREAD, Tid::IDLE));
+        let options =
+            Options { tasks: vec![Select::Tid(THREAD)], judge: Judge::Latency, ..Options::default() };
+        let explanation =
+            whylate_ledger::explain(VecSource::new(events, TraceInfo::default(), true), &options);
+        let spike = Spike { cpu: Cpu(0), tid: THREAD, due: Ns(1_000_000), woken: Ns(1_320_000) };
+        let answer = answer(&spike, SpikeKind::Worst, &Ok(explanation)).expect("found");
+        assert_eq!(answer.verdict.cause, Cause::HigherPriorityTask, "{:?}", answer.verdict);
     }
 
     #[test]

@@ -118,17 +118,22 @@ impl Rhythms {
 pub(super) fn steady_name(culprit: &Culprit) -> String {
     match culprit {
         Culprit::Task { comm, priority, .. } => {
-            let comm = comm.as_str();
-            let pool = comm.strip_prefix("kworker/").and_then(|rest| rest.split_once(':'));
-            let name = pool.map_or_else(|| comm.to_owned(), |(pool, _)| format!("kworker/{pool}"));
-            match priority.realtime_user().filter(|_| *priority != Priority::UNKNOWN) {
-                Some(priority) => format!("{name} (priority {priority})"),
-                None => name,
-            }
+            let realtime = priority.realtime_user().filter(|_| *priority != Priority::UNKNOWN);
+            steady_task(comm.as_str(), realtime)
         }
         Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
         Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),
         Culprit::Irq { irq: None, name } => format!("vector {name}"),
+    }
+}
+
+/// The same of a thread, of its name and its real-time priority, where it has one.
+pub fn steady_task(comm: &str, realtime: Option<i32>) -> String {
+    let pool = comm.strip_prefix("kworker/").and_then(|rest| rest.split_once(':'));
+    let name = pool.map_or_else(|| comm.to_owned(), |(pool, _)| format!("kworker/{pool}"));
+    match realtime {
+        Some(priority) => format!("{name} (priority {priority})"),
+        None => name,
     }
 }
 

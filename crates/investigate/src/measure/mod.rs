@@ -11,6 +11,7 @@
 
 mod beyond;
 mod chronicle;
+mod claimed;
 mod explained;
 mod groups;
 mod keep;
@@ -23,10 +24,11 @@ mod run;
 mod store;
 mod trace;
 
-pub use beyond::{Answer, Beyond, Claimed, RARE, Wanted, WantedError};
+pub use beyond::{Beyond, RARE};
 pub use chronicle::{Chronicle, Listing};
+pub use claimed::{Answer, Claimed, Wanted, WantedError};
 pub use explained::Explain;
-pub use groups::SpikeGroup;
+pub use groups::{SpikeGroup, steady_task};
 pub use observed::Observed;
 pub use report::{ExplainedSpike, MeasureReport, NotExplained, Saved, SpikeKind, TraceState};
 pub use run::{Keeping, Loading, MeasureError, MeasureOptions, Progress, measure};

@@ -3,7 +3,7 @@
 use super::report::TraceState;
 use super::run::MeasureOptions;
 use whylate_base::Ns;
-use whylate_probes::{Kind, Lacking, ProbeResult};
+use whylate_probes::{Kind, Lacking, ProbeResult, Workload};
 
 /// Sentences for the report.
 pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &TraceState) -> Vec<String> {
@@ -15,6 +15,14 @@ pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &T
         match probe.kind {
             Kind::Timer(_) =>
                 format!("a measuring thread woke every {} on each measured CPU", probe.interval),
+            Kind::Timerlat(Workload::User) => format!(
+                "the kernel's timerlat tracer woke a measuring thread every {} on each measured CPU",
+                probe.interval
+            ),
+            Kind::Timerlat(Workload::Kernel) => format!(
+                "the kernel's timerlat tracer woke a thread of its own every {} on each measured CPU",
+                probe.interval
+            ),
             Kind::Ipc { .. } =>
                 format!("a thread woke another every {} on each measured CPU", probe.interval),
             Kind::Busy { .. } => "a measuring thread spun on each measured CPU".to_owned(),

@@ -50,7 +50,6 @@ pub struct MeasureReport {
 impl MeasureReport {
     /// As a run, to be compared and claimed by.
     pub fn run(&self) -> Run {
-        let begin = self.spikes.iter().map(|spike| spike.due).min();
         let thread = |cpu: &CpuResult| Measured {
             cpu: cpu.bound.then_some(cpu.cpu),
             name: if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) },
@@ -61,7 +60,6 @@ impl MeasureReport {
             let verdict = spike.answer.as_ref().ok().map(|activation| &activation.verdict);
             Late {
                 cpu: Some(spike.cpu),
-                after: begin.map(|begin| spike.due - begin),
                 latency: spike.latency(),
                 cause: verdict.map(|verdict| verdict.cause.code().to_owned()),
                 culprit: verdict.and_then(|verdict| verdict.by.as_ref()).map(steady_name),
@@ -74,7 +72,8 @@ impl MeasureReport {
             interval: Some(self.probe.interval),
             elapsed: Some(self.elapsed),
             threads: self.cpus.iter().filter(|cpu| cpu.histogram.count() > 0).map(thread).collect(),
-            spikes: self.spikes.iter().map(late).collect(),
+            spikes: (self.probe.worst > 0 || self.over_threshold.is_some())
+                .then(|| self.spikes.iter().map(late).collect()),
             machine: self.machine.clone(),
             notes: Vec::new(),
         }

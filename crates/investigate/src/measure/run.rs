@@ -1,7 +1,8 @@
 //! The controlling thread: starts probe, loads and recorder, looks after them, and puts the report together.
 
-use super::beyond::{Beyond, Wanted};
+use super::beyond::Beyond;
 use super::chronicle::{Chronicle, Listing};
+use super::claimed::Wanted;
 use super::explained::Explain;
 use super::groups::SpikeGroup;
 use super::observed::{DMA_LATENCY, Observed, hold_latency};
@@ -10,6 +11,7 @@ use super::report::{MeasureReport, TraceState};
 use super::store::{Store, StoreError};
 use super::trace::Trace;
 use super::{machine, notes};
+use crate::compare::Prepared;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -243,7 +245,7 @@ impl Run<'_> {
         let mut report = self.report(result, listing, self.trace.state.clone(), loads);
         report.is_complete = true;
         report.observed = without;
-        report.beyond = Some(Beyond::of(&report.run(), self.options.claim));
+        report.beyond = Some(Beyond::of(&Prepared::of(report.run()), self.options.claim));
         if let (Some(mut store), Some(keep)) = (store, &self.options.keep) {
             store.journal(&(keep.journal)(&report));
         }

@@ -28,7 +28,7 @@ impl Busy {
     }
 
     /// Sleeps until the next interval, unless it is that far already.
-    fn rest(&mut self, spin: Ns, sampler: &Sampler<'_>) -> Result<(), SysError> {
+    fn rest(&mut self, spin: Ns, sampler: &Sampler) -> Result<(), SysError> {
         let due = self.pace.due();
         sampler.recorder.due.store(due.0, Relaxed);
         whylate_sys::sleep_until(Clock::Monotonic, due)?;
@@ -50,7 +50,7 @@ impl Meter for Busy {
         Ok(())
     }
 
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError> {
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError> {
         if let Some(spin) = self.spin.filter(|_| self.last >= self.spin_until) {
             self.rest(spin, sampler)?;
         }

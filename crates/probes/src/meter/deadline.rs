@@ -39,7 +39,7 @@ impl Meter for Deadline {
         Ok(())
     }
 
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError> {
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError> {
         let due = self.pace.due();
         sampler.recorder.due.store(due.0, Relaxed);
         whylate_sys::sleep_until(Clock::Monotonic, due)?;

@@ -77,7 +77,7 @@ impl Meter for Hwlat {
         Ok(())
     }
 
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError> {
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError> {
         let due = self.pace.due() + self.offset();
         sampler.recorder.due.store(due.0, Relaxed);
         whylate_sys::sleep_until(Clock::Monotonic, due)?;

@@ -97,7 +97,7 @@ impl Meter for Woken {
     }
 
     #[inline]
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError> {
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError> {
         let link = &*self.link;
         link.waits.store(true, Release);
         link.channel.wait(self.turn)?;

@@ -11,10 +11,11 @@ mod timer;
 pub(crate) use ipc::Link;
 
 use crate::sampler::Sampler;
-use crate::{Kind, Timer};
+use crate::timerlat::{self, Interface, Waiting};
+use crate::{Kind, Timer, WARM_UP};
 use interrupts::Interrupts;
 use std::sync::Arc;
-use whylate_base::Ns;
+use whylate_base::{Cpu, Ns};
 use whylate_sys::SysError;
 
 /// One kind's way to measure. It is made, started twice (to warm up, to measure) and used in its measuring thread.
@@ -24,7 +25,7 @@ pub(crate) trait Meter {
 
     /// Waits for the next sample and takes it; returns within an interval, or a little more where it is late. Nothing in
     /// here may allocate, lock, log, or touch memory that it did not touch in the warm-up.
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError>;
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError>;
 }
 
 /// When rounds are due.
@@ -65,18 +66,29 @@ pub(crate) enum Job {
     Ipc(Arc<Link>),
     Deadline { runtime: Ns, deadline: Option<Ns> },
     Hwlat { width: Ns },
+    Timerlat { interface: Arc<Interface>, cpu: Cpu },
 }
 
 impl Job {
-    /// That of one more thread. `duty` is how much of its time a busy one spins, in percent.
-    pub(crate) fn new(kind: &Kind, duty: u8) -> Result<Job, SysError> {
-        Ok(match *kind {
+    /// That of one more thread. `duty` is how much of its time a busy one spins, in percent. None of timerlat, which
+    /// gives its threads their jobs itself, or has the kernel's.
+    pub(crate) fn new(kind: &Kind, duty: u8) -> Result<Option<Job>, SysError> {
+        Ok(Some(match *kind {
             Kind::Timer(timer) => Job::Timer(timer),
             Kind::Busy { gap, .. } => Job::Busy { gap, duty },
             Kind::Ipc { by, .. } => Job::Ipc(Arc::new(Link::open(by)?)),
             Kind::Deadline { runtime, deadline } => Job::Deadline { runtime, deadline },
             Kind::Hwlat { width } => Job::Hwlat { width },
-        })
+            Kind::Timerlat(_) => return Ok(None),
+        }))
+    }
+
+    /// So many rounds at the start are not counted, at this interval.
+    pub(crate) fn warm_up(&self, interval: Ns) -> u32 {
+        match self {
+            Job::Timerlat { .. } => timerlat::warm_up(interval),
+            _ => WARM_UP,
+        }
     }
 
     /// Makes the meter, in its measuring thread. Where the interrupts of its CPU cannot be counted, says why.
@@ -92,6 +104,7 @@ impl Job {
                 uncounted = interrupts.as_ref().err().cloned();
                 Box::new(hwlat::Hwlat::new(*width, interrupts.ok()))
             }
+            Job::Timerlat { interface, cpu } => Box::new(Waiting::open(Arc::clone(interface), *cpu)?),
         };
         Ok((meter, uncounted))
     }

@@ -26,7 +26,7 @@ impl Meter for Sleep {
     }
 
     #[inline]
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError> {
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError> {
         let due = self.pace.due();
         sampler.recorder.due.store(due.0, Relaxed);
         whylate_sys::sleep_until(Clock::Monotonic, due)?;
@@ -74,7 +74,7 @@ impl<T: Source> Meter for Periodic<T> {
     }
 
     #[inline]
-    fn round(&mut self, sampler: &mut Sampler<'_>) -> Result<(), SysError> {
+    fn round(&mut self, sampler: &mut Sampler) -> Result<(), SysError> {
         let due = self.pace.due();
         sampler.recorder.due.store(due.0, Relaxed);
         let expired = self.timer.wait()?;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! answer ─ findings ─ threads ─ per thread: worst activation ─ limits
-//! answer ─ histograms ─ worst wake-ups ─ findings ─ limits
+//! answer ─ histograms ─ spikes by cause ─ worst wake-ups ─ findings ─ beyond what was seen ─ limits
 //! verdict ─ gates ─ what moved ─ plots ─ claims ─ limits
 //!            each with verdict, timeline (SVG), ledger, evidence, fix
 //! ```
@@ -17,6 +17,7 @@ mod compare;
 mod measure;
 mod section;
 mod summary;
+mod tables;
 
 use crate::{Compared, svg, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};

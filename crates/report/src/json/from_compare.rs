@@ -5,15 +5,17 @@ use super::compare::{
     Tails, Thread, ThreadPart, Verdict,
 };
 use super::from_measure::distribution;
-use crate::compared::{self, Claimed, Compared, Gated};
-use whylate_base::Ns;
+use super::ns;
+use crate::compared::{Claiming, Compared, Gated};
 use whylate_investigate::compare as found;
+use whylate_investigate::measure as measured;
 use whylate_stats as stats;
 
 impl From<&Compared> for Document {
     fn from(compared: &Compared) -> Document {
         let runs = &compared.comparison.runs;
-        let labels = runs.iter().skip(1).map(|run| run.label.clone());
+        let labels = runs.iter().skip(1).map(|run| run.run.label.clone());
+        let label = |at: usize| runs.get(at).map_or_else(String::new, |run| run.run.label.clone());
         Document {
             schema: SCHEMA.to_owned(),
             runs: runs.iter().map(run).collect(),
@@ -24,18 +26,14 @@ impl From<&Compared> for Document {
                 .zip(labels)
                 .map(|(one, label)| pair(one, label))
                 .collect(),
-            gates: compared.gates.iter().map(|gated| gate(gated, label(runs, gated.run))).collect(),
-            claims: compared.claims.iter().map(|claimed| claim(claimed, runs)).collect(),
+            gates: compared.gates.iter().map(|gated| gate(gated, label(gated.run))).collect(),
+            claims: compared.claims.iter().map(|claiming| claim(claiming, runs)).collect(),
         }
     }
 }
 
-fn label(runs: &[stats::Run], at: usize) -> String {
-    runs.get(at).map_or_else(String::new, |run| run.label.clone())
-}
-
-fn run(run: &stats::Run) -> Run {
-    let all = run.all();
+fn run(run: &found::Prepared) -> Run {
+    let (all, run) = (&run.all.histogram, &run.run);
     let thread = |thread: &stats::Measured| Thread {
         name: thread.name.clone(),
         cpu: thread.cpu.map(|cpu| cpu.0),
@@ -49,7 +47,7 @@ fn run(run: &stats::Run) -> Run {
         interval_ns: ns(run.interval),
         elapsed_ns: ns(run.elapsed),
         samples: all.count(),
-        latency_ns: distribution(&all),
+        latency_ns: distribution(all),
         threads: run.threads.iter().map(thread).collect(),
         notes: run.notes.clone(),
     }
@@ -79,7 +77,7 @@ fn pair(pair: &found::Pair, run: String) -> Pair {
         all: part(&pair.all),
         threads: pair.threads.iter().map(thread).collect(),
         causes: pair.causes.iter().map(cause).collect(),
-        settings: pair.settings.as_ref().map(|settings| settings.iter().map(setting).collect()),
+        settings: pair.settings.as_ref().map(|settings| settings.differ.iter().map(setting).collect()),
     }
 }
 
@@ -130,17 +128,18 @@ fn gate(gated: &Gated, run: String) -> Gate {
     Gate { run, gate: gated.judged.gate.to_string(), answer, value_ns: ns(value), thread, why }
 }
 
-fn claim(claimed: &Claimed, runs: &[stats::Run]) -> Claim {
-    let claim = &claimed.claim;
-    let rate = runs.get(claimed.run).and_then(stats::Run::rate).filter(|rate| *rate > 0.0);
+fn claim(claiming: &Claiming, runs: &[found::Prepared]) -> Claim {
+    let claim = &claiming.claimed.claim;
+    let run = runs.get(claiming.run).map(|run| &run.run);
+    let rate = run.and_then(stats::Run::rate).filter(|rate| *rate > 0.0);
     Claim {
-        run: label(runs, claimed.run),
+        run: run.map(|run| run.label.clone()).unwrap_or_default(),
         bound_ns: claim.bound.0,
         probability: claim.probability,
-        carried: match compared::carried(claim) {
-            compared::Carried::Measured => Carried::Measured,
-            compared::Carried::Fitted => Carried::Fitted,
-            compared::Carried::No => Carried::No,
+        carried: match claiming.claimed.answer {
+            measured::Answer::Measured => Carried::Measured,
+            measured::Answer::Fitted => Carried::Fitted,
+            measured::Answer::Contradicted | measured::Answer::NotYet => Carried::No,
         },
         samples: claim.samples,
         exceeded: claim.exceeded,
@@ -150,8 +149,4 @@ fn claim(claimed: &Claimed, runs: &[stats::Run]) -> Claim {
         fitted_ns: ns(claim.fitted.ok().flatten()),
         refused: claim.fitted.err().map(|refusal| refusal.to_string()),
     }
-}
-
-fn ns(time: Option<Ns>) -> Option<i64> {
-    time.map(|time| time.0)
 }

@@ -5,7 +5,7 @@ mod long_run;
 use super::from_ledger::{activation, finding};
 use super::measure::{
     Bucket, CpuResult, Degraded, Distribution, Document, Lacking, Maxima, NotExplained, Probe, Reason,
-    SCHEMA, Setting, Spike, SpikeKind, Trace, TraceState,
+    SCHEMA, Setting, Spike, SpikeKind, Timerlat, Trace, TraceState,
 };
 use whylate_investigate::measure::{
     ExplainedSpike, MeasureReport, NotExplained as Unexplained, SpikeKind as Kind, TraceState as State,
@@ -49,7 +49,7 @@ impl From<&MeasureReport> for Document {
 fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
     let histogram = &result.histogram;
     let (watched, disturbed, smis, overruns) = match result.counts {
-        Counts::None => (None, None, None, None),
+        Counts::None | Counts::Timerlat { .. } => (None, None, None, None),
         Counts::Busy { watched } => (Some(watched), None, None, None),
         Counts::Deadline { overruns } => (None, None, None, Some(overruns)),
         Counts::Hwlat { watched, disturbed, smis } => (Some(watched), Some(disturbed), smis, None),
@@ -81,6 +81,14 @@ fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
         disturbed,
         smis,
         overruns,
+        timerlat: match &result.counts {
+            Counts::Timerlat { irq, thread, lost } => Some(Timerlat {
+                irq_ns: distribution(irq),
+                thread_ns: thread.as_ref().and_then(distribution),
+                lost: *lost,
+            }),
+            _ => None,
+        },
         stuck_since_ns: result.stuck_since.map(|since| since.0),
     }
 }

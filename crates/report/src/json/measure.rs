@@ -273,8 +273,22 @@ pub struct CpuResult {
     /// Periods whose work was not done by the deadline (deadline); null of other probes.
     #[serde(default)]
     pub overruns: Option<u64>,
+    /// The parts of each wake-up (timerlat); null of other probes.
+    #[serde(default)]
+    pub timerlat: Option<Timerlat>,
     /// The instant (CLOCK_MONOTONIC) at which it should have woken and never did; null if it ended well.
     pub stuck_since_ns: Option<i64>,
+}
+
+/// What the timerlat tracer measured on the way to its samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timerlat {
+    /// From when the timer was due until its interrupt; null without samples.
+    pub irq_ns: Option<Distribution>,
+    /// From when it was due until the thread ran; null where that is the sample (`timerlat kernel`), and without samples.
+    pub thread_ns: Option<Distribution>,
+    /// Wake-ups whose events were overwritten before they were read: in no distribution.
+    pub lost: u64,
 }
 
 fn bound() -> bool {

@@ -22,6 +22,7 @@ use crate::Compared;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use whylate_base::Ns;
 use whylate_checks::Report;
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
@@ -116,6 +117,10 @@ pub fn history(lines: &[Line]) -> Value {
 /// The JSON Schema of [`history()`]'s documents.
 pub fn history_schema() -> Value {
     schema::<history::Document>()
+}
+
+fn ns(time: Option<Ns>) -> Option<i64> {
+    time.map(|time| time.0)
 }
 
 fn value(document: &impl Serialize) -> Value {

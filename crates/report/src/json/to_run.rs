@@ -4,6 +4,7 @@ use super::explain::{By, Class};
 use super::measure::{CpuResult, Document, SCHEMA, Spike};
 use serde_json::Value;
 use whylate_base::{Cpu, Ns};
+use whylate_investigate::measure::steady_task;
 use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, layout};
 
 /// The run in a document of schema `whylate.measure/1`; `None`: it is another document.
@@ -16,7 +17,7 @@ pub fn run(value: Value) -> Option<Result<Run, serde_json::Error>> {
 
 impl From<Document> for Run {
     fn from(document: Document) -> Run {
-        let begin = document.spikes.iter().map(|spike| spike.due_ns).min();
+        let says_nothing = document.spikes.is_empty() && document.over_threshold.is_none();
         Run {
             label: String::new(),
             tool: "whylate measure".to_owned(),
@@ -24,7 +25,7 @@ impl From<Document> for Run {
             interval: Some(Ns(document.probe.interval_ns)),
             elapsed: Some(Ns(document.elapsed_ns)),
             threads: document.cpus.iter().filter_map(thread).collect(),
-            spikes: document.spikes.iter().map(|spike| late(spike, begin)).collect(),
+            spikes: (!says_nothing).then(|| document.spikes.iter().map(late).collect()),
             machine: document.machine.into_iter().map(|setting| (setting.name, setting.value)).collect(),
             notes: Vec::new(),
         }
@@ -56,11 +57,10 @@ fn thread(result: &CpuResult) -> Option<Measured> {
     })
 }
 
-fn late(spike: &Spike, begin: Option<i64>) -> Late {
+fn late(spike: &Spike) -> Late {
     let verdict = spike.activation.as_ref().map(|activation| &activation.verdict);
     Late {
         cpu: Some(Cpu(spike.cpu)),
-        after: begin.map(|begin| Ns(spike.due_ns - begin)),
         latency: Ns(spike.latency_ns),
         cause: verdict.map(|verdict| verdict.cause.clone()),
         culprit: verdict.and_then(|verdict| verdict.by.as_ref()).map(culprit),
@@ -71,13 +71,7 @@ fn late(spike: &Spike, begin: Option<i64>) -> Late {
 fn culprit(by: &By) -> String {
     match by {
         By::Task { comm, rank, .. } => {
-            // Which of the pool's workers it is changes as well.
-            let pool = comm.strip_prefix("kworker/").and_then(|rest| rest.split_once(':'));
-            let name = pool.map_or_else(|| comm.clone(), |(pool, _)| format!("kworker/{pool}"));
-            match (rank.class, rank.priority) {
-                (Some(Class::Realtime), Some(priority)) => format!("{name} (priority {priority})"),
-                _ => name,
-            }
+            steady_task(comm, rank.priority.filter(|_| rank.class == Some(Class::Realtime)))
         }
         By::Softirq { name, .. } => format!("softirq {name}"),
         By::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),

@@ -8,15 +8,14 @@ pub(crate) mod palette;
 pub(crate) mod plot;
 pub(crate) mod timeline;
 
-use crate::{Compared, json, words};
+use crate::{Compared, measured, words};
 use maud::{Markup, PreEscaped, html};
 use palette::Fill;
 use std::collections::BTreeSet;
 use timeline::Timeline;
-use whylate_investigate::compare::Comparison;
+use whylate_investigate::compare::{Comparison, Prepared};
 use whylate_investigate::measure::MeasureReport;
 use whylate_ledger::Explanation;
-use whylate_stats::Run;
 
 /// Room for the title above a drawing, and for a line of the legend below it.
 const TITLE: f64 = 34.0;
@@ -54,19 +53,19 @@ pub enum Kind {
 
 /// A measurement's histograms, how rarely it was how late, and when; `None` when nothing was measured.
 pub fn measurement(report: &MeasureReport) -> Option<String> {
-    let runs = [measured_run(report)];
+    let runs = [Prepared::of(report.run())];
     let plots = [
         plot::multiples(&runs, report.probe.threshold),
         plot::ccdf(&runs, false, report.probe.threshold),
         plot::time(&runs, true, false),
     ];
     let plots: Vec<plot::Plot> = plots.into_iter().flatten().collect();
-    (!plots.is_empty()).then(|| plot::file(&words::measured(report), &plots))
+    (!plots.is_empty()).then(|| plot::file(&measured::title(report), &plots))
 }
 
 /// Runs as they are plotted: one below the other, or over each other; with `by_thread`, each thread on its own. `None`
 /// where they have no samples or, of [`Kind::Time`], do not tell when these were.
-pub fn plotted(runs: &[Run], kind: Kind, by_thread: bool) -> Option<String> {
+pub fn plotted(runs: &[Prepared], kind: Kind, by_thread: bool) -> Option<String> {
     let (title, plot) = match kind {
         Kind::Histogram if by_thread => ("Latency, thread by thread", plot::multiples(runs, None)),
         Kind::Histogram => ("Latency", plot::histogram(runs, None)),
@@ -96,13 +95,8 @@ pub fn plain(drawing: &str) -> String {
     plot::plain(drawing)
 }
 
-/// A measurement as what its document holds: the same numbers in the plots and in the JSON.
-pub(crate) fn measured_run(report: &MeasureReport) -> Run {
-    Run::from(json::measure::Document::from(report))
-}
-
-fn labels(runs: &[Run]) -> String {
-    runs.iter().map(|run| words::clean(&run.label)).collect::<Vec<_>>().join(", ")
+fn labels(runs: &[Prepared]) -> String {
+    runs.iter().map(|run| words::clean(&run.run.label)).collect::<Vec<_>>().join(", ")
 }
 
 /// The rules for all that is drawn.

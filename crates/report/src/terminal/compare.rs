@@ -1,11 +1,11 @@
 //! Runs side by side: better or worse, why, and what moved.
 
-use super::layout::{Align, Cell, Page};
+use super::layout::{Align, Cell, Page, distribution};
+use super::long_run;
 use super::paint::Ink;
-use crate::compared::{Carried, Compared, carried, gate, known, signed};
+use crate::compared::{self, Compared, News};
 use crate::words;
-use whylate_investigate::compare::{CauseShift, Pair, Part, Seen, Statistic, Verdict};
-use whylate_stats::{Histogram, Run};
+use whylate_investigate::compare::{CauseShift, Pair, Part, Prepared, Verdict};
 
 /// Rows of settings, and of causes, that are written; the JSON has all.
 const ROWS: usize = 20;
@@ -36,18 +36,16 @@ fn pair(page: &mut Page, compared: &Compared, run: usize, pair: &Pair) {
     pair.why.iter().for_each(|why| page.labelled(2, ("- ", Ink::Faint), &words::clean(why), Ink::Plain));
     page.gap();
     let names = (compared.label(0), compared.label(run));
-    shifts(page, &names, &[("", &pair.all)]);
-    let differ: Vec<(&str, &Part)> = pair
-        .threads
-        .iter()
-        .filter(|(_, part)| part.differs())
-        .map(|(name, part)| (name.as_str(), part))
-        .collect();
-    if !pair.threads.is_empty() {
-        page.gap();
-        match differ.as_slice() {
-            [] => page.line(&[("None of the threads differs on its own by more than chance.", Ink::Faint)]),
-            differ => shifts(page, &names, differ),
+    shifts(page, &names, &[(String::new(), &pair.all)]);
+    match compared::threads(pair) {
+        Ok(differ) if differ.is_empty() => {}
+        Ok(differ) => {
+            page.gap();
+            shifts(page, &names, &differ);
+        }
+        Err(why) => {
+            page.gap();
+            page.line(&[(why, Ink::Faint)]);
         }
     }
     causes(page, &pair.causes);
@@ -55,7 +53,7 @@ fn pair(page: &mut Page, compared: &Compared, run: usize, pair: &Pair) {
 }
 
 /// The quantiles of all threads together, or of some of them one by one.
-fn shifts(page: &mut Page, names: &(String, String), parts: &[(&str, &Part)]) {
+fn shifts(page: &mut Page, names: &(String, String), parts: &[(String, &Part)]) {
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let mut rows = vec![vec![
         faint(""),
@@ -66,30 +64,16 @@ fn shifts(page: &mut Page, names: &(String, String), parts: &[(&str, &Part)]) {
         faint("with 95 %"),
     ]];
     for (name, part) in parts {
-        let mut own = words::clean(name);
-        for shift in &part.shifts {
-            let ink = if shift.is_shown() { Ink::Strong } else { Ink::Plain };
-            let interval = match shift.least.zip(shift.most) {
-                Some((least, most)) => format!("{} to {}", signed(least), signed(most)),
-                None => "too few samples".to_owned(),
-            };
+        let mut own = name.clone();
+        for moved in compared::moved(part) {
+            let ink = if moved.is_shown { Ink::Strong } else { Ink::Plain };
             rows.push(vec![
                 std::mem::take(&mut own).into(),
-                Statistic::Quantile(shift.q).to_string().into(),
-                shift.before.to_string().into(),
-                shift.after.to_string().into(),
-                Cell::new(signed(shift.after - shift.before), ink),
-                Cell::new(interval, Ink::Faint),
-            ]);
-        }
-        if let Some((before, after)) = part.max {
-            rows.push(vec![
-                std::mem::take(&mut own).into(),
-                "max".to_owned().into(),
-                before.to_string().into(),
-                after.to_string().into(),
-                signed(after - before).into(),
-                faint("of a maximum chance says nothing"),
+                moved.statistic.into(),
+                moved.before.into(),
+                moved.after.into(),
+                Cell::new(moved.by, ink),
+                Cell::new(moved.chance, Ink::Faint),
             ]);
         }
     }
@@ -105,51 +89,39 @@ fn causes(page: &mut Page, causes: &[CauseShift]) {
     }
     page.gap();
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let seen = |seen: Option<Seen>| match seen {
-        Some(seen) => format!("{}, up to {}", words::plural(seen.count as u64, "time"), seen.worst),
-        None => "-".to_owned(),
-    };
     let mut rows = vec![vec![faint("cause of late samples"), faint("before"), faint("now"), faint("")]];
     for cause in causes.iter().take(ROWS) {
         let who = match &cause.culprit {
             Some(culprit) => format!("{}, {}", words::clean(&cause.cause), words::clean(culprit)),
             None => words::clean(&cause.cause),
         };
-        let news = match (cause.before, cause.after) {
-            (Some(_), None) => Cell::new("gone", Ink::Green),
-            (None, Some(_)) => Cell::new("new", Ink::Red),
-            _ => Cell::new("", Ink::Plain),
+        let news = News::of(cause);
+        let ink = match news {
+            News::Gone => Ink::Green,
+            News::New => Ink::Red,
+            News::None => Ink::Plain,
         };
-        rows.push(vec![who.into(), seen(cause.before).into(), seen(cause.after).into(), news]);
+        let (before, after) = (compared::seen(cause.before), compared::seen(cause.after));
+        rows.push(vec![who.into(), before.into(), after.into(), Cell::new(news.word(), ink)]);
     }
     page.table(0, &[Align::Left; 4], &rows);
     more(page, causes.len());
-    if causes.iter().any(|cause| !cause.is_sure) {
-        page.paragraph(
-            0,
-            "Not every late sample was explained: one that is gone may be among these.",
-            Ink::Faint,
-        );
+    if let Some(why) = compared::unsure(causes) {
+        page.paragraph(0, why, Ink::Faint);
     }
 }
 
 fn settings(page: &mut Page, pair: &Pair) {
     page.gap();
-    match pair.settings.as_deref() {
-        None => page.paragraph(
-            0,
-            "How the machine was set is not known of both: what changed cannot be told.",
-            Ink::Faint,
-        ),
-        Some([]) => page.paragraph(0, "The machine was set in the same way.", Ink::Faint),
-        Some(settings) => {
+    match compared::settings(pair) {
+        Err(why) => page.paragraph(0, &why, Ink::Faint),
+        Ok(settings) => {
             page.line(&[("What changed in the machine:", Ink::Strong)]);
-            let value =
-                |value: &Option<String>| value.as_deref().map_or_else(|| "-".to_owned(), words::clean);
             for setting in settings.iter().take(ROWS) {
                 let label = format!("{}  ", words::clean(&setting.name));
-                let text = format!("{} -> {}", value(&setting.before), value(&setting.after));
-                page.labelled(2, (&label, Ink::Cyan), &text, Ink::Plain);
+                let (before, after) =
+                    (compared::value(setting.before.as_ref()), compared::value(setting.after.as_ref()));
+                page.labelled(2, (&label, Ink::Cyan), &format!("{before} -> {after}"), Ink::Plain);
             }
             more(page, settings.len());
         }
@@ -165,7 +137,7 @@ fn more(page: &mut Page, all: usize) {
 fn gates(page: &mut Page, compared: &Compared) {
     page.gap();
     for gated in &compared.gates {
-        let (text, is_met) = gate(&gated.judged);
+        let (text, is_met) = compared::gate(&gated.judged);
         let (word, ink) = match is_met {
             Some(true) => ("met    ", Ink::Green),
             Some(false) => ("MISSED ", Ink::Red),
@@ -176,56 +148,29 @@ fn gates(page: &mut Page, compared: &Compared) {
 }
 
 fn claims(page: &mut Page, compared: &Compared) {
-    for claimed in &compared.claims {
+    for claiming in &compared.claims {
         page.gap();
-        let ink = match carried(&claimed.claim) {
-            Carried::Measured => Ink::Green,
-            Carried::Fitted => Ink::Yellow,
-            Carried::No => Ink::Red,
-        };
-        let sentences = compared.claim(claimed);
-        for (at, sentence) in sentences.iter().enumerate() {
-            match at {
-                0 => page.paragraph(0, &format!("{}: {sentence}", compared.label(claimed.run)), ink),
-                _ => page.labelled(2, ("- ", Ink::Faint), sentence, Ink::Plain),
-            }
-        }
+        long_run::claim(page, &compared.label(claiming.run), &claiming.claimed);
     }
 }
 
 /// The runs themselves.
-fn numbers(page: &mut Page, runs: &[Run]) {
+fn numbers(page: &mut Page, runs: &[Prepared]) {
     page.gap();
-    let names = ["run", "samples", "min", "mean", "p50", "p99", "p99.99", "max"];
-    let mut rows = vec![names.map(|name| Cell::new(name, Ink::Faint)).to_vec()];
-    for run in runs {
-        let all: Histogram = run.all();
-        let mut row: Vec<Cell> = [
-            short(&words::clean(&run.label)),
-            words::count(all.count()),
-            known(all.min()),
-            known(all.mean()),
-            known(all.percentile(0.5)),
-            known(all.tail(0.99)),
-            known(all.tail(0.9999)),
-        ]
-        .map(Cell::from)
-        .to_vec();
-        row.push(Cell::new(known(all.max()), Ink::Strong));
-        rows.push(row);
-    }
+    let names = ["run", "samples"].into_iter().chain(words::DISTRIBUTION);
+    let mut rows = vec![names.map(|name| Cell::new(name, Ink::Faint)).collect()];
+    rows.extend(
+        runs.iter().map(|run| distribution(short(&words::clean(&run.run.label)), &run.all.histogram)),
+    );
     let mut aligns = [Align::Right; 8];
     aligns[0] = Align::Left;
     page.table(0, &aligns, &rows);
 }
 
-fn notes(page: &mut Page, runs: &[Run]) {
+fn notes(page: &mut Page, runs: &[Prepared]) {
     page.gap();
-    for run in runs {
-        for note in &run.notes {
-            let note = format!("{}: {}", words::clean(&run.label), words::clean(note));
-            page.labelled(0, ("- ", Ink::Faint), &note, Ink::Faint);
-        }
+    for (label, note) in compared::notes(runs) {
+        page.labelled(0, ("- ", Ink::Faint), &format!("{label}: {note}"), Ink::Faint);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::Style;
 use super::paint::Ink;
+use crate::words;
+use whylate_stats::Histogram;
 
 /// Narrower than this nothing can be laid out: longer lines are the lesser evil.
 const NARROWEST: usize = 60;
@@ -121,6 +123,16 @@ pub(super) enum Align {
 pub(super) struct Cell {
     text: String,
     ink: Ink,
+}
+
+/// A row of a table of distributions: whose it is, how many samples, and the numbers of [`words::DISTRIBUTION`].
+pub(super) fn distribution(name: String, histogram: &Histogram) -> Vec<Cell> {
+    let numbers = words::distribution(histogram);
+    let mut row: Vec<Cell> = [name].into_iter().chain(numbers).map(Cell::from).collect();
+    if let Some(max) = row.last_mut() {
+        max.ink = Ink::Strong;
+    }
+    row
 }
 
 impl Cell {

@@ -1,12 +1,11 @@
 //! A measurement: the answer, the distribution of each CPU, the worst wake-ups and why.
 
-use super::layout::{Align, Cell, Page};
+use super::layout::{Align, Cell, Page, distribution as numbers};
 use super::paint::Ink;
 use super::{activation, long_run, trace};
 use crate::bins::{LogAxis, height};
-use crate::words;
-use whylate_base::Ns;
-use whylate_investigate::measure::{ExplainedSpike, MeasureReport, Observed, SpikeKind, TraceState};
+use crate::{measured, words};
+use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeKind, TraceState};
 use whylate_probes::CpuResult;
 use whylate_stats::Histogram;
 
@@ -16,17 +15,15 @@ const IN_FULL: usize = 2;
 const ROWS: usize = 20;
 
 pub(super) fn write(page: &mut Page, report: &MeasureReport) {
-    page.led(0, ("", Ink::Plain), &words::measured(report), Ink::Strong);
-    page.facts(&words::probe(report));
+    page.led(0, ("", Ink::Plain), &measured::title(report), Ink::Strong);
+    page.facts(&measured::facts(report));
     long_run::loads(page, report);
     page.gap();
     distribution(page, report);
     long_run::groups(page, report);
     spikes(page, report);
     trace::findings(page, &report.findings);
-    if let Some(beyond) = &report.beyond {
-        long_run::beyond(page, beyond);
-    }
+    long_run::beyond(page, report);
     limits(page, report);
 }
 
@@ -42,27 +39,15 @@ fn distribution(page: &mut Page, report: &MeasureReport) {
         if room > to.len() { format!("{from}{to:>room$}") } else { String::new() }
     });
     let drawn = !ends.is_empty();
-    let names = ["CPU", &samples, "min", "mean", "p50", "p99", "p99.99", "max"];
-    let mut rows = vec![names.map(faint).to_vec()];
-    let mut aligns = vec![Align::Right; names.len()];
+    let names = ["CPU", &samples].into_iter().chain(words::DISTRIBUTION);
+    let mut rows = vec![names.map(faint).collect::<Vec<Cell>>()];
+    let mut aligns = vec![Align::Right; rows[0].len()];
     if drawn {
         rows[0].push(faint(&ends));
         aligns.push(Align::Left);
     }
     let mut add = |name: String, histogram: &Histogram| {
-        let time = |time: Option<Ns>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
-        let mut row: Vec<Cell> = [
-            name,
-            words::count(histogram.count()),
-            time(histogram.min()),
-            time(histogram.mean()),
-            time(histogram.percentile(0.5)),
-            time(histogram.tail(0.99)),
-            time(histogram.tail(0.9999)),
-        ]
-        .map(Cell::from)
-        .to_vec();
-        row.push(Cell::new(time(histogram.max()), Ink::Strong));
+        let mut row = numbers(name, histogram);
         if let Some(axis) = axis.filter(|_| drawn) {
             row.push(Cell::new(sparkline(&axis.bins(histogram, columns)), Ink::Cyan));
         }
@@ -72,12 +57,10 @@ fn distribution(page: &mut Page, report: &MeasureReport) {
     let name = |cpu: &CpuResult| if cpu.bound { cpu.cpu.to_string() } else { "any".to_owned() };
     cpus.iter().for_each(|cpu| add(name(cpu), &cpu.histogram));
     if cpus.len() > 1 {
-        let mut all = Histogram::default();
-        cpus.iter().for_each(|cpu| all.merge(&cpu.histogram));
-        add("all".to_owned(), &all);
+        add("all".to_owned(), &report.run().all());
     }
     page.table(0, &aligns, &rows);
-    for note in cpus.iter().flat_map(words::trouble) {
+    for note in cpus.iter().flat_map(measured::trouble) {
         page.labelled(0, ("- ", Ink::Yellow), &note, Ink::Plain);
     }
 }
@@ -158,19 +141,13 @@ fn limits(page: &mut Page, report: &MeasureReport) {
         page.labelled(2, ("because  ", Ink::Faint), &words::clean(&degraded.reason), Ink::Plain);
         page.labelled(2, ("fix      ", Ink::Green), &words::clean(&degraded.remedy), Ink::Plain);
     }
-    let notes: Vec<&String> = match &report.trace {
-        TraceState::Recorded { notes, .. } => notes.iter().collect(),
-        TraceState::Off => Vec::new(),
-        TraceState::Unavailable(why) => {
-            page.gap();
-            page.led(0, ("cannot explain: ", Ink::Yellow), &words::clean(why), Ink::Plain);
-            Vec::new()
-        }
-    };
+    if let TraceState::Unavailable(why) = &report.trace {
+        page.gap();
+        page.led(0, ("cannot explain: ", Ink::Yellow), &words::clean(why), Ink::Plain);
+    }
     page.gap();
-    let observed = report.observed.as_ref().map(Observed::sentence);
-    for note in notes.into_iter().chain(&report.observer).chain(&observed) {
-        page.labelled(0, ("- ", Ink::Faint), &words::clean(note), Ink::Faint);
+    for note in measured::notes(report) {
+        page.labelled(0, ("- ", Ink::Faint), &note, Ink::Faint);
     }
 }
 

@@ -1,15 +1,21 @@
 //! Runs side by side: as text, as a document, as a page, as plots.
 
+use crate::said::{missing, pieces};
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
 use whylate_base::{Cpu, Ns};
-use whylate_investigate::compare::{Gate, compare};
+use whylate_investigate::compare::{Gate, Prepared, compare};
+use whylate_investigate::measure::Claimed;
 use whylate_report::svg::{Kind, plotted, shifted};
-use whylate_report::{Claimed, Compared, Gated, html, json, svg, terminal};
-use whylate_stats::{Bucket, Claim, Exact, Histogram, Late, Maxima, Measured, Run};
+use whylate_report::{Claiming, Compared, Gated, html, json, markdown, svg, terminal};
+use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run};
 
 /// A triangle around `body` and, of the first CPU, one far beyond it.
-fn run(label: &str, body: i64, rogue: Option<i64>) -> Run {
+fn run(label: &str, body: i64, rogue: Option<i64>) -> Prepared {
+    Prepared::of(measured(label, body, rogue))
+}
+
+fn measured(label: &str, body: i64, rogue: Option<i64>) -> Run {
     let latencies =
         |cpu: i64| (0..6_000).map(move |at| body + (at * 7_919 % 2_003) + (at * 104_729 % 2_011) + cpu * 40);
     let thread = |cpu: u32| {
@@ -27,7 +33,6 @@ fn run(label: &str, body: i64, rogue: Option<i64>) -> Run {
     };
     let spike = |latency| Late {
         cpu: Some(Cpu(0)),
-        after: None,
         latency: Ns(latency),
         cause: Some("higher-priority-task".to_owned()),
         culprit: Some("multipathd (priority 99)".to_owned()),
@@ -39,7 +44,7 @@ fn run(label: &str, body: i64, rogue: Option<i64>) -> Run {
         interval: Some(Ns(1_000_000)),
         elapsed: Some(Ns::from_secs(6)),
         threads: vec![thread(0), thread(1)],
-        spikes: rogue.map(spike).into_iter().collect(),
+        spikes: Some(rogue.map(spike).into_iter().collect()),
         machine: vec![(
             "service multipathd".to_owned(),
             if rogue.is_some() { "active" } else { "inactive" }.to_owned(),
@@ -51,11 +56,9 @@ fn run(label: &str, body: i64, rogue: Option<i64>) -> Run {
 fn compared() -> Compared {
     let runs = vec![run("before.json", 6_000, Some(331_000)), run("after.json", 6_000, None)];
     let gates = Gate::list("p99<50us,max<9us,p99.9999<1ms").expect("gates");
-    let gates = gates.iter().map(|gate| Gated { run: 1, judged: gate.judge(&runs[1]) }).collect();
-    let claim = |at: usize| Claimed {
-        run: at,
-        claim: Claim::of(&runs[at].all(), runs[at].maxima().as_ref(), Ns(100_000), 1e-6),
-    };
+    let gates = gates.iter().map(|gate| Gated { run: 1, judged: gate.judge(&runs[1].run) }).collect();
+    let wanted = "100us@1e-6".parse().expect("a claim");
+    let claim = |at: usize| Claiming { run: at, claimed: Claimed::of(&runs[at], wanted) };
     let claims = vec![claim(0), claim(1)];
     Compared { comparison: compare(runs), gates, claims }
 }
@@ -63,13 +66,14 @@ fn compared() -> Compared {
 /// Names that would be markup, escape sequences and directions.
 fn hostile() -> Compared {
     let evil = "<script>alert(1)</script>\x1b[31m\u{202e}&\"'";
-    let mut runs = vec![run(evil, 6_000, Some(331_000)), run(evil, 9_000, None)];
+    let mut runs = vec![measured(evil, 6_000, Some(331_000)), measured(evil, 9_000, None)];
     for run in &mut runs {
         run.threads[0].name = evil.to_owned();
         run.notes = vec![evil.to_owned()];
         run.machine[0].0 = evil.to_owned();
-        run.spikes.iter_mut().for_each(|spike| spike.culprit = Some(evil.to_owned()));
+        run.spikes.iter_mut().flatten().for_each(|spike| spike.culprit = Some(evil.to_owned()));
     }
+    let runs = runs.into_iter().map(Prepared::of).collect();
     Compared { comparison: compare(runs), gates: Vec::new(), claims: Vec::new() }
 }
 
@@ -77,7 +81,27 @@ fn hostile() -> Compared {
 fn text_and_document_are_as_before() {
     let style = terminal::Style::default();
     assert_current(&fixture("compare.txt"), &terminal::compared(&compared(), &style));
+    assert_current(&fixture("compare.md"), &markdown::compared(&compared()));
+    assert_current(&fixture("compare.html"), &html::compared(&compared()));
     assert_current(&fixture("compare.json"), &format!("{:#}\n", json::compared(&compared())));
+}
+
+#[test]
+fn page_and_markdown_say_what_the_terminal_says() {
+    let mut unsure = compared();
+    unsure.comparison.pairs[0].causes[0].is_sure = false;
+    unsure.comparison.pairs[0].settings = None;
+    for compared in [compared(), unsure] {
+        let text = terminal::compared(&compared, &terminal::Style { color: false, width: 4_000 });
+        let mut said = pieces(&text);
+        // Titles that are longer there, and a mark beside the run's name.
+        let other = ["cause of late samples", "run", "missed after.json"];
+        said.retain(|piece| !other.contains(&piece.as_str()));
+        assert!(said.len() > 50, "{text}");
+        for page in [html::compared(&compared), markdown::compared(&compared)] {
+            assert_eq!(missing(said.clone(), &page), Vec::<String>::new());
+        }
+    }
 }
 
 #[test]
@@ -139,7 +163,7 @@ fn whatever_was_measured_can_be_drawn() {
     ] {
         let is_empty = histogram.count() == 0;
         let threads = vec![Measured { histogram, ..Measured::default() }];
-        let runs = [Run { threads, ..Run::default() }];
+        let runs = [Prepared::of(Run { threads, ..Run::default() })];
         for kind in [Kind::Histogram, Kind::Ccdf, Kind::Time] {
             for by_thread in [false, true] {
                 let drawing = plotted(&runs, kind, by_thread);

@@ -1,10 +1,12 @@
 //! The HTML file: whole, self-contained, and safe whatever a thread calls itself.
 
 use crate::check::{mixed, unread};
+use crate::said::{missing, pieces};
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_ledger::{Lane, Occupant, Slice};
 use whylate_report::html::{checked, explanation, measurement};
+use whylate_report::terminal;
 
 #[test]
 fn page_is_as_before() {
@@ -110,6 +112,38 @@ fn all_that_matters_is_there_without_script() {
         assert!(page.contains(text), "{text}");
     }
     assert_eq!(page.matches("<svg class=\"timeline\"").count(), 4, "one for each activation");
+}
+
+/// Loads, spikes by cause, the claim, what lies beyond, what is to be known of it all.
+#[test]
+fn the_page_of_a_measurement_says_what_the_terminal_says() {
+    for sample in [sample::measurement(), sample::poor_measurement()] {
+        let text = terminal::measurement(&sample, &terminal::Style { color: false, width: 4_000 });
+        // Of activations the page says the same in another way: a timeline, and words for numbers.
+        let without: Vec<&str> = text
+            .split("\n\n")
+            .filter(|part| !part.contains(" by the thread's clock"))
+            .filter(|part| !part.starts_with("worst ") && !part.starts_with("CPU "))
+            .collect();
+        assert!(without.len() >= 2, "{text}");
+        let mut said = pieces(&without.join("\n"));
+        // Labels, for which the page has colours and signs.
+        let labels = ["fix", "because", "warning", "warning[rogue-priority]"];
+        said.retain(|piece| !labels.contains(&piece.as_str()));
+        let missing = missing(said, &markup(&measurement(&sample)));
+        assert_eq!(missing, Vec::<String>::new());
+    }
+}
+
+/// A group leads to the worst of its spikes that is listed, a mark in the plot to its own.
+#[test]
+fn what_is_linked_is_there() {
+    let page = markup(&measurement(&sample::measurement()));
+    let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(links.contains(&"spike-0") && links.contains(&"spike-1"), "{links:?}");
+    for link in links {
+        assert_eq!(page.matches(&format!("id=\"{link}\"")).count(), 1, "{link}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod compare;
 mod html;
 mod json;
 mod plan;
+mod said;
 mod sample;
 mod schema_check;
 mod svg;

@@ -3,7 +3,8 @@
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
 use whylate_investigate::measure::{
-    Beyond, ExplainedSpike, MeasureReport, NotExplained, SpikeGroup, SpikeKind, TraceState,
+    Answer, Beyond, Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind,
+    TraceState,
 };
 use whylate_ledger::{
     Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes,
@@ -11,7 +12,8 @@ use whylate_ledger::{
 };
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Lacking, Probe};
-use whylate_stats::{Level, Maxima, Refusal, Rhythm};
+use whylate_stats::compare::Shift;
+use whylate_stats::{Claim, Level, Maxima, Refusal, Rhythm};
 use whylate_sys::SchedParams;
 
 const CPU: Cpu = Cpu(1);
@@ -514,9 +516,33 @@ pub(crate) fn measurement() -> MeasureReport {
                 Some(Level { estimate: us(300), upper: None }),
             ]),
             by_blocks: Err(Refusal::TooFew { what: "samples", have: 20_000, needed: 40_000 }),
-            claim: None,
+            claim: Some(Claimed {
+                claim: Claim {
+                    bound: us(400),
+                    probability: 1e-9,
+                    exceeded: 0,
+                    samples: 20_000,
+                    at_most: 1.5e-4,
+                    more: Some(2_995_712_272),
+                    fitted: Ok(None),
+                },
+                answer: Answer::NotYet,
+                longer: Some(Ns::from_secs(1_497_856)),
+            }),
         }),
-        observed: None,
+        observed: Some(Observed {
+            elapsed: Ns::from_secs(3),
+            samples: 6_000,
+            max: Some(us(87)),
+            shifts: vec![Shift {
+                q: 0.5,
+                before: Ns(6_900),
+                after: Ns(8_000),
+                least: Some(Ns(1_040)),
+                most: Some(Ns(1_160)),
+            }],
+            tails: None,
+        }),
         is_complete: true,
     }
 }

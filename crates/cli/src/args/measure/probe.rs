@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use whylate_base::{CpuSet, Ns, Policy};
-use whylate_probes::{Ipc, Kind, Probe, Timer, Waker};
+use whylate_probes::{Ipc, Kind, Probe, Timer, Waker, Workload};
 
 /// How long is measured unless chosen otherwise.
 const DURATION: Ns = Ns::from_secs(10);
@@ -26,7 +26,7 @@ pub(crate) struct ProbeArgs {
     /// The CPUs to measure, such as 0-3,8; default: all this process may use
     #[arg(short, long, visible_short_alias = 'a', value_name = "LIST", num_args = 0..=1, value_parser = super::super::some_cpus)]
     cpus: Option<Option<CpuSet>>,
-    /// The real-time priority of the measuring threads, 1 to 99 [default: 80; of hwlat 99]
+    /// The real-time priority of the measuring threads, 1 to 99 [default: 80; of hwlat 99, of timerlat 95]
     #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=99))]
     priority: Option<u32>,
     /// Their policy: fifo, rr or other [default: fifo; of busy without -p: other]
@@ -57,7 +57,7 @@ pub(crate) struct ProbeArgs {
     /// Also print a histogram up to this many us, as cyclictest does; -h N, with a number, is the same
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "json")]
     histogram: Option<u32>,
-    /// The same with a column more, the sum of all threads
+    /// The same with a column more for the sum of all threads, where there are several
     #[arg(short = 'H', long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["histogram", "json"])]
     histofall: Option<u32>,
     /// Show no progress
@@ -102,6 +102,10 @@ pub(crate) struct ProbeArgs {
     /// Of the hwlat probe: how long a window lasts [default: 500us]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     width: Option<Ns>,
+    /// Of the timerlat probe: whose thread is woken, one of this program or the kernel's own (user, kernel)
+    /// [default: user where the kernel can, since 6.5]
+    #[arg(long, value_name = "WHOSE")]
+    timerlat: Option<Workload>,
 }
 
 /// The kinds of probe.
@@ -117,6 +121,8 @@ pub(crate) enum ProbeName {
     Deadline,
     /// What takes the CPU away behind the kernel's back: firmware, hypervisor
     Hwlat,
+    /// How late the kernel's timerlat tracer finds interrupt, thread and return from user space, as rtla
+    Timerlat,
 }
 
 impl ProbeName {
@@ -221,6 +227,7 @@ impl ProbeArgs {
                 }
             }
             ProbeName::Hwlat => Kind::Hwlat { width: self.width.unwrap_or(Ns::from_us(500)) },
+            ProbeName::Timerlat => Kind::Timerlat(self.timerlat.unwrap_or_else(Workload::of_this_kernel)),
         }
     }
 
@@ -243,7 +250,7 @@ impl ProbeArgs {
     }
 
     fn only_own_options(&self) -> Result<()> {
-        use ProbeName::{Busy, Deadline, Hwlat, Ipc, Timer};
+        use ProbeName::{Busy, Deadline, Hwlat, Ipc, Timer, Timerlat};
         let given = [
             ("--timer", Timer, self.timer.is_some()),
             ("--ipc", Ipc, self.ipc.is_some()),
@@ -254,6 +261,7 @@ impl ProbeArgs {
             ("--runtime", Deadline, self.runtime.is_some()),
             ("--deadline", Deadline, self.deadline.is_some()),
             ("--width", Hwlat, self.width.is_some()),
+            ("--timerlat", Timerlat, self.timerlat.is_some()),
         ];
         match given.into_iter().find(|&(_, of, given)| given && of != self.probe) {
             Some((option, of, _)) => bail!(
@@ -368,6 +376,8 @@ mod tests {
             Kind::Deadline { runtime: Ns::from_us(800), deadline: Some(Ns::from_ms(2)) }
         );
         assert_eq!(probe("--probe hwlat").priority, 99);
+        let timerlat = probe("--probe timerlat --timerlat kernel");
+        assert_eq!((timerlat.kind, timerlat.priority), (Kind::Timerlat(Workload::Kernel), 95));
         let other = parsed("--ipc futex").expect("parsed").probe().expect_err("of another probe").to_string();
         assert!(other.contains("--probe ipc"), "{other}");
     }

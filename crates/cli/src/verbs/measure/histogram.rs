@@ -6,8 +6,10 @@ use whylate_export::latencies::{self, Form};
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
 
 /// As cyclictest prints it: samples from `upto` microseconds on are overflows; with `sum`, a last column has all threads
-/// together.
+/// together where there are several.
 pub(super) fn text(mut run: Run, upto: u32, sum: bool) -> io::Result<String> {
+    let threads = run.threads.len();
+    let sum = sum && threads > 1;
     if sum {
         let histogram = run.all();
         run.threads.push(Measured { name: "all".to_owned(), histogram, ..Measured::default() });
@@ -16,7 +18,20 @@ pub(super) fn text(mut run: Run, upto: u32, sum: bool) -> io::Result<String> {
     run.threads.iter_mut().for_each(|thread| thread.histogram = cut(&thread.histogram, limit));
     let mut text = Vec::new();
     latencies::write(&run, Form::Histogram, &mut text)?;
-    String::from_utf8(text).map_err(io::Error::other)
+    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    if !sum {
+        return Ok(text);
+    }
+    let lines = text.lines().filter_map(|line| as_summed(line, threads));
+    Ok(lines.map(|line| format!("{line}\n")).collect())
+}
+
+/// A line as cyclictest's -H has it: the sum of all threads has no minimum, no mean and no thread (`print_hist`).
+fn as_summed(line: &str, threads: usize) -> Option<&str> {
+    if ["# Min Latencies:", "# Avg Latencies:"].iter().any(|start| line.starts_with(start)) {
+        return line.rsplit_once(' ').map(|(rest, _)| rest);
+    }
+    Some(line).filter(|line| !line.starts_with(&format!("# Thread {threads}:")))
 }
 
 /// The same samples; those from `limit` on in no bucket.
@@ -39,6 +54,8 @@ mod tests {
             ..Measured::default()
         };
         let run = Run { threads: vec![thread(&[1, 2, 2]), thread(&[2, 50])], ..Run::default() };
+        let one = text(Run { threads: vec![thread(&[1])], ..Run::default() }, 10, true).expect("memory");
+        assert!(one.contains("\n000001 000001\n"), "no sum of one thread: {one}");
         let text = text(run, 10, true).expect("memory does not fail");
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(
@@ -47,10 +64,13 @@ mod tests {
         );
         for line in [
             "# Total: 000000003 000000001 000000004",
-            "# Max Latencies: 00002 00050 00050",
+            "# Min Latencies: 00001 00002\n",
+            "# Avg Latencies: 00001 00026\n",
+            "# Max Latencies: 00002 00050 00050\n",
             "# Histogram Overflows: 00000 00001 00001",
         ] {
             assert!(text.contains(line), "{line} is not in {text}");
         }
+        assert!(text.contains("# Thread 1:") && !text.contains("# Thread 2:"), "{text}");
     }
 }

@@ -51,6 +51,13 @@ impl Tracefs {
         self.instances(pid).iter().any(is_on)
     }
 
+    /// The settings that timerlat and osnoise share; none where the kernel has neither.
+    pub(crate) fn osnoise(&self) -> BTreeMap<String, String> {
+        let files = fs::read_dir(self.root.join("osnoise")).into_iter().flatten().flatten();
+        let text = |path: &Path| fs::read_to_string(path).ok();
+        files.filter_map(|file| Some((file.file_name().into_string().ok()?, text(&file.path())?))).collect()
+    }
+
     /// The settings that all tracers of the machine share.
     pub(crate) fn settings(&self) -> BTreeMap<String, String> {
         let files = [

@@ -1,15 +1,12 @@
 //! Groups, loads, claims and what the observer changed.
 
 use super::super::measure::{Answer, Beyond, Claim, Fit, Group, Level, Load, Observed, Shift};
-use whylate_base::Ns;
+use super::super::ns;
+use crate::claims;
 use whylate_investigate::measure as measured;
 use whylate_investigate::measure::{Claimed, RARE, SpikeGroup};
 use whylate_probes::load::LoadReport;
 use whylate_stats as stats;
-
-fn ns(time: Option<Ns>) -> Option<i64> {
-    time.map(|time| time.0)
-}
 
 pub(super) fn group(group: &SpikeGroup) -> Group {
     Group {
@@ -68,7 +65,7 @@ fn claim(claimed: &Claimed) -> Claim {
         samples,
         at_most,
         longer_ns: ns(claimed.longer),
-        why: claimed.sentence(),
+        why: claims::sentences(claimed).join("; "),
     }
 }
 

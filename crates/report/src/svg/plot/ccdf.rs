@@ -8,7 +8,8 @@ use super::series::{self, Series};
 use super::{BELOW, LEFT, Plot, TOP, WIDTH, path, thinned};
 use maud::{Markup, html};
 use whylate_base::Ns;
-use whylate_stats::{Histogram, Run, Tail};
+use whylate_investigate::compare::Prepared;
+use whylate_stats::{Histogram, Tail};
 
 const HEIGHT: f64 = 380.0;
 const RIGHT: f64 = 110.0;
@@ -20,38 +21,39 @@ const FARTHEST: f64 = 8.0;
 const FITS: usize = 6;
 
 /// Each run, or each thread, with its fit or why there is none. `None` without samples.
-pub(crate) fn ccdf(runs: &[Run], by_thread: bool, threshold: Option<Ns>) -> Option<Plot> {
+pub(crate) fn ccdf(runs: &[Prepared], by_thread: bool, threshold: Option<Ns>) -> Option<Plot> {
     let all = Series::of(runs, by_thread);
     let (from, mut to) = series::span(&all)?;
     let mut notes = Vec::new();
-    let fits: Vec<Option<Tail>> = match all.len() {
+    let fits: Vec<Option<&Tail>> = match all.len() {
         0..=FITS => all.iter().map(|series| fit(series, &mut notes)).collect(),
         _ => vec![None; all.len()],
     };
-    let most = all.iter().map(|series| series.histogram.count()).max().unwrap_or(1) as f64;
+    let most = all.iter().map(|series| series.histogram().count()).max().unwrap_or(1) as f64;
     let is_fitted = fits.iter().any(Option::is_some);
     let lowest = if is_fitted { BEYOND / most } else { 0.6 / most };
     for (series, tail) in all.iter().zip(&fits) {
-        if let Some(level) = tail.as_ref().and_then(|tail| tail.level(lowest)) {
+        if let Some(level) = tail.and_then(|tail| tail.level(lowest)) {
             to = to.max((level.estimate.0 as f64 * 1.1).min(series.max() * FARTHEST));
         }
     }
     let frame = Frame { left: LEFT, top: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT };
     let scaled =
         Scaled { frame, x: Axis::new(Unit::Latency, from, to), y: Axis::new(Unit::Share, lowest, 1.0) };
-    let lines: Vec<(&Series, Vec<(f64, f64)>)> =
-        all.iter().map(|series| (series, measured(&scaled, &series.histogram))).collect();
+    let lines: Vec<(&Series<'_>, Vec<(f64, f64)>)> =
+        all.iter().map(|series| (series, measured(&scaled, series.histogram()))).collect();
     let fitted: Vec<Vec<(f64, f64)>> = fits
         .iter()
-        .map(|tail| tail.as_ref().map_or_else(Vec::new, |tail| beyond(&scaled, tail, to, lowest)))
+        .map(|tail| tail.map_or_else(Vec::new, |tail| beyond(&scaled, tail, to, lowest)))
         .collect();
     let mut places = Places::new(&frame, RIGHT - 4.0);
     fitted.iter().for_each(|points| places.line(points));
     let below = frame.bottom() + BELOW;
     let (names, used) = series::named(&mut places, &lines, below);
+    let limit = limit(&scaled, threshold, Some(&mut places));
     let drawing = html! {
         (scaled.axes(Some("latency"), Some("share of samples at least so late")))
-        (limit(&scaled, threshold))
+        (limit)
         @for (at, (series, points)) in series::in_order(&lines) { (drawn(series, points, &fitted[at])) }
         (names)
     };
@@ -70,17 +72,15 @@ pub(crate) fn ccdf(runs: &[Run], by_thread: bool, threshold: Option<Ns>) -> Opti
     })
 }
 
-fn fit(series: &Series, notes: &mut Vec<String>) -> Option<Tail> {
-    match Tail::fit(&series.histogram, series.maxima.as_ref()) {
-        Ok(tail) => Some(tail),
-        Err(refusal) => {
-            notes.push(format!("{}: no tail is fitted: {refusal}.", series.name));
-            None
-        }
-    }
+fn fit<'a>(series: &Series<'a>, notes: &mut Vec<String>) -> Option<&'a Tail> {
+    series
+        .samples
+        .tail()
+        .map_err(|refusal| notes.push(format!("{}: no tail is fitted: {refusal}.", series.name)))
+        .ok()
 }
 
-fn drawn(series: &Series, points: &[(f64, f64)], fitted: &[(f64, f64)]) -> Markup {
+fn drawn(series: &Series<'_>, points: &[(f64, f64)], fitted: &[(f64, f64)]) -> Markup {
     html! {
         g class=(series.class()) tabindex="0" role="img" aria-label=(series.about()) {
             title { (series.about()) }

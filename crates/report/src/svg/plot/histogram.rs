@@ -4,10 +4,11 @@ use super::frame::{Frame, Scaled};
 use super::place::Places;
 use super::scale::{Axis, Unit};
 use super::series::{self, Series};
-use super::{BELOW, LEFT, Plot, TOP, WIDTH, columns, path};
+use super::{BELOW, LEFT, Plot, TOP, WIDTH, columns, path, px};
 use maud::{Markup, html};
 use whylate_base::Ns;
-use whylate_stats::{Histogram, Run};
+use whylate_investigate::compare::Prepared;
+use whylate_stats::Histogram;
 
 const HEIGHT: f64 = 330.0;
 const COLUMNS: usize = 140;
@@ -15,10 +16,10 @@ const COLUMNS: usize = 140;
 const RIGHT: f64 = 24.0;
 
 /// The runs, or the threads of the only one. `None` without samples.
-pub(crate) fn histogram(runs: &[Run], threshold: Option<Ns>) -> Option<Plot> {
+pub(crate) fn histogram(runs: &[Prepared], threshold: Option<Ns>) -> Option<Plot> {
     let all = Series::of(runs, runs.len() == 1);
     let (from, to) = series::span(&all)?;
-    let histograms: Vec<&Histogram> = all.iter().map(|series| &series.histogram).collect();
+    let histograms: Vec<&Histogram> = all.iter().map(|series| series.histogram()).collect();
     let edges = columns::edges(&histograms, COLUMNS);
     let heights = Heights::of(&all);
     let counts: Vec<Vec<u64>> = histograms.iter().map(|one| columns::counts(one, &edges)).collect();
@@ -27,13 +28,14 @@ pub(crate) fn histogram(runs: &[Run], threshold: Option<Ns>) -> Option<Plot> {
     let outlines = all.iter().zip(&counts).map(|(series, counts)| {
         (series, outline(&scaled, &edges, |column| heights.of_count(counts[column], series)))
     });
-    let lines: Vec<(&Series, Vec<(f64, f64)>)> = outlines.collect();
+    let lines: Vec<(&Series<'_>, Vec<(f64, f64)>)> = outlines.collect();
     let mut places = Places::new(&frame, RIGHT - 4.0);
     let below = frame.bottom() + BELOW;
     let (names, used) = series::named(&mut places, &lines, below);
+    let limit = limit(&scaled, threshold, Some(&mut places));
     let drawing = html! {
         (scaled.axes(Some("latency"), Some(heights.title())))
-        (limit(&scaled, threshold))
+        (limit)
         @for (_, (series, points)) in series::in_order(&lines) { (line(series, points, lines.len() == 1)) }
         (names)
     };
@@ -60,18 +62,18 @@ pub(super) enum Heights {
 
 impl Heights {
     /// Counts are what people know; they mislead only where one line has a multiple of the other's.
-    pub(super) fn of(all: &[Series]) -> Heights {
-        let counts = || all.iter().map(|series| series.histogram.count());
+    pub(super) fn of(all: &[Series<'_>]) -> Heights {
+        let counts = || all.iter().map(|series| series.histogram().count());
         match (counts().min(), counts().max()) {
             (Some(least), Some(most)) if most / least.max(1) >= 2 => Heights::Shares,
             _ => Heights::Counts,
         }
     }
 
-    pub(super) fn of_count(self, count: u64, series: &Series) -> f64 {
+    pub(super) fn of_count(self, count: u64, series: &Series<'_>) -> f64 {
         match self {
             Heights::Counts => count as f64,
-            Heights::Shares => count as f64 / series.histogram.count().max(1) as f64,
+            Heights::Shares => count as f64 / series.histogram().count().max(1) as f64,
         }
     }
 
@@ -82,13 +84,13 @@ impl Heights {
         }
     }
 
-    pub(super) fn axis(self, all: &[Series], counts: &[Vec<u64>]) -> Axis {
+    pub(super) fn axis(self, all: &[Series<'_>], counts: &[Vec<u64>]) -> Axis {
         let highest = all
             .iter()
             .zip(counts)
             .flat_map(|(series, counts)| counts.iter().map(move |&count| self.of_count(count, series)));
         let highest = highest.fold(0.0, f64::max) * 1.5;
-        let most = all.iter().map(|series| series.histogram.count()).max().unwrap_or(1);
+        let most = all.iter().map(|series| series.histogram().count()).max().unwrap_or(1);
         match self {
             Heights::Counts => Axis::new(Unit::Count, 0.7, highest.max(10.0)),
             Heights::Shares => Axis::new(Unit::Share, 0.7 / most as f64, highest),
@@ -128,7 +130,7 @@ pub(super) fn outline(scaled: &Scaled, edges: &[Ns], height: impl Fn(usize) -> f
 }
 
 /// A line with what it says when it is pointed at or focused.
-pub(super) fn line(series: &Series, points: &[(f64, f64)], is_filled: bool) -> Markup {
+pub(super) fn line(series: &Series<'_>, points: &[(f64, f64)], is_filled: bool) -> Markup {
     html! {
         g class=(series.class()) tabindex="0" role="img" aria-label=(series.about()) {
             title { (series.about()) }
@@ -138,17 +140,19 @@ pub(super) fn line(series: &Series, points: &[(f64, f64)], is_filled: bool) -> M
     }
 }
 
-/// Where samples begin to be too late.
-pub(super) fn limit(scaled: &Scaled, threshold: Option<Ns>) -> Markup {
-    let threshold = threshold.filter(|threshold| scaled.x.holds(threshold.0 as f64));
+/// Where samples begin to be too late, with its name where there is room for it in `places`.
+pub(super) fn limit(scaled: &Scaled, threshold: Option<Ns>, places: Option<&mut Places>) -> Markup {
+    let Some(threshold) = threshold.filter(|threshold| scaled.x.holds(threshold.0 as f64)) else {
+        return html! {};
+    };
+    let (x, top, bottom) = (scaled.x(threshold.0 as f64), scaled.frame.top, scaled.frame.bottom());
+    let name = format!("threshold {threshold}");
+    let near = [14.0, 30.0, 46.0, 62.0].map(|below| (x, top + below));
+    let placed = places.and_then(|places| places.name(&name, &near));
     html! {
-        @if let Some(threshold) = threshold {
-            @let x = super::px(scaled.x(threshold.0 as f64));
-            g.limit {
-                line x1=(x) x2=(x) y1=(super::px(scaled.frame.top)) y2=(super::px(scaled.frame.bottom())) {
-                    title { "threshold " (threshold) }
-                }
-            }
+        g.limit {
+            line x1=(px(x)) x2=(px(x)) y1=(px(top)) y2=(px(bottom)) { title { (name) } }
+            @if let Some(placed) = placed { text x=(px(placed.x)) y=(px(placed.y)) { (placed.text) } }
         }
     }
 }

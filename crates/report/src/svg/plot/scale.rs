@@ -5,8 +5,8 @@ use whylate_base::Ns;
 
 /// Room that a label's character takes.
 pub(super) const CHARACTER: f64 = 6.6;
-/// And one of a bold name.
-pub(super) const BOLD: f64 = 7.4;
+/// And one of a bold name, in capitals and digits for the most part.
+pub(super) const BOLD: f64 = 8.0;
 /// Between two labels.
 const APART: f64 = 12.0;
 const LINE: f64 = 15.0;

@@ -4,49 +4,47 @@ use super::place::{Placed, Places};
 use super::{LEFT, WIDTH, px};
 use crate::words;
 use maud::{Markup, html};
-use whylate_base::{Cpu, Ns};
-use whylate_stats::{Histogram, Maxima, Run};
+use whylate_base::Cpu;
+use whylate_investigate::compare::{Prepared, Samples};
+use whylate_stats::{Histogram, Maxima};
 
 /// So many have a colour of their own; those with the largest maxima.
 pub(super) const COLORS: usize = 8;
 
 /// One line.
 #[derive(Clone, Debug)]
-pub(super) struct Series {
+pub(super) struct Series<'a> {
     pub(super) name: String,
-    pub(super) histogram: Histogram,
-    pub(super) maxima: Option<Maxima>,
-    /// Its run among the runs, and its CPU where it is one thread.
+    pub(super) samples: Samples<'a>,
+    /// Its run among the runs.
     pub(super) run: usize,
-    pub(super) cpu: Option<Cpu>,
     /// Which colour; `None`: it is one of many, in grey.
     pub(super) color: Option<usize>,
 }
 
-impl Series {
+impl<'a> Series<'a> {
     /// Of each run's threads together, or of each thread; those without samples are left out.
-    pub(super) fn of(runs: &[Run], by_thread: bool) -> Vec<Series> {
-        let mut all: Vec<Series> = Vec::new();
+    pub(super) fn of(runs: &'a [Prepared], by_thread: bool) -> Vec<Series<'a>> {
+        let mut all: Vec<Series<'a>> = Vec::new();
+        let mut add = |name, samples, run| all.push(Series { name, samples, run, color: None });
         for (at, run) in runs.iter().enumerate() {
-            let label = words::clean(&run.label);
+            let label = words::clean(&run.run.label);
             if !by_thread {
-                all.push(Series::new(label, run.all(), run.maxima(), at, None));
+                add(label, run.together(), at);
                 continue;
             }
-            for thread in &run.threads {
-                let name = match runs.len() {
-                    1 => words::clean(&thread.name),
-                    _ => format!("{label}, {}", words::clean(&thread.name)),
-                };
-                all.push(Series::new(name, thread.histogram.clone(), thread.maxima.clone(), at, thread.cpu));
+            for samples in run.threads() {
+                let thread = words::clean(&samples.measured.name);
+                let name = if runs.len() == 1 { thread } else { format!("{label}, {thread}") };
+                add(name, samples, at);
             }
         }
-        all.retain(|series| series.histogram.count() > 0);
+        all.retain(|series| series.histogram().count() > 0);
         if all.len() == 1 && all[0].name.is_empty() {
             all[0].name = "all".to_owned();
         }
         let mut latest: Vec<usize> = (0..all.len()).collect();
-        latest.sort_by_key(|&at| std::cmp::Reverse(all[at].histogram.max()));
+        latest.sort_by_key(|&at| std::cmp::Reverse(all[at].histogram().max()));
         latest.truncate(COLORS);
         latest.sort_unstable();
         for (color, at) in latest.into_iter().enumerate() {
@@ -55,14 +53,18 @@ impl Series {
         all
     }
 
-    fn new(
-        name: String,
-        histogram: Histogram,
-        maxima: Option<Maxima>,
-        run: usize,
-        cpu: Option<Cpu>,
-    ) -> Series {
-        Series { name, histogram, maxima, run, cpu, color: None }
+    pub(super) fn histogram(&self) -> &'a Histogram {
+        &self.samples.measured.histogram
+    }
+
+    /// The largest of each stretch of time, where that is known.
+    pub(super) fn maxima(&self) -> Option<&'a Maxima> {
+        self.samples.measured.maxima.as_ref()
+    }
+
+    /// The CPU of one thread that was bound to it.
+    pub(super) fn cpu(&self) -> Option<Cpu> {
+        self.samples.measured.cpu
     }
 
     /// The class of its colour.
@@ -72,26 +74,25 @@ impl Series {
 
     /// In a sentence, for who hovers, focuses, or hears it.
     pub(super) fn about(&self) -> String {
-        let time = |time: Option<Ns>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
         format!(
             "{}: {}, median {}, p99.99 {}, max {}",
             self.name,
-            words::plural(self.histogram.count(), "sample"),
-            time(self.histogram.percentile(0.5)),
-            time(self.histogram.tail(0.9999)),
-            time(self.histogram.max())
+            words::plural(self.histogram().count(), "sample"),
+            words::known(self.histogram().percentile(0.5)),
+            words::known(self.histogram().tail(0.9999)),
+            words::known(self.histogram().max())
         )
     }
 
     pub(super) fn max(&self) -> f64 {
-        self.histogram.max().unwrap_or_default().0 as f64
+        self.histogram().max().unwrap_or_default().0 as f64
     }
 }
 
 /// What must be said of samples in no bucket: they are drawn where the latest of them was.
-pub(super) fn off_scale(all: &[Series]) -> Vec<String> {
-    let beyond = all.iter().filter(|series| series.histogram.overflow() > 0).map(|series| {
-        let samples = words::plural(series.histogram.overflow(), "sample");
+pub(super) fn off_scale(all: &[Series<'_>]) -> Vec<String> {
+    let beyond = all.iter().filter(|series| series.histogram().overflow() > 0).map(|series| {
+        let samples = words::plural(series.histogram().overflow(), "sample");
         format!(
             "{}: {samples} off the scale, of which only the latest is known: they are drawn there.",
             series.name
@@ -102,8 +103,8 @@ pub(super) fn off_scale(all: &[Series]) -> Vec<String> {
 
 /// Those in grey first: the others lie over them.
 pub(super) fn in_order<'a, T>(
-    lines: &'a [(&'a Series, T)],
-) -> impl Iterator<Item = (usize, &'a (&'a Series, T))> {
+    lines: &'a [(&'a Series<'a>, T)],
+) -> impl Iterator<Item = (usize, &'a (&'a Series<'a>, T))> {
     let of = |is_colored: bool| {
         lines.iter().enumerate().filter(move |(_, (series, _))| series.color.is_some() == is_colored)
     };
@@ -111,17 +112,21 @@ pub(super) fn in_order<'a, T>(
 }
 
 /// From the least to the most of all of them, with some room.
-pub(super) fn span(all: &[Series]) -> Option<(f64, f64)> {
-    let least = all.iter().filter_map(|series| series.histogram.min()).min()?;
-    let most = all.iter().filter_map(|series| series.histogram.max()).max()?;
+pub(super) fn span(all: &[Series<'_>]) -> Option<(f64, f64)> {
+    let least = all.iter().filter_map(|series| series.histogram().min()).min()?;
+    let most = all.iter().filter_map(|series| series.histogram().max()).max()?;
     Some(((least.0.max(1) as f64) * 0.9, (most.0.max(1) as f64) * 1.12))
 }
 
 /// Names beside their lines, and below the drawing those that found no room there.
-pub(super) fn named(places: &mut Places, lines: &[(&Series, Vec<(f64, f64)>)], below: f64) -> (Markup, f64) {
+pub(super) fn named(
+    places: &mut Places,
+    lines: &[(&Series<'_>, Vec<(f64, f64)>)],
+    below: f64,
+) -> (Markup, f64) {
     lines.iter().for_each(|(_, points)| places.line(points));
-    let mut beside: Vec<(Placed, &Series)> = Vec::new();
-    let mut homeless: Vec<&Series> = Vec::new();
+    let mut beside: Vec<(Placed, &Series<'_>)> = Vec::new();
+    let mut homeless: Vec<&Series<'_>> = Vec::new();
     for (series, points) in lines.iter().filter(|(series, _)| series.color.is_some()) {
         // From the late end on: that is where the lines part.
         let near: Vec<(f64, f64)> =

@@ -28,10 +28,10 @@ struct Row {
 
 /// All threads together, or each on its own. `None` where there are no quantiles to compare.
 pub(crate) fn shift(comparison: &Comparison, by_thread: bool) -> Option<Plot> {
-    let first = words::clean(&comparison.runs.first()?.label);
+    let first = words::clean(&comparison.runs.first()?.run.label);
     let mut groups: Vec<(String, Vec<Row>)> = Vec::new();
     for (at, (pair, run)) in comparison.pairs.iter().zip(comparison.runs.iter().skip(1)).enumerate() {
-        let label = format!("{first} → {}", words::clean(&run.label));
+        let label = format!("{first} → {}", words::clean(&run.run.label));
         let whole = [(label.clone(), &pair.all)];
         let threads =
             pair.threads.iter().map(|(name, part)| (format!("{label}, {}", words::clean(name)), part));

@@ -8,7 +8,8 @@ use super::{BELOW, LEFT, Plot, TOP, WIDTH, path, px};
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::Ns;
-use whylate_stats::{Late, Maxima, Run};
+use whylate_investigate::compare::Prepared;
+use whylate_stats::{Late, Maxima};
 
 const HEIGHT: f64 = 300.0;
 const RIGHT: f64 = 110.0;
@@ -29,14 +30,12 @@ struct Marked<'a> {
 
 /// The maxima of each run, or of each thread. With `linked`, the spikes of the first run lead to `#spike-N`. `None`
 /// where no run knows when its samples were.
-pub(crate) fn time(runs: &[Run], by_thread: bool, linked: bool) -> Option<Plot> {
+pub(crate) fn time(runs: &[Prepared], by_thread: bool, linked: bool) -> Option<Plot> {
     let mut all = Series::of(runs, by_thread);
     let before = all.len();
-    all.retain(|series| {
-        series.maxima.as_ref().is_some_and(|maxima| maxima.blocks().iter().any(Option::is_some))
-    });
+    all.retain(|series| series.maxima().is_some_and(|maxima| maxima.blocks().iter().any(Option::is_some)));
     let unknown = before - all.len();
-    let maxima = || all.iter().filter_map(|series| series.maxima.as_ref());
+    let maxima = || all.iter().filter_map(|series| series.maxima());
     let values = || maxima().flat_map(|maxima| maxima.blocks().iter().flatten().copied());
     let (least, most) = values().min().zip(values().max())?;
     let end =
@@ -45,8 +44,8 @@ pub(crate) fn time(runs: &[Run], by_thread: bool, linked: bool) -> Option<Plot> 
     let (least, most) = (least.0.max(1) as f64 * 0.8, most.0.max(1) as f64 * 1.5);
     let scaled =
         Scaled { frame, x: Axis::new(Unit::Time, 0.0, end), y: Axis::new(Unit::Latency, least, most) };
-    let lines: Vec<(&Series, Vec<Line>)> =
-        all.iter().filter_map(|series| Some((series, stretches(&scaled, series.maxima.as_ref()?)))).collect();
+    let lines: Vec<(&Series<'_>, Vec<Line>)> =
+        all.iter().filter_map(|series| Some((series, stretches(&scaled, series.maxima()?)))).collect();
     let marked = marked(&scaled, runs, &all);
     let mut places = Places::new(&frame, RIGHT - 4.0);
     lines.iter().flat_map(|(_, parts)| parts).for_each(|part| places.line(part));
@@ -54,7 +53,7 @@ pub(crate) fn time(runs: &[Run], by_thread: bool, linked: bool) -> Option<Plot> 
         places.line(&[(one.at.0 - 5.0, one.at.1), (one.at.0 + 5.0, one.at.1)]);
     }
     let causes = causes(&mut places, &marked);
-    let whole: Vec<(&Series, Vec<(f64, f64)>)> =
+    let whole: Vec<(&Series<'_>, Vec<(f64, f64)>)> =
         lines.iter().map(|(series, parts)| (*series, parts.concat())).collect();
     let below = frame.bottom() + BELOW;
     let (names, used) = named(&mut places, &whole, below);
@@ -106,7 +105,7 @@ fn middle(maxima: &Maxima, block: usize) -> f64 {
     (block as f64 + 0.5) * maxima.length().0 as f64
 }
 
-fn line(series: &Series, parts: &[Vec<(f64, f64)>]) -> Markup {
+fn line(series: &Series<'_>, parts: &[Vec<(f64, f64)>]) -> Markup {
     html! {
         g class=(series.class()) tabindex="0" role="img" aria-label=(series.about()) {
             title { (series.about()) }
@@ -122,15 +121,14 @@ fn line(series: &Series, parts: &[Vec<(f64, f64)>]) -> Markup {
 
 /// The spikes that are the largest of a block: what a spike's own clock says and what the block says are the same
 /// number, so no two clocks have to be brought together.
-fn marked<'a>(scaled: &Scaled, runs: &'a [Run], all: &[Series]) -> Vec<Marked<'a>> {
+fn marked<'a>(scaled: &Scaled, runs: &'a [Prepared], all: &[Series<'_>]) -> Vec<Marked<'a>> {
     let mut marked: Vec<Marked<'a>> = Vec::new();
-    for (run, number, spike) in runs
-        .iter()
-        .enumerate()
-        .flat_map(|(run, own)| own.spikes.iter().enumerate().map(move |(number, spike)| (run, number, spike)))
-    {
-        let own = |series: &&Series| series.run == run && (series.cpu.is_none() || series.cpu == spike.cpu);
-        let place = all.iter().filter(own).filter_map(|series| series.maxima.as_ref()).find_map(|maxima| {
+    for (run, number, spike) in runs.iter().enumerate().flat_map(|(run, own)| {
+        own.run.spikes.iter().flatten().enumerate().map(move |(number, spike)| (run, number, spike))
+    }) {
+        let own =
+            |series: &&Series<'_>| series.run == run && (series.cpu().is_none() || series.cpu() == spike.cpu);
+        let place = all.iter().filter(own).filter_map(|series| series.maxima()).find_map(|maxima| {
             let block = maxima.blocks().iter().position(|largest| *largest == Some(spike.latency))?;
             Some((scaled.x(middle(maxima, block)), scaled.y(spike.latency.0 as f64)))
         });
@@ -182,9 +180,9 @@ fn mark(one: &Marked<'_>, is_linked: bool) -> Markup {
     }
 }
 
-fn named(places: &mut Places, lines: &[(&Series, Vec<(f64, f64)>)], below: f64) -> (Markup, f64) {
+fn named(places: &mut Places, lines: &[(&Series<'_>, Vec<(f64, f64)>)], below: f64) -> (Markup, f64) {
     // They are obstacles already, part by part: across a gap there is no line.
-    let ends: Vec<(&Series, Vec<(f64, f64)>)> = lines
+    let ends: Vec<(&Series<'_>, Vec<(f64, f64)>)> = lines
         .iter()
         .map(|(series, points)| (*series, points.last().copied().into_iter().collect()))
         .collect();

@@ -1,0 +1,330 @@
+//! The kernel's timerlat tracer: the kernel measures, we choose, read and count.
+//!
+//! ```text
+//! due ──> timer's interrupt ──> thread runs ──> user space and back       an event of ftrace:timerlat each
+//!            irq                  thread          user return
+//!
+//! Settings   osnoise/: what was changed, and what it was                  settings.rs
+//! Instance   current_tracer = timerlat; its pages ─> Lane ─> Sampler      lane.rs
+//! Interface  osnoise/per_cpu/cpuN/timerlat_fd, read by a thread of ours   interface.rs
+//! ```
+//!
+//! There is one workload and one set of settings on a machine, whoever uses them. So nobody else may, and the order in
+//! which all is undone matters: while a thread has its `timerlat_fd` open, the kernel ends a workload by killing that
+//! thread's process (`stop_kthread`, kernel/trace/trace_osnoise.c).
+
+mod interface;
+mod journal;
+mod lane;
+mod settings;
+
+pub(crate) use interface::{Interface, Waiting};
+
+use crate::meter::Job;
+use crate::recorder::{Recorder, Signals};
+use crate::sampler::{Sampler, Wanted};
+use crate::{Counts, CpuUnusable, Probe, ProbeError, Workload};
+use lane::{Decoding, Lane};
+use settings::Settings;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
+use whylate_events::TimerlatContext;
+use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_stale};
+use whylate_sys::SchedParams;
+
+const TRACER: &str = "timerlat";
+/// Of each CPU's buffer: more than a second of the shortest period. All CPUs together get no more than the second.
+const BUFFER_KIB: u64 = 1024;
+const BUFFERS_KIB: u64 = 64 << 10;
+/// How long a new thread of the kernel's may take to give itself its priority.
+const SETTLED_WITHIN: Duration = Duration::from_secs(1);
+/// What is not counted at first takes no longer than this.
+const WARM_UP_WITHIN: Ns = Ns::from_secs(1);
+
+/// The tracer at work. It is to be ended, or dropped, after the threads that wait for it.
+pub(crate) struct Timerlat {
+    workload: Workload,
+    interval: Ns,
+    wanted: Wanted,
+    lanes: Vec<Lane>,
+    decoding: Decoding,
+    /// Why the events could not be read any more.
+    failed: Option<ProbeError>,
+    interface: Arc<Interface>,
+    /// `None` once it is gone.
+    instance: Option<Instance>,
+    settings: Option<Settings>,
+}
+
+impl Workload {
+    /// A thread of this program where this kernel's timerlat wakes such, which it tells by its files.
+    pub fn of_this_kernel() -> Workload {
+        match Tracefs::open() {
+            Ok(tracefs) if Interface::of(&tracefs).is_there() => Workload::User,
+            _ => Workload::Kernel,
+        }
+    }
+
+    /// Whose latency is the sample.
+    fn last(self) -> TimerlatContext {
+        match self {
+            Workload::User => TimerlatContext::UserReturn,
+            Workload::Kernel => TimerlatContext::Thread,
+        }
+    }
+}
+
+/// So many activations are not counted at first.
+pub(crate) fn warm_up(interval: Ns) -> u32 {
+    let fit = WARM_UP_WITHIN.0 / interval.0.max(1);
+    u32::try_from(fit).unwrap_or(u32::MAX).clamp(1, crate::thread::WARM_UP)
+}
+
+impl Timerlat {
+    /// Turns the tracer on: threads of the kernel measure from now on, ours when they read their files.
+    ///
+    /// # Errors
+    /// Where the kernel lacks it, somebody else uses it, or tracefs refuses. Then all is as it was.
+    pub(crate) fn start(
+        probe: &Probe,
+        workload: Workload,
+        cpus: &[Option<Cpu>],
+    ) -> Result<Timerlat, ProbeError> {
+        let cpus: CpuSet = cpus.iter().flatten().copied().collect();
+        let tracefs = Tracefs::open()?;
+        if !tracefs.read("available_tracers")?.split_ascii_whitespace().any(|tracer| tracer == TRACER) {
+            return Err(ProbeError::NoTimerlat);
+        }
+        let interface = Interface::of(&tracefs);
+        if workload == Workload::User && !interface.is_there() {
+            return Err(ProbeError::NoUserWorkload);
+        }
+        if let Some((cpu, why)) = cpus.iter().find_map(|cpu| Some((cpu, unusable(cpu)?))) {
+            return Err(ProbeError::Cpu { cpu, why });
+        }
+        remove_stale(&tracefs)?;
+        settings::nobody_else(&tracefs)?;
+        let settings = Settings::change(&tracefs, workload, &cpus, probe.interval)?;
+        let instance = Instance::create(&tracefs)?;
+        let all = instance.cpus()?.len().max(1) as u64;
+        instance.set_buffer_kib((BUFFERS_KIB / all).clamp(64, BUFFER_KIB))?;
+        instance.set_on_full(OnFull::Overwrite)?;
+        instance.set_clock("mono")?;
+        let decoding = Decoding::of(&instance)?;
+        // From here on a refusal undoes all in order.
+        let mut timerlat = Timerlat {
+            workload,
+            interval: probe.interval,
+            wanted: probe.wanted(),
+            lanes: Vec::new(),
+            decoding,
+            failed: None,
+            interface: Arc::new(interface),
+            instance: Some(instance),
+            settings: Some(settings),
+        };
+        timerlat.turn_on()?;
+        Ok(timerlat)
+    }
+
+    fn turn_on(&mut self) -> Result<(), ProbeError> {
+        let Some(instance) = &self.instance else { return Ok(()) };
+        instance.set_tracer(TRACER)?;
+        instance.set_tracing(true)?;
+        Ok(())
+    }
+
+    /// Adds a CPU to those that are measured; gives what a thread of ours is to do there, where it takes one.
+    ///
+    /// # Errors
+    /// When its pages cannot be opened.
+    pub(crate) fn add(
+        &mut self,
+        cpu: Option<Cpu>,
+        recorder: &Arc<Recorder>,
+        signals: &Arc<Signals>,
+    ) -> Result<Option<Job>, ProbeError> {
+        let (Some(cpu), Some(instance)) = (cpu, &self.instance) else { return Ok(None) };
+        let sampler = Sampler::new(cpu, self.wanted, Arc::clone(recorder), Arc::clone(signals));
+        let pages = instance.open_pages(cpu)?;
+        self.lanes.push(Lane::new(pages, sampler, self.workload.last(), self.interval));
+        Ok(match self.workload {
+            Workload::User => Some(Job::Timerlat { interface: Arc::clone(&self.interface), cpu }),
+            Workload::Kernel => None,
+        })
+    }
+
+    /// The kernel's thread on `cpu`, with the policy and priority that it is to have.
+    ///
+    /// # Errors
+    /// Where the kernel has started none there, or does not let it be changed.
+    pub(crate) fn thread(&self, cpu: Cpu, sched: &SchedParams) -> Result<(Tid, SchedParams), ProbeError> {
+        let reason = || format!("the kernel started no {TRACER}/{cpu}");
+        let tid = kernel_thread(cpu).ok_or_else(|| ProbeError::Thread { cpu, reason: reason() })?;
+        // It begins by raising itself, and would undo what came earlier.
+        let until = Instant::now() + SETTLED_WITHIN;
+        while whylate_sys::getattr(tid)?.policy != Policy::Fifo && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        whylate_sys::setattr(tid, sched)?;
+        Ok((tid, whylate_sys::getattr(tid)?))
+    }
+
+    /// Activations that are due from `at` on count, but for the first few of each CPU.
+    pub(crate) fn begin(&mut self, at: Ns) {
+        self.lanes.iter_mut().for_each(|lane| lane.begin(at));
+    }
+
+    /// Takes in what the kernel has measured since the last time.
+    pub(crate) fn drain(&mut self) {
+        for lane in &mut self.lanes {
+            if let Err(error) = lane.drain(&mut self.decoding) {
+                self.failed.get_or_insert(error.into());
+            }
+        }
+    }
+
+    /// True when there is nothing more to be counted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.failed.is_some() || self.lanes.iter().all(Lane::is_over)
+    }
+
+    /// True while an activation is in progress, on a CPU whose thread is the kernel's.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.workload == Workload::Kernel && self.lanes.iter().any(|lane| lane.waits_since().is_some())
+    }
+
+    /// Since when the kernel's thread of the `nth` CPU is late; `None` where it is not, or is ours.
+    pub(crate) fn waits_since(&self, nth: usize) -> Option<Ns> {
+        self.lanes.get(nth).filter(|_| self.workload == Workload::Kernel)?.waits_since()
+    }
+
+    /// What was counted beside the samples of the `nth` CPU.
+    pub(crate) fn counts(&self, nth: usize) -> Counts {
+        self.lanes.get(nth).map(|lane| lane.counts()).unwrap_or_default()
+    }
+
+    /// Nothing is counted any more.
+    pub(crate) fn close(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::close);
+    }
+
+    /// Gives threads that are kept off their CPUs a chance to close their files: before all others, then among those of
+    /// SCHED_OTHER, for whom the kernel reserves some time even where a thread of priority 99 spins.
+    pub(crate) fn free(&self, threads: &[Tid]) {
+        for (sched, patience) in [(SchedParams::fifo(99), 1), (SchedParams::OTHER, 3)] {
+            let until = Instant::now() + Duration::from_secs(patience);
+            while self.interface.is_open() && Instant::now() < until {
+                // One that has ended meanwhile is no failure.
+                threads.iter().for_each(|&tid| drop(whylate_sys::setattr(tid, &sched)));
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+
+    /// Turns the tracer off and puts the settings back.
+    ///
+    /// # Errors
+    /// That the events could not be read, or the settings not be put back.
+    pub(crate) fn end(mut self) -> Result<(), ProbeError> {
+        let undone = self.undo();
+        self.failed.take().map_or(undone, Err)
+    }
+
+    fn undo(&mut self) -> Result<(), ProbeError> {
+        // The kernel does not remove an instance whose pages are open.
+        self.lanes.clear();
+        let (instance, settings) = (self.instance.take(), self.settings.take());
+        if self.interface.is_open() {
+            // To turn it off would kill this process.
+            std::mem::forget(instance);
+            return match settings {
+                Some(settings) => {
+                    Err(settings.leave("a measuring thread is still kept off its CPU".to_owned()))
+                }
+                None => Ok(()),
+            };
+        }
+        if let Some(instance) = &instance {
+            instance.set_tracer("nop")?;
+        }
+        drop(instance);
+        settings.map_or(Ok(()), Settings::restore)
+    }
+}
+
+impl Drop for Timerlat {
+    fn drop(&mut self) {
+        // Whoever ends it hears of failures.
+        let _ = self.undo();
+    }
+}
+
+impl From<TracefsError> for ProbeError {
+    fn from(error: TracefsError) -> ProbeError {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+        ProbeError::Tracing(format!("{error}{}", cause.unwrap_or_default()))
+    }
+}
+
+/// Why no workload can be had on a CPU, whoever's it is.
+fn unusable(cpu: Cpu) -> Option<CpuUnusable> {
+    let why = CpuUnusable::by_lists(cpu, Path::new("/sys/devices/system/cpu"))?;
+    Some(why).filter(|why| matches!(why, CpuUnusable::Absent { .. } | CpuUnusable::Offline { .. }))
+}
+
+/// The thread of the kernel's that timerlat wakes on `cpu`.
+fn kernel_thread(cpu: Cpu) -> Option<Tid> {
+    /// Of `kthreadd`, the parent of all.
+    const KTHREADD: &str = "2";
+    let name = format!("({TRACER}/{cpu})");
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).map(Tid).find(|tid| {
+        let stat = fs::read_to_string(format!("/proc/{tid}/stat")).unwrap_or_default();
+        // proc_pid_stat(5): pid, name, state, parent.
+        let parent = stat.split_once(&name).and_then(|(_, rest)| rest.split_ascii_whitespace().nth(1));
+        parent == Some(KTHREADD)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_period_has_a_short_warm_up() {
+        assert_eq!([100, 1_000, 100_000].map(|us| warm_up(Ns::from_us(us))), [10, 10, 10]);
+        assert_eq!([250, 1_000].map(|ms| warm_up(Ns::from_ms(ms))), [4, 1]);
+    }
+
+    #[test]
+    fn the_kernels_threads_are_told_from_others_of_their_name() {
+        let running = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            let same = std::thread::Builder::new().name("timerlat/8191".into());
+            same.spawn_scoped(scope, || {
+                running.wait();
+                running.wait();
+            })
+            .expect("a thread");
+            running.wait();
+            assert_eq!(kernel_thread(Cpu(8191)), None);
+            running.wait();
+        });
+    }
+
+    #[test]
+    fn where_the_kernel_lacks_it_this_is_said() {
+        let probe = Probe::new(crate::Kind::Timerlat(Workload::Kernel));
+        let available = Tracefs::open().and_then(|tracefs| tracefs.read("available_tracers"));
+        match (probe.prepare().map(drop), available) {
+            (Err(ProbeError::NoTimerlat), Ok(tracers)) => assert!(!tracers.contains(TRACER)),
+            (Err(ProbeError::Tracing(why)), Err(_)) => assert!(why.contains("tracefs"), "{why}"),
+            (other, Ok(tracers)) => assert!(tracers.contains(TRACER), "{other:?}"),
+            (other, Err(why)) => panic!("{other:?} without tracefs: {why}"),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What the pages of measurements and comparisons share: tables of distributions, and claims.
+
+use crate::{claims, words};
+use maud::{Markup, html};
+use whylate_investigate::measure::{Answer, Claimed};
+use whylate_stats::Histogram;
+
+/// Distributions: whose each is, and its numbers.
+pub(super) fn distributions<'a>(
+    samples: &str,
+    rows: impl IntoIterator<Item = (String, &'a Histogram)>,
+) -> Markup {
+    html! {
+        div.wide { table {
+            thead { tr { th {} th.n { (samples) } @for name in words::DISTRIBUTION { th.n { (name) } } } }
+            tbody { @for (name, histogram) in rows {
+                @let numbers = words::distribution(histogram);
+                tr {
+                    td { (name) }
+                    @for (at, number) in numbers.iter().enumerate() {
+                        td.n { @if at + 1 == numbers.len() { b { (number) } } @else { (number) } }
+                    }
+                }
+            } }
+        } }
+    }
+}
+
+/// A claim, of whose run, and what it rests on.
+pub(super) fn claim(label: &str, claimed: &Claimed) -> Markup {
+    let class = match claimed.answer {
+        Answer::Measured => "finding good",
+        Answer::Fitted | Answer::NotYet => "finding warning",
+        Answer::Contradicted => "finding error",
+    };
+    let sentences = claims::sentences(claimed);
+    html! {
+        div class=(class) {
+            @for (at, sentence) in sentences.iter().enumerate() {
+                @if at == 0 { h3 { (label) ": " (sentence) } } @else { p { (sentence) } }
+            }
+        }
+    }
+}
