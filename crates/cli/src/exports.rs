@@ -1,11 +1,10 @@
 //! `measure --export`: the measurement in files that other programs read.
 
 use crate::args::Export;
-use crate::output::say;
+use crate::output::{is_device, say};
 use crate::part::Part;
 use anyhow::{Context, Result};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 use whylate_export::latencies;
 use whylate_ftrace::dat::write::check_output;
 use whylate_investigate::measure::MeasureReport;
@@ -36,11 +35,6 @@ fn one(export: &Export, report: &MeasureReport) -> Result<()> {
     }
     say!("measurement: {}", path.display());
     Ok(())
-}
-
-/// A device or a pipe cannot be put in place when it is complete.
-fn is_device(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 fn form(export: &Export, report: &MeasureReport, out: &mut dyn Write) -> io::Result<()> {

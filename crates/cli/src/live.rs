@@ -117,6 +117,7 @@ fn so_far(progress: &Progress<'_>, probe: &ProbeArgs) -> Run {
         name: view::name(cpu),
         histogram: cpu.histogram.clone(),
         maxima: None,
+        missed: Some(cpu.missed),
     });
     Run {
         tool: "whylate measure".to_owned(),

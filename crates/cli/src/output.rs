@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use whylate_ftrace::dat::write::check_output;
 use whylate_report::terminal::Style;
 
 /// How standard output is to be written: colours on a terminal only, and not where `NO_COLOR` is set
@@ -47,6 +48,28 @@ pub(crate) fn print_json(document: &Value) -> Result<()> {
     out.write_all(b"\n").and_then(|()| out.flush()).context(CANNOT)
 }
 
+/// Refuses a page's file that could not be written at the end, or whose name says that it is something else.
+pub(crate) fn check_page(page: Option<&Path>) -> Result<()> {
+    let Some(path) = page else { return Ok(()) };
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    match extension.as_deref() {
+        Some("html" | "htm" | "svg") | None => {}
+        Some(_) => bail!(
+            "cannot write {}: the report is HTML, or a drawing alone: name a file that ends with .html or .svg",
+            path.display()
+        ),
+    }
+    if !is_device(path) {
+        check_output(path)?;
+    }
+    Ok(())
+}
+
+/// A device or a pipe cannot be put in place when it is complete.
+pub(crate) fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// Writes a report to a file: the whole page, or the drawing alone where the file is called `.svg`.
 pub(crate) fn write_page(
     path: &Path,
@@ -63,8 +86,7 @@ pub(crate) fn write_page(
 /// Writes a report to a file.
 pub(crate) fn write_report(path: &Path, text: &str) -> Result<()> {
     let cannot = || format!("cannot write the report to {}", path.display());
-    // A device or a pipe cannot be put in place when it is complete.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+    if is_device(path) {
         std::fs::write(path, text).with_context(cannot)?;
     } else {
         let mut part = Part::new(path).with_context(cannot)?;

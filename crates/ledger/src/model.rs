@@ -220,7 +220,7 @@ pub struct Verdict {
     pub confidence: Confidence,
     /// One sentence.
     pub why: String,
-    /// What to do, best first.
+    /// What to do, best first; nothing where nothing delayed it: what took most of the time then is usual.
     pub fix: Vec<String>,
     /// What shows it.
     pub evidence: Vec<Evidence>,

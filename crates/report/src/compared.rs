@@ -158,15 +158,15 @@ pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Part)>, &'static str>
 pub(crate) enum News {
     Gone,
     New,
-    /// It is in both.
+    /// It is in both, or as late as what is usual in the other.
     None,
 }
 
 impl News {
     pub(crate) fn of(cause: &CauseShift) -> News {
         match (cause.before, cause.after) {
-            (Some(_), None) => News::Gone,
-            (None, Some(_)) => News::New,
+            (Some(_), None) if cause.is_news => News::Gone,
+            (None, Some(_)) if cause.is_news => News::New,
             _ => News::None,
         }
     }

@@ -38,6 +38,8 @@ pub struct Measured {
     pub histogram: Histogram,
     /// And when; `None`: not known.
     pub maxima: Option<Maxima>,
+    /// So many periods passed without a sample, because the thread was late; `None`: not known.
+    pub missed: Option<u64>,
 }
 
 /// A late sample and its cause.
@@ -54,6 +56,13 @@ pub struct Late {
 }
 
 impl Run {
+    /// The share of all periods that passed without a sample; `None`: not known of all threads.
+    pub fn missed(&self) -> Option<f64> {
+        let missed: u64 = self.threads.iter().map(|thread| thread.missed).sum::<Option<u64>>()?;
+        let taken: u64 = self.threads.iter().map(|thread| thread.histogram.count()).sum();
+        Some(missed as f64 / (missed as f64 + taken as f64).max(1.0))
+    }
+
     /// The samples of all threads together.
     pub fn all(&self) -> Histogram {
         let mut all = Histogram::default();

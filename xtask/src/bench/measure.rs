@@ -1,10 +1,11 @@
-//! `bench measure`: `whylate measure` beside cyclictest, in turn, on an idle machine and on a busy one; or both in a
-//! guest whose time is the emulator's own.
+//! `bench measure`: `whylate measure` beside cyclictest, in turn, on an idle machine and on a busy one; both in a guest
+//! whose time is the emulator's own; or what the flight recorder adds.
 //!
 //! Both are read from a file of the same form, by the same code, in whole microseconds.
 
 mod counts;
 mod guest;
+mod recorder;
 mod stress;
 
 use super::process;
@@ -32,6 +33,9 @@ pub(crate) struct Measure {
     /// In a guest under virtual time, one after the other, instead: a kernel of `whylate lab kernels`, such as 6.12-rt
     #[arg(long, value_name = "KERNEL")]
     lab: Option<String>,
+    /// What the flight recorder costs, instead: the CPU time of a longer run, for --seconds of it
+    #[arg(long, conflicts_with = "lab")]
+    recorder: bool,
 }
 
 /// One of the programs, with one choice of options.
@@ -54,6 +58,10 @@ struct Numbers {
 
 impl Measure {
     pub(super) fn run(&self, root: &Path) -> Result<()> {
+        if self.recorder {
+            let whylate = crate::release::whylate(root, &[])?;
+            return recorder::compare(&whylate, self.rounds, self.seconds, self.interval);
+        }
         if !tools::provided("cyclictest", "rt-tests") {
             bail!("there is no cyclictest to compare with: apt-get install rt-tests, as root");
         }

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     if let Some(page) = &args.format.page {
         output::spare(file, page)?;
     }
+    output::check_page(args.format.page.as_deref())?;
     let source = open(file)?;
     let explanation = explain(source, &args.selection.options());
     answer(&explanation, &args.selection, &args.format)

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     };
     let mut said = Said::default();
     exports::check(&args.outlets.exports)?;
+    output::check_page(args.format.page.as_deref())?;
     let mut audience = Audience::gather(args)?;
     let report = measure(&options, &stop.asked, &mut |progress| {
         audience.tell(&progress, said.news(&progress));

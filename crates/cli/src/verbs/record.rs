@@ -3,7 +3,7 @@
 use crate::args::{Format, RecordArgs};
 use crate::outcome::Outcome;
 use crate::output::say;
-use crate::{signals, verbs};
+use crate::{output, signals, verbs};
 use anyhow::{Context, Result, bail};
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
+    output::check_page(args.report.as_deref())?;
     let selection = &args.selection;
     if !args.explain && (!selection.tasks.is_empty() || selection.deadline.is_some()) {
         bail!("--task and --deadline choose what is explained: add --explain");

@@ -13,6 +13,7 @@ fn run(threads: &[&[i64]]) -> Run {
         name: format!("CPU {at}"),
         histogram: samples.iter().map(|&sample| Ns(sample)).collect(),
         maxima: None,
+        missed: None,
     };
     Run {
         tool: "whylate measure".to_owned(),

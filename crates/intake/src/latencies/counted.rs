@@ -136,6 +136,12 @@ impl Counted {
             max: ns(max.unwrap_or(min)),
         };
         let histogram = Histogram::new(self.classes.iter().map(bucket), exact);
-        (samples > 0).then_some(Measured { cpu: self.cpu, name: self.name, histogram, maxima: None })
+        (samples > 0).then_some(Measured {
+            cpu: self.cpu,
+            name: self.name,
+            histogram,
+            maxima: None,
+            missed: None,
+        })
     }
 }

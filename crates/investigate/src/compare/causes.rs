@@ -1,8 +1,12 @@
 //! Which causes of late samples came and went.
 
+use super::prepared::Prepared;
 use std::collections::BTreeMap;
 use whylate_base::Ns;
-use whylate_stats::{Late, Run};
+use whylate_stats::Late;
+
+/// What this share of the other run's samples does not exceed is usual there.
+const NEWS: f64 = 0.9999;
 
 /// The spikes of one cause, in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +30,9 @@ pub struct CauseShift {
     pub after: Option<Seen>,
     /// True where every listed spike of the other run was explained: then "not there" means gone, or new.
     pub is_sure: bool,
+    /// It is gone, or new, and its spikes were later than what is usual in the other run: a cause of what is usual comes
+    /// and goes as chance lists it.
+    pub is_news: bool,
 }
 
 impl CauseShift {
@@ -49,8 +56,9 @@ impl CauseShift {
 }
 
 /// The causes of both runs' spikes, the worst first. None where either run lists no spikes, or explains none.
-pub(super) fn shifts(before: &Run, after: &Run) -> Vec<CauseShift> {
-    let (Some(before), Some(after)) = (&before.spikes, &after.spikes) else { return Vec::new() };
+pub(super) fn shifts(before: &Prepared, after: &Prepared) -> Vec<CauseShift> {
+    let usual = [before, after].map(|run| run.all.histogram.percentile(NEWS));
+    let (Some(before), Some(after)) = (&before.run.spikes, &after.run.spikes) else { return Vec::new() };
     // A run without a single late sample has no causes, and that is an answer.
     let says_nothing =
         |spikes: &[Late]| !spikes.is_empty() && spikes.iter().all(|spike| spike.cause.is_none());
@@ -70,7 +78,12 @@ pub(super) fn shifts(before: &Run, after: &Run) -> Vec<CauseShift> {
             (None, Some(_)) => known(before),
             _ => true,
         };
-        CauseShift { cause: key.0, culprit: key.1, before: before_seen, after: after_seen, is_sure }
+        let is_news = match (before_seen, after_seen) {
+            (Some(seen), None) => usual[1].is_none_or(|usual| seen.worst > usual),
+            (None, Some(seen)) => usual[0].is_none_or(|usual| seen.worst > usual),
+            _ => false,
+        };
+        CauseShift { cause: key.0, culprit: key.1, before: before_seen, after: after_seen, is_sure, is_news }
     };
     all.into_iter().map(shift).collect()
 }

@@ -4,8 +4,8 @@ use super::causes::{self, CauseShift};
 use super::prepared::Prepared;
 use super::settings::{self, Settings};
 use whylate_base::Ns;
-use whylate_stats::Measured;
 use whylate_stats::compare::{Larger, Shift, Tails};
+use whylate_stats::{Measured, Run};
 
 /// The quantiles that are compared.
 pub(super) const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -13,11 +13,11 @@ pub(super) const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 const SURE: f64 = 0.01;
 /// With fewer samples there is nothing to compare.
 const FEWEST: u64 = 100;
-/// What this share of the other run's samples does not exceed is usual there.
-const NEWS: f64 = 0.9999;
 /// A difference in what is usual counts from this share on, and from this latency on.
 const SHARE: f64 = 0.05;
 const NOTHING: Ns = Ns(500);
+/// Runs whose shares of missed periods differ by more have not sampled alike.
+const MISSED: f64 = 0.01;
 
 /// What the second run is, beside the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Pair {
             0 | 1 => Vec::new(),
             _ => threads(&before.run.threads, &after.run.threads),
         };
-        let causes = causes::shifts(&before.run, &after.run);
+        let causes = causes::shifts(before, after);
         let (verdict, why) = judge(before, after, &all, &causes);
         Pair { all, threads, verdict, why, causes, settings: settings::shifts(&before.run, &after.run) }
     }
@@ -152,23 +152,21 @@ fn judge(before: &Prepared, after: &Prepared, all: &Part, causes: &[CauseShift])
             format!("the {} went from {} to {}{}", name(shift.q), shift.before, shift.after, interval(shift));
         add(moved > Ns::ZERO, text);
     }
-    // A cause whose spikes the other run has as usual ones is no news.
-    let (own, other) = (&before.all.histogram, &after.all.histogram);
-    let (usual_before, usual_after) = (own.percentile(NEWS), other.percentile(NEWS));
-    let news = |shift: &&CauseShift| match (shift.before, shift.after) {
-        (Some(seen), None) => usual_after.is_none_or(|usual| seen.worst > usual),
-        (None, Some(seen)) => usual_before.is_none_or(|usual| seen.worst > usual),
-        _ => false,
-    };
-    why.extend(causes.iter().filter(news).filter_map(CauseShift::sentence));
+    why.extend(causes.iter().filter(|shift| shift.is_news).filter_map(CauseShift::sentence));
     let verdict = match (better, worse) {
         (true, true) => Verdict::Mixed,
         (true, false) => Verdict::Better,
         (false, true) => Verdict::Worse,
         (false, false) => Verdict::Same,
     };
+    if let Some((sentence, flattering)) = missed(&before.run, &after.run) {
+        why.insert(0, sentence);
+        if flattering.contains(&verdict) {
+            return (Verdict::CannotTell, why);
+        }
+    }
     // The latest samples are among these: without them nothing is shown to be as good.
-    let (lost_before, lost_after) = (own.overflow(), other.overflow());
+    let (lost_before, lost_after) = (before.all.histogram.overflow(), after.all.histogram.overflow());
     if matches!(verdict, Verdict::Better | Verdict::Same) && lost_before.max(lost_after) > 0 {
         let text = format!(
             "how late {lost_before} samples before and {lost_after} now were is not known: they are off the scale, and \
@@ -178,6 +176,26 @@ fn judge(before: &Prepared, after: &Prepared, all: &Part, causes: &[CauseShift])
         return (Verdict::CannotTell, why);
     }
     (verdict, why)
+}
+
+/// Where one run let many more periods pass without a sample: that it did, and which verdicts that takes the ground from.
+/// A sample that was not taken is not late, so such a run looks better than it was.
+fn missed(before: &Run, after: &Run) -> Option<(String, &'static [Verdict])> {
+    let (own, other) = (before.missed()?, after.missed()?);
+    if (own - other).abs() < MISSED {
+        return None;
+    }
+    let sentence = format!(
+        "{:.1} % of the periods passed without a sample before, and {:.1} % now: the thread was late for them, and they are \
+         in no number here",
+        own * 100.0,
+        other * 100.0
+    );
+    let flattering: &[Verdict] = match own > other {
+        true => &[Verdict::Worse, Verdict::Same],
+        false => &[Verdict::Better, Verdict::Same],
+    };
+    Some((sentence, flattering))
 }
 
 /// How a quantile is called.

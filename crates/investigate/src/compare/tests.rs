@@ -14,7 +14,8 @@ fn run(seed: i64, mut change: impl FnMut(i64, i64) -> i64) -> Run {
         latency
     });
     let histogram = samples.collect();
-    let thread = Measured { cpu: Some(Cpu(0)), name: "CPU 0".to_owned(), histogram, maxima: Some(maxima) };
+    let name = "CPU 0".to_owned();
+    let thread = Measured { cpu: Some(Cpu(0)), name, histogram, maxima: Some(maxima), missed: None };
     Run { probe: "timer".to_owned(), threads: vec![thread], ..Run::default() }
 }
 
@@ -89,6 +90,27 @@ fn what_cannot_be_compared_is_not() {
     let other_tool = pair(before, after);
     assert_eq!(other_tool.causes, []);
     assert_eq!(other_tool.settings, Some(Settings { differ: Vec::new(), compared: 1 }));
+    // What is as late as the other run's usual ones is no news, though only one of them lists it.
+    for (latency, is_news) in [(20_500, false), (40_000, true)] {
+        let mut before = run(1, |_, latency| latency);
+        before.spikes = Some(vec![spike(latency, Some("a"))]);
+        let mut after = run(2, |_, latency| latency);
+        after.spikes = Some(Vec::new());
+        let shifts = pair(before, after).causes;
+        assert_eq!(shifts.iter().map(|shift| shift.is_news).collect::<Vec<_>>(), [is_news], "{latency}");
+    }
+    // A run that skipped a third of its periods for lateness is not the better one for it.
+    let skipped = |missed, scale: i64| {
+        let mut run = run(1, |_, latency| latency * scale);
+        run.threads[0].missed = Some(missed);
+        run
+    };
+    let samples = run(1, |_, latency| latency).threads[0].histogram.count();
+    let better = pair(skipped(0, 2), skipped(samples / 2, 1));
+    assert_eq!(better.verdict, Verdict::CannotTell, "{:?}", better.why);
+    assert!(better.why[0].starts_with("0.0 % of the periods"), "{:?}", better.why);
+    assert_eq!(pair(skipped(samples / 2, 2), skipped(0, 1)).verdict, Verdict::Better);
+    assert_eq!(pair(skipped(0, 2), skipped(0, 1)).verdict, Verdict::Better);
     // Where some spikes have no explanation, nobody is surely gone.
     let mut before = run(1, |_, latency| latency);
     before.spikes = Some(vec![spike(40_000, Some("a"))]);

@@ -123,7 +123,7 @@ pub(super) fn steady_name(culprit: &Culprit) -> String {
         }
         Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
         Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),
-        Culprit::Irq { irq: None, name } => format!("vector {name}"),
+        Culprit::Irq { irq: None, name } => format!("{name} interrupt"),
     }
 }
 

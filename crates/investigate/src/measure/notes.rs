@@ -2,8 +2,27 @@
 
 use super::report::TraceState;
 use super::run::MeasureOptions;
-use whylate_base::Ns;
+use whylate_base::{CpuSet, Ns};
 use whylate_probes::{Kind, Lacking, ProbeResult, Workload};
+
+/// Which CPUs are out of load balancing (drivers/base/cpu.c); programs are not started on them, so they are not among
+/// those that this process may use, unless it was told to.
+const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
+
+/// Isolated CPUs are those that matter, and nobody asked for them.
+pub(super) fn left_out(
+    options: &MeasureOptions,
+    result: &ProbeResult,
+    machine: &[(String, String)],
+) -> Option<String> {
+    let isolated: CpuSet = machine.iter().find(|(name, _)| name == ISOLATED)?.1.parse().ok()?;
+    let all_bound = result.cpus.iter().all(|cpu| cpu.bound);
+    let left_out: CpuSet =
+        isolated.iter().filter(|cpu| !result.cpus.iter().any(|measured| measured.cpu == *cpu)).collect();
+    (options.probe.cpus.is_none() && all_bound && !left_out.is_empty()).then(|| {
+        format!("CPUs {left_out} are isolated and were not measured: --cpus {left_out} does, where this process may use them")
+    })
+}
 
 /// Sentences for the report.
 pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &TraceState) -> Vec<String> {

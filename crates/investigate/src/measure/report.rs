@@ -55,6 +55,7 @@ impl MeasureReport {
             name: if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) },
             histogram: cpu.histogram.clone(),
             maxima: Some(cpu.maxima.clone()),
+            missed: Some(cpu.missed),
         };
         let late = |spike: &ExplainedSpike| {
             let verdict = spike.answer.as_ref().ok().map(|activation| &activation.verdict);

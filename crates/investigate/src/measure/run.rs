@@ -289,7 +289,9 @@ impl Run<'_> {
         let own =
             |group: SpikeGroup| SpikeGroup { rhythm: group.rhythm.filter(|_| !is_own(&group)), ..group };
         let groups = groups.into_iter().map(own).collect();
-        let mut observer = notes::observer(self.options, &result, &trace);
+        let mut observer: Vec<String> =
+            notes::left_out(self.options, &result, &self.machine).into_iter().collect();
+        observer.extend(notes::observer(self.options, &result, &trace));
         observer.extend(unsaved);
         let ProbeResult { cpus, elapsed, degraded, .. } = result;
         MeasureReport {

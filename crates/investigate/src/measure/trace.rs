@@ -20,7 +20,7 @@ const LONG: Ns = Ns::from_ms(5);
 
 /// Windows are explained in this share of the time, beyond what may be used at once: a machine with spikes without end
 /// is to be measured, not to be kept busy by us.
-const SHARE: f64 = 0.01;
+const SHARE: f64 = 0.005;
 const AT_ONCE: Ns = Ns::from_ms(500);
 
 /// Where the window of a spike begins and ends.

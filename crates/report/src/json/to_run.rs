@@ -54,6 +54,7 @@ fn thread(result: &CpuResult) -> Option<Measured> {
         name: if result.bound { format!("CPU {}", result.cpu) } else { format!("thread {}", result.tid) },
         histogram: Histogram::new(buckets, exact),
         maxima,
+        missed: Some(result.missed),
     })
 }
 
@@ -75,6 +76,6 @@ fn culprit(by: &By) -> String {
         }
         By::Softirq { name, .. } => format!("softirq {name}"),
         By::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),
-        By::Irq { irq: None, name } => format!("vector {name}"),
+        By::Irq { irq: None, name } => format!("{name} interrupt"),
     }
 }

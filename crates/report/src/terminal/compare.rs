@@ -89,7 +89,7 @@ fn causes(page: &mut Page, causes: &[CauseShift]) {
     }
     page.gap();
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let mut rows = vec![vec![faint("cause of late samples"), faint("before"), faint("now"), faint("")]];
+    let mut rows = vec![vec![faint(""), faint("cause of late samples"), faint("before"), faint("now")]];
     for cause in causes.iter().take(ROWS) {
         let who = match &cause.culprit {
             Some(culprit) => format!("{}, {}", words::clean(&cause.cause), words::clean(culprit)),
@@ -102,7 +102,7 @@ fn causes(page: &mut Page, causes: &[CauseShift]) {
             News::None => Ink::Plain,
         };
         let (before, after) = (compared::seen(cause.before), compared::seen(cause.after));
-        rows.push(vec![who.into(), before.into(), after.into(), Cell::new(news.word(), ink)]);
+        rows.push(vec![Cell::new(news.word(), ink), who.into(), before.into(), after.into()]);
     }
     page.table(0, &[Align::Left; 4], &rows);
     more(page, causes.len());

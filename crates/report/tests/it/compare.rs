@@ -29,6 +29,7 @@ fn measured(label: &str, body: i64, rogue: Option<i64>) -> Run {
             name: format!("CPU {cpu}"),
             histogram: all.into_iter().collect(),
             maxima: Some(Maxima::of_blocks(Ns::from_secs(1), blocks)),
+            missed: Some(0),
         }
     };
     let spike = |latency| Late {

@@ -19,6 +19,7 @@ const CONSOLE: &str = "console.txt";
 const EXIT_CODE: &str = "exit-code";
 
 pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
+    output::check_page(args.report.as_deref())?;
     let visit = visit(args)?;
     let machine = super::machine(&args.guest)?;
     forget_earlier(&args.output)?;

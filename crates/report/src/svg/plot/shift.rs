@@ -112,7 +112,7 @@ impl Row {
                 title { (about) }
                 line.way x1=(x(self.before)) x2=(x(self.after)) y1=(y_of) y2=(y_of) {}
                 @if let Some((least, most)) = self.bar() {
-                    line.interval x1=(x(least)) x2=(x(most)) y1=(y_of) y2=(y_of) {}
+                    line.interval x1=(px(scaled.x(least.0 as f64).max(scaled.frame.left))) x2=(x(most)) y1=(y_of) y2=(y_of) {}
                 }
                 circle.before cx=(x(self.before)) cy=(y_of) r="4.5" {}
                 circle.after cx=(x(self.after)) cy=(y_of) r="4" {}
