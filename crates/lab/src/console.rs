@@ -84,12 +84,17 @@ impl Console {
     }
 }
 
-/// The last lines of a console; of one on which the kernel gave up, those from there on.
+/// What begins the story of a kernel that gives up (arch/x86/mm/fault.c, arch/x86/kernel/dumpstack.c).
+const TROUBLE: [&str; 3] = ["BUG: ", "Oops: ", PANIC];
+
+/// The last lines of a console; of one on which the kernel gave up, those from its first complaint on.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let mut all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    if let Some(panic) = all.iter().position(|line| line.contains(PANIC)) {
+    if all.iter().any(|line| line.contains(PANIC)) {
+        let is_trouble = |line: &&str| TROUBLE.iter().any(|trouble| line.contains(trouble));
+        let first = all.iter().position(is_trouble).unwrap_or_default();
         // What led to it is in the lines before.
-        all = all.into_iter().skip(panic.saturating_sub(3)).take(lines).collect();
+        all = all.into_iter().skip(first.saturating_sub(3)).take(lines).collect();
     }
     match all.get(all.len().saturating_sub(lines)..) {
         Some([]) | None => "(nothing)".to_owned(),
@@ -135,6 +140,9 @@ mod tests {
         console.add(b"[1.9] Kernel panic - not syncing: no init\r\n");
         assert!(console.mark().panicked.is_some());
         let panic = "a\nb\nc\nd\n[1.9] Kernel panic - not syncing: no init\n[1.9] Call Trace:\nx\ny\n";
+        let oops =
+            "a\nb\nBUG: unable to handle page fault\nOops: 0001\nRIP: 0010:x\nKernel panic - not syncing\n";
+        assert_eq!(tail(oops, 5), "a\nb\nBUG: unable to handle page fault\nOops: 0001\nRIP: 0010:x");
         assert_eq!(tail(panic, 5), "b\nc\nd\n[1.9] Kernel panic - not syncing: no init\n[1.9] Call Trace:");
     }
 
