@@ -14,7 +14,8 @@ use std::io::{IsTerminal, Write};
 use view::{Frame, View};
 use whylate_base::Ns;
 use whylate_investigate::measure::Progress;
-use whylate_stats::{Measured, Run};
+use whylate_probes::CpuResult;
+use whylate_stats::Run;
 use whylate_sys::Clock;
 
 /// Everybody who is told; those who are not told any more when it is dropped.
@@ -112,19 +113,12 @@ fn colors() -> bool {
 
 /// What has been measured by now, as a run.
 fn so_far(progress: &Progress<'_>, probe: &ProbeArgs) -> Run {
-    let threads = progress.cpus.iter().map(|cpu| Measured {
-        cpu: cpu.bound.then_some(cpu.cpu),
-        name: view::name(cpu),
-        histogram: cpu.histogram.clone(),
-        maxima: None,
-        missed: Some(cpu.missed),
-    });
     Run {
         tool: "whylate measure".to_owned(),
         probe: probe.kind().to_string(),
         interval: Some(probe.interval()),
         elapsed: Some(progress.elapsed),
-        threads: threads.collect(),
+        threads: progress.cpus.iter().map(CpuResult::measured).collect(),
         ..Run::default()
     }
 }

@@ -65,6 +65,19 @@ pub(crate) fn check_page(page: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
+/// The file that a report is also written to, with the format that its name asks for; `endings` are those it may have.
+pub(crate) fn file_by_name<'a, F>(
+    file: Option<&'a Path>,
+    format: impl FnOnce(&Path) -> Option<F>,
+    endings: &str,
+) -> Result<Option<(&'a Path, F)>> {
+    let Some(path) = file else { return Ok(None) };
+    let format = format(path).with_context(|| {
+        format!("{}: its name does not say the format: end it in {endings}", path.display())
+    })?;
+    Ok(Some((path, format)))
+}
+
 /// A device or a pipe cannot be put in place when it is complete.
 pub(crate) fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())

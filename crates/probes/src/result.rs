@@ -2,7 +2,7 @@
 
 use crate::Degraded;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_stats::{Histogram, Maxima};
+use whylate_stats::{Histogram, Maxima, Measured};
 use whylate_sys::SchedParams;
 
 /// One sample that was over the threshold, or among the worst of its CPU when it happened.
@@ -92,6 +92,24 @@ pub struct CpuResult {
     /// The instant it should have woken at and has not, when it did not come back in time
     /// to the controller's stop: something has kept it off the CPU since then.
     pub stuck_since: Option<Ns>,
+}
+
+impl CpuResult {
+    /// What it is called: the kernel chose where a thread ran that was bound to no CPU.
+    pub fn name(&self) -> String {
+        if self.bound { format!("CPU {}", self.cpu) } else { format!("thread {}", self.tid) }
+    }
+
+    /// As a part of a run.
+    pub fn measured(&self) -> Measured {
+        Measured {
+            cpu: self.bound.then_some(self.cpu),
+            name: self.name(),
+            histogram: self.histogram.clone(),
+            maxima: Some(self.maxima.clone()),
+            missed: Some(self.missed),
+        }
+    }
 }
 
 /// A finished measurement.

@@ -56,14 +56,9 @@ pub(crate) fn facts(report: &MeasureReport) -> Vec<String> {
     parts
 }
 
-/// What a thread's row is called. The kernel chose where a thread ran that was bound to no CPU.
-pub(crate) fn cpu(cpu: &CpuResult) -> String {
-    if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) }
-}
-
 /// What went wrong on a CPU while it was measured, in sentences.
 pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
-    let at = self::cpu(cpu);
+    let at = cpu.name();
     let mut notes = Vec::new();
     if let Some(since) = cpu.stuck_since {
         notes.push(format!("{at}: not woken since {}; its numbers end there", words::instant(since)));

@@ -92,13 +92,13 @@ impl View {
         // Of equal ones the last.
         let known = frame.cpus.iter().filter_map(|cpu| Some((self.maxima.get(&cpu.tid)?, cpu)));
         if let Some(((max, seen), cpu)) = known.max_by_key(|(known, _)| **known) {
-            let _ = write!(title, ", max {max} ({}), {} ago", name(cpu), time(frame.elapsed - *seen));
+            let _ = write!(title, ", max {max} ({}), {} ago", cpu.name(), time(frame.elapsed - *seen));
         }
         title
     }
 
     fn beside(&self, cpu: &CpuResult, elapsed: Ns) -> String {
-        let name = name(cpu);
+        let name = cpu.name();
         match self.maxima.get(&cpu.tid) {
             Some((max, seen)) => {
                 let age = format!("{} ago", time(elapsed - *seen));
@@ -121,10 +121,6 @@ impl View {
 }
 
 /// By its CPU, where it has one of its own.
-pub(super) fn name(thread: &CpuResult) -> String {
-    if thread.bound { format!("CPU {}", thread.cpu) } else { format!("thread {}", thread.tid) }
-}
-
 /// The last one first.
 fn latest(spikes: &[ExplainedSpike]) -> Vec<&ExplainedSpike> {
     let mut spikes: Vec<&ExplainedSpike> = spikes.iter().collect();

@@ -18,14 +18,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     if let Some(code) = selection.unknown().next() {
         bail!(no_rule(code));
     }
-    let file = args.output.as_deref().map(|path| match CheckFormat::of_file(path) {
-        Some(format) => Ok((path, format)),
-        None => bail!(
-            "{}: its name does not say the format: end it in .html, .sarif, .xml, .md, .json or .txt",
-            path.display()
-        ),
-    });
-    let file = file.transpose()?;
+    let endings = ".html, .sarif, .xml, .md, .json or .txt";
+    let file = output::file_by_name(args.output.as_deref(), CheckFormat::of_file, endings)?;
     let host = Snapshot::read(&Tree::open(&args.root)?);
     if let (Some(asked), Some(possible)) = (&args.cpus, host.cpus.possible.known())
         && let Some(cpu) = asked.iter().find(|&cpu| !possible.contains(cpu))

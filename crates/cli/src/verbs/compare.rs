@@ -18,14 +18,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
             "one measurement alone cannot be compared: name another one, or ask something with --gate or --claim"
         );
     }
-    let file = args.output.as_deref().map(|path| match CompareFormat::of_file(path) {
-        Some(format) => Ok((path, format)),
-        None => bail!(
-            "{}: its name does not say the format: end it in .html, .svg, .md, .json or .txt",
-            path.display()
-        ),
-    });
-    let file = file.transpose()?;
+    let endings = ".html, .svg, .md, .json or .txt";
+    let file = output::file_by_name(args.output.as_deref(), CompareFormat::of_file, endings)?;
     if let Some((path, _)) = file {
         files.iter().try_for_each(|file| output::spare(file, path))?;
     }

@@ -19,11 +19,7 @@ const DEFAULT: &str = "realtime";
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
-    let file = args.output.as_deref().map(|path| match PlanFormat::of_file(path) {
-        Some(format) => Ok((path, format)),
-        None => bail!("{}: its name does not say the format: end it in .json, .md or .txt", path.display()),
-    });
-    let file = file.transpose()?;
+    let file = output::file_by_name(args.output.as_deref(), PlanFormat::of_file, ".json, .md or .txt")?;
     let from = args.from.as_deref().map(checked).transpose()?;
     let tree = Tree::open(&args.root)?;
     if args.list {

@@ -57,7 +57,7 @@ impl CauseShift {
 
 /// The causes of both runs' spikes, the worst first. None where either run lists no spikes, or explains none.
 pub(super) fn shifts(before: &Prepared, after: &Prepared) -> Vec<CauseShift> {
-    let usual = [before, after].map(|run| run.all.histogram.percentile(NEWS));
+    let [usual_before, usual_after] = [before, after].map(|run| run.all.histogram.percentile(NEWS));
     let (Some(before), Some(after)) = (&before.run.spikes, &after.run.spikes) else { return Vec::new() };
     // A run without a single late sample has no causes, and that is an answer.
     let says_nothing =
@@ -73,15 +73,10 @@ pub(super) fn shifts(before: &Prepared, after: &Prepared) -> Vec<CauseShift> {
     all.sort_by_key(|key| std::cmp::Reverse(worst(key)));
     let shift = |key: Key| {
         let (before_seen, after_seen) = (own.get(&key).copied(), other.get(&key).copied());
-        let is_sure = match (before_seen, after_seen) {
-            (Some(_), None) => known(after),
-            (None, Some(_)) => known(before),
-            _ => true,
-        };
-        let is_news = match (before_seen, after_seen) {
-            (Some(seen), None) => usual[1].is_none_or(|usual| seen.worst > usual),
-            (None, Some(seen)) => usual[0].is_none_or(|usual| seen.worst > usual),
-            _ => false,
+        let (is_sure, is_news) = match (before_seen, after_seen) {
+            (Some(seen), None) => (known(after), usual_after.is_none_or(|usual| seen.worst > usual)),
+            (None, Some(seen)) => (known(before), usual_before.is_none_or(|usual| seen.worst > usual)),
+            _ => (true, false),
         };
         CauseShift { cause: key.0, culprit: key.1, before: before_seen, after: after_seen, is_sure, is_news }
     };

@@ -122,8 +122,15 @@ pub(super) fn steady_name(culprit: &Culprit) -> String {
             steady_task(comm.as_str(), realtime)
         }
         Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
-        Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} {name}"),
-        Culprit::Irq { irq: None, name } => format!("{name} interrupt"),
+        Culprit::Irq { irq, name } => steady_irq(*irq, name.as_str()),
+    }
+}
+
+/// The same of an interrupt, by its line or, of an architecture vector, by its name.
+pub fn steady_irq(irq: Option<u32>, name: &str) -> String {
+    match irq {
+        Some(irq) => format!("irq {irq} {name}"),
+        None => format!("{name} interrupt"),
     }
 }
 

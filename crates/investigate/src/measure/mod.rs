@@ -28,7 +28,7 @@ pub use beyond::{Beyond, RARE};
 pub use chronicle::{Chronicle, Listing};
 pub use claimed::{Answer, Claimed, Wanted, WantedError};
 pub use explained::Explain;
-pub use groups::{SpikeGroup, steady_task};
+pub use groups::{SpikeGroup, steady_irq, steady_task};
 pub use observed::Observed;
 pub use report::{ExplainedSpike, MeasureReport, NotExplained, Saved, SpikeKind, TraceState};
 pub use run::{Keeping, Loading, MeasureError, MeasureOptions, Progress, measure};

@@ -8,7 +8,7 @@ use whylate_base::{Cpu, Finding, Ns, Tid};
 use whylate_ledger::Activation;
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Probe};
-use whylate_stats::{Late, Measured, Run};
+use whylate_stats::{Late, Run};
 
 /// A measurement, whole or cut short by the user.
 #[derive(Clone, Debug)]
@@ -50,13 +50,6 @@ pub struct MeasureReport {
 impl MeasureReport {
     /// As a run, to be compared and claimed by.
     pub fn run(&self) -> Run {
-        let thread = |cpu: &CpuResult| Measured {
-            cpu: cpu.bound.then_some(cpu.cpu),
-            name: if cpu.bound { format!("CPU {}", cpu.cpu) } else { format!("thread {}", cpu.tid) },
-            histogram: cpu.histogram.clone(),
-            maxima: Some(cpu.maxima.clone()),
-            missed: Some(cpu.missed),
-        };
         let late = |spike: &ExplainedSpike| {
             let verdict = spike.answer.as_ref().ok().map(|activation| &activation.verdict);
             Late {
@@ -72,7 +65,12 @@ impl MeasureReport {
             probe: self.probe.kind.to_string(),
             interval: Some(self.probe.interval),
             elapsed: Some(self.elapsed),
-            threads: self.cpus.iter().filter(|cpu| cpu.histogram.count() > 0).map(thread).collect(),
+            threads: self
+                .cpus
+                .iter()
+                .filter(|cpu| cpu.histogram.count() > 0)
+                .map(CpuResult::measured)
+                .collect(),
             spikes: (self.probe.worst > 0 || self.over_threshold.is_some())
                 .then(|| self.spikes.iter().map(late).collect()),
             machine: self.machine.clone(),

@@ -76,7 +76,7 @@ fn first(report: &MeasureReport) -> Markup {
 }
 
 fn distribution(report: &MeasureReport, prepared: &Prepared) -> Markup {
-    let each = report.cpus.iter().map(|cpu| (measured::cpu(cpu), &cpu.histogram));
+    let each = report.cpus.iter().map(|cpu| (cpu.name(), &cpu.histogram));
     let all = (report.cpus.len() > 1).then(|| ("all".to_owned(), &prepared.all.histogram));
     let trouble: Vec<String> = report.cpus.iter().flat_map(measured::trouble).collect();
     html! {
