@@ -146,11 +146,11 @@ impl Cause {
         }
     }
 
-    /// The cause's page: what it means, how it is seen, what to do. Also in `docs/causes/`.
+    /// The cause's page: what it means, how it is seen, what to do. Also in `docs/causes/` of this crate.
     pub fn page(self) -> &'static str {
         macro_rules! page {
             ($code:literal) => {
-                include_str!(concat!("../../../docs/causes/", $code, ".md"))
+                include_str!(concat!("../docs/causes/", $code, ".md"))
             };
         }
         match self {

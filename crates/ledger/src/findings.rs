@@ -52,10 +52,10 @@ pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) 
 
 /// The findings that are no causes, by code, each with its page.
 const PAGES: [(&str, &str); 4] = [
-    ("realtime-refused", include_str!("../../../docs/findings/realtime-refused.md")),
-    ("rttime-exceeded", include_str!("../../../docs/findings/rttime-exceeded.md")),
-    ("os-noise", include_str!("../../../docs/findings/os-noise.md")),
-    ("hardware-noise", include_str!("../../../docs/findings/hardware-noise.md")),
+    ("realtime-refused", include_str!("../docs/findings/realtime-refused.md")),
+    ("rttime-exceeded", include_str!("../docs/findings/rttime-exceeded.md")),
+    ("os-noise", include_str!("../docs/findings/os-noise.md")),
+    ("hardware-noise", include_str!("../docs/findings/hardware-noise.md")),
 ];
 
 /// The codes that have a [`finding_page`].

@@ -1,11 +1,11 @@
-//! Rule: every cause code has its page in `docs/causes`, and every page its code.
+//! Rule: every cause code has its page in `crates/ledger/docs/causes`, and every page its code.
 
 use super::Violation;
 use super::rust::{self, Kind};
 use super::tree::Tree;
 
 const SOURCE: &str = "crates/ledger/src/cause.rs";
-const PAGES: &str = "docs/causes/";
+const PAGES: &str = "crates/ledger/docs/causes/";
 
 /// Compares the codes with the pages.
 pub(super) fn pages(tree: &Tree) -> Vec<Violation> {
@@ -73,16 +73,19 @@ mod tests {
     fn codes_and_pages_must_match_both_ways() {
         let fine = Tree::of(&[
             (SOURCE, CAUSE),
-            ("docs/causes/irq.md", ""),
-            ("docs/causes/nmi.md", ""),
-            ("docs/causes/README.md", ""),
+            ("crates/ledger/docs/causes/irq.md", ""),
+            ("crates/ledger/docs/causes/nmi.md", ""),
+            ("crates/ledger/docs/causes/README.md", ""),
         ]);
         assert_eq!(pages(&fine), []);
-        let found =
-            pages(&Tree::of(&[(SOURCE, CAUSE), ("docs/causes/irq.md", ""), ("docs/causes/smi.md", "")]));
+        let found = pages(&Tree::of(&[
+            (SOURCE, CAUSE),
+            ("crates/ledger/docs/causes/irq.md", ""),
+            ("crates/ledger/docs/causes/smi.md", ""),
+        ]));
         assert_eq!(found.len(), 2);
         assert!(found.iter().any(|violation| violation.line == Some(5)));
-        assert!(found.iter().any(|violation| violation.path == "docs/causes/smi.md"));
+        assert!(found.iter().any(|violation| violation.path == "crates/ledger/docs/causes/smi.md"));
     }
 
     #[test]
