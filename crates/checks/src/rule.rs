@@ -17,7 +17,7 @@ pub struct Rule {
     pub profiles: &'static [Profile],
     /// Where its facts are from: man pages, kernel files.
     pub sources: &'static [&'static str],
-    /// `docs/rules/CODE.md`: what it means, how it is found out, what to do.
+    /// `docs/rules/CODE.md` of this crate: what it means, how it is found out, what to do.
     pub page: &'static str,
     /// The question itself.
     pub check: fn(&Snapshot, &Ask) -> Verdict,
@@ -26,7 +26,7 @@ pub struct Rule {
 /// The page of a rule.
 macro_rules! page {
     ($code:literal) => {
-        include_str!(concat!("../../../../docs/rules/", $code, ".md"))
+        include_str!(concat!("../../docs/rules/", $code, ".md"))
     };
 }
 pub(crate) use page;
