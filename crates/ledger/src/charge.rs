@@ -9,6 +9,7 @@ mod blocked;
 mod late;
 mod placement;
 mod plain;
+pub(crate) mod precedence;
 mod quota;
 mod running;
 mod waiting;

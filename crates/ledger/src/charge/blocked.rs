@@ -3,9 +3,11 @@
 //! A lock's time is charged to what its owner did. Who wakes a waiter is who releases the lock,
 //! so the owner's life is followed backwards through the wait, and through the owner's own waits.
 
+use super::precedence::{Contender, Relation};
 use super::{Charge, Charger};
 use crate::cause::Cause;
 use crate::cpus::Who;
+use crate::model::Culprit;
 use crate::sleeps::Wait;
 use crate::threads::{State, Thread};
 use whylate_base::{Confidence, Ns, Priority, Tid};
@@ -47,10 +49,13 @@ impl Charger<'_> {
             match span.state {
                 State::Running(cpu) => self.owner_runs(owner, cpu, end, held(Confidence::High)),
                 State::Queued(cpu) => {
+                    let Thread { tid, comm, .. } = *self.victim;
+                    let victim = Contender { tid, comm, priority: prio };
                     let before = self.fence();
                     self.waiting(owner, span.prio, cpu, end);
                     for segment in &mut self.segments[before..] {
-                        (segment.cause, segment.by) = owner_waits(segment.cause, segment.by, held_by, prio);
+                        (segment.cause, segment.by) =
+                            owner_waits(segment.cause, segment.by, held_by, &victim);
                         segment.owner = Some(held_by);
                     }
                     self.fence();
@@ -78,23 +83,24 @@ impl Charger<'_> {
     }
 }
 
-/// What a victim of priority `prio` is charged for a wait of its lock's owner: a thread that the
-/// victim outranks, or would share with, has no right to delay it. That is the inversion.
+/// What a `victim` is charged for a wait of its lock's owner: a thread that is not ahead of the victim has no right
+/// to delay it. That is the inversion.
 fn owner_waits(
     cause: Cause,
-    by: Option<crate::model::Culprit>,
-    owner: crate::model::Culprit,
-    prio: Priority,
-) -> (Cause, Option<crate::model::Culprit>) {
-    use crate::model::Culprit;
+    by: Option<Culprit>,
+    owner: Culprit,
+    victim: &Contender,
+) -> (Cause, Option<Culprit>) {
+    let ahead =
+        |by: &Culprit| Contender::of(by).is_none_or(|runner| Relation::of(victim, &runner).preempts());
     match (cause, by) {
         (
             Cause::HigherPriorityTask
             | Cause::EqualPriorityTask
             | Cause::FairQueue
             | Cause::PinnedBeforePriority,
-            Some(Culprit::Task { priority, .. }),
-        ) if !priority.outranks(prio) => (Cause::LockInversion, by),
+            Some(by),
+        ) if !ahead(&by) => (Cause::LockInversion, Some(by)),
         (Cause::Dispatch | Cause::PreemptionDisabled | Cause::IdleExit | Cause::FairQueue, _) => {
             (Cause::LockWait, Some(owner))
         }

@@ -1,6 +1,6 @@
 //! The time from a timer's expiry to its interrupt.
 
-use super::waiting::is_stopper;
+use super::precedence::Contender;
 use super::{Charge, Charger, Remark};
 use crate::cause::Cause;
 use crate::cpus::{CpuTimeline, LateTimer, Who, Witness};
@@ -25,7 +25,9 @@ impl Charger<'_> {
             let charge = match stretch.who {
                 Who::Idle => self.late_from_idle(cpu, from, end),
                 // Stopping all CPUs is the stopper's work (`kernel/stop_machine.c`): nobody took them away.
-                Who::Task(tid, prio) if is_stopper(&self.task(tid, prio)) => {
+                Who::Task(tid, prio)
+                    if Contender::of(&self.task(tid, prio)).is_some_and(|task| task.is_stopper()) =>
+                {
                     Charge::to(Cause::StopTask, Some(self.task(tid, prio)), Confidence::High)
                 }
                 Who::Task(tid, prio) => {

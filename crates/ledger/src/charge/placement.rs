@@ -2,7 +2,6 @@
 
 use super::waiting::Queue;
 use super::{Charger, Remark};
-use crate::cause::Cause;
 use crate::cpus::Who;
 use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::Kind;
@@ -49,12 +48,4 @@ impl Charger<'_> {
         }
         interrupted.0.saturating_mul(INTERRUPTS) <= (to - from).0
     }
-}
-
-/// True of a wait by the rules, which another CPU would have spared.
-pub(super) fn spared_elsewhere(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask | Cause::FairQueue
-    )
 }

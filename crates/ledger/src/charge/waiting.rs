@@ -1,7 +1,7 @@
 //! The time a thread was runnable and did not run.
 
 use super::late::{notably_late, shows_irqs_off};
-use super::placement::spared_elsewhere;
+use super::precedence::{Contender, Relation, by_right};
 use super::{Charge, Charger};
 use crate::bandwidth::Window;
 use crate::cause::Cause;
@@ -79,12 +79,12 @@ impl Charger<'_> {
                 Who::Idle => self.behind_idle(&queue, start, end),
                 _ => self.interruption((start, end, stretch)).unwrap_or_else(Charge::unexplained),
             };
-            if let Some((idle, confidence)) = elsewhere.filter(|_| spared_elsewhere(charge.cause)) {
+            if let Some((idle, confidence)) = elsewhere.filter(|_| by_right(charge.cause)) {
                 charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
                 self.remark_idle(start, cpu, idle);
             }
             if let Who::Task(tid, theirs) = stretch.who
-                && by_its_rank(charge.cause)
+                && by_right(charge.cause)
             {
                 self.but_for_thefts(&queue, (start, end), (tid, theirs), charge);
             }
@@ -120,24 +120,25 @@ impl Charger<'_> {
     /// A thread had the CPU.
     fn behind(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
         let by = self.task(tid, theirs);
-        if tid == queue.waiter.tid {
+        let Queue { waiter, prio, .. } = *queue;
+        let waiter = Contender { tid: waiter.tid, comm: waiter.comm, priority: prio };
+        let Some(runner) = Contender::of(&by) else { return Charge::unexplained() };
+        let cause = match Relation::of(&waiter, &runner) {
             // Switched in already, and still booked as queued: two CPUs' clocks differ a little.
-            return Charge::to(Cause::Dispatch, None, Confidence::High);
-        }
-        if is_stopper(&by) {
-            return Charge::to(Cause::StopTask, Some(by), Confidence::High);
-        }
-        let mine = queue.prio;
-        match (mine.class(), theirs.class()) {
-            (_, SchedClass::Deadline) => Charge::to(Cause::DeadlineTask, Some(by), Confidence::High),
-            (SchedClass::Realtime, SchedClass::Realtime) if theirs == mine => {
-                Charge::to(Cause::EqualPriorityTask, Some(by), Confidence::High)
+            Relation::SameThread => return Charge::to(Cause::Dispatch, None, Confidence::High),
+            Relation::StopClass => Cause::StopTask,
+            Relation::Deadline => Cause::DeadlineTask,
+            Relation::HigherPriority if prio.class() == SchedClass::Fair => {
+                return self.behind_realtime(queue, end, by);
             }
-            (SchedClass::Fair, SchedClass::Realtime) => self.behind_realtime(queue, end, by),
-            (SchedClass::Fair, SchedClass::Fair) => Charge::to(Cause::FairQueue, Some(by), Confidence::High),
-            _ if theirs.outranks(mine) => Charge::to(Cause::HigherPriorityTask, Some(by), Confidence::High),
-            _ => self.behind_lower(queue, start, end, tid, theirs),
-        }
+            Relation::HigherPriority => Cause::HigherPriorityTask,
+            Relation::EqualPriority => Cause::EqualPriorityTask,
+            Relation::Fair => Cause::FairQueue,
+            Relation::LowerPriority | Relation::Unknown => {
+                return self.behind_lower(queue, start, end, tid, theirs);
+            }
+        };
+        Charge::to(cause, Some(by), Confidence::High)
     }
 
     /// A SCHED_OTHER thread waits for a real-time one: by the rules, unless it put itself there.
@@ -291,14 +292,6 @@ impl Charger<'_> {
     }
 }
 
-/// Causes for which a thread needs nothing but the CPU.
-fn by_its_rank(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask | Cause::FairQueue
-    )
-}
-
 /// True when the idle task of a CPU settled down again in `from..to`, and slept on.
 fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
     timeline.between(from, to).any(|(start, end, stretch)| {
@@ -310,9 +303,4 @@ fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
 
 fn serves_the_kernel(by: &Culprit) -> bool {
     matches!(by, Culprit::Task { comm, .. } if is_housekeeping(comm.as_str()))
-}
-
-/// The stop class shows as real-time priority 99, and has no other name than its threads'.
-pub(super) fn is_stopper(culprit: &Culprit) -> bool {
-    matches!(culprit, Culprit::Task { comm, priority: Priority(0), .. } if comm.as_str().starts_with("migration/"))
 }
