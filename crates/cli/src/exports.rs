@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use whylate_export::latencies;
 use whylate_ftrace::dat::write::check_output;
 use whylate_investigate::measure::MeasureReport;
-use whylate_report::json;
+use whylate_report::measure;
 
 /// Refuses what could not be written at the end: nobody is to measure for a night in vain.
 pub(crate) fn check(exports: &[Export]) -> Result<()> {
@@ -41,7 +41,7 @@ fn form(export: &Export, report: &MeasureReport, out: &mut dyn Write) -> io::Res
     match export.form {
         Some(form) => latencies::write(&report.run(), form, out),
         None => {
-            serde_json::to_writer_pretty(&mut *out, &json::measurement(report))?;
+            serde_json::to_writer_pretty(&mut *out, &measure::json::render(report))?;
             out.write_all(b"\n")?;
             out.flush()
         }

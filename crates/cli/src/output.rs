@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use whylate_ftrace::dat::write::check_output;
-use whylate_report::terminal::Style;
+use whylate_report::Style;
 
 /// How standard output is to be written: colours on a terminal only, and not where `NO_COLOR` is set
 /// (no-color.org).

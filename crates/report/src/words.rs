@@ -301,6 +301,11 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
     }
 }
 
+/// With its sign, where it has one.
+pub(crate) fn signed(ns: Ns) -> String {
+    if ns > Ns::ZERO { format!("+{ns}") } else { ns.to_string() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,6 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
-use whylate_report::terminal;
 use whylate_tuning::{
     Due, Entry, How, Journal, JournalError, Kind, Lock, Moment, Permits, Plan, Session, Standing, StepsError,
     System, Wishes, boot_id, due,
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         return Ok(Outcome::Found);
     }
     if !args.place.json {
-        output::print(&terminal::planned(&now, &output::style()))?;
+        output::print(&whylate_report::plan::terminal::render(&now, &output::style()))?;
     }
     if now.changes.is_empty() {
         return Ok(nothing_to_change(&now));
@@ -165,7 +164,7 @@ fn read_plan(path: &Path) -> Result<Plan> {
     let (text, name) = plan::document(path)?;
     let document: serde_json::Value =
         serde_json::from_str(&text).with_context(|| format!("{name} is no plan of `whylate plan --json`"))?;
-    let wanted = whylate_report::json::plan::SCHEMA;
+    let wanted = whylate_report::plan::json::document::SCHEMA;
     match document.get("schema").and_then(|schema| schema.as_str()) {
         Some(schema) if schema == wanted => {}
         Some(schema) => bail!("{name} has the schema {schema}, and {wanted} was expected"),

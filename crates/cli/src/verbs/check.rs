@@ -7,8 +7,7 @@ use anyhow::{Context, Result, bail};
 use whylate_base::Severity;
 use whylate_checks::{Ask, RULES, Report, Selection};
 use whylate_host::{Snapshot, Tree};
-use whylate_report::terminal::Style;
-use whylate_report::{html, json, junit, markdown, sarif, terminal};
+use whylate_report::{Style, check};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     if let Some(code) = &args.explain {
@@ -46,12 +45,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
 fn rendered(report: &Report, format: CheckFormat, fail_on: Severity, style: &Style) -> Result<String> {
     let pretty = |document| serde_json::to_string_pretty(&document).map(|text| text + "\n");
     Ok(match format {
-        CheckFormat::Text => terminal::checked(report, style),
-        CheckFormat::Json => pretty(json::checked(report))?,
-        CheckFormat::Sarif => pretty(sarif::checked(report))?,
-        CheckFormat::Junit => junit::checked(report, fail_on),
-        CheckFormat::Markdown => markdown::checked(report),
-        CheckFormat::Html => html::checked(report),
+        CheckFormat::Text => check::terminal::render(report, style),
+        CheckFormat::Json => pretty(check::json::render(report))?,
+        CheckFormat::Sarif => pretty(check::sarif::render(report))?,
+        CheckFormat::Junit => check::junit::render(report, fail_on),
+        CheckFormat::Markdown => check::markdown::render(report),
+        CheckFormat::Html => check::html::render(report),
     })
 }
 

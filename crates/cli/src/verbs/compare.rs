@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use whylate_investigate::compare::{GateAnswer, Prepared, Verdict, compare};
 use whylate_investigate::measure::Claimed;
-use whylate_report::terminal::Style;
-use whylate_report::{Claiming, Compared, Gated, html, json, markdown, svg, terminal};
+use whylate_report::Style;
+use whylate_report::compare::{self, Claiming, Compared, Gated};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
     let files: Vec<PathBuf> = args.baseline.iter().chain(&args.files).cloned().collect();
@@ -28,20 +28,20 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
         output::write_report(path, &rendered(&compared, format)?)?;
     }
     if args.json {
-        output::print_json(&json::compared(&compared))?;
+        output::print_json(&compare::json::render(&compared))?;
     } else {
-        output::print(&terminal::compared(&compared, &output::style()))?;
+        output::print(&compare::terminal::render(&compared, &output::style()))?;
     }
     Ok(outcome(&compared, args.fail_on))
 }
 
 fn rendered(compared: &Compared, format: CompareFormat) -> Result<String> {
     Ok(match format {
-        CompareFormat::Html => html::compared(compared),
-        CompareFormat::Svg => svg::compared(compared).context("there is nothing to draw")?,
-        CompareFormat::Markdown => markdown::compared(compared),
-        CompareFormat::Json => serde_json::to_string_pretty(&json::compared(compared))? + "\n",
-        CompareFormat::Text => terminal::compared(compared, &Style::default()),
+        CompareFormat::Html => compare::html::render(compared),
+        CompareFormat::Svg => compare::svg::render(compared).context("there is nothing to draw")?,
+        CompareFormat::Markdown => compare::markdown::render(compared),
+        CompareFormat::Json => serde_json::to_string_pretty(&compare::json::render(compared))? + "\n",
+        CompareFormat::Text => compare::terminal::render(compared, &Style::default()),
     })
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_ledger::{Cause, Explanation, explain, finding_codes, finding_page};
-use whylate_report::{html, json, svg, terminal};
+use whylate_report::explain;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     if let Some(code) = &args.code {
@@ -35,12 +35,16 @@ fn open(file: &Path) -> Result<Box<dyn EventSource>> {
 /// Gives an explanation in the form that was asked for.
 pub(crate) fn answer(explanation: &Explanation, selection: &Selection, format: &Format) -> Result<Outcome> {
     if let Some(path) = &format.page {
-        output::write_page(path, || html::explanation(explanation), || svg::explanation(explanation))?;
+        output::write_page(
+            path,
+            || explain::html::render(explanation),
+            || explain::svg::render(explanation),
+        )?;
     }
     if format.json {
-        output::print_json(&json::explanation(explanation))?;
+        output::print_json(&explain::json::render(explanation))?;
     } else {
-        output::print(&terminal::explanation(explanation, &output::style()))?;
+        output::print(&explain::terminal::render(explanation, &output::style()))?;
     }
     if !explanation.concludes() {
         return no_tasks(explanation, selection);

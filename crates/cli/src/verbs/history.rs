@@ -5,7 +5,7 @@ use crate::args::PlaceArgs;
 use crate::outcome::Outcome;
 use crate::output;
 use anyhow::Result;
-use whylate_report::{json, terminal};
+use whylate_report::history;
 
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let site = Site::open(&args.place)?;
@@ -13,8 +13,8 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let entries: Vec<_> = ids.iter().map(|&id| site.store.load(id)).collect();
     let lines = whylate_tuning::history(&entries, &ids);
     match args.place.json {
-        true => output::print_json(&json::history(&lines))?,
-        false => output::print(&terminal::history(&lines, &output::style()))?,
+        true => output::print_json(&history::json::render(&lines))?,
+        false => output::print(&history::terminal::render(&lines, &output::style()))?,
     }
     Ok(match lines.iter().any(|line| line.standing.is_err()) {
         true => Outcome::CannotTell,

@@ -11,7 +11,7 @@ use anyhow::Result;
 use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
 use whylate_probes::Probe;
 use whylate_probes::load::{Launcher, Load};
-use whylate_report::{html, json, svg, terminal};
+use whylate_report::measure;
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
@@ -37,12 +37,12 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     drop(audience);
     exports::write(&args.outlets.exports, &report)?;
     if let Some(path) = &args.format.page {
-        output::write_page(path, || html::measurement(&report), || svg::measurement(&report))?;
+        output::write_page(path, || measure::html::render(&report), || measure::svg::render(&report))?;
     }
     if args.format.json {
-        output::print_json(&json::measurement(&report))?;
+        output::print_json(&measure::json::render(&report))?;
     } else {
-        output::print(&terminal::measurement(&report, &output::style()))?;
+        output::print(&measure::terminal::render(&report, &output::style()))?;
         if let Some((upto, sum)) = args.probe.histogram() {
             output::print(&histogram::text(report.run(), upto, sum)?)?;
         }
@@ -81,7 +81,7 @@ fn loading(args: &LoadArgs) -> Option<Loading> {
 
 /// The journal of a run that goes on: the document that it will write at its end, as far as it is.
 fn journal(report: &MeasureReport) -> Vec<u8> {
-    json::measurement(report).to_string().into_bytes()
+    measure::json::render(report).to_string().into_bytes()
 }
 
 /// What has been said while it runs: each thing once.

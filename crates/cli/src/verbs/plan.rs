@@ -7,9 +7,8 @@ use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree};
-use whylate_report::json::check;
-use whylate_report::terminal::Style;
-use whylate_report::{json, markdown, terminal};
+use whylate_report::check::json::document as check;
+use whylate_report::{Style, plan};
 use whylate_tuning::{Permits, Plan, Wishes, profile, tuned};
 
 /// Where nobody chose.
@@ -151,8 +150,8 @@ fn list(tree: &Tree) -> Result<Outcome> {
 
 fn rendered(plan: &Plan, format: PlanFormat, style: &Style) -> Result<String> {
     Ok(match format {
-        PlanFormat::Text => terminal::planned(plan, style),
-        PlanFormat::Json => serde_json::to_string_pretty(&json::planned(plan))? + "\n",
-        PlanFormat::Markdown => markdown::planned(plan),
+        PlanFormat::Text => plan::terminal::render(plan, style),
+        PlanFormat::Json => serde_json::to_string_pretty(&plan::json::render(plan))? + "\n",
+        PlanFormat::Markdown => plan::markdown::render(plan),
     })
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::Path;
 use whylate_investigate::compare::compare;
-use whylate_report::svg::{self, Kind};
+use whylate_report::plot::{self, Kind};
 
 /// What a file is to be, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +23,14 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Outcome> {
     args.files.iter().try_for_each(|file| output::spare(file, &args.output))?;
     let runs = runs::read(&args.files)?;
     let (drawing, nothing) = match args.kind {
-        PlotKind::Histogram => (svg::plotted(&runs, Kind::Histogram, args.per_cpu), "there are no samples"),
-        PlotKind::Ccdf => (svg::plotted(&runs, Kind::Ccdf, args.per_cpu), "there are no samples"),
+        PlotKind::Histogram => (plot::plotted(&runs, Kind::Histogram, args.per_cpu), "there are no samples"),
+        PlotKind::Ccdf => (plot::plotted(&runs, Kind::Ccdf, args.per_cpu), "there are no samples"),
         PlotKind::Time => (
-            svg::plotted(&runs, Kind::Time, args.per_cpu),
+            plot::plotted(&runs, Kind::Time, args.per_cpu),
             "none of the files says when its samples were; documents of `whylate measure --json` do",
         ),
         PlotKind::Shift if runs.len() < 2 => bail!("--kind shift needs two measurements at least"),
-        PlotKind::Shift => (svg::shifted(&compare(runs), args.per_cpu), "there are too few samples"),
+        PlotKind::Shift => (plot::shifted(&compare(runs), args.per_cpu), "there are too few samples"),
     };
     let drawing = drawing.with_context(|| format!("there is nothing to plot: {nothing}"))?;
     let bytes = match format {
@@ -60,7 +60,7 @@ fn format(path: &Path) -> Result<Format> {
 
 #[cfg(feature = "png")]
 fn png(drawing: &str) -> Result<Vec<u8>> {
-    crate::raster::png(&svg::plain(drawing))
+    crate::raster::png(&plot::plain(drawing))
 }
 
 #[cfg(not(feature = "png"))]

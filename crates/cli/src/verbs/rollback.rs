@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     if targets.is_empty() {
         say!("nothing to roll back: `whylate history` shows what was applied");
         if args.place.json {
-            output::print_json(&whylate_report::json::applied(&[]))?;
+            output::print_json(&whylate_report::apply::json::render(&[]))?;
         }
         return Ok(Outcome::Done);
     }

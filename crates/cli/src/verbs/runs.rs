@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_intake::latencies;
 use whylate_investigate::compare::Prepared;
-use whylate_report::json;
+use whylate_report::measure;
 use whylate_stats::Run;
 
 /// A document of a week has some 100 MB; what is longer is none. The same for what is read from a pipe.
@@ -46,10 +46,14 @@ fn one(path: &Path) -> Result<Run> {
     }
     let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_object {
-        match serde_json::from_slice(&bytes).map(json::run) {
+        match serde_json::from_slice(&bytes).map(measure::json::run) {
             Ok(Some(run)) => {
                 return run.with_context(|| {
-                    format!("{}: it says that it is {}, and is not", path.display(), json::measure::SCHEMA)
+                    format!(
+                        "{}: it says that it is {}, and is not",
+                        path.display(),
+                        measure::json::document::SCHEMA
+                    )
                 });
             }
             Ok(None) => {}

@@ -5,7 +5,7 @@ use crate::output;
 use anyhow::{Result, bail};
 use rustix::process::{Signal, getpid, kill_process};
 use std::cell::Cell;
-use whylate_report::{json, terminal};
+use whylate_report::apply;
 use whylate_tuning::{Entry, Gate, How, Journal, Live, Moment, Planned, Run, Store};
 
 /// The machine, and its journals.
@@ -53,8 +53,8 @@ fn killing_at(place: u64) -> Gate {
 /// Prints what was done about some applies.
 pub(crate) fn answer(entries: &[Entry], place: &Place) -> Result<()> {
     match place.json {
-        true => output::print_json(&json::applied(entries)),
-        false => output::print(&terminal::applied(entries, &output::style())),
+        true => output::print_json(&apply::json::render(entries)),
+        false => output::print(&apply::terminal::render(entries, &output::style())),
     }
 }
 

@@ -6,7 +6,7 @@ use whylate_investigate::measure::{Answer, Claimed};
 use whylate_stats::Histogram;
 
 /// Distributions: whose each is, and its numbers.
-pub(super) fn distributions<'a>(
+pub(crate) fn distributions<'a>(
     samples: &str,
     rows: impl IntoIterator<Item = (String, &'a Histogram)>,
 ) -> Markup {
@@ -27,7 +27,7 @@ pub(super) fn distributions<'a>(
 }
 
 /// A claim, of whose run, and what it rests on.
-pub(super) fn claim(label: &str, claimed: &Claimed) -> Markup {
+pub(crate) fn claim(label: &str, claimed: &Claimed) -> Markup {
     let class = match claimed.answer {
         Answer::Measured => "finding good",
         Answer::Fitted | Answer::NotYet => "finding warning",

@@ -1,7 +1,7 @@
 //! Lines, wrapped paragraphs and aligned tables of a given width.
 
-use super::Style;
 use super::paint::Ink;
+use super::style::Style;
 use crate::words;
 use whylate_stats::Histogram;
 
@@ -9,23 +9,23 @@ use whylate_stats::Histogram;
 const NARROWEST: usize = 60;
 
 /// Text growing line by line.
-pub(super) struct Page {
+pub(crate) struct Page {
     text: String,
     color: bool,
     width: usize,
 }
 
 impl Page {
-    pub(super) fn new(style: &Style) -> Page {
+    pub(crate) fn new(style: &Style) -> Page {
         Page { text: String::new(), color: style.color, width: style.width.max(NARROWEST) }
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 
     /// The text, ending with one line break.
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         let end = self.text.trim_end_matches('\n').len();
         self.text.truncate(end);
         self.text.push('\n');
@@ -33,14 +33,14 @@ impl Page {
     }
 
     /// An empty line, unless there is one already or nothing before it.
-    pub(super) fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
     /// One line of painted pieces.
-    pub(super) fn line(&mut self, pieces: &[(&str, Ink)]) {
+    pub(crate) fn line(&mut self, pieces: &[(&str, Ink)]) {
         let last = pieces.iter().rposition(|(text, _)| !text.trim_end().is_empty());
         for (i, (text, ink)) in pieces.iter().enumerate().take_while(|(i, _)| Some(*i) <= last) {
             let text = if Some(i) == last { text.trim_end() } else { text };
@@ -50,7 +50,7 @@ impl Page {
     }
 
     /// A paragraph whose first line starts with `label` and the others below its text.
-    pub(super) fn labelled(&mut self, indent: usize, label: (&str, Ink), text: &str, ink: Ink) {
+    pub(crate) fn labelled(&mut self, indent: usize, label: (&str, Ink), text: &str, ink: Ink) {
         let hang = indent + columns(label.0);
         for (i, line) in wrap(text, 0, self.width.saturating_sub(hang)).into_iter().enumerate() {
             if i == 0 {
@@ -62,7 +62,7 @@ impl Page {
     }
 
     /// A paragraph whose first words are the label; every line starts at `indent`.
-    pub(super) fn led(&mut self, indent: usize, label: (&str, Ink), text: &str, ink: Ink) {
+    pub(crate) fn led(&mut self, indent: usize, label: (&str, Ink), text: &str, ink: Ink) {
         let lines = wrap(text, columns(label.0), self.width.saturating_sub(indent));
         for (i, line) in lines.into_iter().enumerate() {
             let label = if i == 0 { label } else { ("", Ink::Plain) };
@@ -71,19 +71,19 @@ impl Page {
     }
 
     /// Facts that fit on one line where the terminal is wide enough; none is torn apart.
-    pub(super) fn facts(&mut self, facts: &[String]) {
+    pub(crate) fn facts(&mut self, facts: &[String]) {
         let facts: Vec<String> = facts.iter().map(|fact| fact.replace(' ', "\u{a0}")).collect();
         self.paragraph(0, &facts.join(" · "), Ink::Faint);
     }
 
     /// A paragraph.
-    pub(super) fn paragraph(&mut self, indent: usize, text: &str, ink: Ink) {
+    pub(crate) fn paragraph(&mut self, indent: usize, text: &str, ink: Ink) {
         self.labelled(indent, ("", Ink::Plain), text, ink);
     }
 
     /// A table's rows, each column as wide as its widest cell; the last gives way where
     /// there is no room for it.
-    pub(super) fn table(&mut self, indent: usize, aligns: &[Align], rows: &[Vec<Cell>]) {
+    pub(crate) fn table(&mut self, indent: usize, aligns: &[Align], rows: &[Vec<Cell>]) {
         let width = |column: usize| {
             rows.iter().filter_map(|row| row.get(column)).map(|cell| columns(&cell.text)).max().unwrap_or(0)
         };
@@ -113,20 +113,20 @@ impl Page {
 
 /// How a column is aligned.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Align {
+pub(crate) enum Align {
     Left,
     Right,
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     text: String,
     ink: Ink,
 }
 
 /// A row of a table of distributions: whose it is, how many samples, and the numbers of [`words::DISTRIBUTION`].
-pub(super) fn distribution(name: String, histogram: &Histogram) -> Vec<Cell> {
+pub(crate) fn distribution(name: String, histogram: &Histogram) -> Vec<Cell> {
     let numbers = words::distribution(histogram);
     let mut row: Vec<Cell> = [name].into_iter().chain(numbers).map(Cell::from).collect();
     if let Some(max) = row.last_mut() {
@@ -136,7 +136,7 @@ pub(super) fn distribution(name: String, histogram: &Histogram) -> Vec<Cell> {
 }
 
 impl Cell {
-    pub(super) fn new(text: impl Into<String>, ink: Ink) -> Cell {
+    pub(crate) fn new(text: impl Into<String>, ink: Ink) -> Cell {
         Cell { text: text.into(), ink }
     }
 }
@@ -148,12 +148,12 @@ impl From<String> for Cell {
 }
 
 /// How many columns a text takes; threads' names are hardly ever of double width.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
 /// `text` cut to `width` columns, with an ellipsis where something was cut.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }

@@ -2,7 +2,7 @@
 
 /// What a piece of text is, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(crate) enum Ink {
     Plain,
     /// Headings, names.
     Strong,
@@ -20,7 +20,7 @@ pub(super) enum Ink {
 
 impl Ink {
     /// `text` in this ink.
-    pub(super) fn paint(self, text: &str, color: bool) -> String {
+    pub(crate) fn paint(self, text: &str, color: bool) -> String {
         let code = match self {
             Ink::Plain => return text.to_owned(),
             _ if !color || text.trim().is_empty() => return text.to_owned(),

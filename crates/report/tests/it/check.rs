@@ -6,9 +6,7 @@ use serde_json::Value;
 use whylate_base::Severity;
 use whylate_checks::{Ask, Profile, Report, Selection, Status, check};
 use whylate_host::{Snapshot, Tree, Why};
-use whylate_report::json::{checked, checked_schema};
-use whylate_report::terminal::{self, Style};
-use whylate_report::{html, junit, markdown, sarif};
+use whylate_report::{Style, check};
 
 /// Some rules of every sort of answer: the fixtures need not change with each new one.
 fn some() -> Selection {
@@ -66,21 +64,24 @@ fn without_pages(mut log: Value) -> Value {
 
 #[test]
 fn it_reads_as_before() {
-    let text = |report: &Report, width| terminal::checked(report, &Style { color: false, width });
+    let text = |report: &Report, width| check::terminal::render(report, &Style { color: false, width });
     assert_current(&fixture("check-100.txt"), &text(&mixed(), 100));
     assert_current(&fixture("check-unread-80.txt"), &text(&unread(), 80));
-    assert_current(&fixture("check.json"), &format!("{:#}\n", checked(&mixed())));
-    assert_current(&fixture("check.sarif"), &format!("{:#}\n", without_pages(sarif::checked(&mixed()))));
-    assert_current(&fixture("check.xml"), &junit::checked(&mixed(), Severity::Error));
-    assert_current(&fixture("check.md"), &markdown::checked(&mixed()));
-    assert_current(&fixture("check.html"), &html::checked(&mixed()));
+    assert_current(&fixture("check.json"), &format!("{:#}\n", check::json::render(&mixed())));
+    assert_current(
+        &fixture("check.sarif"),
+        &format!("{:#}\n", without_pages(check::sarif::render(&mixed()))),
+    );
+    assert_current(&fixture("check.xml"), &check::junit::render(&mixed(), Severity::Error));
+    assert_current(&fixture("check.md"), &check::markdown::render(&mixed()));
+    assert_current(&fixture("check.html"), &check::html::render(&mixed()));
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in [60, 80, 120] {
         for report in [mixed(), unread()] {
-            let text = terminal::checked(&report, &Style { color: false, width });
+            let text = check::terminal::render(&report, &Style { color: false, width });
             let wide: Vec<&str> = text
                 .lines()
                 .filter(|line| {
@@ -102,14 +103,14 @@ fn names_from_the_machine_cannot_write_to_the_terminal() {
         ("/proc/irq/default_smp_affinity", "1\n"),
     ]);
     let report = check(&Snapshot::read(&tree), &ask, &Selection::default());
-    let text = terminal::checked(&report, &Style::default());
+    let text = check::terminal::render(&report, &Style::default());
     assert!(text.contains("disk") && !text.contains('\u{1b}'), "{text}");
 }
 
 #[test]
 fn documents_obey_the_schema() {
     for report in [mixed(), unread()] {
-        assert_eq!(violations(&checked_schema(), &checked(&report)), Vec::<String>::new());
+        assert_eq!(violations(&check::json::schema(), &check::json::render(&report)), Vec::<String>::new());
     }
 }
 
@@ -117,7 +118,7 @@ fn documents_obey_the_schema() {
 #[test]
 fn a_sarif_log_keeps_the_standard() {
     for report in [mixed(), unread()] {
-        let log = sarif::checked(&report);
+        let log = check::sarif::render(&report);
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
@@ -166,7 +167,7 @@ fn cases(xml: &str) -> Vec<(String, Option<&str>)> {
 fn junit_is_red_where_the_exit_code_is_and_green_only_for_a_pass() {
     for report in [mixed(), unread()] {
         for fail_on in [Severity::Info, Severity::Warning, Severity::Error] {
-            let xml = junit::checked(&report, fail_on);
+            let xml = check::junit::render(&report, fail_on);
             let cases = cases(&xml);
             assert_eq!(cases.len(), report.answers.len());
             for ((name, element), answered) in cases.iter().zip(&report.answers) {
@@ -201,10 +202,10 @@ fn nothing_is_left_out() {
     assert!(all.answers.len() > 20);
     for report in [mixed(), unread(), all] {
         for text in [
-            sarif::checked(&report).to_string(),
-            junit::checked(&report, Severity::Error),
-            markdown::checked(&report),
-            html::checked(&report),
+            check::sarif::render(&report).to_string(),
+            check::junit::render(&report, Severity::Error),
+            check::markdown::render(&report),
+            check::html::render(&report),
         ] {
             for answered in &report.answers {
                 assert!(text.contains(answered.rule.code), "{}", answered.rule.code);
@@ -225,8 +226,8 @@ fn names_from_the_machine_cannot_become_markup() {
         ("/proc/irq/default_smp_affinity", "1\n"),
     ]);
     let report = check(&Snapshot::read(&tree), &ask, &Selection::default());
-    let (page, xml) = (html::checked(&report), junit::checked(&report, Severity::Info));
-    let md = markdown::checked(&report);
+    let (page, xml) = (check::html::render(&report), check::junit::render(&report, Severity::Info));
+    let md = check::markdown::render(&report);
     for text in [&page, &xml, &md] {
         assert!(text.contains("disk") && !text.contains('\u{1b}'), "{text}");
     }

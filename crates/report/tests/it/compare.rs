@@ -6,8 +6,9 @@ use crate::{assert_current, fixture};
 use whylate_base::{Cpu, Ns};
 use whylate_investigate::compare::{Gate, Prepared, compare};
 use whylate_investigate::measure::Claimed;
-use whylate_report::svg::{Kind, plotted, shifted};
-use whylate_report::{Claiming, Compared, Gated, html, json, markdown, svg, terminal};
+use whylate_report::Style;
+use whylate_report::compare::{self, Claiming, Compared, Gated};
+use whylate_report::plot::{self, Kind};
 use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run};
 
 /// A triangle around `body` and, of the first CPU, one far beyond it.
@@ -80,11 +81,11 @@ fn hostile() -> Compared {
 
 #[test]
 fn text_and_document_are_as_before() {
-    let style = terminal::Style::default();
-    assert_current(&fixture("compare.txt"), &terminal::compared(&compared(), &style));
-    assert_current(&fixture("compare.md"), &markdown::compared(&compared()));
-    assert_current(&fixture("compare.html"), &html::compared(&compared()));
-    assert_current(&fixture("compare.json"), &format!("{:#}\n", json::compared(&compared())));
+    let style = Style::default();
+    assert_current(&fixture("compare.txt"), &compare::terminal::render(&compared(), &style));
+    assert_current(&fixture("compare.md"), &compare::markdown::render(&compared()));
+    assert_current(&fixture("compare.html"), &compare::html::render(&compared()));
+    assert_current(&fixture("compare.json"), &format!("{:#}\n", compare::json::render(&compared())));
 }
 
 #[test]
@@ -93,13 +94,13 @@ fn page_and_markdown_say_what_the_terminal_says() {
     unsure.comparison.pairs[0].causes[0].is_sure = false;
     unsure.comparison.pairs[0].settings = None;
     for compared in [compared(), unsure] {
-        let text = terminal::compared(&compared, &terminal::Style { color: false, width: 4_000 });
+        let text = compare::terminal::render(&compared, &Style { color: false, width: 4_000 });
         let mut said = pieces(&text);
         // Titles that are longer there, and a mark beside the run's name.
         let other = ["cause of late samples", "run", "missed after.json"];
         said.retain(|piece| !other.contains(&piece.as_str()));
         assert!(said.len() > 50, "{text}");
-        for page in [html::compared(&compared), markdown::compared(&compared)] {
+        for page in [compare::html::render(&compared), compare::markdown::render(&compared)] {
             assert_eq!(missing(said.clone(), &page), Vec::<String>::new());
         }
     }
@@ -107,9 +108,9 @@ fn page_and_markdown_say_what_the_terminal_says() {
 
 #[test]
 fn documents_obey_the_schema() {
-    let schema = json::compared_schema();
+    let schema = compare::json::schema();
     for compared in [compared(), hostile()] {
-        assert_eq!(violations(&schema, &json::compared(&compared)), Vec::<String>::new());
+        assert_eq!(violations(&schema, &compare::json::render(&compared)), Vec::<String>::new());
     }
 }
 
@@ -117,14 +118,14 @@ fn documents_obey_the_schema() {
 fn every_width_is_kept_and_names_do_no_harm() {
     for width in [60, 100, 200] {
         for compared in [compared(), hostile()] {
-            let text = terminal::compared(&compared, &terminal::Style { color: false, width });
+            let text = compare::terminal::render(&compared, &Style { color: false, width });
             assert!(!text.contains(['\x1b', '\u{202e}']));
             // A table of eight numbers is as wide as it is.
             assert!(text.lines().all(|line| line.chars().count() <= width.max(110)), "{width}: {text}");
         }
     }
-    let page = html::compared(&hostile());
-    let drawing = svg::compared(&hostile()).expect("samples");
+    let page = compare::html::render(&hostile());
+    let drawing = compare::svg::render(&hostile()).expect("samples");
     for text in [&page, &drawing] {
         assert!(!text.contains("<script>alert") && !text.contains(['\x1b', '\u{202e}']));
     }
@@ -138,13 +139,13 @@ fn every_width_is_kept_and_names_do_no_harm() {
 fn a_drawing_in_light_colours_has_nothing_that_must_be_known() {
     for kind in [Kind::Histogram, Kind::Ccdf, Kind::Time] {
         for by_thread in [false, true] {
-            let drawing = plotted(&compared().comparison.runs, kind, by_thread).expect("samples");
-            let plain = svg::plain(&drawing);
+            let drawing = plot::plotted(&compared().comparison.runs, kind, by_thread).expect("samples");
+            let plain = plot::plain(&drawing);
             assert!(drawing.contains("var(--") && drawing.contains("@media"));
             assert!(!plain.contains("var(--") && !plain.contains("@media"), "{kind:?}");
         }
     }
-    assert!(shifted(&compared().comparison, true).is_some_and(|drawing| drawing.contains("CPU 1")));
+    assert!(plot::shifted(&compared().comparison, true).is_some_and(|drawing| drawing.contains("CPU 1")));
 }
 
 /// Foreign histograms: nothing below a microsecond, samples off the scale, one sample, none.
@@ -167,7 +168,7 @@ fn whatever_was_measured_can_be_drawn() {
         let runs = [Prepared::of(Run { threads, ..Run::default() })];
         for kind in [Kind::Histogram, Kind::Ccdf, Kind::Time] {
             for by_thread in [false, true] {
-                let drawing = plotted(&runs, kind, by_thread);
+                let drawing = plot::plotted(&runs, kind, by_thread);
                 assert_eq!(drawing.is_none(), is_empty || kind == Kind::Time, "{kind:?}");
                 let drawing = drawing.unwrap_or_default();
                 assert!(!drawing.contains("NaN") && !drawing.contains("inf\""), "{kind:?}");

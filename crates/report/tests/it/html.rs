@@ -5,13 +5,12 @@ use crate::said::{missing, pieces};
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_ledger::{Lane, Occupant, Slice};
-use whylate_report::html::{checked, explanation, measurement};
-use whylate_report::terminal;
+use whylate_report::{Style, check, explain, measure};
 
 #[test]
 fn page_is_as_before() {
-    assert_current(&fixture("story.html"), &explanation(&sample::story()));
-    assert_current(&fixture("measure.html"), &measurement(&sample::measurement()));
+    assert_current(&fixture("story.html"), &explain::html::render(&sample::story()));
+    assert_current(&fixture("measure.html"), &measure::html::render(&sample::measurement()));
 }
 
 /// The page without what the style and the script contain, which is not markup.
@@ -57,19 +56,21 @@ fn assert_well_formed(page: &str) {
 #[test]
 fn pages_are_well_formed() {
     for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
-        assert_well_formed(&explanation(&sample));
+        assert_well_formed(&explain::html::render(&sample));
     }
     for sample in [sample::measurement(), sample::poor_measurement()] {
-        assert_well_formed(&measurement(&sample));
+        assert_well_formed(&measure::html::render(&sample));
     }
     for report in [mixed(), unread()] {
-        assert_well_formed(&checked(&report));
+        assert_well_formed(&check::html::render(&report));
     }
 }
 
 #[test]
 fn nothing_is_loaded_from_anywhere() {
-    let page = explanation(&sample::story()) + &measurement(&sample::measurement()) + &checked(&mixed());
+    let page = explain::html::render(&sample::story())
+        + &measure::html::render(&sample::measurement())
+        + &check::html::render(&mixed());
     let page = page.replace("http://www.w3.org/2000/svg", "");
     for outside in ["http:", "https:", "src=", "url(", "@import", "<link", "fetch(", "XMLHttp", "import("] {
         assert!(!page.contains(outside), "{outside}");
@@ -83,7 +84,7 @@ fn names_cannot_become_markup() {
     let mut measured = sample::measurement();
     measured.spikes[0].answer = Ok(hostile.activations[3].clone());
     measured.findings = hostile.findings.clone();
-    for page in [explanation(&hostile), measurement(&measured)] {
+    for page in [explain::html::render(&hostile), measure::html::render(&measured)] {
         assert_eq!(page.matches("<script").count(), 1, "the page's own");
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(!page.contains(['\x1b', '\u{202e}']));
@@ -92,7 +93,7 @@ fn names_cannot_become_markup() {
 
 #[test]
 fn all_that_matters_is_there_without_script() {
-    let page = markup(&explanation(&sample::story()));
+    let page = markup(&explain::html::render(&sample::story()));
     for text in [
         "rtload:312",
         "RT throttling hit 3 times",
@@ -118,7 +119,7 @@ fn all_that_matters_is_there_without_script() {
 #[test]
 fn the_page_of_a_measurement_says_what_the_terminal_says() {
     for sample in [sample::measurement(), sample::poor_measurement()] {
-        let text = terminal::measurement(&sample, &terminal::Style { color: false, width: 4_000 });
+        let text = measure::terminal::render(&sample, &Style { color: false, width: 4_000 });
         // Of activations the page says the same in another way: a timeline, and words for numbers.
         let without: Vec<&str> = text
             .split("\n\n")
@@ -130,7 +131,7 @@ fn the_page_of_a_measurement_says_what_the_terminal_says() {
         // Labels, for which the page has colours and signs.
         let labels = ["fix", "because", "warning", "warning[rogue-priority]"];
         said.retain(|piece| !labels.contains(&piece.as_str()));
-        let missing = missing(said, &markup(&measurement(&sample)));
+        let missing = missing(said, &markup(&measure::html::render(&sample)));
         assert_eq!(missing, Vec::<String>::new());
     }
 }
@@ -138,7 +139,7 @@ fn the_page_of_a_measurement_says_what_the_terminal_says() {
 /// A group leads to the worst of its spikes that is listed, a mark in the plot to its own.
 #[test]
 fn what_is_linked_is_there() {
-    let page = markup(&measurement(&sample::measurement()));
+    let page = markup(&measure::html::render(&sample::measurement()));
     let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(links.contains(&"spike-0") && links.contains(&"spike-1"), "{links:?}");
     for link in links {
@@ -162,8 +163,8 @@ fn dense_lanes_stay_small_and_lose_nothing() {
         },
     });
     activation.lanes = vec![Lane { cpu: Cpu(0), slices: slices.collect() }];
-    let small = explanation(&sample::story()).len();
-    let page = explanation(&sample);
+    let small = explain::html::render(&sample::story()).len();
+    let page = explain::html::render(&sample);
     assert!(page.len() < small + 300_000, "{} bytes", page.len());
     let drawn: i64 = page
         .split("<title>")

@@ -5,10 +5,8 @@ use crate::{assert_current, fixture, sample};
 use serde_json::{Value, json};
 use std::path::Path;
 use whylate_base::Ns;
-use whylate_report::json::{
-    applied_schema, checked_schema, compared_schema, explain::Document, explanation, explanation_schema,
-    history_schema, measure, measurement, measurement_schema, planned_schema, verified_schema,
-};
+use whylate_report::explain::json::document::Document;
+use whylate_report::{apply, check, compare, explain, history, measure, plan, verify};
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
@@ -17,43 +15,43 @@ fn pretty(value: &Value) -> String {
 #[test]
 fn schemas_are_current() {
     let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    assert_current(&schemas.join("whylate.explain-1.json"), &pretty(&explanation_schema()));
-    assert_current(&schemas.join("whylate.measure-1.json"), &pretty(&measurement_schema()));
-    assert_current(&schemas.join("whylate.compare-1.json"), &pretty(&compared_schema()));
-    assert_current(&schemas.join("whylate.check-1.json"), &pretty(&checked_schema()));
-    assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&planned_schema()));
-    assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&applied_schema()));
-    assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verified_schema()));
-    assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history_schema()));
+    assert_current(&schemas.join("whylate.explain-1.json"), &pretty(&explain::json::schema()));
+    assert_current(&schemas.join("whylate.measure-1.json"), &pretty(&measure::json::schema()));
+    assert_current(&schemas.join("whylate.compare-1.json"), &pretty(&compare::json::schema()));
+    assert_current(&schemas.join("whylate.check-1.json"), &pretty(&check::json::schema()));
+    assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&plan::json::schema()));
+    assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&apply::json::schema()));
+    assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verify::json::schema()));
+    assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history::json::schema()));
 }
 
 #[test]
 fn document_is_as_before() {
-    assert_current(&fixture("story.json"), &pretty(&explanation(&sample::story())));
+    assert_current(&fixture("story.json"), &pretty(&explain::json::render(&sample::story())));
     let mut measured = sample::measurement();
     for cpu in &mut measured.cpus {
         // A few buckets show the form as well as thousands.
         cpu.histogram = [6_000, 8_000, 8_000, 383_594].map(Ns).into_iter().collect();
     }
-    assert_current(&fixture("measure.json"), &pretty(&measurement(&measured)));
+    assert_current(&fixture("measure.json"), &pretty(&measure::json::render(&measured)));
 }
 
 #[test]
 fn documents_obey_the_schema() {
-    let schema = explanation_schema();
+    let schema = explain::json::schema();
     for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
-        assert_eq!(violations(&schema, &explanation(&sample)), Vec::<String>::new());
+        assert_eq!(violations(&schema, &explain::json::render(&sample)), Vec::<String>::new());
     }
-    let schema = measurement_schema();
+    let schema = measure::json::schema();
     for sample in [sample::measurement(), sample::poor_measurement()] {
-        assert_eq!(violations(&schema, &measurement(&sample)), Vec::<String>::new());
+        assert_eq!(violations(&schema, &measure::json::render(&sample)), Vec::<String>::new());
     }
 }
 
 #[test]
 fn the_schema_refuses_what_is_wrong() {
-    let schema = explanation_schema();
-    let good = explanation(&sample::story());
+    let schema = explain::json::schema();
+    let good = explain::json::render(&sample::story());
     for (pointer, bad) in [
         ("/tasks/0/tid", json!("312")),
         ("/tasks/0/class", json!("best")),
@@ -74,7 +72,7 @@ fn the_schema_refuses_what_is_wrong() {
 
 #[test]
 fn a_section_adds_up_and_what_is_not_known_is_null() {
-    let document = explanation(&sample::section());
+    let document = explain::json::render(&sample::section());
     let section = &document["sections"][0];
     let parts: i64 =
         section["parts"].as_array().expect("a list").iter().filter_map(|part| part["ns"].as_i64()).sum();
@@ -89,7 +87,7 @@ fn a_section_adds_up_and_what_is_not_known_is_null() {
 
 #[test]
 fn culprits_are_told_apart_by_their_keys() {
-    let document = explanation(&sample::story());
+    let document = explain::json::render(&sample::story());
     let by = |pointer| document.pointer(pointer).cloned().unwrap_or_else(|| panic!("no {pointer}"));
     assert_eq!(
         by("/activations/0/verdict/by"),
@@ -102,7 +100,8 @@ fn culprits_are_told_apart_by_their_keys() {
 
 #[test]
 fn ledger_adds_up_to_the_response() {
-    let document: Document = serde_json::from_value(explanation(&sample::story())).expect("our own document");
+    let document: Document =
+        serde_json::from_value(explain::json::render(&sample::story())).expect("our own document");
     for activation in &document.activations {
         let sum: i64 = activation.ledger.iter().map(|entry| entry.ns).sum();
         assert_eq!(sum, activation.response_ns);
@@ -111,27 +110,29 @@ fn ledger_adds_up_to_the_response() {
 
 #[test]
 fn a_document_reads_back_as_it_was() {
-    let written = explanation(&sample::story());
+    let written = explain::json::render(&sample::story());
     let read: Document = serde_json::from_value(written.clone()).expect("our own document");
     assert_eq!(serde_json::to_value(&read).expect("plain data"), written);
     for sample in [sample::measurement(), sample::poor_measurement()] {
-        let written = measurement(&sample);
-        let read: measure::Document = serde_json::from_value(written.clone()).expect("our own document");
+        let written = measure::json::render(&sample);
+        let read: measure::json::document::Document =
+            serde_json::from_value(written.clone()).expect("our own document");
         assert_eq!(serde_json::to_value(&read).expect("plain data"), written);
     }
 }
 
 #[test]
 fn a_measurement_counts_every_wake_up() {
-    let document = measurement(&sample::measurement());
-    let document: measure::Document = serde_json::from_value(document).expect("our own document");
+    let document = measure::json::render(&sample::measurement());
+    let document: measure::json::document::Document =
+        serde_json::from_value(document).expect("our own document");
     for cpu in &document.cpus {
         assert_eq!(cpu.histogram.iter().map(|bucket| bucket.count).sum::<u64>() + cpu.overflow, cpu.samples);
     }
     assert_eq!(document.cpus[1].latency_ns.expect("there are samples").max, document.spikes[0].latency_ns);
     assert_eq!(
         document.spikes[1].not_explained.as_ref().map(|why| why.reason),
-        Some(measure::Reason::Overwritten)
+        Some(measure::json::document::Reason::Overwritten)
     );
 }
 
@@ -147,7 +148,7 @@ fn the_first_document_of_version_1_stays_readable() {
 
 #[test]
 fn unknown_fields_of_a_later_writer_are_ignored() {
-    let mut document = explanation(&sample::story());
+    let mut document = explain::json::render(&sample::story());
     document["later"] = json!({"a": 1});
     document["tasks"][0]["later"] = json!(true);
     document["activations"][0]["verdict"]["by"]["later"] = json!(7);
@@ -158,7 +159,7 @@ fn unknown_fields_of_a_later_writer_are_ignored() {
 #[test]
 fn the_first_measurement_of_version_1_stays_readable() {
     let text = std::fs::read_to_string(fixture("measure-1-first.json")).expect("the fixture");
-    let document: measure::Document = serde_json::from_str(&text).expect("readable");
+    let document: measure::json::document::Document = serde_json::from_str(&text).expect("readable");
     assert_eq!(document.schema, "whylate.measure/1");
     assert_eq!(
         document.spikes[0].activation.as_ref().expect("explained").verdict.cause,

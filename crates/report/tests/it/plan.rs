@@ -2,9 +2,8 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
-use whylate_report::json::{plan::Document, planned, planned_schema};
-use whylate_report::markdown;
-use whylate_report::terminal::{self, Style};
+use whylate_report::plan::json::document::Document;
+use whylate_report::{Style, plan};
 use whylate_tuning::{
     Aim, Change, Conflict, Kept, LeftOut, Machine, Pattern, Plan, Reasons, Refusal, Setting, ThreadId,
     Threads, Wish, Wishes,
@@ -193,23 +192,23 @@ fn empty(blind: bool) -> Plan {
 
 #[test]
 fn it_reads_as_before() {
-    let text = |plan: &Plan, width| terminal::planned(plan, &Style { color: false, width });
+    let text = |plan: &Plan, width| plan::terminal::render(plan, &Style { color: false, width });
     assert_current(&fixture("plan-100.txt"), &text(&full(), 100));
     assert_current(&fixture("plan-empty.txt"), &(text(&empty(false), 80) + "\n" + &text(&empty(true), 80)));
-    assert_current(&fixture("plan.md"), &markdown::planned(&full()));
-    assert_current(&fixture("plan.json"), &format!("{:#}\n", planned(&full())));
+    assert_current(&fixture("plan.md"), &plan::markdown::render(&full()));
+    assert_current(&fixture("plan.json"), &format!("{:#}\n", plan::json::render(&full())));
 }
 
 #[test]
 fn a_document_is_read_as_the_plan_it_was_made_of() {
     for plan in [full(), empty(true)] {
-        let document = planned(&plan);
-        assert_eq!(violations(&planned_schema(), &document), Vec::<String>::new());
+        let document = plan::json::render(&plan);
+        assert_eq!(violations(&plan::json::schema(), &document), Vec::<String>::new());
         assert_eq!(serde_json::from_value::<Plan>(document.clone()).expect("a plan"), plan);
         let read: Document = serde_json::from_value(document.clone()).expect("our own document");
         assert_eq!(serde_json::to_value(&read).expect("plain data"), document);
     }
-    let mut later = planned(&full());
+    let mut later = plan::json::render(&full());
     later["changes"][0]["later"] = true.into();
     later["later"] = 1.into();
     assert_eq!(serde_json::from_value::<Plan>(later).expect("unknown fields are ignored"), full());
@@ -217,15 +216,15 @@ fn a_document_is_read_as_the_plan_it_was_made_of() {
 
 #[test]
 fn names_from_the_machine_cannot_write_to_the_terminal() {
-    let text = terminal::planned(&full(), &Style::default());
+    let text = plan::terminal::render(&full(), &Style::default());
     assert!(text.contains("5 threads") && !text.contains('\u{1b}'), "{text}");
-    assert!(!markdown::planned(&full()).contains('\u{1b}'));
+    assert!(!plan::markdown::render(&full()).contains('\u{1b}'));
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in [60, 80, 120] {
-        let text = terminal::planned(&full(), &Style { color: false, width });
+        let text = plan::terminal::render(&full(), &Style { color: false, width });
         let wide: Vec<&str> = text
             .lines()
             .filter(|line| line.chars().count() > width && !line.contains("/sys/") && !line.contains("/etc/"))

@@ -3,8 +3,7 @@
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Ns, Priority, Tid};
 use whylate_ledger::{Cause, Culprit, Trigger};
-use whylate_report::html;
-use whylate_report::terminal::{Style, explanation, measurement};
+use whylate_report::{Style, explain, measure};
 
 #[test]
 fn text_is_as_before() {
@@ -13,17 +12,23 @@ fn text_is_as_before() {
         ("story-80.txt", Style { color: false, width: 80 }),
         ("story-color.txt", Style { color: true, width: 100 }),
     ] {
-        assert_current(&fixture(name), &explanation(&sample::story(), &style));
+        assert_current(&fixture(name), &explain::terminal::render(&sample::story(), &style));
     }
     for (name, width) in [("measure-100.txt", 100), ("measure-80.txt", 80)] {
-        assert_current(&fixture(name), &measurement(&sample::measurement(), &Style { color: false, width }));
+        assert_current(
+            &fixture(name),
+            &measure::terminal::render(&sample::measurement(), &Style { color: false, width }),
+        );
     }
     assert_current(
         &fixture("measure-poor.txt"),
-        &measurement(&sample::poor_measurement(), &Style::default()),
+        &measure::terminal::render(&sample::poor_measurement(), &Style::default()),
     );
-    assert_current(&fixture("section.txt"), &explanation(&sample::section(), &Style::default()));
-    assert_current(&fixture("empty.txt"), &explanation(&sample::empty(), &Style::default()));
+    assert_current(
+        &fixture("section.txt"),
+        &explain::terminal::render(&sample::section(), &Style::default()),
+    );
+    assert_current(&fixture("empty.txt"), &explain::terminal::render(&sample::empty(), &Style::default()));
 }
 
 #[test]
@@ -32,8 +37,8 @@ fn no_line_is_wider_than_the_terminal() {
         let style = Style { color: false, width };
         let explanations = [sample::story(), sample::hostile(), sample::section(), sample::empty()];
         let measurements = [sample::measurement(), sample::poor_measurement()];
-        let texts = explanations.iter().map(|sample| explanation(sample, &style));
-        for text in texts.chain(measurements.iter().map(|sample| measurement(sample, &style))) {
+        let texts = explanations.iter().map(|sample| explain::terminal::render(sample, &style));
+        for text in texts.chain(measurements.iter().map(|sample| measure::terminal::render(sample, &style))) {
             for line in text.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
@@ -56,11 +61,11 @@ fn on_a_narrow_terminal_names_stay_whole() {
         }
     }
     for width in [60, 70, 80, 90, 100, 200] {
-        let text = explanation(&story, &Style { color: false, width });
+        let text = explain::terminal::render(&story, &Style { color: false, width });
         assert!(text.contains("rtload:313") && text.contains("lock of fifteen"), "{width}: {text}");
         assert!(width < 80 || text.contains("lock of fifteen-letters:4194303"), "{width}: {text}");
     }
-    let bars = |width| explanation(&story, &Style { color: false, width }).contains('█');
+    let bars = |width| explain::terminal::render(&story, &Style { color: false, width }).contains('█');
     assert!(bars(80) && !bars(60));
 }
 
@@ -68,14 +73,14 @@ fn on_a_narrow_terminal_names_stay_whole() {
 fn where_nothing_is_found_one_line_says_so() {
     let line =
         "No finding: in 5,468 activations, no thread was seen to start more than 46.91 ms after it was due.";
-    let page = |sample: &_| explanation(sample, &Style { color: false, width: 120 });
+    let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 120 });
     let mut sample = sample::story();
     assert!(!page(&sample).contains("No finding"));
     sample.findings.clear();
     sample.trace.lost_events = 0;
     sample.trace.damage.clear();
     assert!(page(&sample).contains(line), "{}", page(&sample));
-    assert!(html::explanation(&sample).contains(line));
+    assert!(explain::html::render(&sample).contains(line));
     sample.trace.lost_events = 12;
     assert!(
         page(&sample).contains("No finding, as far as the trace could be read: in 5,468"),
@@ -84,7 +89,7 @@ fn where_nothing_is_found_one_line_says_so() {
     );
     sample.tasks.clear();
     sample.activations.clear();
-    assert!(!page(&sample).contains("No finding") && !html::explanation(&sample).contains("No finding"));
+    assert!(!page(&sample).contains("No finding") && !explain::html::render(&sample).contains("No finding"));
 }
 
 /// A verdict that accuses nobody has nothing to advise.
@@ -96,9 +101,9 @@ fn without_a_fix_there_is_no_line_for_it() {
         activation.verdict.cause = Cause::OwnWork;
         activation.verdict.fix.clear();
     }
-    let text = explanation(&sample, &Style::default());
+    let text = explain::terminal::render(&sample, &Style::default());
     assert!(text.contains("own-work: ") && !text.contains("fix "), "{text}");
-    assert!(!html::explanation(&sample).contains("What to do"));
+    assert!(!explain::html::render(&sample).contains("What to do"));
 }
 
 #[test]
@@ -107,7 +112,7 @@ fn where_the_trace_begins_in_the_middle_no_latency_is_told() {
     for activation in &mut sample.activations {
         activation.trigger = Trigger::TraceStart;
     }
-    let text = explanation(&sample, &Style::default());
+    let text = explain::terminal::render(&sample, &Style::default());
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("after it was first seen") && text.contains("  not seen  "), "{text}");
     assert!(!words.contains("after it was due") && !words.contains("never ran"), "{text}");
@@ -119,7 +124,7 @@ fn a_percentile_without_samples_beyond_it_is_not_shown() {
         let mut sample = sample::measurement();
         sample.cpus.truncate(1);
         sample.cpus[0].histogram = (1..=count).map(|i| Ns(i * 1_000)).collect();
-        let text = measurement(&sample, &Style { color: false, width: 80 });
+        let text = measure::terminal::render(&sample, &Style { color: false, width: 80 });
         let row = text.lines().skip_while(|line| !line.starts_with("CPU")).nth(1).expect("a row").to_owned();
         // CPU, wake-ups, min, mean, p50; each time is a number and its unit.
         row.split_whitespace().skip(8).map(str::to_owned).collect::<Vec<_>>()
@@ -132,8 +137,8 @@ fn a_percentile_without_samples_beyond_it_is_not_shown() {
 
 #[test]
 fn colour_changes_nothing_but_colour() {
-    let plain = explanation(&sample::story(), &Style { color: false, width: 100 });
-    let mut colored = explanation(&sample::story(), &Style { color: true, width: 100 });
+    let plain = explain::terminal::render(&sample::story(), &Style { color: false, width: 100 });
+    let mut colored = explain::terminal::render(&sample::story(), &Style { color: true, width: 100 });
     while let Some(start) = colored.find('\x1b') {
         let end = colored[start..].find('m').expect("an escape sequence ends");
         colored.replace_range(start..=start + end, "");
@@ -143,7 +148,7 @@ fn colour_changes_nothing_but_colour() {
 
 #[test]
 fn names_send_no_escape_sequences() {
-    let text = explanation(&sample::hostile(), &Style { color: false, width: 100 });
+    let text = explain::terminal::render(&sample::hostile(), &Style { color: false, width: 100 });
     assert!(!text.contains('\x1b') && !text.contains('\u{202e}'));
 }
 
@@ -151,8 +156,8 @@ fn names_send_no_escape_sequences() {
 fn any_width_is_survived() {
     let (story, measured) = (sample::story(), sample::measurement());
     for width in (0..160).chain([1_000, 100_000]) {
-        explanation(&story, &Style { color: true, width });
-        measurement(&measured, &Style { color: true, width });
+        explain::terminal::render(&story, &Style { color: true, width });
+        measure::terminal::render(&measured, &Style { color: true, width });
     }
 }
 
@@ -162,7 +167,7 @@ fn all_errors_and_the_first_others_are_written_in_full() {
     let (error, warning) = (sample.findings[0].clone(), sample.findings[1].clone());
     sample.findings = vec![error; 6];
     sample.findings.extend(vec![warning; 3]);
-    let text = explanation(&sample, &Style::default());
+    let text = explain::terminal::render(&sample, &Style::default());
     assert_eq!(text.matches("find out why rtload:313 never sleeps").count(), 6);
     assert_eq!(text.matches("warning[rogue-priority]").count(), 3, "none is left out");
     assert_eq!(text.matches("It ran 5 times").count(), 0);

@@ -2,8 +2,7 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
-use whylate_report::json;
-use whylate_report::terminal::{self, Style};
+use whylate_report::{Style, apply, history, verify};
 use whylate_tuning::{
     Back, Cell, Drift, Entry, How, Kind, Moment, Plan, Planned, Record, Stored, Then, Uncovered, Verified,
     Wishes, history,
@@ -111,11 +110,11 @@ fn lines() -> Vec<whylate_tuning::Line> {
 fn text_is_as_before() {
     let style = Style::default();
     let text = [
-        terminal::applied(&[failed(), partly_back()], &style),
-        terminal::verified(&verified(), &style),
-        terminal::verified(&Verified::default(), &style),
-        terminal::history(&lines(), &style),
-        terminal::history(&[], &style),
+        apply::terminal::render(&[failed(), partly_back()], &style),
+        verify::terminal::render(&verified(), &style),
+        verify::terminal::render(&Verified::default(), &style),
+        history::terminal::render(&lines(), &style),
+        history::terminal::render(&[], &style),
     ];
     assert_current(&fixture("tuning-100.txt"), &text.join("----\n"));
 }
@@ -123,14 +122,14 @@ fn text_is_as_before() {
 #[test]
 fn documents_obey_their_schemas() {
     for (schema, document) in [
-        (json::applied_schema(), json::applied(&[failed(), partly_back()])),
-        (json::applied_schema(), json::applied(&[])),
-        (json::verified_schema(), json::verified(&verified())),
-        (json::history_schema(), json::history(&lines())),
+        (apply::json::schema(), apply::json::render(&[failed(), partly_back()])),
+        (apply::json::schema(), apply::json::render(&[])),
+        (verify::json::schema(), verify::json::render(&verified())),
+        (history::json::schema(), history::json::render(&lines())),
     ] {
         assert_eq!(violations(&schema, &document), Vec::<String>::new());
     }
-    let document = json::applied(&[partly_back()]);
+    let document = apply::json::render(&[partly_back()]);
     assert_eq!(document["applies"][0]["action"], "rollback");
     assert_eq!(document["applies"][0]["steps"][0]["back"], "changed");
     assert_eq!(
@@ -139,13 +138,13 @@ fn documents_obey_their_schemas() {
     );
     let mut wrong = document;
     wrong["applies"][0]["standing"] = "fine".into();
-    assert_ne!(violations(&json::applied_schema(), &wrong), Vec::<String>::new());
+    assert_ne!(violations(&apply::json::schema(), &wrong), Vec::<String>::new());
 }
 
 #[test]
 fn hostile_names_do_not_reach_the_terminal() {
     let mut entry = failed();
     entry.sessions[0].steps[2].planned.cell = Cell::Knob { path: "/sys/\u{1b}[31mred".into() };
-    let text = terminal::applied(&[entry], &Style::default());
+    let text = apply::terminal::render(&[entry], &Style::default());
     assert!(!text.contains('\u{1b}'), "{text}");
 }

@@ -15,7 +15,7 @@ use whylate_lab::matrix::{self, Boot, End, Matrix, RunResult};
 use whylate_lab::scenario::{self, Scenario};
 use whylate_lab::score::Score;
 use whylate_lab::{Kernel, Store, judge};
-use whylate_report::terminal;
+use whylate_report::explain;
 
 /// The injector's name, beside this program.
 const INJECTOR: &str = "whylate-inject";
@@ -164,7 +164,7 @@ fn explanation(result: &RunResult) -> Result<String> {
         let options = whylate_ledger::Options { tasks, ..whylate_ledger::Options::default() };
         explanation = whylate_ledger::explain(source()?, &options);
     }
-    Ok(terminal::explanation(&explanation, &output::style()))
+    Ok(explain::terminal::render(&explanation, &output::style()))
 }
 
 fn outcome(results: &[RunResult]) -> Outcome {

@@ -19,7 +19,7 @@ mod series;
 mod shift;
 mod time;
 
-use super::{LINE, TITLE, style};
+use crate::svg::file::{LINE, TITLE, style};
 pub(crate) use ccdf::ccdf;
 pub(crate) use histogram::histogram;
 use maud::{Markup, PreEscaped, html};

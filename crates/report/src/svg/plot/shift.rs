@@ -4,7 +4,6 @@ use super::frame::{Frame, Scaled};
 use super::scale::{Axis, Unit};
 use super::series::COLORS;
 use super::{BELOW, LEFT, Plot, TOP, WIDTH, px};
-use crate::compared::signed;
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::Ns;
@@ -122,9 +121,9 @@ impl Row {
     }
 
     fn moved(&self) -> String {
-        let by = signed(self.after - self.before);
+        let by = words::signed(self.after - self.before);
         match self.interval {
-            Some((least, most)) => format!("{by} ({} to {})", signed(least), signed(most)),
+            Some((least, most)) => format!("{by} ({} to {})", words::signed(least), words::signed(most)),
             None if self.name == "max" => by,
             None => format!("{by} (too few samples)"),
         }

@@ -1,0 +1,87 @@
+//! The answers about a machine, as the wire types say them.
+
+use super::document::{Answer, Ask, Document, Fix, Machine, Proof, SCHEMA, Status, Totals};
+use whylate_checks::{self as checks, Answered, Report};
+
+impl From<&Report> for Document {
+    fn from(report: &Report) -> Self {
+        let answers: Vec<Answer> = report.answers.iter().map(Answer::from).collect();
+        let count = |status| answers.iter().filter(|answer| answer.status == status).count() as u64;
+        let (machine, ask) = (report.machine.clone(), &report.ask);
+        Document {
+            schema: SCHEMA.to_owned(),
+            machine: Machine {
+                release: machine.release,
+                version: machine.version,
+                cpus: machine.cpus,
+                model: machine.model,
+            },
+            ask: Ask {
+                profile: ask.profile.to_string(),
+                cpus: ask.cpus.as_ref().map(ToString::to_string),
+                priority: ask.priority,
+                user: ask.user.clone(),
+            },
+            totals: Totals {
+                pass: count(Status::Pass),
+                fail: count(Status::Fail),
+                cannot_tell: count(Status::CannotTell),
+                not_applicable: count(Status::NotApplicable),
+            },
+            answers,
+        }
+    }
+}
+
+impl From<&Answered> for Answer {
+    fn from(answered: &Answered) -> Self {
+        let rule = answered.rule;
+        let mut answer = Answer {
+            code: rule.code.to_owned(),
+            title: rule.title.to_owned(),
+            status: Status::CannotTell,
+            severity: answered.severity().into(),
+            what: String::new(),
+            why: String::new(),
+            evidence: Vec::new(),
+            fix: Vec::new(),
+            sources: rule.sources.iter().map(|&source| source.to_owned()).collect(),
+        };
+        match &answered.verdict {
+            Ok(said) => {
+                answer.status = match said.status {
+                    checks::Status::Pass => Status::Pass,
+                    checks::Status::Fail => Status::Fail,
+                    checks::Status::NotApplicable => Status::NotApplicable,
+                };
+                answer.what = said.what.clone();
+                answer.why = said.why.clone();
+                answer.evidence = said.evidence.iter().map(Proof::from).collect();
+                answer.fix = said.fixes.iter().map(Fix::from).collect();
+            }
+            Err(unknown) => {
+                answer.what = format!("Cannot tell: {} is not known", unknown.path);
+                answer.why = unknown.why.clone();
+                answer.evidence = vec![Proof { path: unknown.path.clone(), value: unknown.why.clone() }];
+            }
+        }
+        answer
+    }
+}
+
+impl From<&checks::Proof> for Proof {
+    fn from(proof: &checks::Proof) -> Self {
+        Proof { path: proof.path.clone(), value: proof.value.clone() }
+    }
+}
+
+impl From<&checks::Fix> for Fix {
+    fn from(fix: &checks::Fix) -> Self {
+        Fix {
+            runtime: fix.runtime.clone(),
+            boot: fix.boot.clone(),
+            risk: fix.risk.clone(),
+            reboot: fix.reboot,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! SARIF 2.1.0 (OASIS), which code hosts and editors show beside the code.
+//!
+//! "Cannot tell" is SARIF's kind `open`: "insufficient information to decide" (3.27.9). What is no failure has
+//! the level `none` (3.27.10).
+
+use crate::check::answers::way_out_line;
+use crate::words;
+use serde_json::{Map, Value, json};
+use whylate_base::Severity;
+use whylate_checks::{Answered, Proof, Report, Status};
+
+/// The schema of the format.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// How many places are named for one answer; JSON has all of them.
+const PLACES: usize = 20;
+
+/// The answers about a machine as a SARIF log of one run.
+pub fn render(report: &Report) -> Value {
+    let rules: Vec<Value> = report.answers.iter().map(rule).collect();
+    let results: Vec<Value> = report.answers.iter().enumerate().map(result).collect();
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "whylate",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
+            } },
+            "automationDetails": { "id": format!("whylate-check/{}/", report.ask.profile) },
+            "invocations": [{ "executionSuccessful": true }],
+            "results": results,
+            "properties": properties(report),
+        }],
+    })
+}
+
+/// What was asked of which machine; only what is known.
+fn properties(report: &Report) -> Value {
+    let (ask, machine) = (&report.ask, &report.machine);
+    let all = [
+        ("profile", Some(ask.profile.to_string())),
+        ("cpus", ask.cpus.as_ref().map(ToString::to_string)),
+        ("priority", ask.priority.map(|priority| priority.to_string())),
+        ("user", ask.user.clone()),
+        ("release", machine.release.clone()),
+        ("kernelVersion", machine.version.clone()),
+        ("onlineCpus", machine.cpus.clone()),
+        ("model", machine.model.clone()),
+    ];
+    let known = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::String(value?))));
+    Value::Object(known.collect::<Map<String, Value>>())
+}
+
+fn rule(answered: &Answered) -> Value {
+    let rule = answered.rule;
+    let profiles: Vec<&str> = rule.profiles.iter().map(|profile| profile.name()).collect();
+    json!({
+        "id": rule.code,
+        "shortDescription": { "text": format!("{}.", rule.title) },
+        "help": { "text": rule.page, "markdown": rule.page },
+        "defaultConfiguration": { "level": level(rule.severity) },
+        "properties": { "tags": profiles, "sources": rule.sources },
+    })
+}
+
+fn result((index, answered): (usize, &Answered)) -> Value {
+    let (kind, level, text, proofs) = match &answered.verdict {
+        Ok(answer) => {
+            let (kind, level) = match answer.status {
+                Status::Fail => ("fail", level(answered.severity())),
+                Status::Pass => ("pass", "none"),
+                Status::NotApplicable => ("notApplicable", "none"),
+            };
+            let mut text = sentence(&answer.what);
+            if !answer.why.is_empty() {
+                text += &format!(" {}", sentence(&answer.why));
+            }
+            for (i, fix) in answer.fixes.iter().enumerate() {
+                text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, way_out_line(fix));
+            }
+            (kind, level, text, answer.evidence.clone())
+        }
+        Err(unknown) => {
+            let text = format!("Cannot tell: {} is not known: {}", unknown.path, unknown.why);
+            let proof = Proof { path: unknown.path.clone(), value: unknown.why.clone() };
+            ("open", "none", sentence(&text), vec![proof])
+        }
+    };
+    let locations: Vec<Value> = proofs.iter().take(PLACES).map(location).collect();
+    json!({
+        "ruleId": answered.rule.code,
+        "ruleIndex": index,
+        "kind": kind,
+        "level": level,
+        "message": { "text": text },
+        "locations": locations,
+        // One answer to a rule: the same rule in the next run is the same finding.
+        "partialFingerprints": { "rule/v1": answered.rule.code },
+    })
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// A file of the machine as a physical place; a thread or a sum as a logical one.
+fn location(proof: &Proof) -> Value {
+    let seen = json!({ "text": format!("{} = {}", words::clean(&proof.path), words::clean(&proof.value)) });
+    match proof.path.strip_prefix('/') {
+        Some(_) if !proof.path.contains(' ') => json!({
+            "physicalLocation": { "artifactLocation": { "uri": uri(&proof.path) } },
+            "message": seen,
+        }),
+        _ => json!({
+            "logicalLocations": [{ "fullyQualifiedName": words::clean(&proof.path) }],
+            "message": seen,
+        }),
+    }
+}
+
+/// RFC 8089; all but unreserved characters and the slash as `%XX` (RFC 3986, 2.1).
+fn uri(path: &str) -> String {
+    let mut uri = "file://".to_owned();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri
+}
+
+/// Text of ours or of the machine, ended with a full stop.
+fn sentence(text: &str) -> String {
+    let text = words::clean(text);
+    if text.ends_with(['.', '!', '?']) { text } else { text + "." }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn a_path_becomes_a_uri() {
+        assert_eq!(uri("/proc/irq/24/x y%"), "file:///proc/irq/24/x%20y%25");
+        assert_eq!(uri("/sys/é"), "file:///sys/%C3%A9");
+    }
+}

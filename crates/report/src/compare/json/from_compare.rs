@@ -1,0 +1,152 @@
+//! From a comparison's types to the wire's.
+
+use super::document::{
+    Answer, Carried, Cause, Claim, Document, Gate, Larger, Pair, Part, Run, SCHEMA, Seen, Setting, Shift,
+    Tails, Thread, ThreadPart, Verdict,
+};
+use crate::compare::runs::{Claiming, Compared, Gated};
+use crate::json::ns;
+use crate::measure::json::from_measure::distribution;
+use whylate_investigate::compare as found;
+use whylate_investigate::measure as measured;
+use whylate_stats as stats;
+
+impl From<&Compared> for Document {
+    fn from(compared: &Compared) -> Document {
+        let runs = &compared.comparison.runs;
+        let labels = runs.iter().skip(1).map(|run| run.run.label.clone());
+        let label = |at: usize| runs.get(at).map_or_else(String::new, |run| run.run.label.clone());
+        Document {
+            schema: SCHEMA.to_owned(),
+            runs: runs.iter().map(run).collect(),
+            pairs: compared
+                .comparison
+                .pairs
+                .iter()
+                .zip(labels)
+                .map(|(one, label)| pair(one, label))
+                .collect(),
+            gates: compared.gates.iter().map(|gated| gate(gated, label(gated.run))).collect(),
+            claims: compared.claims.iter().map(|claiming| claim(claiming, runs)).collect(),
+        }
+    }
+}
+
+fn run(run: &found::Prepared) -> Run {
+    let (all, run) = (&run.all.histogram, &run.run);
+    let thread = |thread: &stats::Measured| Thread {
+        name: thread.name.clone(),
+        cpu: thread.cpu.map(|cpu| cpu.0),
+        samples: thread.histogram.count(),
+        latency_ns: distribution(&thread.histogram),
+    };
+    Run {
+        label: run.label.clone(),
+        tool: run.tool.clone(),
+        probe: run.probe.clone(),
+        interval_ns: ns(run.interval),
+        elapsed_ns: ns(run.elapsed),
+        samples: all.count(),
+        latency_ns: distribution(all),
+        threads: run.threads.iter().map(thread).collect(),
+        notes: run.notes.clone(),
+    }
+}
+
+fn pair(pair: &found::Pair, run: String) -> Pair {
+    let thread = |(name, own): &(String, found::Part)| ThreadPart {
+        name: name.clone(),
+        differs: own.differs(),
+        part: part(own),
+    };
+    let setting = |setting: &found::SettingShift| Setting {
+        name: setting.name.clone(),
+        before: setting.before.clone(),
+        after: setting.after.clone(),
+    };
+    Pair {
+        run,
+        verdict: match pair.verdict {
+            found::Verdict::Better => Verdict::Better,
+            found::Verdict::Worse => Verdict::Worse,
+            found::Verdict::Mixed => Verdict::Mixed,
+            found::Verdict::Same => Verdict::Same,
+            found::Verdict::CannotTell => Verdict::CannotTell,
+        },
+        why: pair.why.clone(),
+        all: part(&pair.all),
+        threads: pair.threads.iter().map(thread).collect(),
+        causes: pair.causes.iter().map(cause).collect(),
+        settings: pair.settings.as_ref().map(|settings| settings.differ.iter().map(setting).collect()),
+    }
+}
+
+fn part(part: &found::Part) -> Part {
+    let shift = |shift: &stats::compare::Shift| Shift {
+        q: shift.q,
+        before_ns: shift.before.0,
+        after_ns: shift.after.0,
+        least_ns: ns(shift.least),
+        most_ns: ns(shift.most),
+        shown: shift.is_shown(),
+    };
+    Part {
+        samples_before: part.samples.0,
+        samples_after: part.samples.1,
+        shifts: part.shifts.iter().map(shift).collect(),
+        max_before_ns: ns(part.max.map(|max| max.0)),
+        max_after_ns: ns(part.max.map(|max| max.1)),
+        tails: part.tails.map(|tails| Tails {
+            threshold_ns: tails.threshold.0,
+            before: tails.before,
+            after: tails.after,
+            p: tails.p,
+        }),
+        larger: part.larger.map(|larger| Larger { share: larger.share, p: larger.p }),
+    }
+}
+
+fn cause(cause: &found::CauseShift) -> Cause {
+    let seen = |seen: found::Seen| Seen { count: seen.count as u64, worst_ns: seen.worst.0 };
+    Cause {
+        cause: cause.cause.clone(),
+        culprit: cause.culprit.clone(),
+        before: cause.before.map(seen),
+        after: cause.after.map(seen),
+        sure: cause.is_sure,
+    }
+}
+
+fn gate(gated: &Gated, run: String) -> Gate {
+    let (answer, value, thread, why) = match &gated.judged.answer {
+        found::GateAnswer::Met(value) => (Answer::Met, Some(*value), None, None),
+        found::GateAnswer::Missed { thread, value } => {
+            (Answer::Missed, Some(*value), Some(thread.clone()), None)
+        }
+        found::GateAnswer::CannotTell(why) => (Answer::CannotTell, None, None, Some(why.clone())),
+    };
+    Gate { run, gate: gated.judged.gate.to_string(), answer, value_ns: ns(value), thread, why }
+}
+
+fn claim(claiming: &Claiming, runs: &[found::Prepared]) -> Claim {
+    let claim = &claiming.claimed.claim;
+    let run = runs.get(claiming.run).map(|run| &run.run);
+    let rate = run.and_then(stats::Run::rate).filter(|rate| *rate > 0.0);
+    Claim {
+        run: run.map(|run| run.label.clone()).unwrap_or_default(),
+        bound_ns: claim.bound.0,
+        probability: claim.probability,
+        carried: match claiming.claimed.answer {
+            measured::Answer::Measured => Carried::Measured,
+            measured::Answer::Fitted => Carried::Fitted,
+            measured::Answer::Contradicted | measured::Answer::NotYet => Carried::No,
+        },
+        samples: claim.samples,
+        exceeded: claim.exceeded,
+        at_most: claim.at_most,
+        more_samples: claim.more,
+        more_seconds: claim.more.zip(rate).map(|(more, rate)| more as f64 / rate),
+        fitted_ns: ns(claim.fitted.ok().flatten()),
+        refused: claim.fitted.err().map(|refusal| refusal.to_string()),
+    }
+}

@@ -1,0 +1,214 @@
+//! What `whylate compare` renders, and the words its renderers share.
+
+use crate::{claims, words};
+use whylate_base::Ns;
+use whylate_investigate::compare::{
+    CauseShift, Comparison, GateAnswer, Judged, Pair, Part, Prepared, Seen, SettingShift, Settings,
+    Statistic, Verdict,
+};
+use whylate_investigate::measure::Claimed;
+
+/// Runs side by side, with what was asked of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The runs; the first is what the others are compared with.
+    pub comparison: Comparison,
+    /// The conditions that some of them had to meet.
+    pub gates: Vec<Gated>,
+    /// What they are to show.
+    pub claims: Vec<Claiming>,
+}
+
+/// A condition, and whether a run meets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gated {
+    /// Which of the runs.
+    pub run: usize,
+    /// The answer.
+    pub judged: Judged,
+}
+
+/// A claim, and what a run says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claiming {
+    /// Which of the runs.
+    pub run: usize,
+    /// The answer.
+    pub claimed: Claimed,
+}
+
+impl Compared {
+    /// What a reader calls a run.
+    pub(crate) fn label(&self, run: usize) -> String {
+        self.comparison.runs.get(run).map_or_else(String::new, |run| words::clean(&run.run.label))
+    }
+
+    /// The answer in a line: of the pairs, or else of the gates, or else of the claims.
+    pub(crate) fn title(&self) -> String {
+        let pairs = self.comparison.pairs.iter().enumerate();
+        let pairs: Vec<String> = pairs.map(|(at, pair)| self.verdict(at + 1, pair.verdict)).collect();
+        let missed =
+            self.gates.iter().filter(|gated| !matches!(gated.judged.answer, GateAnswer::Met(_))).count();
+        let gates = match (self.gates.len(), missed) {
+            (0, _) => None,
+            (1, 0) => Some("The gate is met".to_owned()),
+            (_, 0) => Some("All gates are met".to_owned()),
+            (all, missed) => Some(format!("{missed} of {} not met", words::plural(all as u64, "gate"))),
+        };
+        let mut all: Vec<String> = pairs.into_iter().chain(gates).collect();
+        if all.is_empty() {
+            all.extend(self.claims.iter().map(|claiming| claims::answer(&claiming.claimed)));
+        }
+        all.join(". ")
+    }
+
+    /// A pair's verdict in a sentence.
+    pub(crate) fn verdict(&self, run: usize, verdict: Verdict) -> String {
+        let (first, own) = (self.label(0), self.label(run));
+        match verdict {
+            Verdict::Better => format!("{own} is better than {first}"),
+            Verdict::Worse => format!("{own} is worse than {first}"),
+            Verdict::Mixed => format!("{own} is better than {first} in some things, and worse in others"),
+            Verdict::Same => format!("{own} differs from {first} by no more than chance"),
+            Verdict::CannotTell => format!("{own} cannot be compared with {first}"),
+        }
+    }
+}
+
+/// The answer to a gate in a few words, and whether it is met.
+pub(crate) fn gate(judged: &Judged) -> (String, Option<bool>) {
+    let gate = &judged.gate;
+    match &judged.answer {
+        GateAnswer::Met(worst) => (format!("{gate} is met, with {worst}"), Some(true)),
+        GateAnswer::Missed { thread, value } => {
+            (format!("{gate} is missed: {value} ({})", words::clean(thread)), Some(false))
+        }
+        GateAnswer::CannotTell(why) => (format!("{gate}: cannot tell, {}", words::clean(why)), None),
+    }
+}
+
+/// What a run is, in parts to be joined by a separator.
+pub(crate) fn described(run: &Prepared) -> Vec<String> {
+    let run = &run.run;
+    let mut parts = vec![words::clean(&run.label), words::clean(&run.tool), words::clean(&run.probe)];
+    parts.extend(run.elapsed.map(|elapsed| elapsed.to_string()));
+    parts.extend(run.interval.map(|interval| format!("a sample every {interval}")));
+    parts.push(words::plural(run.threads.len() as u64, "thread"));
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// What must be known of the runs' numbers: of which run, and what.
+pub(crate) fn notes(runs: &[Prepared]) -> Vec<(String, String)> {
+    let of = |run: &Prepared| {
+        let label = words::clean(&run.run.label);
+        run.run.notes.iter().map(move |note| (label.clone(), words::clean(note))).collect::<Vec<_>>()
+    };
+    runs.iter().flat_map(of).collect()
+}
+
+/// A number of a distribution in both runs.
+pub(crate) struct Moved {
+    /// `p99.99`, `max`.
+    pub(crate) statistic: String,
+    pub(crate) before: String,
+    pub(crate) after: String,
+    /// With its sign.
+    pub(crate) by: String,
+    /// Where chance may have put it.
+    pub(crate) chance: String,
+    /// True where chance is no explanation.
+    pub(crate) is_shown: bool,
+}
+
+/// The quantiles and the maximum of a part.
+pub(crate) fn moved(part: &Part) -> Vec<Moved> {
+    let row = |statistic: Statistic, (before, after): (Ns, Ns), chance: String, is_shown| Moved {
+        statistic: statistic.to_string(),
+        before: before.to_string(),
+        after: after.to_string(),
+        by: words::signed(after - before),
+        chance,
+        is_shown,
+    };
+    let quantiles = part.shifts.iter().map(|shift| {
+        let chance = match shift.least.zip(shift.most) {
+            Some((least, most)) => format!("{} to {}", words::signed(least), words::signed(most)),
+            None => "too few samples".to_owned(),
+        };
+        row(Statistic::Quantile(shift.q), (shift.before, shift.after), chance, shift.is_shown())
+    });
+    let max =
+        part.max.map(|max| row(Statistic::Max, max, "of a maximum chance says nothing".to_owned(), false));
+    quantiles.chain(max).collect()
+}
+
+/// The threads that differ on their own; or, of several that do not, a sentence that says so.
+pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Part)>, &'static str> {
+    let differ = pair.threads.iter().filter(|(_, part)| part.differs());
+    let differ: Vec<(String, &Part)> = differ.map(|(name, part)| (words::clean(name), part)).collect();
+    match differ.is_empty() && !pair.threads.is_empty() {
+        true => Err("None of the threads differs on its own by more than chance."),
+        false => Ok(differ),
+    }
+}
+
+/// What became of a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    Gone,
+    New,
+    /// It is in both, or as late as what is usual in the other.
+    None,
+}
+
+impl News {
+    pub(crate) fn of(cause: &CauseShift) -> News {
+        match (cause.before, cause.after) {
+            (Some(_), None) if cause.is_news => News::Gone,
+            (None, Some(_)) if cause.is_news => News::New,
+            _ => News::None,
+        }
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            News::Gone => "gone",
+            News::New => "new",
+            News::None => "",
+        }
+    }
+}
+
+/// `3 times, up to 331.0 us`
+pub(crate) fn seen(seen: Option<Seen>) -> String {
+    match seen {
+        Some(seen) => format!("{}, up to {}", words::plural(seen.count as u64, "time"), seen.worst),
+        None => "-".to_owned(),
+    }
+}
+
+/// Why a cause that is gone, or new, may not be.
+pub(crate) fn unsure(causes: &[CauseShift]) -> Option<&'static str> {
+    let is_unsure = causes.iter().any(|cause| !cause.is_sure);
+    is_unsure.then_some("Not every late sample was explained: one that is gone may be among these.")
+}
+
+/// The settings that differ; or a sentence where there are none, or none are known.
+pub(crate) fn settings(pair: &Pair) -> Result<&[SettingShift], String> {
+    match &pair.settings {
+        None => Err("How the machine was set is not known of both: what changed cannot be told.".to_owned()),
+        Some(Settings { differ, compared: 1 }) if differ.is_empty() => {
+            Err("The one setting of the machine that is known of both is the same.".to_owned())
+        }
+        Some(Settings { differ, compared }) if differ.is_empty() => Err(format!(
+            "The machine was set in the same way, as far as {compared} settings tell that are known of both."
+        )),
+        Some(Settings { differ, .. }) => Ok(differ),
+    }
+}
+
+/// A setting's value.
+pub(crate) fn value(value: Option<&String>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| words::clean(value))
+}

@@ -1,0 +1,108 @@
+//! One activation: verdict, timeline, ledger, evidence, fix.
+
+use crate::explain::rows;
+use crate::explain::timeline::Timeline;
+use crate::svg::palette::Fill;
+use crate::words;
+use maud::{Markup, html};
+use whylate_base::Evidence;
+use whylate_ledger::{Activation, Cause};
+
+/// How many rows of a ledger are listed; the small ones are summed up.
+const ROWS: usize = 25;
+
+/// A cause's name on its colour.
+pub(crate) fn chip(cause: Cause) -> Markup {
+    html! { span class={ "chip " (Fill::Cause(cause).class()) " t-" (cause.code()) } { (cause) } }
+}
+
+/// When and how late, in one line.
+pub(crate) fn heading(activation: &Activation) -> Markup {
+    html! {
+        span.when {
+            b { (words::lateness(activation)) } " "
+            (chip(activation.verdict.cause))
+            @if let Some(by) = &activation.verdict.by { " " (words::culprit(by)) }
+            small { (words::due_at(activation)) " on CPU " (activation.cpu) }
+        }
+    }
+}
+
+pub(crate) fn body(activation: &Activation) -> Markup {
+    let verdict = &activation.verdict;
+    html! {
+        p.why { (words::clean(&verdict.why)) }
+        p.sure {
+            (verdict.charged) " of " (activation.response()) " (" (words::percent(verdict.share)) "), "
+            (verdict.confidence) " confidence. Became due: " (words::trigger(&activation.trigger)) "."
+        }
+        (Timeline::of(activation).figure())
+        div.columns {
+            (ledger(activation))
+            div {
+                @if !verdict.evidence.is_empty() { h4 { "What shows it" } (evidence(&verdict.evidence)) }
+                @if !verdict.fix.is_empty() { h4 { "What to do" } (fixes(&verdict.fix)) }
+            }
+        }
+    }
+}
+
+fn ledger(activation: &Activation) -> Markup {
+    let (rows, left, time) = rows::largest(rows::rows(activation), ROWS);
+    let whole = activation.response().0.max(1) as f64;
+    html! {
+        table.ledger {
+            thead { tr { th { "cause" } th { "culprit" } th.n { "time" } th.n { "share" } th {} } }
+            tbody {
+                @for row in &rows {
+                    tr.accused[row.accused] {
+                        td { i class={ "swatch " (Fill::Cause(row.cause).class()) } {} (row.cause) }
+                        td { (rows::who(row.by.as_ref(), row.owner.as_ref())) }
+                        td.n { (row.total) }
+                        td.n { (words::percent(row.share)) }
+                        td.bar {
+                            i class=(Fill::Cause(row.cause).class())
+                                style={ "width:" (format!("{:.2}", row.share * 100.0)) "%" } {}
+                        }
+                    }
+                }
+                @if left > 0 {
+                    tr {
+                        td { (words::plural(left as u64, "other")) } td {}
+                        td.n { (time) } td.n { (words::percent(time.0 as f64 / whole)) } td {}
+                    }
+                }
+            }
+            tfoot { tr {
+                td { "response" } td {} td.n { (activation.response()) } td.n { "100.0 %" } td {}
+            } }
+        }
+    }
+}
+
+/// What shows an answer, with instants in a column of their own.
+pub(crate) fn evidence(evidence: &[Evidence]) -> Markup {
+    html! {
+        @if !evidence.is_empty() {
+            table.evidence {
+                @for seen in evidence {
+                    tr {
+                        td.n { @if let Some(at) = seen.at { (words::instant(at)) } }
+                        td { (words::observation(seen)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What to do, best first.
+pub(crate) fn fixes(fixes: &[String]) -> Markup {
+    html! {
+        @match fixes {
+            [] => {}
+            [only] => p.fix { (words::clean(only)) }
+            several => ol.fix { @for fix in several { li { (words::clean(fix)) } } }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! An explanation as one HTML file.
+//!
+//! ```text
+//! answer ─ findings ─ threads ─ per thread: worst activation ─ limits
+//!            each with verdict, timeline (SVG), ledger, evidence, fix
+//! ```
+
+pub(crate) mod activation;
+mod section;
+pub(crate) mod summary;
+
+use crate::html::page::page;
+use crate::words;
+use maud::{Markup, html};
+use summary::anchor;
+use whylate_ledger::{Activation, Explanation, TaskSummary};
+
+/// An explanation as one HTML file.
+pub fn render(explanation: &Explanation) -> String {
+    let title = summary::title(explanation);
+    let main = html! {
+        (summary::findings(&explanation.findings))
+        (summary::no_finding(explanation))
+        @for one in &explanation.sections { (section::write(one)) }
+        (summary::tasks(explanation))
+        @for task in &explanation.tasks {
+            (of_task(task, &explanation.activations))
+        }
+        (summary::limits(explanation))
+    };
+    page(&title, &summary::header(explanation, &title), &main, &summary::footer(&explanation.trace))
+}
+
+/// A thread's worst activation in full, the next ones folded.
+fn of_task(task: &TaskSummary, activations: &[Activation]) -> Markup {
+    let mut worst = activations.iter().filter(|activation| activation.tid == task.tid);
+    let Some(first) = worst.next() else { return html! {} };
+    html! {
+        section id=(anchor(task)) {
+            h2 {
+                (words::thread(&task.comm, task.tid))
+                small { (words::scheduling(task.policy, task.priority)) " · worst of " (words::plural(task.activations, "activation")) }
+            }
+            article { (activation::heading(first)) (activation::body(first)) }
+            @for next in worst {
+                details { summary { (activation::heading(next)) } (activation::body(next)) }
+            }
+        }
+    }
+}

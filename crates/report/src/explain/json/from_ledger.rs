@@ -1,0 +1,247 @@
+//! From the ledger's types to the wire's.
+
+use super::document::{
+    Activation, By, Class, Confidence, Damage, Document, Entry, Evidence, Finding, Gap, Missing, PartTimes,
+    Quality, Rank, SCHEMA, Section, SectionPart, Severity, Spread, Task, Trace, Trigger, TriggerKind,
+    Verdict,
+};
+use crate::words;
+use whylate_base::{Ns, Priority, SchedClass};
+use whylate_events::TraceInfo;
+use whylate_ledger as ledger;
+
+impl From<&ledger::Explanation> for Document {
+    fn from(explanation: &ledger::Explanation) -> Document {
+        Document {
+            schema: SCHEMA.to_owned(),
+            trace: trace(&explanation.trace),
+            tasks: explanation.tasks.iter().map(task).collect(),
+            activations: explanation.activations.iter().map(activation).collect(),
+            sections: explanation.sections.iter().map(section).collect(),
+            findings: explanation.findings.iter().map(finding).collect(),
+            missing: explanation.missing.iter().map(missing).collect(),
+        }
+    }
+}
+
+fn trace(info: &TraceInfo) -> Trace {
+    Trace {
+        format: info.format.clone(),
+        events: info.events,
+        lost_events: info.lost_events,
+        cpus: info.cpus,
+        clock: info.clock.clone(),
+        kernel_release: info.kernel_release.clone(),
+        machine: info.machine.clone(),
+        start_ns: info.span.map(|(start, _)| start.0),
+        end_ns: info.span.map(|(_, end)| end.0),
+        quality: Some(match info.quality() {
+            whylate_events::Quality::Whole => Quality::Whole,
+            whylate_events::Quality::Damaged => Quality::Damaged,
+            whylate_events::Quality::Poor => Quality::Poor,
+        }),
+        damage: info
+            .damage
+            .iter()
+            .map(|damage| Damage { offset: damage.offset, what: damage.what.clone() })
+            .collect(),
+    }
+}
+
+fn task(task: &ledger::TaskSummary) -> Task {
+    Task {
+        tid: task.tid.0,
+        comm: task.comm.to_string(),
+        policy: task.policy.map(|policy| policy.name().to_owned()),
+        rank: rank(task.priority),
+        activations: task.activations,
+        latency_ns: task.latency.map(spread),
+        response_ns: task.response.map(spread),
+        causes: task.causes.iter().map(|(cause, total)| (cause.code().to_owned(), total.0)).collect(),
+    }
+}
+
+fn rank(priority: Priority) -> Rank {
+    if priority == Priority::UNKNOWN {
+        return Rank { class: None, priority: None, nice: None };
+    }
+    Rank {
+        class: Some(match priority.class() {
+            SchedClass::Deadline => Class::Deadline,
+            SchedClass::Realtime => Class::Realtime,
+            SchedClass::Fair => Class::Fair,
+        }),
+        priority: Some(priority.realtime_user().unwrap_or(0)),
+        nice: priority.nice(),
+    }
+}
+
+fn spread(spread: ledger::Spread) -> Spread {
+    Spread { min: spread.min.0, p50: spread.p50.0, p99: spread.p99.0, max: spread.max.0 }
+}
+
+pub(crate) fn activation(activation: &ledger::Activation) -> Activation {
+    let instant = |at: Option<Ns>| at.map(|at| at.0);
+    Activation {
+        tid: activation.tid.0,
+        comm: activation.comm.to_string(),
+        rank: rank(activation.priority),
+        cpu: activation.cpu.0,
+        trigger: trigger(&activation.trigger),
+        due_ns: activation.due.0,
+        woken_ns: instant(activation.woken),
+        running_ns: instant(activation.running),
+        done_ns: instant(activation.done),
+        latency_ns: instant(activation.latency()),
+        response_ns: activation.response().0,
+        ledger: activation.ledger.iter().map(entry).collect(),
+        verdict: verdict(&activation.verdict),
+    }
+}
+
+fn trigger(trigger: &ledger::Trigger) -> Trigger {
+    let (kind, by) = match *trigger {
+        ledger::Trigger::Timer => (TriggerKind::Timer, None),
+        ledger::Trigger::Thread { tid, comm } => {
+            let rank = Rank { class: None, priority: None, nice: None };
+            (TriggerKind::Thread, Some(By::Task { tid: tid.0, comm: comm.to_string(), rank }))
+        }
+        ledger::Trigger::Irq { irq, name } => {
+            (TriggerKind::Irq, Some(By::Irq { irq: Some(irq), name: name.to_string() }))
+        }
+        ledger::Trigger::Softirq { vec } => (TriggerKind::Softirq, Some(softirq(vec))),
+        ledger::Trigger::Wakeup => (TriggerKind::Wakeup, None),
+        ledger::Trigger::TraceStart => (TriggerKind::TraceStart, None),
+        ledger::Trigger::Running => (TriggerKind::Running, None),
+    };
+    Trigger { kind, by }
+}
+
+fn entry(segment: &ledger::Segment) -> Entry {
+    Entry {
+        cause: segment.cause.code().to_owned(),
+        ns: segment.length().0,
+        start_ns: segment.start.0,
+        cpu: segment.cpu.0,
+        by: segment.by.map(by),
+        owner: segment.owner.map(by),
+        confidence: confidence(segment.confidence),
+    }
+}
+
+fn by(culprit: ledger::Culprit) -> By {
+    match culprit {
+        ledger::Culprit::Task { tid, comm, priority } => {
+            By::Task { tid: tid.0, comm: comm.to_string(), rank: rank(priority) }
+        }
+        ledger::Culprit::Irq { irq, name } => By::Irq { irq, name: name.to_string() },
+        ledger::Culprit::Softirq { vec } => softirq(vec),
+    }
+}
+
+fn softirq(vec: u32) -> By {
+    By::Softirq { softirq: vec, name: ledger::softirq_name(vec).to_owned() }
+}
+
+fn verdict(verdict: &ledger::Verdict) -> Verdict {
+    Verdict {
+        cause: verdict.cause.code().to_owned(),
+        by: verdict.by.map(by),
+        charged_ns: verdict.charged.0,
+        // JSON has no NaN.
+        share: if verdict.share.is_finite() { verdict.share } else { 0.0 },
+        confidence: confidence(verdict.confidence),
+        why: verdict.why.clone(),
+        fix: verdict.fix.clone(),
+        evidence: verdict.evidence.iter().map(evidence).collect(),
+    }
+}
+
+fn confidence(confidence: whylate_base::Confidence) -> Confidence {
+    match confidence {
+        whylate_base::Confidence::Low => Confidence::Low,
+        whylate_base::Confidence::Medium => Confidence::Medium,
+        whylate_base::Confidence::High => Confidence::High,
+    }
+}
+
+fn evidence(evidence: &whylate_base::Evidence) -> Evidence {
+    Evidence {
+        at_ns: evidence.at.map(|at| at.0),
+        cpu: evidence.cpu.map(|cpu| cpu.0),
+        what: evidence.what.clone(),
+    }
+}
+
+pub(crate) fn finding(finding: &whylate_base::Finding) -> Finding {
+    Finding {
+        code: finding.code.to_owned(),
+        severity: finding.severity.into(),
+        title: finding.title.clone(),
+        why: finding.why.clone(),
+        evidence: finding.evidence.iter().map(evidence).collect(),
+        fix: finding.fix.clone(),
+    }
+}
+
+fn section(section: &ledger::CriticalSection) -> Section {
+    Section {
+        tracer: section.tracer.name().to_owned(),
+        cpu: section.cpu.0,
+        thread: section.thread.map(by),
+        of_interrupt: section.of_interrupt,
+        opened_by: section.opened_by.clone(),
+        closed_by: section.closed_by.clone(),
+        start_ns: section.start.0,
+        latency_ns: section.latency.0,
+        parts: section
+            .parts
+            .iter()
+            .map(|part| SectionPart {
+                function: part.function.clone(),
+                context: part.within.name().to_owned(),
+                ns: part.time.0,
+                calls: part.calls,
+            })
+            .collect(),
+        rest_ns: section.rest.0,
+        unexplained_ns: section.unexplained.0,
+        times: match section.times {
+            ledger::PartTimes::Own => Some(PartTimes::Own),
+            ledger::PartTimes::UntilNext => Some(PartTimes::UntilNext),
+            ledger::PartTimes::None => None,
+        },
+        gaps: section
+            .gaps
+            .iter()
+            .map(|gap| Gap {
+                start_ns: gap.start.0,
+                ns: gap.length.0,
+                after: gap.after.clone(),
+                before: gap.before.clone(),
+            })
+            .collect(),
+        stack: section.stack.clone(),
+        confidence: confidence(section.confidence),
+        why: section.why.clone(),
+        fix: section.fix.clone(),
+    }
+}
+
+fn missing(missing: &ledger::Missing) -> Missing {
+    Missing {
+        kind: words::kind(missing.kind).to_owned(),
+        tracepoints: missing.kind.tracepoints().iter().map(|&name| name.to_owned()).collect(),
+        cannot_tell: missing.cannot_tell.to_owned(),
+    }
+}
+
+impl From<whylate_base::Severity> for Severity {
+    fn from(severity: whylate_base::Severity) -> Self {
+        match severity {
+            whylate_base::Severity::Info => Severity::Info,
+            whylate_base::Severity::Warning => Severity::Warning,
+            whylate_base::Severity::Error => Severity::Error,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! An explanation as JSON.
+
+pub mod document;
+pub(crate) mod from_ledger;
+
+use serde_json::Value;
+use whylate_ledger::Explanation;
+
+/// An explanation as a document of schema [`document::SCHEMA`].
+///
+/// ```
+/// # use whylate_ledger::Explanation;
+/// # let explanation = Explanation {
+/// #     trace: Default::default(), tasks: vec![], activations: vec![], sections: vec![], findings: vec![], missing: vec![],
+/// # };
+/// let document = whylate_report::explain::json::render(&explanation);
+/// assert_eq!(document["schema"], "whylate.explain/1");
+/// ```
+pub fn render(explanation: &Explanation) -> Value {
+    crate::json::value(&document::Document::from(explanation))
+}
+
+/// The JSON Schema of [`render`]'s documents.
+pub fn schema() -> Value {
+    crate::json::schema::<document::Document>()
+}

@@ -1,0 +1,23 @@
+//! An explanation for a terminal: the answer first, then what shows it, then what to do.
+
+pub(crate) mod activation;
+mod section;
+mod tasks;
+pub(crate) mod trace;
+
+use crate::terminal::Style;
+use crate::terminal::layout::Page;
+use whylate_ledger::Explanation;
+
+/// An explanation as text: each thread with its worst activation, the findings, and what
+/// cannot be told. Ends with a line break.
+pub fn render(explanation: &Explanation, style: &Style) -> String {
+    let mut page = Page::new(style);
+    tasks::write(&mut page, explanation);
+    explanation.sections.iter().for_each(|one| section::write(&mut page, one));
+    trace::findings(&mut page, &explanation.findings);
+    trace::no_finding(&mut page, explanation);
+    trace::limits(&mut page, explanation);
+    trace::footer(&mut page, explanation);
+    page.finish()
+}

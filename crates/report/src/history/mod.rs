@@ -1,0 +1,4 @@
+//! `whylate history`: what was applied when.
+
+pub mod json;
+pub mod terminal;

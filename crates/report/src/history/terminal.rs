@@ -1,0 +1,74 @@
+//! What was applied when, and what became of it: last first.
+
+use crate::terminal::Style;
+use crate::terminal::layout::Page;
+use crate::terminal::paint::Ink;
+use crate::words;
+use whylate_tuning::{How, Kind, Line, Standing};
+
+/// What was applied when, as text, last first. Ends with a line break.
+pub fn render(lines: &[Line], style: &Style) -> String {
+    let mut text = Page::new(style);
+    write(&mut text, lines);
+    text.finish()
+}
+
+fn write(page: &mut Page, lines: &[Line]) {
+    if lines.is_empty() {
+        page.paragraph(0, "nothing was ever applied here", Ink::Plain);
+    }
+    for line in lines.iter().rev() {
+        page.gap();
+        let name = match &line.profile {
+            Some(profile) => format!("{} {}: ", line.id, words::clean(profile)),
+            None => format!("{}: ", line.id),
+        };
+        match &line.standing {
+            Ok(standing) => {
+                let ink = match standing {
+                    Standing::Applied => Ink::Green,
+                    Standing::Empty | Standing::RolledBack => Ink::Faint,
+                    _ => Ink::Yellow,
+                };
+                let settings = format!(", {} settings", line.changes);
+                page.line(&[(&name, Ink::Strong), (standing.words(), ink), (&settings, Ink::Plain)]);
+            }
+            Err(why) => page.led(0, (&name, Ink::Strong), &words::clean(why), Ink::Red),
+        }
+        for part in &line.sessions {
+            let what = match part.kind {
+                Kind::Apply => "apply",
+                Kind::Resume => "resume",
+                Kind::Boot => "boot",
+                Kind::Rollback => "rollback",
+            };
+            let how = match (part.how, part.kind) {
+                (Some(How::Complete), _) => "complete",
+                (Some(How::Stopped), _) => "stopped",
+                // What somebody else has changed since was left.
+                (Some(How::Failed), Kind::Rollback) => "in part",
+                (Some(How::Failed), _) => "failed",
+                (None, _) => "cut off, or still running",
+            };
+            let steps = match part.steps {
+                (0, _) => String::new(),
+                (all, made) => format!(", {made} of {all} steps"),
+            };
+            page.paragraph(2, &format!("{}  {what}: {how}{steps}", part.at), Ink::Plain);
+            if let Some((what, why)) = &part.failed {
+                page.paragraph(4, &words::clean(&reason(what, why)), Ink::Red);
+            }
+        }
+        for (what, why) in &line.left {
+            page.paragraph(4, &words::clean(&format!("left: {}", reason(what, why))), Ink::Yellow);
+        }
+        if let Some(until) = line.unconfirmed {
+            page.paragraph(2, &format!("undone at {until} unless confirmed: whylate confirm"), Ink::Yellow);
+        }
+    }
+}
+
+/// An error names what it is about by itself.
+fn reason(what: &str, why: &str) -> String {
+    if why.contains(what) { why.to_owned() } else { format!("{what}: {why}") }
+}

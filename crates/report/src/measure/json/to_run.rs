@@ -1,0 +1,80 @@
+//! From a measurement's document to a run that can be compared.
+
+use super::document::{CpuResult, Document, SCHEMA, Spike};
+use crate::explain::json::document::{By, Class};
+use serde_json::Value;
+use whylate_base::{Cpu, Ns};
+use whylate_investigate::measure::{steady_irq, steady_task};
+use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, layout};
+
+/// The run in a document of schema `whylate.measure/1`; `None`: it is another document.
+///
+/// # Errors
+/// Why a document that says it is one cannot be read.
+pub fn run(value: Value) -> Option<Result<Run, serde_json::Error>> {
+    (value["schema"] == SCHEMA).then(|| Ok(Run::from(serde_json::from_value::<Document>(value)?)))
+}
+
+impl From<Document> for Run {
+    fn from(document: Document) -> Run {
+        let says_nothing = document.spikes.is_empty() && document.over_threshold.is_none();
+        Run {
+            label: String::new(),
+            tool: "whylate measure".to_owned(),
+            probe: document.probe.kind,
+            interval: Some(Ns(document.probe.interval_ns)),
+            elapsed: Some(Ns(document.elapsed_ns)),
+            threads: document.cpus.iter().filter_map(thread).collect(),
+            spikes: (!says_nothing).then(|| document.spikes.iter().map(late).collect()),
+            machine: document.machine.into_iter().map(|setting| (setting.name, setting.value)).collect(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// `None`: it measured nothing.
+fn thread(result: &CpuResult) -> Option<Measured> {
+    let known = result.latency_ns?;
+    let buckets = result.histogram.iter().map(|bucket| {
+        let from = layout::bucket_of(Ns(bucket.upto_ns)).map_or(Ns(bucket.upto_ns), layout::lower);
+        Bucket { from, upto: Ns(bucket.upto_ns), count: bucket.count }
+    });
+    let exact = Exact {
+        overflow: result.overflow,
+        sum: (known.mean.max(0) as u64).saturating_mul(result.samples),
+        min: Ns(known.min),
+        max: Ns(known.max),
+    };
+    let maxima = result.maxima.as_ref().map(|maxima| {
+        let blocks = maxima.largest_ns.iter().map(|largest| largest.map(Ns)).collect();
+        Maxima::of_blocks(Ns(maxima.length_ns), blocks)
+    });
+    Some(Measured {
+        cpu: result.bound.then_some(Cpu(result.cpu)),
+        name: if result.bound { format!("CPU {}", result.cpu) } else { format!("thread {}", result.tid) },
+        histogram: Histogram::new(buckets, exact),
+        maxima,
+        missed: Some(result.missed),
+    })
+}
+
+fn late(spike: &Spike) -> Late {
+    let verdict = spike.activation.as_ref().map(|activation| &activation.verdict);
+    Late {
+        cpu: Some(Cpu(spike.cpu)),
+        latency: Ns(spike.latency_ns),
+        cause: verdict.map(|verdict| verdict.cause.clone()),
+        culprit: verdict.and_then(|verdict| verdict.by.as_ref()).map(culprit),
+    }
+}
+
+/// The same name for the same culprit in two runs: without ids, which change from run to run.
+fn culprit(by: &By) -> String {
+    match by {
+        By::Task { comm, rank, .. } => {
+            steady_task(comm, rank.priority.filter(|_| rank.class == Some(Class::Realtime)))
+        }
+        By::Softirq { name, .. } => format!("softirq {name}"),
+        By::Irq { irq, name } => steady_irq(*irq, name),
+    }
+}

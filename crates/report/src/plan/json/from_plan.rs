@@ -1,0 +1,164 @@
+//! A plan, as the wire types say it.
+
+use super::document::{
+    Aim, Change, Conflict, Document, Kept, LeftOut, Machine, Pattern, Reasons, Refusal, SCHEMA, Setting,
+    ThreadId, Threads, Totals, Wish, Wishes,
+};
+use whylate_tuning as tuning;
+
+fn each<'a, T: 'a, U: From<&'a T>>(all: &'a [T]) -> Vec<U> {
+    all.iter().map(U::from).collect()
+}
+
+impl From<&tuning::Plan> for Document {
+    fn from(plan: &tuning::Plan) -> Self {
+        let after_reboot = plan.changes.iter().filter(|change| change.setting.needs_reboot()).count();
+        let machine = plan.machine.clone();
+        Document {
+            schema: SCHEMA.to_owned(),
+            machine: Machine { release: machine.release, cpus: machine.cpus, boot_id: machine.boot_id },
+            totals: Totals {
+                changes: plan.changes.len() as u64,
+                after_reboot: after_reboot as u64,
+                as_wished: plan.as_wished.len() as u64,
+                left_alone: plan.left_alone.len() as u64,
+                conflicts: plan.conflicts.len() as u64,
+                refusals: plan.refusals.len() as u64,
+            },
+            wishes: Wishes {
+                profile: plan.wishes.profile.clone(),
+                variables: plan.wishes.variables.iter().cloned().map(|(name, value)| [name, value]).collect(),
+                wishes: each(&plan.wishes.wishes),
+                left_out: each(&plan.wishes.left_out),
+            },
+            changes: each(&plan.changes),
+            as_wished: each(&plan.as_wished),
+            left_alone: each(&plan.left_alone),
+            conflicts: each(&plan.conflicts),
+            refusals: each(&plan.refusals),
+        }
+    }
+}
+
+impl From<&tuning::Wish> for Wish {
+    fn from(wish: &tuning::Wish) -> Self {
+        Wish {
+            aim: Aim::from(&wish.aim),
+            value: wish.value.clone(),
+            reasons: Reasons::from(&wish.reasons),
+            origin: wish.origin.clone(),
+            optional: wish.optional,
+        }
+    }
+}
+
+impl From<&tuning::Aim> for Aim {
+    fn from(aim: &tuning::Aim) -> Self {
+        match aim.clone() {
+            tuning::Aim::Knob { path } => Aim::Knob { path },
+            tuning::Aim::ThreadPolicy { threads } => Aim::ThreadPolicy { threads: Threads::from(&threads) },
+            tuning::Aim::ThreadCpus { threads } => Aim::ThreadCpus { threads: Threads::from(&threads) },
+            tuning::Aim::Irqs => Aim::Irqs,
+            tuning::Aim::Parameter { name } => Aim::Parameter { name },
+            tuning::Aim::UnitActive { unit } => Aim::UnitActive { unit },
+            tuning::Aim::UnitEnabled { unit } => Aim::UnitEnabled { unit },
+            tuning::Aim::Variable { file, section, name } => Aim::Variable { file, section, name },
+            tuning::Aim::Partition { group } => Aim::Partition { group },
+            tuning::Aim::CpuDmaLatency => Aim::CpuDmaLatency,
+        }
+    }
+}
+
+impl From<&tuning::Threads> for Threads {
+    fn from(threads: &tuning::Threads) -> Self {
+        Threads { named: Pattern::from(&threads.named), except: each(&threads.except) }
+    }
+}
+
+impl From<&tuning::Pattern> for Pattern {
+    fn from(pattern: &tuning::Pattern) -> Self {
+        match pattern.clone() {
+            tuning::Pattern::Glob(glob) => Pattern::Glob(glob),
+            tuning::Pattern::Regex(regex) => Pattern::Regex(regex),
+        }
+    }
+}
+
+impl From<&tuning::Reasons> for Reasons {
+    fn from(reasons: &tuning::Reasons) -> Self {
+        let tuning::Reasons { why, rule, benefit, risk } = reasons.clone();
+        Reasons { why, rule, benefit, risk }
+    }
+}
+
+impl From<&tuning::Change> for Change {
+    fn from(change: &tuning::Change) -> Self {
+        Change {
+            setting: Setting::from(&change.setting),
+            name: change.setting.to_string(),
+            now: change.now.clone(),
+            then: change.then.clone(),
+            after_reboot: change.setting.needs_reboot(),
+            reasons: Reasons::from(&change.reasons),
+            origin: change.origin.clone(),
+            note: change.note.clone(),
+        }
+    }
+}
+
+impl From<&tuning::Kept> for Kept {
+    fn from(kept: &tuning::Kept) -> Self {
+        Kept {
+            setting: Setting::from(&kept.setting),
+            name: kept.setting.to_string(),
+            value: kept.value.clone(),
+            note: kept.note.clone(),
+        }
+    }
+}
+
+impl From<&tuning::Setting> for Setting {
+    fn from(setting: &tuning::Setting) -> Self {
+        match setting.clone() {
+            tuning::Setting::Knob { path } => Setting::Knob { path },
+            tuning::Setting::ThreadPolicy { thread } => {
+                Setting::ThreadPolicy { thread: ThreadId::from(&thread) }
+            }
+            tuning::Setting::ThreadCpus { thread } => Setting::ThreadCpus { thread: ThreadId::from(&thread) },
+            tuning::Setting::Parameter { name } => Setting::Parameter { name },
+            tuning::Setting::UnitActive { unit } => Setting::UnitActive { unit },
+            tuning::Setting::UnitEnabled { unit } => Setting::UnitEnabled { unit },
+            tuning::Setting::Variable { file, section, name } => Setting::Variable { file, section, name },
+            tuning::Setting::Partition { group } => Setting::Partition { group },
+            tuning::Setting::CpuDmaLatency => Setting::CpuDmaLatency,
+        }
+    }
+}
+
+impl From<&tuning::ThreadId> for ThreadId {
+    fn from(thread: &tuning::ThreadId) -> Self {
+        let tuning::ThreadId { pid, tid, started, name } = thread.clone();
+        ThreadId { pid, tid, started, name }
+    }
+}
+
+impl From<&tuning::LeftOut> for LeftOut {
+    fn from(left: &tuning::LeftOut) -> Self {
+        let tuning::LeftOut { what, why } = left.clone();
+        LeftOut { what, why }
+    }
+}
+
+impl From<&tuning::Conflict> for Conflict {
+    fn from(conflict: &tuning::Conflict) -> Self {
+        let tuning::Conflict { with, why, fix, settings } = conflict.clone();
+        Conflict { with, why, fix, settings }
+    }
+}
+
+impl From<&tuning::Refusal> for Refusal {
+    fn from(refusal: &tuning::Refusal) -> Self {
+        let tuning::Refusal { code, why, fix } = refusal.clone();
+        Refusal { code, why, fix }
+    }
+}

@@ -1,0 +1,52 @@
+//! What tuning would change, for a pull request or a ticket of whoever is to approve it.
+
+use crate::markdown::{code, escape, in_table};
+use crate::plan::changes;
+use whylate_tuning::Plan;
+
+/// What tuning would change as Markdown. Ends with a line break.
+pub fn render(plan: &Plan) -> String {
+    let mut text = format!("# whylate plan {}\n\n", escape(&changes::title(plan)));
+    let facts: Vec<String> = changes::facts(plan).iter().map(|fact| escape(fact)).collect();
+    text += &format!("{}\n", facts.join(" · "));
+    if !plan.refusals.is_empty() {
+        text += "\n## Not to be applied as it is\n\n";
+        for refusal in &plan.refusals {
+            let (why, fix) = (escape(&refusal.why), escape(&refusal.fix));
+            text += &format!("- {}: {why} Fix: {fix}\n", code(&refusal.code));
+        }
+    }
+    if !plan.conflicts.is_empty() {
+        text += "\n## Conflicts\n\n";
+        for conflict in &plan.conflicts {
+            let (with, why, fix) = (code(&conflict.with), escape(&conflict.why), escape(&conflict.fix));
+            let concerned =
+                changes::concerned(&conflict.settings).map(|text| format!(" ({})", escape(&text)));
+            text += &format!("- {with}: {why}{}. Fix: {fix}\n", concerned.unwrap_or_default());
+        }
+    }
+    for section in changes::sections(plan) {
+        text += &format!("\n## {}\n\n| what | now | then | why |\n|---|---|---|---|\n", section.title);
+        for block in &section.blocks {
+            let why = escape(&changes::reasons(block));
+            for row in &block.rows {
+                let (now, then) = row.values();
+                let cell = |text: &str| in_table(&code(text));
+                text += &format!("| {} | {} | {} | {} |\n", cell(&row.name()), cell(&now), cell(&then), why);
+            }
+        }
+    }
+    for (title, pairs) in [
+        ("As wished from the next boot on", changes::not_yet(plan)),
+        ("Left alone", changes::by_reason(&plan.left_alone)),
+        ("Not carried over from the profile", changes::by_reason(&plan.wishes.left_out)),
+    ] {
+        if !pairs.is_empty() {
+            text += &format!("\n## {title}\n\n");
+            pairs
+                .iter()
+                .for_each(|(first, second)| text += &format!("- {}: {}\n", escape(first), escape(second)));
+        }
+    }
+    text
+}

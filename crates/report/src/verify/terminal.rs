@@ -1,0 +1,77 @@
+//! Whether a machine is as it was made: what is not, first.
+
+use crate::terminal::Style;
+use crate::terminal::layout::Page;
+use crate::terminal::paint::Ink;
+use crate::words;
+use whylate_tuning::Verified;
+
+/// So many of what is not covered are named.
+const MOST: usize = 12;
+
+/// Whether a machine still has the settings that were applied, as text. Ends with a line break.
+pub fn render(verified: &Verified, style: &Style) -> String {
+    let mut text = Page::new(style);
+    write(&mut text, verified);
+    text.finish()
+}
+
+fn write(page: &mut Page, verified: &Verified) {
+    if verified.ids.is_empty() {
+        page.paragraph(0, "nothing is applied: `whylate history` shows what was", Ink::Plain);
+        return;
+    }
+    for drift in &verified.drifts {
+        page.gap();
+        page.led(0, ("drift: ", Ink::Yellow), &words::clean(&drift.what), Ink::Strong);
+        page.labelled(2, ("made   ", Ink::Faint), &words::clean(&drift.made), Ink::Plain);
+        page.labelled(2, ("now    ", Ink::Faint), &words::clean(&drift.now), Ink::Plain);
+        if let Some(before) = &drift.before {
+            page.labelled(2, ("before ", Ink::Faint), &words::clean(before), Ink::Plain);
+        }
+        for who in &drift.who {
+            page.labelled(2, ("who    ", Ink::Faint), &words::clean(who), Ink::Plain);
+        }
+    }
+    if !verified.unknown.is_empty() {
+        page.gap();
+        page.line(&[("Cannot tell", Ink::Yellow)]);
+        for (what, why) in &verified.unknown {
+            page.led(2, (&format!("{}: ", words::clean(what)), Ink::Faint), &words::clean(why), Ink::Plain);
+        }
+    }
+    if !verified.pending.is_empty() {
+        page.gap();
+        page.line(&[("After the next reboot", Ink::Cyan)]);
+        for parameter in &verified.pending {
+            page.paragraph(2, &words::clean(parameter), Ink::Plain);
+        }
+    }
+    if !verified.uncovered.is_empty() {
+        page.gap();
+        page.line(&[("Not covered", Ink::Cyan)]);
+        for one in verified.uncovered.iter().take(MOST) {
+            let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
+            let text = format!("{}: {}, wished {}", one.setting, side(&one.now), side(&one.wished));
+            page.paragraph(2, &words::clean(&text), Ink::Plain);
+        }
+        if let more @ 1.. = verified.uncovered.len().saturating_sub(MOST) {
+            page.paragraph(2, &format!("and {more} more"), Ink::Plain);
+        }
+        let next = "they came after the apply: `whylate plan` with the same profile shows them, `whylate apply` sets them";
+        page.paragraph(2, next, Ink::Faint);
+    }
+    page.gap();
+    let ids: Vec<String> = verified.ids.iter().map(ToString::to_string).collect();
+    let mut facts = vec![
+        format!("apply {}", ids.join(", ")),
+        format!("{} as made", verified.as_made),
+        format!("{} drifted", verified.drifts.len()),
+        format!("{} cannot tell", verified.unknown.len()),
+    ];
+    facts.extend(
+        (!verified.uncovered.is_empty()).then(|| format!("{} not covered", verified.uncovered.len())),
+    );
+    facts.extend((verified.ended > 0).then(|| format!("{} of threads that ended", verified.ended)));
+    page.facts(&facts);
+}
