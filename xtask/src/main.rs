@@ -25,7 +25,10 @@ enum Command {
     /// Run everything a change must pass: format, clippy, tests, documentation, tidy
     Test,
     /// Check the invariants that can be seen by reading the tree
-    Tidy,
+    Tidy {
+        #[command(subcommand)]
+        list: Option<tidy::List>,
+    },
     /// Measure whylate beside its peers, on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -39,7 +42,8 @@ enum Command {
 fn main() -> ExitCode {
     let passed = root::find().and_then(|root| match Arguments::parse().command {
         Command::Test => test::run(&root),
-        Command::Tidy => tidy::run(&root),
+        Command::Tidy { list: None } => tidy::run(&root),
+        Command::Tidy { list: Some(list) } => list.run(&root),
         Command::Bench(bench) => bench.run(&root).map(|()| true),
         Command::Score(score) => score.run(&root),
         Command::Schema => schema::run(&root),

@@ -4,6 +4,7 @@
 //! nothing else of the machine.
 
 mod causes;
+mod circles;
 mod crates;
 mod floors;
 mod invariants;
@@ -83,6 +84,37 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     }
     println!("tidy: {} files, {} violations", tree.len(), violations.len());
     Ok(violations.is_empty())
+}
+
+/// Lists what one rule finds, in more words than as a violation.
+#[derive(clap::Subcommand)]
+pub(crate) enum List {
+    /// List the circles of modules, with the names that tie them
+    Circles {
+        /// The crate to look at, such as crates/ledger; all without it
+        #[arg(default_value = "")]
+        dir: String,
+    },
+}
+
+impl List {
+    /// Prints the list to standard output; `true` if it is empty.
+    ///
+    /// # Errors
+    /// If the tree cannot be read.
+    pub(crate) fn run(&self, root: &Path) -> Result<bool> {
+        let tree = Tree::read(root)?;
+        match self {
+            List::Circles { dir } => {
+                let circles = circles::of(&tree, dir);
+                for circle in &circles {
+                    println!("{circle}");
+                }
+                println!("tidy: {} circles of modules", circles.len());
+                Ok(circles.is_empty())
+            }
+        }
+    }
 }
 
 #[cfg(test)]
