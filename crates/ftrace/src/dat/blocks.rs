@@ -6,8 +6,8 @@
 //! chunk      = packed size u32 | unpacked size u32 | bytes
 //! ```
 
+use super::buffer::CpuData;
 use super::compress::Unpacker;
-use super::container::CpuData;
 use super::read_at::{ReadAt, read_full};
 use crate::bytes::Endian;
 use std::sync::Arc;

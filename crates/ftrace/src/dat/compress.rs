@@ -1,6 +1,5 @@
 //! The compressions a trace.dat v7 may use.
 
-use super::error::Trouble;
 use std::cell::RefCell;
 use std::io::Read;
 
@@ -18,6 +17,8 @@ pub enum Compression {
 
 /// A section that claims more than this after unpacking is damaged.
 pub(super) const LARGEST_SECTION: usize = 256 << 20;
+/// The same for a chunk of pages; those of trace-cmd have ten pages.
+pub(super) const LARGEST_CHUNK: usize = 64 << 20;
 /// Nothing real unpacks to more than this many times its size, zlib cannot, and what is small may.
 const LARGEST_GAIN: usize = 1100;
 const SMALL: usize = 8 << 20;
@@ -29,12 +30,12 @@ thread_local! {
 
 impl Compression {
     /// By the name in the file's header.
-    pub(super) fn of_name(name: &str) -> Result<Compression, Trouble> {
+    pub(super) fn of_name(name: &str) -> Option<Compression> {
         match name {
-            "none" | "" => Ok(Compression::None),
-            "zstd" => Ok(Compression::Zstd),
-            "zlib" => Ok(Compression::Zlib),
-            other => Err(Trouble::Algorithm(other.to_owned())),
+            "none" | "" => Some(Compression::None),
+            "zstd" => Some(Compression::Zstd),
+            "zlib" => Some(Compression::Zlib),
+            _ => None,
         }
     }
 

@@ -1,14 +1,16 @@
 //! What both versions of the container come down to: descriptions, and where each CPU's pages are.
 
+use super::buffer::Buffer;
 use super::compress::Compression;
 use super::error::Trouble;
 use super::input::Input;
 use super::latency_text::TextAt;
-use super::options::Session;
-use super::salvage::Lost;
+use super::lost_index::LostIndex;
+use super::session::Session;
 use super::time::Times;
 use crate::bytes::Endian;
 use crate::format::{EventFormat, EventFormats, HeaderPage};
+use crate::page::PageLayout;
 use std::collections::BTreeMap;
 use whylate_base::Cpu;
 use whylate_events::Damage;
@@ -44,34 +46,7 @@ pub(super) struct Container {
     /// About how many bytes of events a file without its index had beyond those that are there.
     pub(super) gone_bytes: u64,
     /// What is left where the index is not all there.
-    pub(super) lost: Option<Lost>,
-}
-
-/// One ring buffer: the top one or an instance's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Buffer {
-    /// The instance's name; empty for the top buffer.
-    pub name: String,
-    /// Its trace clock.
-    pub clock: Option<String>,
-    /// Size of its pages (sub-buffers) in bytes.
-    pub page_size: usize,
-    /// Whether the pages are in compressed chunks.
-    pub compressed: bool,
-    /// Where each CPU's pages are.
-    pub cpus: Vec<CpuData>,
-}
-
-/// Where one CPU's pages are in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuData {
-    /// The CPU.
-    pub cpu: Cpu,
-    /// Byte offset in the file.
-    pub offset: u64,
-    /// Bytes in the file; of compressed data, as the file says, which may be 4 bytes short.
-    pub size: u64,
+    pub(super) lost: Option<LostIndex>,
 }
 
 /// Where the symbol table is; it is read when a name is first needed.
@@ -117,6 +92,14 @@ impl Container {
             gone: Vec::new(),
             gone_bytes: 0,
             lost: None,
+        }
+    }
+
+    /// How the pages are laid out.
+    pub(super) fn page_layout(&self) -> PageLayout {
+        match &self.header_page {
+            Some(header) => PageLayout::of_header(self.endian, header),
+            None => PageLayout::of_long_size(self.endian, self.long_size),
         }
     }
 
@@ -236,6 +219,7 @@ pub(super) fn clock_in_use(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dat::buffer::CpuData;
 
     #[test]
     fn more_buffers_than_a_machine_has_are_skipped_and_told() {

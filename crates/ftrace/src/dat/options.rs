@@ -12,6 +12,7 @@
 //! A number that is not known is from a later trace-cmd, and ignored.
 
 use super::container::Container;
+use super::session::Guest;
 use super::time::{Sync, TscToNs};
 use crate::bytes::until_nul;
 use whylate_base::{Cpu, Tid};
@@ -40,31 +41,6 @@ pub(super) const CMDLINES: u16 = 21;
 pub(super) const BUFFER_TEXT: u16 = 22;
 /// The highest number a section has, of trace-cmd 3.4: MODULES_FILE.
 pub(super) const LAST: u16 = 25;
-
-/// How files of one recording session belong together: a host's and its guests'
-/// (`trace-cmd record -A`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Session {
-    /// The id of this file's recording.
-    pub id: Option<u64>,
-    /// Of a guest's file: the id of its host's recording, whose times its events have.
-    pub host: Option<u64>,
-    /// Of a host's file: the guests that were recorded with it.
-    pub guests: Vec<Guest>,
-}
-
-/// A guest that was recorded together with its host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Guest {
-    /// Its name.
-    pub name: String,
-    /// The id of its own file's recording.
-    pub id: u64,
-    /// The host's thread that runs each of its CPUs.
-    pub cpus: Vec<(Cpu, Tid)>,
-}
 
 /// Takes in an option that stands at `at`, if it is one of both versions.
 pub(super) fn take(container: &mut Container, id: u16, data: &[u8], at: u64) {
@@ -153,6 +129,7 @@ fn guest(container: &Container, data: &[u8]) -> Option<Guest> {
 mod tests {
     use super::*;
     use crate::bytes::Endian;
+    use crate::dat::session::Session;
 
     #[test]
     fn numbers_are_read_as_c_does() {

@@ -1,10 +1,13 @@
 //! Ring-buffer pages that were copied out of tracefs (`per_cpu/cpuN/trace_pipe_raw`) with the files
 //! that describe them, read as a trace.dat's are.
 
-use super::container::{Buffer, Container, CpuData, Kallsyms, clock_in_use};
-use super::{TraceFile, clip, describe};
+use super::buffer::{Buffer, CpuData};
+use super::container::{Container, Kallsyms, clock_in_use};
+use super::describe::describe;
+use super::extent::clip;
+use super::file::TraceFile;
+use super::read_at::ReadAt;
 use crate::bytes::{Endian, until_nul};
-use crate::dat::ReadAt;
 use crate::decode::Decoders;
 use crate::format::{EventFormats, HeaderPage};
 use std::sync::{Arc, OnceLock};

@@ -10,44 +10,23 @@
 //! A run that neither can be told of is left out: events of an unknown CPU are no evidence.
 
 mod counts;
+mod idle;
 mod runs;
-mod who;
 
-use super::LARGEST_CHUNK;
 use super::blocks::Blocks;
-use super::compress::{Compression, Unpacker};
-use super::container::{Buffer, Container, CpuData};
+use super::buffer::{Buffer, CpuData};
+use super::compress::{Compression, LARGEST_CHUNK, Unpacker};
+use super::container::Container;
 use super::cpu::CpuRecords;
 use super::error::Trouble;
+use super::lost_index::PageSection;
 use super::read_at::ReadAt;
 use crate::decode::Decoders;
-use crate::page::PageLayout;
 use counts::{Counted, Counts};
 use runs::Run;
 use std::sync::Arc;
 use whylate_base::Cpu;
 use whylate_events::Damage;
-
-/// What is left of a file whose index is not all there.
-pub(super) struct Lost {
-    /// The place of the damage, and what it is.
-    pub(super) at: u64,
-    pub(super) what: String,
-    /// Sections of pages that no option describes.
-    pub(super) sections: Vec<Pages>,
-    /// The statistics the kernel kept of each CPU, as text.
-    pub(super) stats: Vec<String>,
-    pub(super) page_size: u32,
-}
-
-/// A section of pages.
-pub(super) struct Pages {
-    pub(super) start: u64,
-    pub(super) end: u64,
-    /// Whether the section goes on where the file ends.
-    pub(super) cut: bool,
-    pub(super) packed: bool,
-}
 
 /// A run of pages and what it was found to hold.
 struct Read {
@@ -132,7 +111,7 @@ fn buffer_of(
     source: &Arc<dyn ReadAt>,
     container: &mut Container,
     decoders: &Decoders,
-    pages: &Pages,
+    pages: &PageSection,
     buffer: &mut Buffer,
     counts: &Counts,
     notes: &mut Vec<Damage>,
@@ -155,7 +134,7 @@ fn buffer_of(
                 false => Blocks::plain(source.clone(), container.endian, data, buffer.page_size),
             };
             let records = CpuRecords::new(Cpu(0), layout, buffer.page_size, blocks, buffer.compressed);
-            let (events, damaged, idle) = who::read(records, decoders, container);
+            let (events, damaged, idle) = idle::read(records, decoders, container);
             Read { run: Run { whole: run.whole && !damaged, ..run }, events, idle }
         })
         .collect();
@@ -226,16 +205,6 @@ fn cpu_list(mut cpus: Vec<Cpu>) -> String {
     }
     let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
     format!("{word} {}", parts.join(","))
-}
-
-impl Container {
-    /// How the pages are laid out.
-    pub(super) fn page_layout(&self) -> PageLayout {
-        match &self.header_page {
-            Some(header) => PageLayout::of_header(self.endian, header),
-            None => PageLayout::of_long_size(self.endian, self.long_size),
-        }
-    }
 }
 
 #[cfg(test)]

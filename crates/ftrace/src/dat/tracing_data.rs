@@ -1,10 +1,11 @@
 //! The event formats inside a perf.data: perf copies them as trace-cmd did before its files had
 //! options, header and formats one after the other (`tools/perf/util/trace-event-read.c`).
 
+use super::compress::Compression;
 use super::container::Container;
 use super::error::{DatError, Trouble};
+use super::head::MAGIC;
 use super::input::Input;
-use super::{Compression, MAGIC};
 use crate::bytes::{Endian, until_nul};
 use crate::format::EventFormats;
 use std::path::Path;

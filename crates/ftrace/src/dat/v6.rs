@@ -1,8 +1,9 @@
 //! The container of version 6: one header block after the other, then the pages
 //! (`trace-cmd.dat.v6(5)`).
 
+use super::buffer::{Buffer, CpuData, MOST_CPUS};
 use super::compress::Compression;
-use super::container::{Buffer, Container, CpuData, Kallsyms, clock_in_use};
+use super::container::{Container, Kallsyms, clock_in_use};
 use super::error::Trouble;
 use super::input::Input;
 use super::latency_text::TextAt;
@@ -14,9 +15,6 @@ use whylate_events::Damage;
 
 /// What stands for the CPU table where a latency tracer's text follows.
 const LATENCY: &[u8] = b"latency  \0";
-
-/// The kernel supports no more (`CONFIG_NR_CPUS`).
-pub(super) const MOST_CPUS: u32 = 8192;
 
 /// Reads everything behind the initial format; `said_page_size` comes from there.
 pub(super) fn read(

@@ -7,18 +7,18 @@
 //! option  = id u16 | size u32 | data      the last, DONE, points to the next options section
 //! ```
 
+use super::buffer::{Buffer, CpuData, MOST_CPUS};
 use super::compress::{Compression, LARGEST_SECTION, Unpacker};
-use super::container::{Buffer, Container, CpuData, Kallsyms, clock_in_use};
+use super::container::{Container, Kallsyms, clock_in_use};
 use super::error::Trouble;
 use super::input::Input;
 use super::latency_text::TextAt;
+use super::lost_index::{LostIndex, PageSection};
 use super::options::{
     self as option, BUFFER_TEXT, CMDLINES, EVENT_FORMATS, FTRACE_EVENTS, HEADER_INFO, KALLSYMS, PRINTK,
     STRINGS,
 };
 use super::read_at::ReadAt;
-use super::salvage::{Lost, Pages};
-use super::v6::MOST_CPUS;
 use crate::bytes::{Endian, until_nul};
 use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::Cpu;
@@ -78,7 +78,8 @@ pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start
             Trouble::Bad { at, what } => (at, format!("the file's index is damaged ({what})")),
             other => return Err(other),
         };
-        let lost = Lost { at, what, sections: Vec::new(), stats: Vec::new(), page_size: start.page_size };
+        let lost =
+            LostIndex { at, what, sections: Vec::new(), stats: Vec::new(), page_size: start.page_size };
         container.lost = Some(index.walk(container, source, start.sections, lost));
     }
     for (&id, &offset) in &index.sections {
@@ -160,7 +161,13 @@ impl Index {
     }
 
     /// Walks through the sections from the first on, and adds what the chain did not tell.
-    fn walk(&mut self, container: &mut Container, source: &dyn ReadAt, first: u64, mut lost: Lost) -> Lost {
+    fn walk(
+        &mut self,
+        container: &mut Container,
+        source: &dyn ReadAt,
+        first: u64,
+        mut lost: LostIndex,
+    ) -> LostIndex {
         // Where a section's own header is damaged, the walk goes on at the next known one.
         let known: BTreeSet<u64> = self.sections.values().chain(&self.visited).copied().collect();
         let mut at = first;
@@ -196,7 +203,7 @@ impl Index {
                     if unfinished {
                         said = u64::MAX;
                     }
-                    lost.sections.push(Pages {
+                    lost.sections.push(PageSection {
                         start,
                         end: said.min(source.size()),
                         cut: said > source.size(),

@@ -1,7 +1,6 @@
 //! How many events each CPU should have: the kernel's statistics, which stand before the pages.
 
-use crate::dat::container::CpuData;
-use crate::dat::v6::MOST_CPUS;
+use crate::dat::buffer::{CpuData, MOST_CPUS};
 use whylate_base::Cpu;
 
 /// What the statistics say of one buffer.

@@ -1,8 +1,8 @@
 //! Where one CPU's pages end and the next one's begin, without the index.
 
-use super::Pages;
 use super::counts::Counts;
 use crate::bytes::Endian;
+use crate::dat::lost_index::PageSection;
 use crate::dat::read_at::{ReadAt, read_full};
 use crate::page::PageLayout;
 use whylate_events::Damage;
@@ -20,7 +20,7 @@ pub(super) fn packed(
     source: &dyn ReadAt,
     endian: Endian,
     page_size: usize,
-    pages: &Pages,
+    pages: &PageSection,
     notes: &mut Vec<Damage>,
 ) -> Vec<Run> {
     let number = |at: u64| {
@@ -78,7 +78,7 @@ fn pages_of(
     source: &dyn ReadAt,
     layout: PageLayout,
     page_size: usize,
-    pages: &Pages,
+    pages: &PageSection,
 ) -> impl Iterator<Item = Page> {
     let mut buffer = vec![0; page_size];
     let mut at = pages.start.next_multiple_of(page_size as u64);
@@ -105,7 +105,7 @@ pub(super) fn by_counts(
     source: &dyn ReadAt,
     layout: PageLayout,
     page_size: usize,
-    pages: &Pages,
+    pages: &PageSection,
     counts: &Counts,
 ) -> Option<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
@@ -134,7 +134,12 @@ pub(super) fn by_counts(
 
 /// Pages as they are, another CPU's where time steps back. It need not, so a run may be
 /// several CPUs'.
-pub(super) fn by_time(source: &dyn ReadAt, layout: PageLayout, page_size: usize, pages: &Pages) -> Vec<Run> {
+pub(super) fn by_time(
+    source: &dyn ReadAt,
+    layout: PageLayout,
+    page_size: usize,
+    pages: &PageSection,
+) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut last = u64::MAX;
     for page in pages_of(source, layout, page_size, pages) {

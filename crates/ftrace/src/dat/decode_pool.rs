@@ -1,30 +1,30 @@
-//! Decoding ahead: one CPU's events in batches, made on other threads while the last ones are used.
+//! A pool of threads that decodes the next batch of each stream while the consumer uses the last one.
 //!
 //! ```text
-//! user:    take batch n of CPU 0 ──> hand its stream back, to decode batch n+1 ──> use batch n
-//! worker:  next stream that was handed back ──> decode ──> ready
+//! consumer: take batch n of CPU 0 ──> give its stream back, to decode batch n+1 ──> use batch n
+//! worker:   next stream in the queue ──> decode ──> ready
 //! ```
 //!
-//! Each stream has one batch in use and one under way, so memory is bounded, and a user who needs a batch
-//! that nobody has begun decodes it himself: with one CPU, or a busy machine, nothing waits for a thread
-//! that does not run.
+//! Each stream has one batch in use and one being decoded, so memory is bounded. A consumer that needs a batch which
+//! no worker has begun decodes it itself: with one CPU, or on a busy machine, nothing waits for a thread that does
+//! not run.
 
-use super::events::CpuEvents;
+use super::cpu_events::CpuEvents;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use whylate_events::Event;
 
-/// A stream with the events that it gave last.
+/// A stream with its last batch of events.
 pub(super) struct Batch {
     pub(super) stream: Box<CpuEvents>,
     pub(super) events: Vec<Event>,
-    /// When each of them happened: all that merging needs to see.
+    /// The time of each event: all that merging compares.
     pub(super) times: Vec<i64>,
 }
 
 impl Batch {
-    /// Of a stream that has given none yet.
+    /// An empty batch of a stream that was not read yet.
     pub(super) fn of(stream: CpuEvents) -> Batch {
         Batch { stream: Box::new(stream), events: Vec::new(), times: Vec::new() }
     }
@@ -34,8 +34,8 @@ impl Batch {
     }
 }
 
-/// The streams that were handed out to be decoded.
-pub(super) struct Feed {
+/// The streams that wait for decoding, and the threads that decode them.
+pub(super) struct DecodePool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
 }
@@ -54,7 +54,7 @@ struct State {
     /// Slots to decode, the longest waiting first; some may have been taken meanwhile.
     queue: VecDeque<usize>,
     closing: bool,
-    /// A worker panicked: what it had will not come.
+    /// A worker panicked: its batch is lost.
     broken: bool,
 }
 
@@ -69,9 +69,9 @@ enum Slot {
     Ready(Batch),
 }
 
-impl Feed {
-    /// A place for `streams` streams, in batches of `batch_size` events, with `workers` threads to decode them.
-    pub(super) fn new(streams: usize, batch_size: usize, workers: usize) -> Feed {
+impl DecodePool {
+    /// A pool for `streams` streams, in batches of `batch_size` events, with `workers` threads.
+    pub(super) fn new(streams: usize, batch_size: usize, workers: usize) -> DecodePool {
         let mut slots = Vec::new();
         slots.resize_with(streams, || Slot::Empty);
         let state = Mutex::new(State {
@@ -84,14 +84,14 @@ impl Feed {
         let start = |_| {
             let shared = Arc::clone(&shared);
             let thread = std::thread::Builder::new().name("whylate-decode".to_owned());
-            // Without threads the user decodes everything himself.
+            // Without threads the consumer decodes everything itself.
             thread.spawn(move || shared.decode_until_closed()).ok()
         };
         let workers = (0..workers).filter_map(start).collect();
-        Feed { shared, workers }
+        DecodePool { shared, workers }
     }
 
-    /// Hands a stream out to be decoded; it comes back by [`take`](Self::take).
+    /// Queues a stream for decoding; [`take`](Self::take) returns it.
     pub(super) fn give(&self, index: usize, batch: Batch) {
         let mut state = self.shared.lock();
         state.slots[index] = Slot::Waiting(batch);
@@ -101,7 +101,7 @@ impl Feed {
         }
     }
 
-    /// The next batch of a stream that was handed out; `None` of one that was not.
+    /// The next batch of a queued stream; `None` for a stream that was not queued.
     pub(super) fn take(&self, index: usize) -> Option<Batch> {
         let mut state = self.shared.lock();
         loop {
@@ -123,12 +123,12 @@ impl Feed {
     }
 }
 
-impl Drop for Feed {
+impl Drop for DecodePool {
     fn drop(&mut self) {
         self.shared.lock().closing = true;
         self.shared.work.notify_all();
         for worker in self.workers.drain(..) {
-            // A worker that panicked has said so on standard error.
+            // A worker that panicked has reported that on standard error.
             let _ = worker.join();
         }
     }
@@ -159,14 +159,14 @@ impl Shared {
                     state.slots[index] = Slot::Ready(batch);
                     self.done.notify_all();
                 }
-                // The user was quicker.
+                // The consumer took it first.
                 other => state.slots[index] = other,
             }
         }
     }
 }
 
-/// Tells the user when a worker panics: he would wait for ever.
+/// Wakes the consumer when a worker panics; without it the consumer would wait for ever.
 struct Decoding<'a>(&'a Shared);
 
 impl Drop for Decoding<'_> {

@@ -1,8 +1,8 @@
 //! What a run of pages says of itself: how many events, and which CPU's idle task ran.
 
+use crate::dat::buffer::MOST_CPUS;
 use crate::dat::container::Container;
 use crate::dat::cpu::CpuRecords;
-use crate::dat::v6::MOST_CPUS;
 use crate::decode::Decoders;
 use crate::format::EventFormat;
 use std::collections::BTreeSet;
