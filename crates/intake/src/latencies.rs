@@ -9,57 +9,19 @@
 
 mod counted;
 mod cyclictest;
+mod error;
 mod json;
 mod oslat;
 mod rtla;
 
-use std::io;
-use std::path::{Path, PathBuf};
+pub use error::LatenciesError;
+
+use error::Broken;
+use std::path::Path;
 use whylate_stats::Run;
 
 /// Longer files are no histograms: a day of `cyclictest -v` at 1 ms has 2 GiB.
 const MOST_BYTES: u64 = 4 << 30;
-
-/// Why a measurement cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LatenciesError {
-    /// It cannot be read as a file.
-    #[error("cannot read {}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        #[source]
-        error: io::Error,
-    },
-    /// It is something else.
-    #[error(
-        "{}: no measurement that is known. These are: whylate measure --json; cyclictest's output (also -h, --histfile, \
-         -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; jitterdebugger's JSON; OSADL's RT Dataset",
-        path.display()
-    )]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is one of these, and broken.
-    #[error("{}: {tool} wrote it, but {why}", path.display())]
-    Broken {
-        /// The file.
-        path: PathBuf,
-        /// The program that wrote it.
-        tool: &'static str,
-        /// What is wrong.
-        why: String,
-    },
-}
-
-/// What is wrong with a file that is known.
-struct Broken {
-    tool: &'static str,
-    why: String,
-}
 
 /// The measurement in a file, which gives it its label.
 ///

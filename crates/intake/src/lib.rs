@@ -13,15 +13,18 @@
 //! A file's name is never looked at: traces are renamed, pasted into mails and piped.
 
 pub mod latencies;
-mod leap;
+
+mod clock_jumps;
+mod error;
 mod open;
 mod perf;
 mod perfetto;
-mod random;
 mod raw;
-mod retold;
+mod seekable;
 mod softirqs;
 mod text;
 mod unpack;
+mod with_info;
 
-pub use open::{OpenError, from_reader, open, open_stdin};
+pub use error::OpenError;
+pub use open::{from_reader, open, open_stdin};

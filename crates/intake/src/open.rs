@@ -1,14 +1,15 @@
 //! Tells a file's format by its first bytes and opens it.
 
+use crate::error::OpenError;
 use crate::perf::{self, PerfSource};
 use crate::perfetto::{self, PerfettoSource};
-use crate::random::{RandomFile, ReadAt};
+use crate::seekable::{RandomFile, ReadAt};
 use crate::unpack::spool::spool;
 use crate::unpack::{MOST_LAYERS, Notes, Packing, packed, unpack};
 use crate::{raw, text};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use whylate_events::{EventSource, KindSet};
 use whylate_ftrace::dat::{DatError, TraceFile};
@@ -19,166 +20,12 @@ const SNIFFED: u64 = 64 * 1024;
 /// How every trace.dat begins (trace-cmd.dat(5)).
 const TRACE_DAT: &[u8] = b"\x17\x08\x44tracing";
 
-const READS: &str = "whylate reads trace.dat (trace-cmd record), perf.data (perf sched record), Perfetto traces, \
-     the tracefs `trace` file, the output of `trace-cmd report`, `perf script` and `rtla`, latency tracers such as \
-     wakeup_rt, the tracers timerlat, osnoise and hwlat, any of them in gzip or zstd, and directories with copies \
-     of per_cpu/cpu*/trace_pipe_raw";
-
 /// Formats that are known by their first bytes and not read, with what to do instead.
 const NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\xfd7zXZ\0", "xz-compressed", "decompress it first: unxz"),
     (b"BZh", "bzip2-compressed", "decompress it first: bunzip2"),
     (b"\x7fELF", "a program", "give the trace that was recorded of it"),
 ];
-
-/// Why a trace could not be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// There is no such file.
-    #[error("{}: no such file", .path.display())]
-    Missing {
-        /// The path that was tried.
-        path: PathBuf,
-    },
-    /// It is a directory.
-    #[error(
-        "{}: is a directory without per_cpu/cpu*/trace_pipe_raw; give a trace file, such as the trace.dat in it",
-        .path.display()
-    )]
-    Directory {
-        /// The path that was tried.
-        path: PathBuf,
-    },
-    /// The file may not be read by this user.
-    #[error("{}: no permission to read it; run as its owner or with sudo, or have it made readable (chmod a+r)", .path.display())]
-    Permission {
-        /// The path that was tried.
-        path: PathBuf,
-    },
-    /// Reading failed.
-    #[error("cannot read {name}")]
-    Io {
-        /// The path, or `standard input`.
-        name: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// There is nothing in it.
-    #[error("{name} is empty: was the recording stopped before anything was written?")]
-    Empty {
-        /// The path, or `standard input`.
-        name: String,
-    },
-    /// A format that is known and not read.
-    #[error("{name} is {what}; {advice}")]
-    NotRead {
-        /// The path, or `standard input`.
-        name: String,
-        /// What it is.
-        what: &'static str,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// gzip or zstd of which nothing could be unpacked.
-    #[error("{name} is {packing}-compressed and nothing of it can be unpacked: {what}")]
-    Unpack {
-        /// The path, or `standard input`.
-        name: String,
-        /// gzip or zstd.
-        packing: &'static str,
-        /// What was wrong.
-        what: String,
-    },
-    /// Packed many times over.
-    #[error("{name} is compressed more than {MOST_LAYERS} times over; unpack it first")]
-    Layers {
-        /// The path, or `standard input`.
-        name: String,
-    },
-    /// A temporary file failed.
-    #[error(
-        "{name} must be kept in a temporary file to be read back and forth, and that failed in {}; \
-         give another directory: TMPDIR=DIR",
-        .directory.display()
-    )]
-    Spool {
-        /// The path, or `standard input`.
-        name: String,
-        /// Where the temporary file was to be.
-        directory: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// What must be kept in a temporary file does not fit.
-    #[error(
-        "{name} must be kept in a temporary file to be read back and forth, and more than {bytes} bytes do not fit \
-         into {}; give a directory with more room: TMPDIR=DIR",
-        .directory.display()
-    )]
-    SpoolFull {
-        /// The path, or `standard input`.
-        name: String,
-        /// Where the temporary file was.
-        directory: PathBuf,
-        /// How much was written.
-        bytes: u64,
-    },
-    /// A perf.data that tells nothing of lateness.
-    #[error("{name} is a perf.data that {what}; {advice}")]
-    Perf {
-        /// The path, or `standard input`.
-        name: String,
-        /// What is the matter with it.
-        what: String,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// A Perfetto trace without scheduling.
-    #[error("{name} is a Perfetto trace without ftrace events; {advice}")]
-    Perfetto {
-        /// The path, or `standard input`.
-        name: String,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// Ring-buffer pages without what describes them.
-    #[error(
-        "{name} holds raw ring-buffer pages of one CPU, which mean nothing without the kernel's event formats; \
-         give a directory with them in per_cpu/cpuN/trace_pipe_raw, and copies of events/header_page and events/*/*/format"
-    )]
-    RawAlone {
-        /// The path, or `standard input`.
-        name: String,
-    },
-    /// A copy of tracefs that lacks what is needed.
-    #[error("{}: {what}; {advice}", .path.display())]
-    RawDump {
-        /// The directory.
-        path: PathBuf,
-        /// What is the matter with it.
-        what: String,
-        /// What to do.
-        advice: &'static str,
-    },
-    /// Neither text nor any known format.
-    #[error("{name} is no trace of a known format; {READS}")]
-    Binary {
-        /// The path, or `standard input`.
-        name: String,
-    },
-    /// Text without one event.
-    #[error("{name}: no trace event line found in its {lines} lines; {READS}")]
-    NoEvents {
-        /// The path, or `standard input`.
-        name: String,
-        /// How many lines were looked at.
-        lines: u64,
-    },
-    /// A trace.dat that cannot be opened.
-    #[error(transparent)]
-    TraceDat(#[from] whylate_ftrace::dat::DatError),
-}
 
 /// Opens the trace at `path`, whatever its format, to yield events of the `wanted` kinds.
 ///
@@ -212,7 +59,7 @@ pub fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>, OpenEr
     }
     let name = path.display().to_string();
     let start = sniff(&mut file, &name)?;
-    if let Some(format) = Random::of(&start).filter(|_| metadata.is_file()) {
+    if let Some(format) = Seekable::of(&start).filter(|_| metadata.is_file()) {
         return format.open(Arc::new(RandomFile::new(file).map_err(failed)?), &name, wanted);
     }
     from_start(start, Box::new(file), &name, wanted)
@@ -240,22 +87,22 @@ pub fn from_reader(
     from_start(start, Box::new(reader), name, wanted)
 }
 
-/// Formats that are read back and forth.
+/// Formats that are read by offset, so they need a file.
 #[derive(Clone, Copy)]
-enum Random {
+enum Seekable {
     TraceDat,
     Perf,
     Perfetto,
 }
 
-impl Random {
-    fn of(start: &[u8]) -> Option<Random> {
+impl Seekable {
+    fn of(start: &[u8]) -> Option<Seekable> {
         if start.starts_with(TRACE_DAT) {
-            Some(Random::TraceDat)
+            Some(Seekable::TraceDat)
         } else if start.starts_with(perf::MAGIC) || start.starts_with(perf::MAGIC_BIG) {
-            Some(Random::Perf)
+            Some(Seekable::Perf)
         } else {
-            perfetto::begins(start).then_some(Random::Perfetto)
+            perfetto::begins(start).then_some(Seekable::Perfetto)
         }
     }
 
@@ -266,7 +113,7 @@ impl Random {
         wanted: KindSet,
     ) -> Result<Box<dyn EventSource>, OpenError> {
         Ok(match self {
-            Random::TraceDat => match TraceFile::from_source(source, Path::new(name)) {
+            Seekable::TraceDat => match TraceFile::from_source(source, Path::new(name)) {
                 Ok(file) => Box::new(file.events(wanted)),
                 // Recorded with a latency tracer: its text stands in place of events.
                 Err(DatError::Text { text, .. }) => {
@@ -274,8 +121,8 @@ impl Random {
                 }
                 Err(error) => return Err(error.into()),
             },
-            Random::Perf => Box::new(PerfSource::open(source, name, wanted)?),
-            Random::Perfetto => Box::new(PerfettoSource::open(source, name, wanted)?),
+            Seekable::Perf => Box::new(PerfSource::open(source, name, wanted)?),
+            Seekable::Perfetto => Box::new(PerfettoSource::open(source, name, wanted)?),
         })
     }
 }
@@ -303,7 +150,7 @@ fn from_start(
             (error, _) => error,
         })?;
     }
-    let source = match Random::of(&start) {
+    let source = match Seekable::of(&start) {
         Some(format) => format.open(spool(&mut Cursor::new(start).chain(rest), name)?, name, wanted)?,
         None => text_source(start, rest, name.to_owned(), wanted)?,
     };

@@ -13,6 +13,7 @@ mod attr;
 mod header;
 mod inflate;
 mod order;
+mod record_header;
 mod records;
 mod sample;
 mod source;

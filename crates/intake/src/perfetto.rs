@@ -12,6 +12,7 @@
 mod bundle;
 mod compact;
 mod event;
+mod generic;
 mod index;
 mod source;
 mod state;

@@ -9,9 +9,9 @@
 //! DIR/instances/NAME/...             the same of each trace instance
 //! ```
 
-use crate::open::OpenError;
-use crate::random::ReadAt;
-use crate::retold::Retold;
+use crate::error::OpenError;
+use crate::seekable::ReadAt;
+use crate::with_info::WithInfo;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -81,7 +81,7 @@ pub(crate) fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>,
     };
     let files: Vec<_> = found.joined.files.iter().map(|file| (file.start, file.name.clone())).collect();
     let events = TraceFile::from_raw(Arc::new(found.joined), dump).events(wanted);
-    Ok(Box::new(Retold::new(events, move |info: &mut TraceInfo| by_file(info, &files))))
+    Ok(Box::new(WithInfo::new(events, move |info: &mut TraceInfo| by_file(info, &files))))
 }
 
 /// What of the directory was found.
@@ -141,7 +141,7 @@ impl Found {
             pages
                 .filter(|data| {
                     let mut start = [0; 16];
-                    let got = crate::random::read_full(&self.joined, &mut start, data.offset);
+                    let got = crate::seekable::read_full(&self.joined, &mut start, data.offset);
                     let commit = endian.long(&start, 8, long_size).unwrap_or(u64::MAX);
                     // Two flags stand above the length (`RB_MISSED_EVENTS`, `RB_MISSED_STORED`).
                     got.is_ok_and(|got| got == 16) && commit & !(0b11 << 30) <= longest

@@ -43,7 +43,7 @@ mod window;
 use lines::Lines;
 use reader::Reader;
 use std::io::{self, Read};
-use whylate_base::{Comm, Cpu, Ns, Tid};
+use whylate_base::{Comm, Tid};
 use whylate_events::{Event, EventSource, KindSet, TraceInfo};
 use window::WINDOW;
 
@@ -142,35 +142,6 @@ impl<R: Read> EventSource for TextSource<R> {
 
     fn comms(&self) -> Vec<(Tid, Comm)> {
         self.reader.names.all()
-    }
-}
-
-/// The line without blanks around it, without the `>` that mail and annotated listings put
-/// in front, and without the zeros that a crash leaves behind.
-fn unquoted(line: &str) -> &str {
-    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0 || *byte == 0x0b;
-    let bytes = line.as_bytes();
-    let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
-    let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
-    let mut text = line.get(start..end).unwrap_or(line);
-    while let Some(rest) = text.strip_prefix('>') {
-        text = fields::trim_start(rest);
-    }
-    text
-}
-
-/// No machine the kernel supports has a higher CPU number (`CONFIG_NR_CPUS` ends at 8192);
-/// tables by CPU must not grow with a number out of a damaged line.
-fn cpu_from(text: &str) -> Option<Cpu> {
-    let cpu = u32::try_from(fields::decimal(text)?).ok()?;
-    (cpu < 8192).then_some(Cpu(cpu))
-}
-
-/// Seconds with up to nine decimals (`44501.327174`), or a bare count of the clock.
-fn clock_time(text: &str) -> Option<Ns> {
-    match fields::split(text, b'.') {
-        Some(_) => fields::billionths(text).map(Ns),
-        None => i64::try_from(fields::decimal(text)?).ok().map(Ns),
     }
 }
 

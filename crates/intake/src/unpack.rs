@@ -5,7 +5,7 @@
 
 pub(crate) mod spool;
 
-use crate::retold::Retold;
+use crate::with_info::WithInfo;
 use std::io::{self, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use whylate_events::{Damage, EventSource, TraceInfo};
@@ -113,7 +113,7 @@ pub(crate) fn packed<S: EventSource>(
     notes: Notes,
 ) -> impl EventSource + use<S> {
     let layers = layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(" in ");
-    Retold::new(source, move |info: &mut TraceInfo| {
+    WithInfo::new(source, move |info: &mut TraceInfo| {
         info.format = format!("{} in {layers}", info.format);
         info.damage.extend(notes.all());
     })

@@ -1,28 +1,28 @@
-//! A source with its description put in other words: what it is packed in, which of many files a damage is in.
+//! A source whose description is edited: what it is packed in, in which of many files a damage is.
 
 use std::cell::OnceCell;
 use whylate_base::{Comm, Tid};
 use whylate_events::{Event, EventSource, TraceInfo};
 
-/// Lends what `source` lends, and tells of it what `retell` makes of the source's own description: of the one at
-/// the beginning, and of the complete one at the end.
-pub(crate) struct Retold<S, F> {
+/// Lends the events of `source`. Its description is the source's own after `edit`: of the first one at the
+/// beginning, of the complete one at the end.
+pub(crate) struct WithInfo<S, F> {
     source: S,
-    retell: F,
+    edit: F,
     first: TraceInfo,
     last: OnceCell<TraceInfo>,
     ended: bool,
 }
 
-impl<S: EventSource, F: Fn(&mut TraceInfo)> Retold<S, F> {
-    pub(crate) fn new(source: S, retell: F) -> Retold<S, F> {
+impl<S: EventSource, F: Fn(&mut TraceInfo)> WithInfo<S, F> {
+    pub(crate) fn new(source: S, edit: F) -> WithInfo<S, F> {
         let mut first = source.info().clone();
-        retell(&mut first);
-        Retold { source, retell, first, last: OnceCell::new(), ended: false }
+        edit(&mut first);
+        WithInfo { source, edit, first, last: OnceCell::new(), ended: false }
     }
 }
 
-impl<S: EventSource, F: Fn(&mut TraceInfo)> EventSource for Retold<S, F> {
+impl<S: EventSource, F: Fn(&mut TraceInfo)> EventSource for WithInfo<S, F> {
     fn next_event(&mut self) -> Option<&Event> {
         let event = self.source.next_event();
         self.ended = event.is_none();
@@ -38,7 +38,7 @@ impl<S: EventSource, F: Fn(&mut TraceInfo)> EventSource for Retold<S, F> {
     fn info(&self) -> &TraceInfo {
         let complete = || {
             let mut info = self.source.info().clone();
-            (self.retell)(&mut info);
+            (self.edit)(&mut info);
             info
         };
         if self.ended { self.last.get_or_init(complete) } else { &self.first }

@@ -1,6 +1,6 @@
 //! One thread's counts in equal classes, as most tools keep them.
 
-use super::Broken;
+use super::error::Broken;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
 

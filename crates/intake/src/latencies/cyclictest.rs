@@ -3,8 +3,8 @@
 //! which only the lines of its threads show. A histogram that whylate wrote says so in comments above it
 //! (`# whylate: probe=timer`).
 
-use super::Broken;
 use super::counted::{Counted, MOST_THREADS, Source, Unit};
+use super::error::Broken;
 use std::collections::BTreeMap;
 use whylate_base::Ns;
 use whylate_stats::Run;

@@ -1,7 +1,7 @@
 //! JSON of rt-tests (`--json`), of jitterdebugger, and OSADL's RT Dataset (github.com/osadl/Latencyplot).
 
-use super::Broken;
 use super::counted::{Counted, Source, Unit};
+use super::error::Broken;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};

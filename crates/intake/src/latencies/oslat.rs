@@ -1,7 +1,7 @@
 //! oslat's text: a line for each class, a column for each core (rt-tests, src/oslat/oslat.c).
 
-use super::Broken;
 use super::counted::{Counted, Source, Unit};
+use super::error::Broken;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 

@@ -1,8 +1,8 @@
 //! The histograms of `rtla timerlat hist` and `rtla osnoise hist` (tools/tracing/rtla/src/timerlat_hist.c,
 //! osnoise_hist.c): a column for each CPU, and of timerlat for each of its contexts.
 
-use super::Broken;
 use super::counted::{Counted, Source, Unit};
+use super::error::Broken;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 

@@ -8,7 +8,7 @@
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
 
 use super::attr::Attr;
-use crate::random::{ReadAt, read_full};
+use crate::seekable::{ReadAt, read_full};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Records that perf compressed (`perf record -z`): one zstd stream through all compressed records,
 //! in which a record may begin in one and end in the next.
 
-use super::records::{kind, plausible};
+use super::record_header::{kind, plausible};
 use super::sample::HEADER;
 use std::ops::Range;
 use whylate_ftrace::bytes::Endian;

@@ -3,11 +3,12 @@
 use super::attr::Attr;
 use super::header::Header;
 use super::order::Order;
-use super::records::{Record, Records, kind};
+use super::record_header::kind;
+use super::records::{Record, Records};
 use super::sample::{HEADER, Trailer, id_of_sample, parse};
-use crate::leap::Leaps;
-use crate::open::OpenError;
-use crate::random::ReadAt;
+use crate::clock_jumps::ClockJumps;
+use crate::error::OpenError;
+use crate::seekable::ReadAt;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(crate) struct PerfSource {
     comms: HashMap<Tid, Comm>,
     /// For each CPU, up to which gap in the records its losses have been told.
     told: Vec<u64>,
-    leaps: Leaps,
+    jumps: ClockJumps,
     tally: Tally,
     info: TraceInfo,
     ended: bool,
@@ -51,7 +52,7 @@ struct Tally {
     short: u64,
     without_format: u64,
     without_time: u64,
-    leaps: u64,
+    jumps: u64,
 }
 
 impl PerfSource {
@@ -103,7 +104,7 @@ impl PerfSource {
             order: Order::default(),
             comms,
             told: Vec::new(),
-            leaps: Leaps::default(),
+            jumps: ClockJumps::default(),
             tally: Tally::default(),
             ended: false,
             header,
@@ -213,8 +214,8 @@ impl PerfSource {
             return;
         }
         let ts = Ns(time);
-        if !self.leaps.plausible(ts) {
-            self.tally.leaps += 1;
+        if !self.jumps.plausible(ts) {
+            self.tally.jumps += 1;
             return;
         }
         self.info.events += 1;
@@ -303,7 +304,7 @@ impl PerfSource {
         note(self.tally.of_unknown_events, "samples are of events that the file does not describe: skipped");
         note(self.tally.short, "events are shorter than their format");
         note(self.tally.without_format, "events have no format in the file: counted only");
-        note(self.tally.leaps, "samples have a time that cannot be: skipped");
+        note(self.tally.jumps, "samples have a time that cannot be: skipped");
         note(self.tally.without_time, "samples have no time: skipped (record with `perf record -T`)");
     }
 }

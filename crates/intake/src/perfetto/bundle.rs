@@ -1,7 +1,8 @@
 //! One `FtraceEventBundle`: some events of one CPU, in its own order.
 
 use super::compact::{Compact, CompactSwitch, CompactWaking};
-use super::event::{Described, number};
+use super::event::number;
+use super::generic::Described;
 use super::wire::{Value, field, fields};
 use std::collections::HashMap;
 use std::ops::Range;

@@ -2,9 +2,9 @@
 
 mod noise;
 
+use super::generic::Generic;
 use super::state::StateBits;
-use super::wire::{Field, fields};
-use std::collections::HashMap;
+use super::wire::fields;
 use whylate_base::{Cpu, Ns, Priority, Text, Tid};
 use whylate_events::{
     ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, Marker, Name, PageFault, Signal, Switch,
@@ -17,13 +17,6 @@ pub(super) mod number {
     pub(in crate::perfetto) const PID: u32 = 2;
     pub(in crate::perfetto) const COMMON_FLAGS: u32 = 5;
     pub(in crate::perfetto) const GENERIC: u32 = 327;
-}
-
-/// Events without a message of their own, by name and the names of their fields.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Described {
-    pub(super) name: String,
-    pub(super) fields: HashMap<u32, String>,
 }
 
 /// The kind of the event in field `number`; `None`: an event without a type here.
@@ -195,116 +188,42 @@ fn marker(text: &[u8]) -> Marker {
     Marker::from_bytes(text.strip_suffix(b"\n").unwrap_or(text))
 }
 
-/// A generic event: its name and its fields by name.
-pub(super) struct Generic<'b> {
-    name: &'b [u8],
-    fields: Vec<(&'b [u8], Held<'b>)>,
+/// What a generic event shows; [`EventKind::Other`] where the event has no type here.
+pub(super) fn decode_generic(event: &Generic<'_>) -> EventKind {
+    known(event).unwrap_or(EventKind::Other)
 }
 
-/// What a generic event's field holds.
-#[derive(Clone, Copy)]
-enum Held<'b> {
-    Int(i64),
-    Text(&'b [u8]),
-}
-
-/// More fields than any event has that is read here.
-const MOST_FIELDS: usize = 32;
-
-impl<'b> Generic<'b> {
-    /// Reads a `GenericFtraceEvent`.
-    pub(super) fn read(bytes: &'b [u8]) -> Generic<'b> {
-        let mut generic = Generic { name: &[], fields: Vec::new() };
-        for field in fields(bytes) {
-            match (field.number, field.bytes(bytes)) {
-                (1, Some(name)) => generic.name = name,
-                (2, Some(field)) if generic.fields.len() < MOST_FIELDS => {
-                    let (mut name, mut held) = (&[][..], None);
-                    for part in fields(field) {
-                        match part.number {
-                            1 => name = part.bytes(field).unwrap_or_default(),
-                            3 => held = part.bytes(field).map(Held::Text),
-                            4 | 5 => held = part.int().map(|value| Held::Int(value as i64)),
-                            _ => {}
-                        }
-                    }
-                    generic.fields.extend(held.map(|held| (name, held)));
-                }
-                _ => {}
+fn known(event: &Generic<'_>) -> Option<EventKind> {
+    let name = std::str::from_utf8(event.name).ok()?;
+    let u64 = |name| event.int(name).map(|value| value as u64);
+    Some(match name {
+        "page_fault_user" | "page_fault_kernel" => EventKind::PageFault(PageFault {
+            address: u64("address")?,
+            ip: u64("ip")?,
+            user: name == "page_fault_user",
+        }),
+        "contention_begin" => EventKind::ContentionBegin {
+            lock: u64("lock_addr")?,
+            flags: ContentionFlags(u64("flags")? as u32),
+        },
+        "contention_end" => {
+            EventKind::ContentionEnd { lock: u64("lock_addr")?, ret: event.int("ret")? as i32 }
+        }
+        "nmi_handler" => EventKind::Nmi { delta: Ns(event.int("delta_ns")?) },
+        // As `whylate convert` writes them: Perfetto's recorder cannot have these tracers' own entries.
+        "function" => EventKind::Function { name: event.text("function")? },
+        "kernel_stack" => EventKind::StackFrame { name: event.text("function")? },
+        _ => {
+            if let Some(kind) = noise::decode(name, event) {
+                return Some(kind);
+            }
+            // Of `irq_vectors`; their one field is the vector.
+            event.int("vector")?;
+            match (name.strip_suffix("_entry"), name.strip_suffix("_exit")) {
+                (Some(name), _) => EventKind::VectorEntry { name: Name::from(name) },
+                (_, Some(name)) => EventKind::VectorExit { name: Name::from(name) },
+                _ => return None,
             }
         }
-        generic
-    }
-
-    /// Reads an event that the bundle itself describes (`generic_event_descriptors`).
-    pub(super) fn described(bytes: &'b [u8], by: &'b Described) -> Generic<'b> {
-        let named = |field: Field| {
-            let name = by.fields.get(&field.number)?;
-            let held = match field.bytes(bytes) {
-                Some(text) => Held::Text(text),
-                None => Held::Int(field.int()? as i64),
-            };
-            Some((name.as_bytes(), held))
-        };
-        let fields = fields(bytes).filter_map(named).take(MOST_FIELDS).collect();
-        Generic { name: by.name.as_bytes(), fields }
-    }
-
-    fn held(&self, name: &str) -> Option<Held<'b>> {
-        self.fields.iter().find(|(field, _)| *field == name.as_bytes()).map(|&(_, held)| held)
-    }
-
-    fn int(&self, name: &str) -> Option<i64> {
-        match self.held(name)? {
-            Held::Int(value) => Some(value),
-            Held::Text(_) => None,
-        }
-    }
-
-    fn text<const N: usize>(&self, name: &str) -> Option<Text<N>> {
-        match self.held(name)? {
-            Held::Text(text) => Some(Text::from_bytes(text)),
-            Held::Int(_) => None,
-        }
-    }
-
-    /// What happened; [`EventKind::Other`] where the event has no type here.
-    pub(super) fn decode(&self) -> EventKind {
-        self.known().unwrap_or(EventKind::Other)
-    }
-
-    fn known(&self) -> Option<EventKind> {
-        let name = std::str::from_utf8(self.name).ok()?;
-        let u64 = |name| self.int(name).map(|value| value as u64);
-        Some(match name {
-            "page_fault_user" | "page_fault_kernel" => EventKind::PageFault(PageFault {
-                address: u64("address")?,
-                ip: u64("ip")?,
-                user: name == "page_fault_user",
-            }),
-            "contention_begin" => EventKind::ContentionBegin {
-                lock: u64("lock_addr")?,
-                flags: ContentionFlags(u64("flags")? as u32),
-            },
-            "contention_end" => {
-                EventKind::ContentionEnd { lock: u64("lock_addr")?, ret: self.int("ret")? as i32 }
-            }
-            "nmi_handler" => EventKind::Nmi { delta: Ns(self.int("delta_ns")?) },
-            // As `whylate convert` writes them: Perfetto's recorder cannot have these tracers' own entries.
-            "function" => EventKind::Function { name: self.text("function")? },
-            "kernel_stack" => EventKind::StackFrame { name: self.text("function")? },
-            _ => {
-                if let Some(kind) = noise::decode(name, self) {
-                    return Some(kind);
-                }
-                // Of `irq_vectors`; their one field is the vector.
-                self.int("vector")?;
-                match (name.strip_suffix("_entry"), name.strip_suffix("_exit")) {
-                    (Some(name), _) => EventKind::VectorEntry { name: Name::from(name) },
-                    (_, Some(name)) => EventKind::VectorExit { name: Name::from(name) },
-                    _ => return None,
-                }
-            }
-        })
-    }
+    })
 }

@@ -2,8 +2,8 @@
 //! recording. Of everything else only the lengths are read.
 
 use super::wire::{PACKET, fields, plausible, varint};
-use crate::open::OpenError;
-use crate::random::{ReadAt, read_full};
+use crate::error::OpenError;
+use crate::seekable::{ReadAt, read_full};
 use crate::unpack::spool::Spool;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -14,7 +14,7 @@ use whylate_events::Damage;
 
 /// Where a bundle is: in the file, or among the unpacked packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BundleAt {
     pub(super) at: u64,
     pub(super) size: u32,
     pub(super) unpacked: bool,
@@ -24,7 +24,7 @@ pub(super) struct Place {
 #[derive(Default)]
 pub(super) struct Index {
     /// By the sequence that wrote them and their CPU, in the file's order.
-    pub(super) bundles: BTreeMap<(u32, u32), Vec<Place>>,
+    pub(super) bundles: BTreeMap<(u32, u32), Vec<BundleAt>>,
     pub(super) unpacked: Option<Arc<dyn ReadAt>>,
     pub(super) comms: HashMap<Tid, Comm>,
     pub(super) release: Option<String>,
@@ -280,7 +280,7 @@ impl<'i> Pass<'i> {
             return;
         }
         self.index.count += 1;
-        let place = Place { at: place.start, size, unpacked: self.unpacked };
+        let place = BundleAt { at: place.start, size, unpacked: self.unpacked };
         self.index.bundles.entry((sequence, cpu)).or_default().push(place);
     }
 

@@ -2,12 +2,13 @@
 
 use super::bundle::{Bundle, Head, Next};
 use super::compact::{CompactSwitch, CompactWaking};
-use super::event::{Described, Generic, decode, kind_of, number};
-use super::index::{Place, index};
+use super::event::{decode, decode_generic, kind_of, number};
+use super::generic::{Described, Generic};
+use super::index::{BundleAt, index};
 use super::state::StateBits;
-use crate::leap::Leaps;
-use crate::open::OpenError;
-use crate::random::{ReadAt, read_full};
+use crate::clock_jumps::ClockJumps;
+use crate::error::OpenError;
+use crate::seekable::{ReadAt, read_full};
 use std::collections::HashMap;
 use std::sync::Arc;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
@@ -65,7 +66,7 @@ impl PerfettoSource {
             running: None,
             pending: None,
             last: i64::MIN,
-            leaps: Leaps::default(),
+            jumps: ClockJumps::default(),
             lost: false,
             tally: Tally::default(),
         });
@@ -94,7 +95,7 @@ impl PerfettoSource {
     fn complete(&mut self) {
         let mut seen = KindSet::NONE;
         for stream in self.merge.streams() {
-            let Tally { events, seen: kinds, span, damage, backwards, leaps, errors, unlisted, .. } =
+            let Tally { events, seen: kinds, span, damage, backwards, jumps, errors, unlisted, .. } =
                 &stream.tally;
             self.info.events += events;
             seen = seen.union(*kinds);
@@ -105,7 +106,7 @@ impl PerfettoSource {
             let cpu = stream.cpu;
             for (count, what) in [
                 (*backwards, "events are older than those before them: left out"),
-                (*leaps, "events have a time that cannot be: left out"),
+                (*jumps, "events have a time that cannot be: left out"),
                 (*errors, "times Perfetto could not read the kernel's buffer"),
                 (*unlisted, "more damaged places"),
             ] {
@@ -141,7 +142,7 @@ struct CpuStream {
     source: Arc<dyn ReadAt>,
     unpacked: Option<Arc<dyn ReadAt>>,
     cpu: Cpu,
-    places: std::vec::IntoIter<Place>,
+    places: std::vec::IntoIter<BundleAt>,
     bundle: Option<Bundle>,
     /// Where the bundle is in the file.
     at: u64,
@@ -153,7 +154,7 @@ struct CpuStream {
     /// The event behind a loss that was just reported.
     pending: Option<Event>,
     last: i64,
-    leaps: Leaps,
+    jumps: ClockJumps,
     lost: bool,
     tally: Tally,
 }
@@ -165,7 +166,7 @@ struct Tally {
     span: Option<(Ns, Ns)>,
     clock: Option<u64>,
     backwards: u64,
-    leaps: u64,
+    jumps: u64,
     errors: u64,
     damage: Vec<Damage>,
     unlisted: u64,
@@ -225,7 +226,7 @@ impl CpuStream {
         };
         let (kind, decoded) = match generic {
             Some(generic) => {
-                let decoded = generic.decode();
+                let decoded = decode_generic(&generic);
                 (decoded.kind(), Some(decoded))
             }
             None => {
@@ -295,8 +296,8 @@ impl Iterator for CpuStream {
                 self.lost = true;
                 continue;
             };
-            if !self.leaps.plausible(Ns(ts)) {
-                self.tally.leaps += 1;
+            if !self.jumps.plausible(Ns(ts)) {
+                self.tally.jumps += 1;
                 self.lost = true;
                 continue;
             }

@@ -4,7 +4,7 @@
 //! the signs between fields are ASCII, which no character of several bytes contains.
 
 use memchr::{memchr_iter, memrchr};
-use whylate_base::{Ns, Priority, Tid};
+use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::Symbol;
 
 /// The text itself when it is all digits and there is one.
@@ -220,4 +220,33 @@ pub(crate) fn symbol(value: &str) -> Symbol {
     let name = word.get(..end).unwrap_or("");
     let is_address = name.starts_with("0x") || name.starts_with(|first: char| first.is_ascii_digit());
     Symbol::from(if is_address { "" } else { name })
+}
+
+/// The line without blanks around it, without the `>` that mail and annotated listings put
+/// in front, and without the zeros that a crash leaves behind.
+pub(crate) fn unquoted(line: &str) -> &str {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0 || *byte == 0x0b;
+    let bytes = line.as_bytes();
+    let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    let mut text = line.get(start..end).unwrap_or(line);
+    while let Some(rest) = text.strip_prefix('>') {
+        text = trim_start(rest);
+    }
+    text
+}
+
+/// No machine the kernel supports has a higher CPU number (`CONFIG_NR_CPUS` ends at 8192);
+/// tables by CPU must not grow with a number out of a damaged line.
+pub(crate) fn cpu_from(text: &str) -> Option<Cpu> {
+    let cpu = u32::try_from(decimal(text)?).ok()?;
+    (cpu < 8192).then_some(Cpu(cpu))
+}
+
+/// Seconds with up to nine decimals (`44501.327174`), or a bare count of the clock.
+pub(crate) fn clock_time(text: &str) -> Option<Ns> {
+    match split(text, b'.') {
+        Some(_) => billionths(text).map(Ns),
+        None => i64::try_from(decimal(text)?).ok().map(Ns),
+    }
 }

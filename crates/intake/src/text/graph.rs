@@ -12,7 +12,6 @@
 //!
 //! Facts: `print_graph_function_flags`, kernel/trace/trace_functions_graph.c.
 
-use super::cpu_from;
 use super::fields::{self, comm_pid, microseconds, symbol};
 use super::line::{MARKS, interrupt_state};
 use std::collections::HashMap;
@@ -72,7 +71,7 @@ pub(crate) fn parse(line: &str) -> Option<GraphLine<'_>> {
         None => (None, line),
     };
     let (cpu, mut rest) = rest.split_once(')')?;
-    let cpu = cpu_from(fields::trim(cpu))?;
+    let cpu = fields::cpu_from(fields::trim(cpu))?;
     let mut columns = GraphLine { ts, cpu, thread: None, state: None, what: What::Ornament };
     if let Some((_, next)) = rest.split_once(" => ").filter(|(left, _)| !left.contains('|')) {
         let (comm, tid) = comm_pid(fields::trim(next))?;

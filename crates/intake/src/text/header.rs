@@ -1,7 +1,7 @@
 //! What a text trace says about itself: `#` lines, `cpus=`, notes of lost events.
 
+use super::fields;
 use super::syscalls::Numbers;
-use super::{cpu_from, fields};
 use whylate_base::{Comm, Cpu, Ns, Policy};
 use whylate_events::{Fact, LatencyTask, LatencyTrace, LatencyTracer};
 
@@ -114,7 +114,7 @@ impl Header {
         if let Some(latency) = self.first_latency() {
             latency.entries = entries.map(u64::from);
             latency.latency = us.map_or(latency.latency, Ns);
-            latency.cpu = cpu.and_then(|cpu| cpu_from(&cpu.to_string())).unwrap_or(latency.cpu);
+            latency.cpu = cpu.and_then(|cpu| fields::cpu_from(&cpu.to_string())).unwrap_or(latency.cpu);
         }
         if let Some((_, model)) = text.split_once("(M:") {
             let model = fields::first_word(model).to_ascii_lowercase();
@@ -175,7 +175,7 @@ pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
         (Some("LOST"), Some("EVENTS"), None) | (Some("EVENTS"), Some("DROPPED"), None)
     );
     let count = note.split_whitespace().find_map(|word| word.parse().ok());
-    is_loss.then_some((cpu_from(cpu)?, count))
+    is_loss.then_some((fields::cpu_from(cpu)?, count))
 }
 
 fn leading_number(text: &str) -> Option<u32> {

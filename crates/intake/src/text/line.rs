@@ -11,7 +11,7 @@
 //! A comm may hold blanks, dashes, colons and brackets, so a line is read from the
 //! timestamp leftwards: there the columns have one meaning each.
 
-use super::{clock_time, cpu_from, fields};
+use super::fields;
 use memchr::memchr_iter;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Context, ContextFlags};
@@ -68,7 +68,7 @@ fn split_time(text: &str) -> Option<(&str, Ns)> {
         if time.ends_with(|end: char| end.is_ascii_digit()) { time } else { time.trim_end_matches(MARKS) };
     let ts = match time.strip_suffix("us") {
         Some(us) => Ns(i64::try_from(fields::decimal(us)?).ok()?.checked_mul(1_000)?),
-        None => clock_time(time)?,
+        None => fields::clock_time(time)?,
     };
     Some((left, ts))
 }
@@ -81,7 +81,7 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
             Some((who, cpu)) => (who, cpu, interrupt_state(last)?),
             None => {
                 let (cpu, state) = last.split_at(last.bytes().position(|byte| !byte.is_ascii_digit())?);
-                (before, cpu_from(cpu)?, interrupt_state(state)?)
+                (before, fields::cpu_from(cpu)?, interrupt_state(state)?)
             }
         },
     };
@@ -97,7 +97,7 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
 }
 
 fn bracketed_cpu(word: &str) -> Option<Cpu> {
-    cpu_from(word.strip_prefix('[')?.strip_suffix(']')?)
+    fields::cpu_from(word.strip_prefix('[')?.strip_suffix(']')?)
 }
 
 /// `comm-pid`, with the thread group behind it (`( 1234)`, `(-----)`) where that is switched on.
@@ -153,7 +153,7 @@ fn verbose(left: &str) -> Option<Head<'_>> {
         flags: ContextFlags(fields::number::<u8>(flags).map(u16::from)? & !ContextFlags::NEED_RESCHED_LAZY.0),
         preempt_depth: Some(fields::address(preempt)?.try_into().ok()?),
     };
-    Some(Head { comm, context, cpu: cpu_from(cpu)?, ts, by_perf: false })
+    Some(Head { comm, context, cpu: fields::cpu_from(cpu)?, ts, by_perf: false })
 }
 
 /// The column of interrupt and preemption state, by its characters:

@@ -1,6 +1,7 @@
 //! From lines to events: what each line is, and what it says of those around it.
 
 use super::body::{self, Body, Stack};
+use super::fields::{self, unquoted};
 use super::graph::{self, Call, GraphLine, Step, What};
 use super::header::{self, Header};
 use super::line::{self, Head};
@@ -8,7 +9,6 @@ use super::names::Names;
 use super::rtla::{Analyses, Said};
 use super::tally::Tally;
 use super::window::Window;
-use super::{fields, unquoted};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
@@ -36,7 +36,7 @@ pub(crate) struct Reader {
     /// Loss notes that wait for the next event of their CPU, which gives them an instant.
     losses: BTreeMap<u32, Vec<Option<u64>>>,
     /// Where and when the last event was, wanted or not.
-    last: Option<Place>,
+    last: Option<EventHead>,
     span: Option<(Ns, Ns)>,
     highest_cpu: u32,
     /// The last event's text may go on in the next line.
@@ -53,13 +53,13 @@ pub(crate) struct Reader {
 
 /// An event without what happened.
 #[derive(Clone, Copy)]
-struct Place {
+struct EventHead {
     ts: Ns,
     cpu: Cpu,
     context: Context,
 }
 
-impl Place {
+impl EventHead {
     fn event(self, kind: EventKind) -> Event {
         Event { ts: self.ts, cpu: self.cpu, context: self.context, kind }
     }
@@ -252,7 +252,7 @@ impl Reader {
             Some((first, last)) => Some((first.min(event.ts), last.max(event.ts))),
             None => Some((event.ts, event.ts)),
         };
-        self.last = Some(Place { ts: event.ts, cpu: event.cpu, context: event.context });
+        self.last = Some(EventHead { ts: event.ts, cpu: event.cpu, context: event.context });
     }
 
     fn losses_before(&mut self, event: &Event) {
@@ -286,7 +286,7 @@ impl Reader {
         }
     }
 
-    fn tell_facts(&mut self, at: Place) {
+    fn tell_facts(&mut self, at: EventHead) {
         for fact in std::mem::take(&mut self.header.facts) {
             self.keep(at.event(marker(&fact)));
         }
@@ -303,7 +303,8 @@ impl Reader {
         self.analyses.end();
         if let Some(last) = self.last {
             for (cpu, counts) in std::mem::take(&mut self.losses) {
-                let at = Place { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
+                let at =
+                    EventHead { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
                 counts.into_iter().for_each(|count| self.loss(count, &at));
             }
         }

@@ -23,7 +23,6 @@
 //! latency of the interrupt alone has no time for the blocking thread, which is then 0. `rtla osnoise` analyses
 //! nothing; of its table, each CPU's longest single noise is taken, a breakdown without parts.
 
-use super::cpu_from;
 use super::fields::{self, decimal, microseconds};
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Breakdown, Part, PartKind, Tool};
@@ -108,7 +107,7 @@ impl Analyses {
     /// Takes a line without blanks around it.
     pub(crate) fn line(&mut self, number: u64, line: &str) -> Said {
         if let Some(rest) = line.strip_prefix("## CPU ") {
-            let cpu = rest.split_once(" hit stop tracing").and_then(|(cpu, _)| cpu_from(cpu));
+            let cpu = rest.split_once(" hit stop tracing").and_then(|(cpu, _)| fields::cpu_from(cpu));
             if let Some(cpu) = cpu {
                 self.begin(cpu, number);
                 return Said::Read;
@@ -250,7 +249,7 @@ fn time(line: &str) -> Option<(&str, Ns)> {
 /// `[000]   swapper/0:0`, with a kworker's work behind it.
 fn task(line: &str) -> Option<(Tid, Comm)> {
     let (cpu, who) = line.strip_prefix('[')?.split_once(']')?;
-    cpu_from(cpu)?;
+    fields::cpu_from(cpu)?;
     let who = who.split_once(" kworker:").map_or(who, |(who, _)| who);
     let (comm, pid) = fields::trim(who).rsplit_once(':')?;
     Some((Tid(i32::try_from(decimal(pid)?).ok()?), Comm::from(comm)))
@@ -259,7 +258,7 @@ fn task(line: &str) -> Option<(Tid, Comm)> {
 /// `  0 #29  1450000  3392  99.76606  710  546  0  0  350  0  62`: the largest single noise is the 7th.
 fn osnoise_row(line: &str, number: u64) -> Option<Breakdown> {
     let mut words = line.split_ascii_whitespace();
-    let cpu = cpu_from(words.next()?)?;
+    let cpu = fields::cpu_from(words.next()?)?;
     words.next()?.strip_prefix('#')?;
     let columns: Vec<&str> = words.collect();
     let [_, _, share, _, single, _, _, _, ..] = *columns.as_slice() else { return None };

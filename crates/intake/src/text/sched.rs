@@ -1,7 +1,6 @@
 //! Scheduler events in their three spellings: the kernel's `key=value`, the short form of
 //! older kernels and of trace-cmd (`comm:pid [prio]`), and the latency tracers' numbers.
 
-use super::cpu_from;
 use super::fields::{self, from_right};
 use super::line::Head;
 use memchr::{memchr_iter, memrchr};
@@ -69,7 +68,7 @@ pub(crate) fn wake(text: &str) -> Option<Wake> {
 }
 
 fn woken((comm, tid, prio): (&str, Tid, Priority), cpu: &str) -> Option<Wake> {
-    let target_cpu = cpu_from(cpu)?;
+    let target_cpu = fields::cpu_from(cpu)?;
     Some(Wake { comm: Comm::from(comm), tid, prio, target_cpu })
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn latency_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
     };
     let (prev_tid, prev_prio, state) = triple(text.get(..at)?)?;
     let (cpu, next) = text.get(at..)?.split_once('[')?.1.split_once(']')?;
-    let cpu = cpu_from(cpu)?;
+    let cpu = fields::cpu_from(cpu)?;
     let (tid, prio, rest) = split_triple(next)?;
     let comm = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, comm)| comm.trim());
     Some(if is_switch {
@@ -111,7 +110,7 @@ pub(crate) fn numbers_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
     let (tid, prio, _) = triple(next)?;
     Some(match is_switch {
         true => switched((head.comm, prev_tid, prev_prio), task_state(state)?, ("", tid, prio)),
-        false => wakeup("", tid, prio, cpu_from(cpu)?),
+        false => wakeup("", tid, prio, fields::cpu_from(cpu)?),
     })
 }
 
@@ -131,7 +130,7 @@ fn triple(text: &str) -> Option<(Tid, Priority, &str)> {
 /// `sched_migrate_task`
 pub(crate) fn migrate(text: &str) -> Option<EventKind> {
     let [_, tid, _, from, to] = from_right(text, ["comm", "pid", "prio", "orig_cpu", "dest_cpu"])?;
-    let cpu = |value| cpu_from(fields::first_word(value));
+    let cpu = |value| fields::cpu_from(fields::first_word(value));
     Some(EventKind::Migrate { tid: fields::tid(tid)?, from: cpu(from)?, to: cpu(to)? })
 }
 

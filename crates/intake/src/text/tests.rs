@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use whylate_base::{Comm, Policy, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::EventKind::{self, *};
 use whylate_events::{
     ContentionFlags, Context, ContextFlags, Fact, HrtimerExpiry, Kind, KindSet, Syscall, SyscallReturn,

@@ -1,8 +1,8 @@
 //! A stream that must be read back and forth, kept in an unlinked temporary file meanwhile: whatever
 //! happens to this process, nothing is left of it.
 
-use crate::open::OpenError;
-use crate::random::{RandomFile, ReadAt};
+use crate::error::OpenError;
+use crate::seekable::{RandomFile, ReadAt};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ mod tests {
         let spooled = spool(&mut &content[..], "it").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(spooled.size(), content.len() as u64);
         let mut some = [0; 10];
-        assert_eq!(crate::random::read_full(&*spooled, &mut some, 699_995).expect("read"), 5);
+        assert_eq!(crate::seekable::read_full(&*spooled, &mut some, 699_995).expect("read"), 5);
         assert_eq!(some[..5], content[699_995..]);
     }
 }

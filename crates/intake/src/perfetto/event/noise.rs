@@ -2,7 +2,7 @@
 //! generic events, with the kernel's names (`include/trace/events/osnoise.h`, `kernel/trace/trace_entries.h`).
 //! The summaries of osnoise and hwlat are in whole microseconds, as in the kernel's records.
 
-use super::Generic;
+use crate::perfetto::generic::Generic;
 use crate::softirqs::softirq_name;
 use whylate_base::Ns;
 use whylate_events::{EventKind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext};

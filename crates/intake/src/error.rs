@@ -1,0 +1,159 @@
+//! Why a trace could not be opened.
+
+use crate::unpack::MOST_LAYERS;
+use std::io;
+use std::path::PathBuf;
+
+const READS: &str = "whylate reads trace.dat (trace-cmd record), perf.data (perf sched record), Perfetto traces, \
+     the tracefs `trace` file, the output of `trace-cmd report`, `perf script` and `rtla`, latency tracers such as \
+     wakeup_rt, the tracers timerlat, osnoise and hwlat, any of them in gzip or zstd, and directories with copies \
+     of per_cpu/cpu*/trace_pipe_raw";
+
+/// Why a trace could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// There is no such file.
+    #[error("{}: no such file", .path.display())]
+    Missing {
+        /// The path that was tried.
+        path: PathBuf,
+    },
+    /// It is a directory.
+    #[error(
+        "{}: is a directory without per_cpu/cpu*/trace_pipe_raw; give a trace file, such as the trace.dat in it",
+        .path.display()
+    )]
+    Directory {
+        /// The path that was tried.
+        path: PathBuf,
+    },
+    /// The file may not be read by this user.
+    #[error("{}: no permission to read it; run as its owner or with sudo, or have it made readable (chmod a+r)", .path.display())]
+    Permission {
+        /// The path that was tried.
+        path: PathBuf,
+    },
+    /// Reading failed.
+    #[error("cannot read {name}")]
+    Io {
+        /// The path, or `standard input`.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{name} is empty: was the recording stopped before anything was written?")]
+    Empty {
+        /// The path, or `standard input`.
+        name: String,
+    },
+    /// A format that is known and not read.
+    #[error("{name} is {what}; {advice}")]
+    NotRead {
+        /// The path, or `standard input`.
+        name: String,
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// gzip or zstd of which nothing could be unpacked.
+    #[error("{name} is {packing}-compressed and nothing of it can be unpacked: {what}")]
+    Unpack {
+        /// The path, or `standard input`.
+        name: String,
+        /// gzip or zstd.
+        packing: &'static str,
+        /// What was wrong.
+        what: String,
+    },
+    /// Packed many times over.
+    #[error("{name} is compressed more than {MOST_LAYERS} times over; unpack it first")]
+    Layers {
+        /// The path, or `standard input`.
+        name: String,
+    },
+    /// A temporary file failed.
+    #[error(
+        "{name} must be kept in a temporary file to be read back and forth, and that failed in {}; \
+         give another directory: TMPDIR=DIR",
+        .directory.display()
+    )]
+    Spool {
+        /// The path, or `standard input`.
+        name: String,
+        /// Where the temporary file was to be.
+        directory: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What must be kept in a temporary file does not fit.
+    #[error(
+        "{name} must be kept in a temporary file to be read back and forth, and more than {bytes} bytes do not fit \
+         into {}; give a directory with more room: TMPDIR=DIR",
+        .directory.display()
+    )]
+    SpoolFull {
+        /// The path, or `standard input`.
+        name: String,
+        /// Where the temporary file was.
+        directory: PathBuf,
+        /// How much was written.
+        bytes: u64,
+    },
+    /// A perf.data that tells nothing of lateness.
+    #[error("{name} is a perf.data that {what}; {advice}")]
+    Perf {
+        /// The path, or `standard input`.
+        name: String,
+        /// What is the matter with it.
+        what: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A Perfetto trace without scheduling.
+    #[error("{name} is a Perfetto trace without ftrace events; {advice}")]
+    Perfetto {
+        /// The path, or `standard input`.
+        name: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Ring-buffer pages without what describes them.
+    #[error(
+        "{name} holds raw ring-buffer pages of one CPU, which mean nothing without the kernel's event formats; \
+         give a directory with them in per_cpu/cpuN/trace_pipe_raw, and copies of events/header_page and events/*/*/format"
+    )]
+    RawAlone {
+        /// The path, or `standard input`.
+        name: String,
+    },
+    /// A copy of tracefs that lacks what is needed.
+    #[error("{}: {what}; {advice}", .path.display())]
+    RawDump {
+        /// The directory.
+        path: PathBuf,
+        /// What is the matter with it.
+        what: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Neither text nor any known format.
+    #[error("{name} is no trace of a known format; {READS}")]
+    Binary {
+        /// The path, or `standard input`.
+        name: String,
+    },
+    /// Text without one event.
+    #[error("{name}: no trace event line found in its {lines} lines; {READS}")]
+    NoEvents {
+        /// The path, or `standard input`.
+        name: String,
+        /// How many lines were looked at.
+        lines: u64,
+    },
+    /// A trace.dat that cannot be opened.
+    #[error(transparent)]
+    TraceDat(#[from] whylate_ftrace::dat::DatError),
+}

@@ -1,0 +1,45 @@
+//! Why a measurement of another tool cannot be read.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a measurement cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LatenciesError {
+    /// It cannot be read as a file.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// It is something else.
+    #[error(
+        "{}: no measurement that is known. These are: whylate measure --json; cyclictest's output (also -h, --histfile, \
+         -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; jitterdebugger's JSON; OSADL's RT Dataset",
+        path.display()
+    )]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is one of these, and broken.
+    #[error("{}: {tool} wrote it, but {why}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// The program that wrote it.
+        tool: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What is wrong with a file of a known tool.
+pub(super) struct Broken {
+    pub(super) tool: &'static str,
+    pub(super) why: String,
+}
