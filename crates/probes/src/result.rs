@@ -5,6 +5,19 @@ use whylate_base::{Cpu, Ns, Tid};
 use whylate_stats::{Histogram, Maxima, Measured};
 use whylate_sys::SchedParams;
 
+/// A CPU and its measuring thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeThread {
+    /// The CPU; where the thread is not bound to it, the one where it began.
+    pub cpu: Cpu,
+    /// True when it is bound to it.
+    pub bound: bool,
+    /// The thread.
+    pub tid: Tid,
+    /// The policy and priority it really has.
+    pub sched: SchedParams,
+}
+
 /// One sample that was over the threshold, or among the worst of its CPU when it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spike {

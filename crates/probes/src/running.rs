@@ -4,7 +4,9 @@ use crate::recorder::Signals;
 use crate::thread::{Outcome, Ready, Unable};
 use crate::timerlat::Timerlat;
 use crate::worker::{Ended, Worker};
-use crate::{Counts, CpuResult, CpuUnusable, Degraded, Kind, ProbeError, ProbeResult, Spike, smi};
+use crate::{
+    Counts, CpuResult, CpuUnusable, Degraded, Kind, ProbeError, ProbeResult, ProbeThread, Spike, smi,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,19 +15,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_sys::{Clock, Lock, SchedParams};
-
-/// A CPU and its measuring thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProbeThread {
-    /// The CPU; where the thread is not bound to it, the one where it began.
-    pub cpu: Cpu,
-    /// True when it is bound to it.
-    pub bound: bool,
-    /// The thread.
-    pub tid: Tid,
-    /// The policy and priority it really has.
-    pub sched: SchedParams,
-}
 
 /// How long the threads may take to get ready; a CPU taken by a thread of higher priority
 /// gives them no time at all.

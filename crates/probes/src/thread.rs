@@ -1,9 +1,12 @@
 //! The measuring thread: raise, bind, warm up, then measure round by round. Its companion of the ipc probe, which
 //! wakes it, begins in the same way.
 
-use crate::meter::{Job, Link, Meter, Pace};
+use crate::job::Job;
+use crate::meter::{Link, Meter, Pace};
 use crate::recorder::{Recorder, Signals};
 use crate::sampler::{Sampler, Wanted};
+use crate::setup::ThreadSetup;
+use crate::warm_up::{WARM_UP, WARM_UP_INTERVAL};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,34 +14,17 @@ use std::sync::mpsc::Sender;
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_sys::{Clock, SchedParams, SysError, Usage};
 
-/// Rounds at the start that are not counted: they fault in code and fill caches. Fewer of timerlat, where they would
-/// take longer than a second.
-pub const WARM_UP: u32 = 10;
-/// They follow each other at least this fast, so that a long interval has no long warm-up.
-const WARM_UP_INTERVAL: Ns = Ns::from_ms(1);
-
 /// Stack touched beforehand: more than the loop uses, less than the thread has.
 const PREFAULT: usize = 64 << 10;
 
 /// The stack of a measuring thread.
 pub(crate) const STACK: usize = 256 << 10;
 
-/// How and where a thread runs, and when.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// The CPU it is bound to; `None`: wherever the process may run.
-    pub(crate) cpu: Option<Cpu>,
-    pub(crate) sched: SchedParams,
-    pub(crate) interval: Ns,
-    /// From the common start to this thread's first period, so that not all CPUs wake at once.
-    pub(crate) phase: Ns,
-}
-
 /// What a measuring thread is to do.
 pub(crate) struct Task {
     /// Which of the measuring threads it is.
     pub(crate) nth: usize,
-    pub(crate) place: Place,
+    pub(crate) setup: ThreadSetup,
     pub(crate) job: Job,
     pub(crate) wanted: Wanted,
     pub(crate) recorder: Arc<Recorder>,
@@ -48,7 +34,7 @@ pub(crate) struct Task {
 /// What its waker is to do.
 pub(crate) struct WakerTask {
     pub(crate) nth: usize,
-    pub(crate) place: Place,
+    pub(crate) setup: ThreadSetup,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) link: Arc<Link>,
@@ -87,7 +73,7 @@ pub(crate) type Outcome = Result<Usage, SysError>;
 impl Task {
     /// The whole life of the thread.
     pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> Outcome {
-        let entered = enter(&self.place).and_then(|(sched, refused)| {
+        let entered = enter(&self.setup).and_then(|(sched, refused)| {
             let (meter, uncounted) = self.job.meter()?;
             Ok((meter, self.ready(sched, refused, uncounted)))
         });
@@ -107,13 +93,13 @@ impl Task {
         };
         drop(report);
         match self.signals.await_go() {
-            Some(start) => self.measure(&mut *meter, start + self.place.phase),
+            Some(start) => self.measure(&mut *meter, start + self.setup.phase),
             None => Ok(Usage::default()),
         }
     }
 
     fn ready(&self, sched: SchedParams, refused: Option<SysError>, uncounted: Option<String>) -> Ready {
-        let cpu = self.place.cpu.unwrap_or_else(whylate_sys::current_cpu);
+        let cpu = self.setup.cpu.unwrap_or_else(whylate_sys::current_cpu);
         let tid = whylate_sys::gettid();
         Ready { nth: self.nth, measures: true, cpu, tid, sched, refused, uncounted }
     }
@@ -121,10 +107,10 @@ impl Task {
     /// The measurement. Nothing in here may allocate, lock, log, or touch memory that the
     /// warm-up did not.
     fn measure(&self, meter: &mut dyn Meter, first: Ns) -> Outcome {
-        let cpu = self.place.cpu.unwrap_or_else(whylate_sys::current_cpu);
+        let cpu = self.setup.cpu.unwrap_or_else(whylate_sys::current_cpu);
         let recorder = Arc::clone(&self.recorder);
         let mut sampler = Sampler::new(cpu, self.wanted, recorder, Arc::clone(&self.signals));
-        let interval = self.place.interval;
+        let interval = self.setup.interval;
         let warm = interval.min(WARM_UP_INTERVAL);
         meter.start(Pace { first, interval: warm, warm_up: true })?;
         let rounds = self.job.warm_up(interval);
@@ -153,7 +139,7 @@ impl Task {
 impl WakerTask {
     /// The whole life of the waker.
     pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> Outcome {
-        let entered = enter(&self.place).and_then(|entered| {
+        let entered = enter(&self.setup).and_then(|entered| {
             self.link.prepare_waker()?;
             Ok(entered)
         });
@@ -174,7 +160,7 @@ impl WakerTask {
         }
         drop(report);
         let Some(start) = self.signals.await_go() else { return Ok(Usage::default()) };
-        let (first, interval) = (start + self.place.phase, self.place.interval);
+        let (first, interval) = (start + self.setup.phase, self.setup.interval);
         let warm = interval.min(WARM_UP_INTERVAL);
         let mut turn = 0;
         let due = self.link.wake_until(first, warm, u64::from(WARM_UP), &self.recorder, &mut turn)?;
@@ -201,13 +187,13 @@ impl Signals {
 
 /// Raises the priority first and binds second: the other way round, a hog of lower
 /// priority on that CPU would keep the thread from ever raising itself.
-fn enter(place: &Place) -> Result<(SchedParams, Option<SysError>), Unable> {
-    let refused = whylate_sys::setattr(Tid(0), &place.sched).err();
-    if let Some(cpu) = place.cpu {
+fn enter(setup: &ThreadSetup) -> Result<(SchedParams, Option<SysError>), Unable> {
+    let refused = whylate_sys::setattr(Tid(0), &setup.sched).err();
+    if let Some(cpu) = setup.cpu {
         whylate_sys::setaffinity(Tid(0), &CpuSet::from_iter([cpu]))
             .map_err(|error| Unable { refused: Some(cpu), error })?;
     }
-    if refused.is_some() && place.sched.policy != Policy::Other {
+    if refused.is_some() && setup.sched.policy != Policy::Other {
         // The 50 us by which the kernel may delay a SCHED_OTHER thread's timer are its
         // choice, not the machine's latency; real-time threads have none.
         whylate_sys::set_timer_slack(Ns(1))?;

@@ -2,7 +2,8 @@
 
 use crate::block::BLOCK;
 use crate::recorder::Recorder;
-use crate::thread::{Outcome, Place};
+use crate::setup::ThreadSetup;
+use crate::thread::Outcome;
 use crate::{Counts, CpuResult, Kind, ProbeThread};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -27,14 +28,14 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// One without threads yet.
-    pub(crate) fn new(place: Place, recorder: Arc<Recorder>) -> Worker {
+    pub(crate) fn new(setup: ThreadSetup, recorder: Arc<Recorder>) -> Worker {
         let thread = ProbeThread {
-            cpu: place.cpu.unwrap_or(Cpu(0)),
-            bound: place.cpu.is_some(),
+            cpu: setup.cpu.unwrap_or(Cpu(0)),
+            bound: setup.cpu.is_some(),
             tid: Tid(0),
             sched: SchedParams::OTHER,
         };
-        let (interval, maxima) = (place.interval, Maxima::new(BLOCK));
+        let (interval, maxima) = (setup.interval, Maxima::new(BLOCK));
         Worker { thread, interval, recorder, handle: None, waker: None, maxima, smis: None }
     }
 

@@ -3,27 +3,25 @@
 //! ```text
 //! Loads ──stdin held open──> a process for each load: its own group, ends when stdin does, or is killed with us
 //!                              ├─ of our own: a thread on each chosen CPU (work)
-//!                              └─ a command: its keeper, which ends all that the command ever started (keeper)
+//!                              └─ a command: its supervisor, which ends all that the command ever started (supervisor)
 //! ```
 //!
 //! Loads are processes of their own, so that they share no memory, no locks and no page faults with the measuring
 //! threads; they are SCHED_OTHER, whatever the measuring process is.
 
-mod keeper;
 mod kind;
 mod process;
+mod report;
+mod supervisor;
 mod work;
 
 pub use kind::{Load, LoadKind, ParseLoadError, parse};
 pub use process::{Launcher, LoadError, LoadReport, Loads};
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::sync::mpsc;
 use whylate_base::{CpuSet, Tid};
 use whylate_sys::SchedParams;
-
-/// What a load's process says first when it is at work; anything else is why it is not.
-const READY: &str = "ready";
 
 /// The whole life of a load's process: what the program that [`Launcher`] starts calls. Returns when standard input
 /// ends, or the load does.
@@ -41,16 +39,10 @@ pub fn serve(load: &Load, cpus: &CpuSet) -> io::Result<()> {
     })?;
     let done = match load {
         Load::Own(kind) => work::serve(*kind, cpus, &input),
-        Load::Command(command) => keeper::serve(command, cpus, &input),
+        Load::Command(command) => supervisor::serve(command, cpus, &input),
     };
     if let Err(error) = &done {
-        say(&error.to_string());
+        report::line(&error.to_string());
     }
     done
-}
-
-/// Writes a line to whoever started this process; that it is gone is seen at standard input.
-fn say(line: &str) {
-    let mut out = io::stdout();
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

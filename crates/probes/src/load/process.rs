@@ -1,6 +1,7 @@
 //! Loads as whoever measures sees them: started, watched, ended.
 
-use super::{Load, READY};
+use super::kind::Load;
+use super::report::READY;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read};
@@ -13,7 +14,7 @@ use whylate_base::CpuSet;
 
 /// How long a load may take to be at work: its CPUs may be busy with others.
 const READY_WITHIN: Duration = Duration::from_secs(10);
-/// How long one may take to end before it is killed; a keeper needs two seconds for a command that does not listen.
+/// How long one may take to end before it is killed; a supervisor needs two seconds for a command that does not listen.
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// More than a load ever says.
 const MOST_SAID: usize = 4096;
@@ -130,7 +131,7 @@ impl Loads {
             std::thread::sleep(Duration::from_millis(5));
         }
         for load in &mut self.loads {
-            // A keeper that is killed takes its command along, though not what that has started.
+            // A supervisor that is killed takes its command along, though not what that has started.
             let _ = load.child.kill();
             let _ = load.child.wait();
         }
@@ -160,7 +161,7 @@ impl Running {
         // Not in our group: a terminal's Ctrl-C is for us, who end the loads when the last sample is taken.
         command.process_group(0);
         if let Load::Own(_) = load {
-            // A keeper is not: it must outlive us for as long as it takes to end its command.
+            // A supervisor is not: it must outlive us for as long as it takes to end its command.
             whylate_sys::die_with_parent(&mut command);
         }
         let mut child = command.spawn()?;

@@ -1,6 +1,7 @@
 //! What the loads of our own do: a thread on each of their CPUs, round after round.
 
-use super::{LoadKind, READY, say};
+use super::kind::LoadKind;
+use super::report::{self, READY};
 use rustix::thread::{MembarrierCommand, membarrier};
 use std::fs::File;
 use std::hint::black_box;
@@ -46,7 +47,7 @@ pub(super) fn serve(kind: LoadKind, cpus: &CpuSet, ended: &Receiver<()>) -> io::
         };
         std::thread::Builder::new().name(format!("{kind}/{cpu}")).spawn(run)?;
     }
-    say(READY);
+    report::line(READY);
     loop {
         match ended.recv_timeout(LOOK) {
             Err(RecvTimeoutError::Timeout) => {}

@@ -1,6 +1,6 @@
 //! Spinning, to see when one does not.
 
-use super::{Meter, Pace};
+use super::pace::{Meter, Pace};
 use crate::sampler::Sampler;
 use std::sync::atomic::Ordering::Relaxed;
 use whylate_base::Ns;
@@ -9,7 +9,7 @@ use whylate_sys::{Clock, SysError};
 /// How long it spins before it looks whether it is to stop.
 const ROUND: Ns = Ns::from_ms(1);
 
-pub(super) struct Busy {
+pub(crate) struct Busy {
     gap: Ns,
     duty: u8,
     pace: Pace,
@@ -23,7 +23,7 @@ pub(super) struct Busy {
 
 impl Busy {
     /// Gaps of `gap` and more are samples; `duty` percent of each interval it spins.
-    pub(super) fn new(gap: Ns, duty: u8) -> Busy {
+    pub(crate) fn new(gap: Ns, duty: u8) -> Busy {
         Busy { gap, duty, pace: Pace::NONE, spin: None, last: Ns::ZERO, spin_until: Ns::ZERO }
     }
 

@@ -26,7 +26,7 @@ pub(super) enum Channel {
 }
 
 impl Channel {
-    pub(super) fn open(by: Ipc) -> Result<Channel, SysError> {
+    pub(crate) fn open(by: Ipc) -> Result<Channel, SysError> {
         Ok(match by {
             Ipc::Pipe => io::pipe()
                 .map(|(reader, writer)| Channel::Pipe(reader, writer))

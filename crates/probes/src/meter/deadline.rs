@@ -1,12 +1,12 @@
 //! The periods of a SCHED_DEADLINE thread: when does each begin, and is its work done by the deadline?
 
-use super::{Meter, Pace};
+use super::pace::{Meter, Pace};
 use crate::sampler::Sampler;
 use std::sync::atomic::Ordering::Relaxed;
 use whylate_base::Ns;
 use whylate_sys::{Clock, SysError};
 
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     /// CPU time to be used in each period: half of what is promised, so that the thread itself never uses it up.
     work: Ns,
     /// `None`: the period's end.
@@ -15,7 +15,7 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    pub(super) fn new(runtime: Ns, deadline: Option<Ns>) -> Deadline {
+    pub(crate) fn new(runtime: Ns, deadline: Option<Ns>) -> Deadline {
         Deadline { work: Ns(runtime.0 / 2), deadline, pace: Pace::NONE }
     }
 

@@ -4,13 +4,13 @@
 //! had one, or a switch, says nothing about the hardware and is left out.
 
 use super::interrupts::Interrupts;
-use super::{Meter, Pace};
+use super::pace::{Meter, Pace};
 use crate::sampler::Sampler;
 use std::sync::atomic::Ordering::Relaxed;
 use whylate_base::Ns;
 use whylate_sys::{Clock, SysError, Usage};
 
-pub(super) struct Hwlat {
+pub(crate) struct Hwlat {
     width: Ns,
     /// `None`: they cannot be counted, and every window is a sample.
     interrupts: Option<Interrupts>,
@@ -32,7 +32,7 @@ struct Longest {
 }
 
 impl Hwlat {
-    pub(super) fn new(width: Ns, interrupts: Option<Interrupts>) -> Hwlat {
+    pub(crate) fn new(width: Ns, interrupts: Option<Interrupts>) -> Hwlat {
         Hwlat { width, interrupts, pace: Pace::NONE, chance: 1 }
     }
 

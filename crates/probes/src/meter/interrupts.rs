@@ -9,7 +9,7 @@ const PATH: &str = "/proc/interrupts";
 /// Read at a time. On a machine with many CPUs the whole is megabytes.
 const CHUNK: usize = 16 << 10;
 
-pub(super) struct Interrupts {
+pub(crate) struct Interrupts {
     file: File,
     buffer: Box<[u8]>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Interrupts {
 impl Interrupts {
     /// # Errors
     /// Why it cannot be read.
-    pub(super) fn open() -> Result<Interrupts, String> {
+    pub(crate) fn open() -> Result<Interrupts, String> {
         let file = File::open(PATH).map_err(|error| format!("{PATH}: {error}"))?;
         let mut interrupts = Interrupts { file, buffer: vec![0; CHUNK].into() };
         let cpu = whylate_sys::current_cpu();

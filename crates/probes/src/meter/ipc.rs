@@ -1,7 +1,7 @@
 //! One thread wakes another: both sides, and what they share.
 
 use super::channel::Channel;
-use super::{Meter, Pace};
+use super::pace::{Meter, Pace};
 use crate::Ipc;
 use crate::recorder::Recorder;
 use crate::sampler::Sampler;
@@ -77,13 +77,13 @@ impl Link {
 }
 
 /// The thread that is woken, and measures.
-pub(super) struct Woken {
+pub(crate) struct Woken {
     link: Arc<Link>,
     turn: u32,
 }
 
 impl Woken {
-    pub(super) fn new(link: Arc<Link>) -> Result<Woken, SysError> {
+    pub(crate) fn new(link: Arc<Link>) -> Result<Woken, SysError> {
         link.channel.prepare_woken()?;
         Ok(Woken { link, turn: 0 })
     }

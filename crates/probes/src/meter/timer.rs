@@ -1,13 +1,13 @@
 //! Timed sleeps: by `clock_nanosleep`, or by periodic timers of the kernel that are read or waited for.
 
-use super::{Meter, Pace};
+use super::pace::{Meter, Pace};
 use crate::Timer;
 use crate::sampler::Sampler;
 use std::sync::atomic::Ordering::Relaxed;
 use whylate_base::Ns;
 use whylate_sys::{Clock, SignalTimer, SysError, TimerFd};
 
-pub(super) fn make(timer: Timer) -> Result<Box<dyn Meter>, SysError> {
+pub(crate) fn make(timer: Timer) -> Result<Box<dyn Meter>, SysError> {
     Ok(match timer {
         Timer::Nanosleep => Box::new(Sleep { pace: Pace::NONE }),
         Timer::Timerfd => Box::new(Periodic { timer: TimerFd::new()?, pace: Pace::NONE }),

@@ -5,7 +5,7 @@
 //!            irq                  thread          user return
 //!
 //! Settings   osnoise/: what was changed, and what it was                  settings.rs
-//! Instance   current_tracer = timerlat; its pages ─> Lane ─> Sampler      lane.rs
+//! Instance   current_tracer = timerlat; its pages ─> CpuTrack ─> Sampler  cpu_track.rs
 //! Interface  osnoise/per_cpu/cpuN/timerlat_fd, read by a thread of ours   interface.rs
 //! ```
 //!
@@ -13,18 +13,18 @@
 //! which all is undone matters: while a thread has its `timerlat_fd` open, the kernel ends a workload by killing that
 //! thread's process (`stop_kthread`, kernel/trace/trace_osnoise.c).
 
+mod cpu_track;
 mod interface;
 mod journal;
-mod lane;
 mod settings;
 
 pub(crate) use interface::{Interface, Waiting};
 
-use crate::meter::Job;
+use crate::job::Job;
 use crate::recorder::{Recorder, Signals};
 use crate::sampler::{Sampler, Wanted};
 use crate::{Counts, CpuUnusable, Probe, ProbeError, Workload};
-use lane::{Decoding, Lane};
+use cpu_track::{CpuTrack, Decoding};
 use settings::Settings;
 use std::fs;
 use std::path::Path;
@@ -41,15 +41,12 @@ const BUFFER_KIB: u64 = 1024;
 const BUFFERS_KIB: u64 = 64 << 10;
 /// How long a new thread of the kernel's may take to give itself its priority.
 const SETTLED_WITHIN: Duration = Duration::from_secs(1);
-/// What is not counted at first takes no longer than this.
-const WARM_UP_WITHIN: Ns = Ns::from_secs(1);
-
 /// The tracer at work. It is to be ended, or dropped, after the threads that wait for it.
 pub(crate) struct Timerlat {
     workload: Workload,
     interval: Ns,
     wanted: Wanted,
-    lanes: Vec<Lane>,
+    tracks: Vec<CpuTrack>,
     decoding: Decoding,
     /// Why the events could not be read any more.
     failed: Option<ProbeError>,
@@ -77,12 +74,6 @@ impl Workload {
     }
 }
 
-/// So many activations are not counted at first.
-pub(crate) fn warm_up(interval: Ns) -> u32 {
-    let fit = WARM_UP_WITHIN.0 / interval.0.max(1);
-    u32::try_from(fit).unwrap_or(u32::MAX).clamp(1, crate::thread::WARM_UP)
-}
-
 impl Timerlat {
     /// Turns the tracer on: threads of the kernel measure from now on, ours when they read their files.
     ///
@@ -106,7 +97,7 @@ impl Timerlat {
             return Err(ProbeError::Cpu { cpu, why });
         }
         remove_stale(&tracefs)?;
-        settings::nobody_else(&tracefs)?;
+        settings::no_other_user(&tracefs)?;
         let settings = Settings::change(&tracefs, workload, &cpus, probe.interval)?;
         let instance = Instance::create(&tracefs)?;
         let all = instance.cpus()?.len().max(1) as u64;
@@ -119,7 +110,7 @@ impl Timerlat {
             workload,
             interval: probe.interval,
             wanted: probe.wanted(),
-            lanes: Vec::new(),
+            tracks: Vec::new(),
             decoding,
             failed: None,
             interface: Arc::new(interface),
@@ -150,7 +141,7 @@ impl Timerlat {
         let (Some(cpu), Some(instance)) = (cpu, &self.instance) else { return Ok(None) };
         let sampler = Sampler::new(cpu, self.wanted, Arc::clone(recorder), Arc::clone(signals));
         let pages = instance.open_pages(cpu)?;
-        self.lanes.push(Lane::new(pages, sampler, self.workload.last(), self.interval));
+        self.tracks.push(CpuTrack::new(pages, sampler, self.workload.last(), self.interval));
         Ok(match self.workload {
             Workload::User => Some(Job::Timerlat { interface: Arc::clone(&self.interface), cpu }),
             Workload::Kernel => None,
@@ -175,13 +166,13 @@ impl Timerlat {
 
     /// Activations that are due from `at` on count, but for the first few of each CPU.
     pub(crate) fn begin(&mut self, at: Ns) {
-        self.lanes.iter_mut().for_each(|lane| lane.begin(at));
+        self.tracks.iter_mut().for_each(|track| track.begin(at));
     }
 
     /// Takes in what the kernel has measured since the last time.
     pub(crate) fn drain(&mut self) {
-        for lane in &mut self.lanes {
-            if let Err(error) = lane.drain(&mut self.decoding) {
+        for track in &mut self.tracks {
+            if let Err(error) = track.drain(&mut self.decoding) {
                 self.failed.get_or_insert(error.into());
             }
         }
@@ -189,27 +180,27 @@ impl Timerlat {
 
     /// True when there is nothing more to be counted.
     pub(crate) fn is_over(&self) -> bool {
-        self.failed.is_some() || self.lanes.iter().all(Lane::is_over)
+        self.failed.is_some() || self.tracks.iter().all(CpuTrack::is_over)
     }
 
     /// True while an activation is in progress, on a CPU whose thread is the kernel's.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.workload == Workload::Kernel && self.lanes.iter().any(|lane| lane.waits_since().is_some())
+        self.workload == Workload::Kernel && self.tracks.iter().any(|track| track.waits_since().is_some())
     }
 
     /// Since when the kernel's thread of the `nth` CPU is late; `None` where it is not, or is ours.
     pub(crate) fn waits_since(&self, nth: usize) -> Option<Ns> {
-        self.lanes.get(nth).filter(|_| self.workload == Workload::Kernel)?.waits_since()
+        self.tracks.get(nth).filter(|_| self.workload == Workload::Kernel)?.waits_since()
     }
 
     /// What was counted beside the samples of the `nth` CPU.
     pub(crate) fn counts(&self, nth: usize) -> Counts {
-        self.lanes.get(nth).map(|lane| lane.counts()).unwrap_or_default()
+        self.tracks.get(nth).map(|track| track.counts()).unwrap_or_default()
     }
 
     /// Nothing is counted any more.
     pub(crate) fn close(&mut self) {
-        self.lanes.iter_mut().for_each(Lane::close);
+        self.tracks.iter_mut().for_each(CpuTrack::close);
     }
 
     /// Gives threads that are kept off their CPUs a chance to close their files: before all others, then among those of
@@ -236,7 +227,7 @@ impl Timerlat {
 
     fn undo(&mut self) -> Result<(), ProbeError> {
         // The kernel does not remove an instance whose pages are open.
-        self.lanes.clear();
+        self.tracks.clear();
         let (instance, settings) = (self.instance.take(), self.settings.take());
         if self.interface.is_open() {
             // To turn it off would kill this process.
@@ -293,12 +284,6 @@ fn kernel_thread(cpu: Cpu) -> Option<Tid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_period_has_a_short_warm_up() {
-        assert_eq!([100, 1_000, 100_000].map(|us| warm_up(Ns::from_us(us))), [10, 10, 10]);
-        assert_eq!([250, 1_000].map(|ms| warm_up(Ns::from_ms(ms))), [4, 1]);
-    }
 
     #[test]
     fn the_kernels_threads_are_told_from_others_of_their_name() {

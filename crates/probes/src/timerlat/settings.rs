@@ -25,7 +25,7 @@ pub(super) struct Settings {
 ///
 /// # Errors
 /// [`ProbeError::TimerlatInUse`], and when it cannot be told.
-pub(super) fn nobody_else(tracefs: &Tracefs) -> Result<(), ProbeError> {
+pub(super) fn no_other_user(tracefs: &Tracefs) -> Result<(), ProbeError> {
     let directory = tracefs.root().join("instances");
     let refused = |e: io::Error| ProbeError::Tracing(format!("cannot read {}: {e}", directory.display()));
     let instances = std::fs::read_dir(&directory).map_err(refused)?;
@@ -297,12 +297,12 @@ mod tests {
     #[test]
     fn others_who_measure_are_noticed() {
         let machine = Machine::new(&[]);
-        assert_eq!(nobody_else(&machine.tracefs()), Ok(()));
+        assert_eq!(no_other_user(&machine.tracefs()), Ok(()));
         let _one = machine.change(Workload::User).expect("changed");
         let second = machine.change(Workload::User).map(drop).expect_err("one at a time").to_string();
         assert!(second.contains("another whylate"), "{second}");
         fs::write(machine.0.path().join("instances/other/current_tracer"), "osnoise\n").expect("a file");
-        let other = nobody_else(&machine.tracefs()).expect_err("osnoise").to_string();
+        let other = no_other_user(&machine.tracefs()).expect_err("osnoise").to_string();
         assert!(other.contains("osnoise is in use") && other.contains("instances/other"), "{other}");
     }
 }

@@ -1,8 +1,9 @@
 //! One CPU's events of timerlat, from the kernel's pages to samples.
 
+use crate::Counts;
 use crate::histogram::LiveHistogram;
 use crate::sampler::Sampler;
-use crate::{Counts, timerlat};
+use crate::warm_up::timerlat_warm_up;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use whylate_base::Ns;
@@ -59,15 +60,15 @@ impl Decoding {
 }
 
 /// A CPU that is measured.
-pub(super) struct Lane {
+pub(super) struct CpuTrack {
     pages: PageReader,
     counted: Counted,
 }
 
-impl Lane {
+impl CpuTrack {
     /// `last` is whose latency is the sample.
-    pub(super) fn new(pages: PageReader, sampler: Sampler, last: TimerlatContext, interval: Ns) -> Lane {
-        Lane { pages, counted: Counted::new(sampler, last, interval) }
+    pub(super) fn new(pages: PageReader, sampler: Sampler, last: TimerlatContext, interval: Ns) -> CpuTrack {
+        CpuTrack { pages, counted: Counted::new(sampler, last, interval) }
     }
 
     pub(super) fn begin(&mut self, at: Ns) {
@@ -139,7 +140,7 @@ impl Counted {
             last,
             interval,
             begin: Ns::MAX,
-            warm_up: timerlat::warm_up(interval),
+            warm_up: timerlat_warm_up(interval),
             current: None,
             irq: LiveHistogram::new(),
             thread: LiveHistogram::new(),

@@ -1,9 +1,9 @@
-//! The keeper of a command: starts it, and ends it with all that it has ever started.
+//! The supervisor of a command: starts it, and ends it with all that it has ever started.
 //!
-//! As a subreaper it becomes the parent of whatever the command leaves behind (PR_SET_CHILD_SUBREAPER), daemons that
-//! have made themselves a session of their own included: what descends from the keeper descends from the command.
+//! As a subreaper it becomes the parent of every process that the command leaves behind (PR_SET_CHILD_SUBREAPER), daemons that
+//! have made themselves a session of their own included: what descends from the supervisor descends from the command.
 
-use super::{READY, say};
+use super::report::{self, READY};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, set_child_subreaper, wait};
 use std::collections::HashMap;
 use std::fs;
@@ -33,7 +33,7 @@ pub(super) fn serve(command: &str, cpus: &CpuSet, ended: &Receiver<()>) -> io::R
     let mut child = shell.spawn()?;
     let last_line = child.stderr.take().map(listen).transpose()?.unwrap_or_default();
     let first = Pid::from_child(&child);
-    say(READY);
+    report::line(READY);
     let mut status = None;
     loop {
         match ended.recv_timeout(LOOK) {
