@@ -237,7 +237,7 @@ mod tests {
     fn what_no_journal_would_keep_is_refused_before_anything_is_written() {
         let root = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(root.path().join("etc")).expect("a root has one");
-        let system = crate::Live::open(root.path(), crate::Gate::default()).expect("a root");
+        let system = crate::Live::open(root.path()).expect("a root");
         let mut draft = Draft::new(&system);
         // Never touched, so that it takes no memory.
         let long = vec![0; usize::try_from(LONGEST_FILE + 1).expect("an address")];

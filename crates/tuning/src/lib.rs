@@ -16,7 +16,7 @@ pub mod boot;
 mod cell;
 mod draft;
 mod drift;
-mod gate;
+mod fault;
 mod history;
 mod journal;
 pub mod knob;
@@ -43,7 +43,8 @@ pub use apply::{Run, apply, boot_id, resume};
 pub use cell::{Action, Cell, CellError, FileState, State, Step, System};
 pub use draft::DraftError;
 pub use drift::{Drifted, drifted};
-pub use gate::Gate;
+#[cfg(feature = "fault-injection")]
+pub use fault::FaultInjector;
 pub use history::{Line, Part, history};
 pub use journal::{
     Back, Entry, How, Journal, JournalError, Kind, Moment, Planned, Progress, Record, Session, Standing,

@@ -8,7 +8,8 @@ mod knobs;
 mod threads;
 mod units;
 
-use crate::{Cell, CellError, Gate, Moment, State, System};
+use crate::fault::FaultInjector;
+use crate::{Cell, CellError, Moment, State, System};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io;
@@ -23,7 +24,7 @@ pub struct Live {
     root: OwnedFd,
     /// It is the machine this runs on.
     here: bool,
-    gate: Gate,
+    faults: FaultInjector,
 }
 
 impl Live {
@@ -31,7 +32,20 @@ impl Live {
     ///
     /// # Errors
     /// If there is no such directory, or it holds no root.
-    pub fn open(path: &Path, gate: Gate) -> Result<Live, HostError> {
+    pub fn open(path: &Path) -> Result<Live, HostError> {
+        Live::open_with(path, FaultInjector::from_environment())
+    }
+
+    /// The same with faults.
+    ///
+    /// # Errors
+    /// As [`Live::open`].
+    #[cfg(feature = "fault-injection")]
+    pub fn with_faults(path: &Path, faults: FaultInjector) -> Result<Live, HostError> {
+        Live::open_with(path, faults)
+    }
+
+    fn open_with(path: &Path, faults: FaultInjector) -> Result<Live, HostError> {
         let cannot = |error: io::Error| HostError::Open { path: path.to_owned(), error };
         let path = path.canonicalize().map_err(cannot)?;
         if !path.is_dir() {
@@ -40,7 +54,7 @@ impl Live {
         Tree::open(&path)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| cannot(error.into()))?;
-        Ok(Live { here: path == Path::new("/"), path, root, gate })
+        Ok(Live { here: path == Path::new("/"), path, root, faults })
     }
 
     /// True of the machine this runs on.
@@ -168,7 +182,7 @@ impl System for Live {
 
 impl Live {
     fn pass(&self, tried: &'static str, cell: impl std::fmt::Display) -> Result<(), CellError> {
-        self.gate.pass().map_err(|error| CellError::new(tried, cell, error))
+        self.faults.check().map_err(|error| CellError::new(tried, cell, error))
     }
 
     /// Does something that is one call of the kernel.

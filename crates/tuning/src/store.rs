@@ -1,7 +1,8 @@
 //! Where the journals are, and that one program at a time adds to them.
 
+use crate::fault::FaultInjector;
 use crate::journal::{self, Entry, Journal, JournalError, Stored};
-use crate::{Gate, Plan, State};
+use crate::{Plan, State};
 use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,7 +16,7 @@ const PARTS: [&str; 4] = ["var", "lib", "whylate", "tuning"];
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
-    gate: Gate,
+    faults: FaultInjector,
 }
 
 /// The right to change the machine, for as long as it is kept.
@@ -38,12 +39,25 @@ impl Store {
     ///
     /// # Errors
     /// If the directory cannot be looked at.
-    pub fn of(root: &Path, gate: Gate) -> Result<Store, JournalError> {
+    pub fn of(root: &Path) -> Result<Store, JournalError> {
+        Store::open_with(root, FaultInjector::from_environment())
+    }
+
+    /// The same with faults.
+    ///
+    /// # Errors
+    /// As [`Store::of`].
+    #[cfg(feature = "fault-injection")]
+    pub fn with_faults(root: &Path, faults: FaultInjector) -> Result<Store, JournalError> {
+        Store::open_with(root, faults)
+    }
+
+    fn open_with(root: &Path, faults: FaultInjector) -> Result<Store, JournalError> {
         let directory = match root == Path::new("/") {
             true => root.join(PARTS.iter().collect::<PathBuf>()),
             false => within(root).map_err(|error| JournalError::io("read", root, error))?,
         };
-        Ok(Store { directory, gate })
+        Ok(Store { directory, faults })
     }
 
     /// Takes the right to change the machine.
@@ -127,7 +141,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn create(&self, _lock: &Lock, plan: &Plan) -> Result<Journal, JournalError> {
-        Journal::create(&self.directory, self.next_id()?, plan, self.gate.clone())
+        Journal::create(&self.directory, self.next_id()?, plan, self.faults.clone())
     }
 
     /// A journal to be gone on with.
@@ -135,7 +149,7 @@ impl Store {
     /// # Errors
     /// If there is none, or it cannot be read or written.
     pub fn open(&self, _lock: &Lock, id: u64) -> Result<Journal, JournalError> {
-        Journal::open(&self.directory, id, self.gate.clone())
+        Journal::open(&self.directory, id, self.faults.clone())
     }
 
     /// The state that a journal kept.

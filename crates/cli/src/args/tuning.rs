@@ -14,9 +14,6 @@ pub(crate) struct Place {
     /// Write JSON to standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// End with SIGKILL at the so-manyth place where anything changes: for tests
-    #[arg(long, value_name = "N", hide = true)]
-    pub(crate) kill_at: Option<u64>,
 }
 
 /// `whylate apply`

@@ -3,10 +3,8 @@
 use crate::args::Place;
 use crate::output;
 use anyhow::{Result, bail};
-use rustix::process::{Signal, getpid, kill_process};
-use std::cell::Cell;
 use whylate_report::apply;
-use whylate_tuning::{Entry, Gate, How, Journal, Live, Moment, Planned, Run, Store};
+use whylate_tuning::{Entry, How, Journal, Live, Moment, Planned, Run, Store};
 
 /// The machine, and its journals.
 pub(crate) struct Site {
@@ -23,8 +21,7 @@ impl Site {
                 place.root.display()
             );
         }
-        let gate = place.kill_at.map_or_else(Gate::default, killing_at);
-        Ok(Site { system: Live::open(&place.root, gate.clone())?, store: Store::of(&place.root, gate)? })
+        Ok(Site { system: Live::open(&place.root)?, store: Store::of(&place.root)? })
     }
 
     /// Runs the engine; `stop` is asked between two steps. A command may take a while: it is said which one runs.
@@ -36,18 +33,6 @@ impl Site {
         };
         work(&Run { system: &self.system, now: &Moment::now, stop, tell: &tell })
     }
-}
-
-fn killing_at(place: u64) -> Gate {
-    let passed = Cell::new(0);
-    Gate::new(move || {
-        passed.set(passed.get() + 1);
-        match passed.get() >= place {
-            // It takes effect before the call returns.
-            true => Ok(kill_process(getpid(), Signal::KILL)?),
-            false => Ok(()),
-        }
-    })
 }
 
 /// Prints what was done about some applies.

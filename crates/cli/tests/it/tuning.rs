@@ -1,7 +1,7 @@
 //! `whylate apply`, `rollback`, `verify`, `history` and `confirm`, on the root of a made-up machine in a directory: the
 //! program itself is killed, refused and run twice.
 
-use crate::support::run::{Run, whylate};
+use crate::support::run::{Run, command, ended, whylate};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,9 +85,19 @@ impl Root {
     }
 
     fn apply(&self, more: &[&str]) -> Run {
-        let profile = self.profile.to_str().expect("UTF-8");
-        let words: Vec<&str> = ["apply", "--yes", "--profile", profile].iter().chain(more).copied().collect();
+        let words: Vec<&str> = self.apply_words().into_iter().chain(more.iter().copied()).collect();
         self.run(&words)
+    }
+
+    fn apply_words(&self) -> [&str; 4] {
+        ["apply", "--yes", "--profile", self.profile.to_str().expect("UTF-8")]
+    }
+
+    /// A run that kills itself at the so-manyth place where it changes something.
+    fn killed_at(&self, place: u64, words: &[&str]) -> Run {
+        let mut command = command();
+        command.args(self.arguments(words)).env("WHYLATE_KILL_AT", place.to_string());
+        ended(command.output().expect("the program starts"))
     }
 
     /// Every file but the journals: kind, mode, owner, bytes.
@@ -174,15 +184,14 @@ fn killed_it_is_undone_exactly() {
     loop {
         let root = Root::new();
         let before = root.everything();
-        let run = root.apply(&["--kill-at", &at.to_string()]);
+        let run = root.killed_at(at, &root.apply_words());
         if run.code.is_some() {
             assert_eq!(run.code, Some(0), "{run:#?}");
             break;
         }
         killed += 1;
         // The undo is killed as well, somewhere in the middle.
-        let late = (at / 2).max(1).to_string();
-        root.run(&["rollback", "--kill-at", &late]);
+        root.killed_at((at / 2).max(1), &["rollback"]);
         let run = root.run(&["rollback"]);
         assert_eq!(run.code, Some(0), "at {at}: {run:#?}");
         assert_eq!(root.everything(), before, "killed at {at}");
@@ -319,7 +328,7 @@ fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
     fs::write(&root.profile, profile + more).expect("a profile");
     fs::create_dir_all(root.path("/sys/class/net/eth0")).expect("a directory");
     fs::write(root.path("/sys/class/net/eth0/threaded"), "0\n").expect("a file");
-    let cut = root.apply(&["--kill-at", "20"]);
+    let cut = root.killed_at(20, &root.apply_words());
     assert_eq!(cut.code, None, "{cut:#?}");
     let run = root.run(&["verify"]);
     assert!(run.code == Some(1) && run.stdout.contains("cut off half way"), "{run:#?}");

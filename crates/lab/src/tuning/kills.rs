@@ -9,13 +9,18 @@ use std::time::Duration;
 /// How a shell says that a program was ended by SIGKILL.
 const KILLED: i32 = 137;
 
-/// In one boot: for each of `steps`, `apply` kills itself there, `rollback` undoes what it had done, and all is as
+/// In one boot, with a program built with the feature `fault-injection`: for each of `steps`, `apply`
+/// kills itself there, `rollback` undoes what it had done, and all is as
 /// before. A step beyond the last is one that `apply` gets to its end before; it is rolled back as well.
 ///
 /// # Errors
 /// As [`story`](super::story()).
 pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
-    let mut lines = vec![Line::new("program installed", verbs::install(), &[0]), Line::state("before")];
+    let mut lines = vec![
+        Line::new("program installed", verbs::install(), &[0]),
+        Line::new("the program can be killed", verbs::apply(ask, Some(1)), &[KILLED]),
+        Line::state("before"),
+    ];
     for step in steps {
         lines.push(Line::new(
             &format!("apply, killed at {step}"),

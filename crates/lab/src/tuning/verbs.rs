@@ -32,10 +32,11 @@ pub(super) fn plan(ask: &Ask) -> String {
     format!("{PROGRAM} plan {} --json > /out/plan.json", profile(ask))
 }
 
-/// Applied without a question; `kill_at`: until it kills itself there.
+/// Applied without a question; `kill_at`: until it kills itself there, which takes a program built with the feature
+/// `fault-injection`.
 pub(super) fn apply(ask: &Ask, kill_at: Option<u32>) -> String {
-    let kill = kill_at.map(|step| format!(" --kill-at {step}")).unwrap_or_default();
-    format!("{PROGRAM} apply {} --yes{kill}", profile(ask))
+    let kill = kill_at.map(|step| format!("WHYLATE_KILL_AT={step} ")).unwrap_or_default();
+    format!("{kill}{PROGRAM} apply {} --yes", profile(ask))
 }
 
 /// Is all as it was applied?
@@ -72,10 +73,9 @@ mod tests {
             ..Ask::default()
         };
         let line = apply(&ask, Some(7));
-        let words =
-            r"--profile 'my own'\''s' --isolated '2-3' --set 'own=a b' --allow 'no-net' --yes --kill-at 7";
-        assert!(line.ends_with(words), "{line}");
+        let words = r"--profile 'my own'\''s' --isolated '2-3' --set 'own=a b' --allow 'no-net' --yes";
+        assert!(line.starts_with("WHYLATE_KILL_AT=7 /") && line.ends_with(words), "{line}");
         assert!(plan(&Ask { of_tuned: true, ..ask.clone() }).contains(r"--tuned 'my own"));
-        assert!(!apply(&ask, None).contains("kill"));
+        assert!(!apply(&ask, None).contains("KILL"));
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Entry, JournalError, Kind, Moment, Planned, Record, Stored, Then};
 use crate::cell::LONGEST_FILE;
-use crate::{Action, FileState, Gate, Plan, State, Step};
+use crate::fault::FaultInjector;
+use crate::{Action, FileState, Plan, State, Step};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
@@ -20,13 +21,18 @@ pub struct Journal {
     file: File,
     length: u64,
     blobs: u64,
-    gate: Gate,
+    faults: FaultInjector,
     entry: Entry,
 }
 
 impl Journal {
     /// A new one, with its plan.
-    pub(crate) fn create(parent: &Path, id: u64, plan: &Plan, gate: Gate) -> Result<Journal, JournalError> {
+    pub(crate) fn create(
+        parent: &Path,
+        id: u64,
+        plan: &Plan,
+        faults: FaultInjector,
+    ) -> Result<Journal, JournalError> {
         let directory = parent.join(id.to_string());
         let make = |path: &Path, mode: u32| {
             fs::DirBuilder::new()
@@ -34,27 +40,27 @@ impl Journal {
                 .create(path)
                 .map_err(|error| JournalError::io("make", path, error))
         };
-        pass(&gate, &directory)?;
+        pass(&faults, &directory)?;
         make(&directory, 0o755)?;
-        pass(&gate, &directory)?;
+        pass(&faults, &directory)?;
         make(&directory.join("blobs"), 0o700)?;
         let path = directory.join("plan.json");
         let text = serde_json::to_vec_pretty(plan)
             .map_err(|error| JournalError::io("write", &path, io::Error::other(error)))?;
-        write_new(&path, &text, &gate)?;
-        write_new(&directory.join("journal.jsonl"), b"", &gate)?;
+        write_new(&path, &text, &faults)?;
+        write_new(&directory.join("journal.jsonl"), b"", &faults)?;
         sync_directory(&directory)?;
         sync_directory(parent)?;
-        pass(&gate, &directory)?;
-        Journal::open(parent, id, gate)
+        pass(&faults, &directory)?;
+        Journal::open(parent, id, faults)
     }
 
     /// One that is there, to go on with it; what is left of a record that was cut off is removed.
-    pub(crate) fn open(parent: &Path, id: u64, gate: Gate) -> Result<Journal, JournalError> {
+    pub(crate) fn open(parent: &Path, id: u64, faults: FaultInjector) -> Result<Journal, JournalError> {
         let (entry, length) = load(parent, id)?;
         let directory = parent.join(id.to_string());
         let path = directory.join("journal.jsonl");
-        pass(&gate, &path)?;
+        pass(&faults, &path)?;
         let file = OpenOptions::new()
             .append(true)
             .create(true)
@@ -74,7 +80,7 @@ impl Journal {
             })
             .map_err(|error| JournalError::io("write", &path, error))?;
         let blobs = numbers(&directory.join("blobs"))?.last().copied().unwrap_or(0);
-        Ok(Journal { directory, file, length, blobs, gate, entry })
+        Ok(Journal { directory, file, length, blobs, faults, entry })
     }
 
     /// What it says up to now.
@@ -151,7 +157,7 @@ impl Journal {
             State::File(FileState { content, mode, uid, gid }) => {
                 let directory = self.directory.join("blobs");
                 let blob = self.blobs + 1;
-                write_new(&directory.join(blob.to_string()), content, &self.gate)?;
+                write_new(&directory.join(blob.to_string()), content, &self.faults)?;
                 sync_directory(&directory)?;
                 self.blobs = blob;
                 Stored::File { blob, length: content.len() as u64, mode: *mode, uid: *uid, gid: *gid }
@@ -180,10 +186,10 @@ impl Journal {
 
     fn write(&mut self, record: Record, line: &[u8], at_once: bool) -> Result<(), JournalError> {
         let path = self.path();
-        pass(&self.gate, &path)?;
+        pass(&self.faults, &path)?;
         if let Err(error) = self.file.write_all(line) {
             // Half a record, on a full disk: readers drop it, and the next record must not follow on its line.
-            if self.gate.pass().is_ok() {
+            if self.faults.check().is_ok() {
                 let _ = self.file.set_len(self.length);
             }
             // Of a file that could be opened for reading alone.
@@ -191,10 +197,10 @@ impl Journal {
             let error = if is_read_only { Errno::ROFS.into() } else { error };
             return Err(JournalError::io("write", path, error));
         }
-        pass(&self.gate, &path)?;
+        pass(&self.faults, &path)?;
         if at_once {
             self.file.sync_data().map_err(|error| JournalError::io("write", &path, error))?;
-            pass(&self.gate, &path)?;
+            pass(&self.faults, &path)?;
         }
         self.length += line.len() as u64;
         self.entry.take(record).map_err(|why| JournalError::Damaged { path, line: 0, why })
@@ -203,7 +209,7 @@ impl Journal {
     /// Takes room on the disk, so that no record after the first fails for want of it. A file system that cannot do
     /// so is no reason not to go on.
     fn reserve(&self, bytes: u64) -> Result<(), JournalError> {
-        pass(&self.gate, &self.path())?;
+        pass(&self.faults, &self.path())?;
         match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.length, bytes) {
             Err(error @ (rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT)) => {
                 Err(JournalError::io("write", self.path(), error))
@@ -284,20 +290,20 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), JournalError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(|error| JournalError::io("write", path, error))
 }
 
-fn pass(gate: &Gate, path: &Path) -> Result<(), JournalError> {
-    gate.pass().map_err(|error| JournalError::io("write", path, error))
+fn pass(faults: &FaultInjector, path: &Path) -> Result<(), JournalError> {
+    faults.check().map_err(|error| JournalError::io("write", path, error))
 }
 
 /// Writes a file that is not there yet, and its bytes onto the disk.
-fn write_new(path: &Path, bytes: &[u8], gate: &Gate) -> Result<(), JournalError> {
-    pass(gate, path)?;
+fn write_new(path: &Path, bytes: &[u8], faults: &FaultInjector) -> Result<(), JournalError> {
+    pass(faults, path)?;
     let write = || {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
         file.write_all(bytes)?;
         file.sync_all()
     };
     write().map_err(|error| JournalError::io("write", path, error))?;
-    pass(gate, path)
+    pass(faults, path)
 }
 
 /// The whole of a file; `None` where there is none.

@@ -96,7 +96,7 @@ impl Live {
             Err(error) => return Err(error.into()),
         };
         let is_directory = there.as_ref().is_some_and(|stat| kind(stat) == FileType::Directory);
-        self.gate.pass()?;
+        self.faults.check()?;
         match state {
             State::Absent if there.is_none() => {}
             State::Absent => {
@@ -106,7 +106,7 @@ impl Live {
             &State::Directory { mode, uid, gid } => {
                 if !is_directory {
                     rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(mode))?;
-                    self.gate.pass()?;
+                    self.faults.check()?;
                 }
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let made = rustix::fs::openat(parent, name, flags, Mode::empty())?;
@@ -121,7 +121,7 @@ impl Live {
                 let part = self.fresh_part(parent, name)?;
                 let written = self.write_part(parent, &part, name, file);
                 if let Err(error) = written.and_then(|()| self.put_in_place(parent, &part, name)) {
-                    if self.gate.pass().is_ok() {
+                    if self.faults.check().is_ok() {
                         let _ = rustix::fs::unlinkat(parent, &part, AtFlags::empty());
                     }
                     return Err(error);
@@ -129,7 +129,7 @@ impl Live {
             }
             State::Value(_) => return Err(Errno::INVAL.into()),
         }
-        self.gate.pass()
+        self.faults.check()
     }
 
     /// A name for what is being written, which is free.
@@ -139,25 +139,25 @@ impl Live {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
-        self.gate.pass()?;
+        self.faults.check()?;
         Ok(part)
     }
 
     fn write_part(&self, parent: &OwnedFd, part: &str, name: &str, state: &FileState) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::openat(parent, part, flags, Mode::RUSR | Mode::WUSR)?);
-        self.gate.pass()?;
+        self.faults.check()?;
         file.write_all(&state.content)?;
-        self.gate.pass()?;
+        self.faults.check()?;
         carry_labels(parent, name, &file)?;
         own(file.as_fd(), state.mode, state.uid, state.gid)?;
         file.sync_all()?;
-        self.gate.pass()
+        self.faults.check()
     }
 
     fn put_in_place(&self, parent: &OwnedFd, part: &str, name: &str) -> io::Result<()> {
         rustix::fs::renameat(parent, part, parent, name)?;
-        self.gate.pass()
+        self.faults.check()
     }
 
     /// Makes the directory's entries last.
@@ -165,7 +165,7 @@ impl Live {
         let parent = path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
         let parent = if parent.is_empty() { "/" } else { parent };
         rustix::fs::fsync(self.at(parent, OFlags::RDONLY | OFlags::DIRECTORY)?)?;
-        self.gate.pass()
+        self.faults.check()
     }
 }
 

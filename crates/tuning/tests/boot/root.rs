@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use whylate_host::Tree;
-use whylate_tuning::{Action, Cell, Change, Gate, Live, Plan, Reasons, Setting, State, Step, System};
+use whylate_tuning::{Action, Cell, Change, Live, Plan, Reasons, Setting, State, Step, System};
 
 pub(crate) struct Root {
     pub(crate) directory: tempfile::TempDir,
@@ -41,7 +41,7 @@ impl Root {
             fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
             fs::write(path, text).expect("a file");
         }
-        let system = Live::open(directory.path(), Gate::default()).expect("a root");
+        let system = Live::open(directory.path()).expect("a root");
         Root { directory, system }
     }
 

@@ -2,23 +2,23 @@
 
 use crate::machine::{Machine, applied, every_kind, resumed, rolled_back, some_steps};
 use proptest::prelude::*;
-use whylate_tuning::{Gate, How, Standing};
+use whylate_tuning::{FaultInjector, How, Standing};
 
 /// What is left of an apply that was cut off after so many passes, rolled back by a fresh engine; `None`: it was not
 /// cut off.
 fn survives(passes: u64) -> Option<()> {
     let machine = Machine::new();
     let before = machine.everything();
-    let outcome = applied(&machine, &Gate::closing_after(passes), &every_kind());
+    let outcome = applied(&machine, &FaultInjector::failing_after(passes), &every_kind());
     if let Ok(how) = outcome {
         assert_eq!(how, How::Complete);
         assert_ne!(machine.everything(), before);
         return None;
     }
-    let open = Gate::default();
-    let store = machine.store(&open);
+    let no_faults = FaultInjector::default();
+    let store = machine.store(&no_faults);
     if !store.ids().expect("readable").is_empty() {
-        let undone = rolled_back(&machine, &open, false).expect("the journal can be read");
+        let undone = rolled_back(&machine, &no_faults, false).expect("the journal can be read");
         assert_eq!(undone.how, How::Complete, "after {passes}: {undone:?}");
         assert!(undone.unrecorded.is_none());
         let entry = store.load(1).expect("the journal can be read");
@@ -37,21 +37,21 @@ fn killed_anywhere_an_apply_is_undone_exactly() {
 #[test]
 fn killed_anywhere_an_apply_can_be_resumed() {
     let whole = Machine::new();
-    assert_eq!(applied(&whole, &Gate::default(), &every_kind()).expect("room"), How::Complete);
+    assert_eq!(applied(&whole, &FaultInjector::default(), &every_kind()).expect("room"), How::Complete);
     for passes in (0..).step_by(3) {
         let machine = Machine::new();
         let before = machine.everything();
-        if applied(&machine, &Gate::closing_after(passes), &every_kind()).is_ok() {
+        if applied(&machine, &FaultInjector::failing_after(passes), &every_kind()).is_ok() {
             break;
         }
-        let open = Gate::default();
-        let last = machine.store(&open).ids().expect("readable").last().copied();
+        let no_faults = FaultInjector::default();
+        let last = machine.store(&no_faults).ids().expect("readable").last().copied();
         let begun =
-            last.is_some_and(|id| !machine.store(&open).load(id).expect("readable").sessions.is_empty());
+            last.is_some_and(|id| !machine.store(&no_faults).load(id).expect("readable").sessions.is_empty());
         if begun {
-            assert_eq!(resumed(&machine, &open).expect("room"), How::Complete, "after {passes}");
+            assert_eq!(resumed(&machine, &no_faults).expect("room"), How::Complete, "after {passes}");
             assert_eq!(machine.differs_from(&whole.everything()), Vec::<String>::new(), "after {passes}");
-            assert_eq!(rolled_back(&machine, &open, false).expect("room").how, How::Complete);
+            assert_eq!(rolled_back(&machine, &no_faults, false).expect("room").how, How::Complete);
         }
         assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "after {passes}");
     }
@@ -66,16 +66,16 @@ proptest! {
     ) {
         let machine = Machine::new();
         let before = machine.everything();
-        let _ = applied(&machine, &Gate::closing_after(first), &steps);
-        let open = Gate::default();
-        if machine.store(&open).ids().expect("readable").is_empty() {
+        let _ = applied(&machine, &FaultInjector::failing_after(first), &steps);
+        let no_faults = FaultInjector::default();
+        if machine.store(&no_faults).ids().expect("readable").is_empty() {
             prop_assert_eq!(machine.differs_from(&before), Vec::<String>::new());
             return Ok(());
         }
-        let _ = rolled_back(&machine, &Gate::closing_after(second), false);
-        let _ = rolled_back(&machine, &Gate::closing_after(third), false);
-        let undone = rolled_back(&machine, &open, false).expect("the journal can be read");
-        prop_assert_eq!(undone.how, How::Complete, "{:?}", machine.store(&open).load(1));
+        let _ = rolled_back(&machine, &FaultInjector::failing_after(second), false);
+        let _ = rolled_back(&machine, &FaultInjector::failing_after(third), false);
+        let undone = rolled_back(&machine, &no_faults, false).expect("the journal can be read");
+        prop_assert_eq!(undone.how, How::Complete, "{:?}", machine.store(&no_faults).load(1));
         prop_assert_eq!(machine.differs_from(&before), Vec::<String>::new());
     }
 }

@@ -4,9 +4,7 @@ use crate::machine::{knob, plan, run, value};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
-use whylate_tuning::{
-    Cell, Gate, How, Kind, Live, Progress, State, Store, System, ThreadId, apply, rollback,
-};
+use whylate_tuning::{Cell, How, Kind, Live, Progress, State, Store, System, ThreadId, apply, rollback};
 
 /// A process that sleeps, and ends with the test.
 struct Sleeper(Child);
@@ -36,12 +34,12 @@ impl Sleeper {
 #[test]
 fn a_process_is_set_and_put_back_and_one_that_ended_is_left() {
     let sleepers = [Sleeper::new(), Sleeper::new()];
-    let system = Live::open(Path::new("/"), Gate::default()).expect("this machine");
+    let system = Live::open(Path::new("/")).expect("this machine");
     let policy = |sleeper: &Sleeper| Cell::ThreadPolicy { thread: sleeper.thread() };
     let cells = [policy(&sleepers[0]), policy(&sleepers[1])];
     let before = system.read(&cells[0]).expect("it lives");
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::of(directory.path(), Gate::default()).expect("a root");
+    let store = Store::of(directory.path()).expect("a root");
     let lock = store.lock("a test").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
     let steps = [value(cells[0].clone(), "batch 0"), value(cells[1].clone(), "idle")];
@@ -58,11 +56,11 @@ fn a_process_is_set_and_put_back_and_one_that_ended_is_left() {
 
 #[test]
 fn the_kernel_refuses_what_is_no_value() {
-    let system = Live::open(Path::new("/"), Gate::default()).expect("this machine");
+    let system = Live::open(Path::new("/")).expect("this machine");
     let cell = knob("/proc/sys/vm/swappiness");
     let Ok(before @ State::Value(_)) = system.read(&cell) else { panic!("every Linux has it") };
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::of(directory.path(), Gate::default()).expect("a root");
+    let store = Store::of(directory.path()).expect("a root");
     let lock = store.lock("a test").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
     let steps = [value(cell.clone(), "whylate")];

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use tempfile::TempDir;
 use whylate_host::Tree;
 use whylate_tuning::{
-    Action, Cell, CellError, FileState, Gate, How, Journal, JournalError, Kind, Live, Moment, Plan, Planned,
-    Run, State, Step, Store, System, ThreadId, Undone, Wishes, apply, resume, rollback,
+    Action, Cell, CellError, FaultInjector, FileState, How, Journal, JournalError, Kind, Live, Moment, Plan,
+    Planned, Run, State, Step, Store, System, ThreadId, Undone, Wishes, apply, resume, rollback,
 };
 
 const GRUB: &str = "/etc/default/grub";
@@ -90,14 +90,14 @@ impl Machine {
         fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// The machine as the engine sees it, for as long as the gate is open.
-    pub(crate) fn system(&self, gate: &Gate) -> Played {
-        let live = Live::open(self.directory.path(), gate.clone()).expect("a root");
-        Played { live, kernel: self.kernel.clone(), gate: gate.clone() }
+    /// The machine as the engine sees it, for as long as no fault interrupts it.
+    pub(crate) fn system(&self, faults: &FaultInjector) -> Played {
+        let live = Live::with_faults(self.directory.path(), faults.clone()).expect("a root");
+        Played { live, kernel: self.kernel.clone(), faults: faults.clone() }
     }
 
-    pub(crate) fn store(&self, gate: &Gate) -> Store {
-        Store::of(self.directory.path(), gate.clone()).expect("a root")
+    pub(crate) fn store(&self, faults: &FaultInjector) -> Store {
+        Store::with_faults(self.directory.path(), faults.clone()).expect("a root")
     }
 
     /// What differs from a state that [`everything`](Machine::everything) gave.
@@ -150,12 +150,12 @@ fn walk(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
 pub(crate) struct Played {
     live: Live,
     kernel: Rc<RefCell<Kernel>>,
-    gate: Gate,
+    faults: FaultInjector,
 }
 
 impl Played {
     fn pass(&self, cell: impl std::fmt::Display) -> Result<(), CellError> {
-        self.gate.pass().map_err(|error| CellError::new("set", cell, error))
+        self.faults.check().map_err(|error| CellError::new("set", cell, error))
     }
 
     /// What the kernel does when a directory is made in, or removed from, its file system.
@@ -379,30 +379,38 @@ pub(crate) fn plan() -> Plan {
     Plan { wishes: Wishes { profile: "test".into(), ..Wishes::default() }, ..Plan::default() }
 }
 
-/// Applies steps; an error means that the gate was shut, or that the journal could not be written.
-pub(crate) fn applied(machine: &Machine, gate: &Gate, steps: &[Step]) -> Result<How, JournalError> {
-    let store = machine.store(gate);
+/// Applies steps; an error means that a fault interrupted it, or that the journal could not be written.
+pub(crate) fn applied(
+    machine: &Machine,
+    faults: &FaultInjector,
+    steps: &[Step],
+) -> Result<How, JournalError> {
+    let store = machine.store(faults);
     let lock = store.lock("whylate apply")?;
     let mut journal = store.create(&lock, &plan())?;
-    run(&machine.system(gate), |run| apply(&mut journal, Kind::Apply, steps, run))
+    run(&machine.system(faults), |run| apply(&mut journal, Kind::Apply, steps, run))
 }
 
 /// Goes on with the last apply.
-pub(crate) fn resumed(machine: &Machine, gate: &Gate) -> Result<How, JournalError> {
-    with_last(machine, gate, |journal| run(&machine.system(gate), |run| resume(journal, run)))?
+pub(crate) fn resumed(machine: &Machine, faults: &FaultInjector) -> Result<How, JournalError> {
+    with_last(machine, faults, |journal| run(&machine.system(faults), |run| resume(journal, run)))?
 }
 
 /// Rolls the last apply back, with whatever standing it has.
-pub(crate) fn rolled_back(machine: &Machine, gate: &Gate, force: bool) -> Result<Undone, JournalError> {
-    with_last(machine, gate, |journal| run(&machine.system(gate), |run| rollback(journal, force, run)))
+pub(crate) fn rolled_back(
+    machine: &Machine,
+    faults: &FaultInjector,
+    force: bool,
+) -> Result<Undone, JournalError> {
+    with_last(machine, faults, |journal| run(&machine.system(faults), |run| rollback(journal, force, run)))
 }
 
 fn with_last<T>(
     machine: &Machine,
-    gate: &Gate,
+    faults: &FaultInjector,
     work: impl FnOnce(&mut Journal) -> T,
 ) -> Result<T, JournalError> {
-    let store = machine.store(gate);
+    let store = machine.store(faults);
     let lock = store.lock("whylate rollback")?;
     let id = store.ids()?.last().copied().ok_or(JournalError::NoSuch { id: 0 })?;
     Ok(work(&mut store.open(&lock, id)?))

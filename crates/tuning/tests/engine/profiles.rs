@@ -2,7 +2,7 @@
 
 use crate::machine::{Machine, applied, rolled_back};
 use whylate_host::Snapshot;
-use whylate_tuning::{Gate, How, Permits, Plan, Step, System, plan, profile, steps};
+use whylate_tuning::{FaultInjector, How, Permits, Plan, Step, System, plan, profile, steps};
 
 /// A machine that the profiles have something to do on.
 fn board() -> Machine {
@@ -32,7 +32,7 @@ fn board() -> Machine {
 }
 
 fn planned(machine: &Machine, name: &str) -> (Plan, Vec<Step>) {
-    let system = machine.system(&Gate::default());
+    let system = machine.system(&FaultInjector::default());
     let tree = system.tree();
     let host = Snapshot::read(&tree);
     let given = [("isolated".to_owned(), "2-3".to_owned())];
@@ -51,7 +51,7 @@ fn every_built_in_profile_is_undone_wherever_it_was_killed() {
         let (plan, all) = planned(&board(), name);
         assert!(!all.is_empty(), "{name} changes nothing here");
         let whole = board();
-        assert_eq!(applied(&whole, &Gate::default(), &all).expect("room"), How::Complete, "{name}");
+        assert_eq!(applied(&whole, &FaultInjector::default(), &all).expect("room"), How::Complete, "{name}");
         let run = whole.kernel.borrow().run.join(" ");
         assert!(name != "realtime" || run.contains("update-grub"), "the boot loader was told: {run}");
         let (again, left) = planned(&whole, name);
@@ -60,9 +60,10 @@ fn every_built_in_profile_is_undone_wherever_it_was_killed() {
         for passes in (0..).step_by(7) {
             let machine = board();
             let before = machine.everything();
-            let killed = applied(&machine, &Gate::closing_after(passes), &all).is_err();
-            if !machine.store(&Gate::default()).ids().expect("readable").is_empty() {
-                let undone = rolled_back(&machine, &Gate::default(), false).expect("its journal can be read");
+            let killed = applied(&machine, &FaultInjector::failing_after(passes), &all).is_err();
+            if !machine.store(&FaultInjector::default()).ids().expect("readable").is_empty() {
+                let undone =
+                    rolled_back(&machine, &FaultInjector::default(), false).expect("its journal can be read");
                 assert_eq!(undone.how, How::Complete, "{name}, after {passes}: {undone:?}");
             }
             assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "{name}, after {passes}");

@@ -7,24 +7,24 @@ use crate::machine::{
 use std::fs;
 use std::os::unix::fs::symlink;
 use whylate_tuning::{
-    Back, Cell, Due, Entry, Gate, How, JournalError, Kind, Moment, Planned, Progress, Run, Standing, State,
-    System, Verified, apply, arm, confirm, due, history, rollback, verify,
+    Back, Cell, Due, Entry, FaultInjector, How, JournalError, Kind, Moment, Planned, Progress, Run, Standing,
+    State, System, Verified, apply, arm, confirm, due, history, rollback, verify,
 };
 
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
 const KSM: &str = "/sys/kernel/mm/ksm/run";
 const OWN: &str = "/etc/sysctl.d/10-own.conf";
 
-fn open() -> Gate {
-    Gate::default()
+fn no_faults() -> FaultInjector {
+    FaultInjector::default()
 }
 
 fn entry(machine: &Machine, id: u64) -> Entry {
-    machine.store(&open()).load(id).expect("the journal can be read")
+    machine.store(&no_faults()).load(id).expect("the journal can be read")
 }
 
 fn verified(machine: &Machine) -> Verified {
-    verify(&machine.store(&open()), &machine.system(&open())).expect("the journals can be read")
+    verify(&machine.store(&no_faults()), &machine.system(&no_faults())).expect("the journals can be read")
 }
 
 fn nothing() -> Vec<String> {
@@ -37,7 +37,7 @@ fn a_knob_that_refuses_stops_it_and_says_so() {
     let before = machine.everything();
     machine.kernel.borrow_mut().refusing.push(KSM.to_owned());
     let steps = [value(knob(SWAPPINESS), "5"), value(knob(KSM), "0"), set(file(OWN), content("x\n", 0o600))];
-    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Failed);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Failed);
     let stopped = entry(&machine, 1);
     assert_eq!(stopped.standing(), Standing::Failed);
     let progress: Vec<_> = stopped.sessions[0].steps.iter().map(|taken| &taken.progress).collect();
@@ -49,10 +49,10 @@ fn a_knob_that_refuses_stops_it_and_says_so() {
     assert_eq!(stopped.remaining().len(), 2);
     // Mended, it goes on; and it can be undone from there.
     machine.kernel.borrow_mut().refusing.clear();
-    assert_eq!(resumed(&machine, &open()).expect("room"), How::Complete);
+    assert_eq!(resumed(&machine, &no_faults()).expect("room"), How::Complete);
     assert_eq!((machine.text(KSM).trim(), machine.text(OWN).as_str()), ("0", "x\n"));
     assert_eq!(entry(&machine, 1).standing(), Standing::Applied);
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     assert_eq!(machine.differs_from(&before), nothing());
 }
 
@@ -62,7 +62,7 @@ fn a_file_that_is_gone_fails_clearly_and_undone_it_is_not_forgotten() {
     // As those of a CPU that goes offline in the middle.
     let governor = "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor";
     assert_eq!(
-        applied(&machine, &open(), &[value(knob(governor), "performance")]).expect("room"),
+        applied(&machine, &no_faults(), &[value(knob(governor), "performance")]).expect("room"),
         How::Failed
     );
     let failed = entry(&machine, 1);
@@ -70,18 +70,18 @@ fn a_file_that_is_gone_fails_clearly_and_undone_it_is_not_forgotten() {
         matches!(&failed.sessions[0].steps[0].progress, Progress::Failed(why) if why.contains("CPU")),
         "{failed:?}"
     );
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
 
     machine.put(governor, "powersave\n", 0o644);
     assert_eq!(
-        applied(&machine, &open(), &[value(knob(governor), "performance")]).expect("room"),
+        applied(&machine, &no_faults(), &[value(knob(governor), "performance")]).expect("room"),
         How::Complete
     );
     fs::rename(machine.path(governor), machine.path("/sys/aside")).expect("it goes offline");
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Failed);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Failed);
     assert_eq!(entry(&machine, 2).standing(), Standing::PartlyBack);
     fs::rename(machine.path("/sys/aside"), machine.path(governor)).expect("it comes back");
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     assert_eq!(machine.text(governor).trim(), "powersave");
 }
 
@@ -90,11 +90,11 @@ fn a_thread_that_ended_is_no_failure() {
     let machine = Machine::new();
     let policy = |tid| Cell::ThreadPolicy { thread: thread(tid) };
     let steps = [value(policy(41), "fifo 1"), value(policy(99), "fifo 1"), value(policy(42), "rr 2")];
-    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
     assert!(matches!(entry(&machine, 1).sessions[0].steps[1].progress, Progress::Gone(_)));
     machine.kernel.borrow_mut().threads.remove(&41);
     assert_eq!(verified(&machine).ended, 1);
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     assert_eq!(machine.kernel.borrow().threads[&42].0, "other 0");
 }
 
@@ -103,7 +103,7 @@ fn what_somebody_else_changed_is_left_unless_forced() {
     let machine = Machine::new();
     let before = machine.everything();
     let steps = [value(knob(SWAPPINESS), "5"), set(file(OWN), content("ours\n", 0o640))];
-    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
     assert_eq!(verified(&machine).drifts, []);
     machine.put(OWN, "theirs\n", 0o640);
     machine.put(SWAPPINESS, "33\n", 0o644);
@@ -117,14 +117,14 @@ fn what_somebody_else_changed_is_left_unless_forced() {
     assert!(drifts[0].who.iter().any(|who| who.contains("TuneD")), "{drifts:?}");
     assert!(drifts[1].who[0].starts_with("changed at 20"), "{drifts:?}");
 
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Failed);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Failed);
     assert_eq!((machine.text(OWN).as_str(), machine.text(SWAPPINESS).trim()), ("theirs\n", "33"));
     let left = entry(&machine, 1);
     assert!(
         left.sessions[0].steps.iter().all(|taken| matches!(&taken.back, Some((Back::Changed, Some(_))))),
         "{left:?}"
     );
-    assert_eq!(rolled_back(&machine, &open(), true).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), true).expect("room").how, How::Complete);
     fs::remove_file(machine.path("/etc/sysctl.d/99-their.conf")).expect("theirs");
     fs::remove_dir_all(machine.path("/proc/77")).expect("theirs");
     assert_eq!(machine.differs_from(&before), nothing());
@@ -134,13 +134,13 @@ fn what_somebody_else_changed_is_left_unless_forced() {
 fn a_menu_that_was_made_anew_since_is_made_anew_without_our_parameters() {
     let machine = Machine::new();
     let grub = set(file("/etc/default/grub"), content("isolcpus=2-3\n", 0o600));
-    assert_eq!(applied(&machine, &open(), &[grub, update_grub()]).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &[grub, update_grub()]).expect("room"), How::Complete);
     let menu = "/boot/grub/grub.cfg";
     assert!(machine.text(menu).contains("isolcpus"));
     // A new kernel.
     machine.put(menu, "menu of a new kernel, isolcpus=2-3\n", 0o600);
     assert_eq!(verified(&machine).drifts, []);
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     let text = machine.text(menu);
     assert!(text.starts_with("menu of GRUB_CMDLINE") && !text.contains("isolcpus"), "{text}");
     assert!(matches!(entry(&machine, 1).sessions[0].steps[1].back, Some((Back::Remade, _))));
@@ -149,9 +149,9 @@ fn a_menu_that_was_made_anew_since_is_made_anew_without_our_parameters() {
 #[test]
 fn one_at_a_time() {
     let machine = Machine::new();
-    let store = machine.store(&open());
+    let store = machine.store(&no_faults());
     let lock = store.lock("whylate apply").expect("free");
-    let error = machine.store(&open()).lock("whylate rollback").expect_err("taken");
+    let error = machine.store(&no_faults()).lock("whylate rollback").expect_err("taken");
     let JournalError::Locked { holder, .. } = &error else { panic!("{error}") };
     assert_eq!(*holder, format!("whylate apply, process {}", std::process::id()));
     drop(lock);
@@ -162,7 +162,7 @@ fn one_at_a_time() {
 fn a_stop_is_between_two_steps() {
     let machine = Machine::new();
     let before = machine.everything();
-    let (system, store) = (machine.system(&open()), machine.store(&open()));
+    let (system, store) = (machine.system(&no_faults()), machine.store(&no_faults()));
     let lock = store.lock("whylate apply").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
     let told = std::cell::Cell::new(0);
@@ -181,13 +181,13 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
     let machine = Machine::new();
     let before = machine.everything();
     let steps = [value(knob(SWAPPINESS), "5"), value(knob(KSM), "0")];
-    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
     let path = machine.path("/var/lib/whylate/tuning/1/journal.jsonl");
     let whole = fs::read(&path).expect("the journal");
     // Cut anywhere, it reads as what is whole; and what was done is undone.
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).expect("a torn journal");
-        let read = machine.store(&open()).load(1).expect("a torn end is no damage");
+        let read = machine.store(&no_faults()).load(1).expect("a torn end is no damage");
         assert!(read.sessions.len() <= 1);
     }
     let mut torn = whole.clone();
@@ -195,17 +195,17 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
     torn.extend_from_slice(&[0; 40]);
     fs::write(&path, torn).expect("a torn journal");
     assert_eq!(entry(&machine, 1).standing(), Standing::Interrupted);
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     assert_eq!(entry(&machine, 1).standing(), Standing::RolledBack);
     assert_eq!(machine.differs_from(&before), nothing());
 
     let text = String::from_utf8(whole).expect("text");
     let damaged = text.replacen("\"record\":\"begin\"", "\"record\":\"b\"", 1);
     fs::write(&path, damaged).expect("a damaged journal");
-    let error = machine.store(&open()).load(1).expect_err("it is damaged");
+    let error = machine.store(&no_faults()).load(1).expect_err("it is damaged");
     assert!(matches!(error, JournalError::Damaged { line: 2, .. }), "{error}");
-    let ids = machine.store(&open()).ids().expect("readable");
-    let lines = history(&machine.store(&open()).all().expect("readable"), &ids);
+    let ids = machine.store(&no_faults()).ids().expect("readable");
+    let lines = history(&machine.store(&no_faults()).all().expect("readable"), &ids);
     assert!(lines[0].standing.as_ref().is_err_and(|why| why.contains("line 2")), "{lines:?}");
 }
 
@@ -213,21 +213,21 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
 fn a_reboot_ends_what_is_of_a_boot_and_each_boot_has_its_own_old_values() {
     let machine = Machine::new();
     let steps = [value(knob(SWAPPINESS), "5"), set(file(OWN), content("ours\n", 0o640))];
-    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
     // Another kernel, with another default.
     machine.put(SWAPPINESS, "70\n", 0o644);
     machine.put("/proc/sys/kernel/random/boot_id", "b1\n", 0o444);
     let drifts = verified(&machine).drifts;
     assert!(matches!(drifts.as_slice(), [drift] if drift.now == "not set in this boot"), "{drifts:?}");
     {
-        let store = machine.store(&open());
+        let store = machine.store(&no_faults());
         let lock = store.lock("whylate apply --boot").expect("free");
         let mut journal = store.open(&lock, 1).expect("it is there");
-        let how = run(&machine.system(&open()), |run| apply(&mut journal, Kind::Boot, &steps[..1], run));
+        let how = run(&machine.system(&no_faults()), |run| apply(&mut journal, Kind::Boot, &steps[..1], run));
         assert_eq!(how.expect("room"), How::Complete);
     }
     assert_eq!((machine.text(SWAPPINESS).trim(), verified(&machine).drifts), ("5", vec![]));
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     assert_eq!(machine.text(SWAPPINESS).trim(), "70");
     assert_eq!(machine.text(OWN), "vm.swappiness = 60\n");
     let backs: Vec<_> = entry(&machine, 1)
@@ -242,11 +242,11 @@ fn a_reboot_ends_what_is_of_a_boot_and_each_boot_has_its_own_old_values() {
 #[test]
 fn unconfirmed_it_is_due_when_its_time_has_come_or_at_the_next_boot() {
     let machine = Machine::new();
-    let store = machine.store(&open());
+    let store = machine.store(&no_faults());
     let lock = store.lock("whylate apply").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
     arm(&mut journal, Moment(300)).expect("room");
-    let system = machine.system(&open());
+    let system = machine.system(&no_faults());
     let how = run(&system, |run| apply(&mut journal, Kind::Apply, &[value(knob(SWAPPINESS), "5")], run));
     assert_eq!(how.expect("room"), How::Complete);
     let of = |journal: &Entry, at, boot| due(journal, Moment(at), Some(boot));
@@ -264,7 +264,7 @@ fn links_of_a_directory_lead_within_it() {
     let machine = Machine::new();
     // Made by a path of this machine, which has no such directory.
     symlink("/etc/sysctl.d", machine.path("/etc/drop-ins")).expect("a link");
-    let system = machine.system(&open());
+    let system = machine.system(&no_faults());
     let path = file("/etc/drop-ins/20-x.conf");
     system.write(&path, &content("x\n", 0o644)).expect("within the root");
     assert_eq!(machine.text("/etc/sysctl.d/20-x.conf"), "x\n");
@@ -281,8 +281,11 @@ fn an_apply_that_was_cut_off_at_once_stays_visible() {
     fs::create_dir_all(machine.path("/var/lib/whylate/tuning/1")).expect("what a kill leaves");
     let read = entry(&machine, 1);
     assert_eq!((read.standing(), read.is_in_effect()), (Standing::Empty, false));
-    assert_eq!(applied(&machine, &open(), &[value(knob(SWAPPINESS), "5")]).expect("room"), How::Complete);
-    assert_eq!(machine.store(&open()).ids().expect("readable"), [1, 2]);
+    assert_eq!(
+        applied(&machine, &no_faults(), &[value(knob(SWAPPINESS), "5")]).expect("room"),
+        How::Complete
+    );
+    assert_eq!(machine.store(&no_faults()).ids().expect("readable"), [1, 2]);
 }
 
 #[test]
@@ -295,10 +298,10 @@ fn where_irqbalance_moved_an_interrupt_within_its_cpus_nobody_decided_anything()
         machine.put(IRQ, "0-3\n", 0o644);
         machine.put("/proc/7/comm", &format!("{comm}\n"), 0o444);
         let before = machine.everything();
-        assert_eq!(applied(&machine, &open(), &[value(knob(IRQ), "0-1")]).expect("room"), How::Complete);
+        assert_eq!(applied(&machine, &no_faults(), &[value(knob(IRQ), "0-1")]).expect("room"), How::Complete);
         machine.put(IRQ, &format!("{moved}\n"), 0o644);
         assert_eq!(verified(&machine).drifts.is_empty(), is_as_made, "{comm} {moved}");
-        let how = rolled_back(&machine, &open(), false).expect("room").how;
+        let how = rolled_back(&machine, &no_faults(), false).expect("room").how;
         assert_eq!(how == How::Complete, is_as_made, "{comm} {moved}");
         if is_as_made {
             assert_eq!(machine.differs_from(&before), nothing());
@@ -318,16 +321,16 @@ fn a_feature_of_the_scheduler_is_one_word_among_others() {
     let feature = |name: &str| knob(&format!("{FEATURES}/{name}"));
     let steps =
         [value(feature("RT_RUNTIME_SHARE"), "NO_RT_RUNTIME_SHARE"), value(feature("HRTICK"), "HRTICK")];
-    assert_eq!(applied(&machine, &open(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
     assert_eq!(machine.text(FEATURES), "TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n");
     assert_eq!(verified(&machine).drifts, []);
     // One that somebody else switches meanwhile is theirs.
     machine.put(FEATURES, "NO_TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n", 0o644);
-    assert_eq!(rolled_back(&machine, &open(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
     assert_eq!(machine.text(FEATURES), "NO_TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n");
     machine.put(FEATURES, "TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n", 0o644);
     assert_eq!(machine.differs_from(&before), nothing());
-    let none = applied(&machine, &open(), &[value(feature("NO_SUCH"), "NO_NO_SUCH")]).expect("room");
+    let none = applied(&machine, &no_faults(), &[value(feature("NO_SUCH"), "NO_NO_SUCH")]).expect("room");
     assert_eq!(none, How::Failed);
     assert_eq!(machine.differs_from(&before), nothing());
 }
@@ -339,7 +342,7 @@ fn of_many_at_once_each_has_the_right_or_is_told_who_has() {
         let machine = Machine::new();
         let root = machine.directory.path();
         let take = || {
-            let store = whylate_tuning::Store::of(root, open()).expect("a root");
+            let store = whylate_tuning::Store::of(root).expect("a root");
             store.lock("whylate apply").map(drop)
         };
         std::thread::scope(|scope| {

@@ -1,0 +1,24 @@
+//! Fault injection: tests interrupt an apply, or kill the whole program, before and after each change on a disk or in
+//! the kernel. Only the feature `fault-injection` builds it; without the feature nothing is ever interrupted.
+
+#[cfg(feature = "fault-injection")]
+mod injector;
+
+#[cfg(feature = "fault-injection")]
+pub use injector::FaultInjector;
+
+/// No faults.
+#[cfg(not(feature = "fault-injection"))]
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FaultInjector;
+
+#[cfg(not(feature = "fault-injection"))]
+impl FaultInjector {
+    pub(crate) fn from_environment() -> FaultInjector {
+        FaultInjector
+    }
+
+    pub(crate) fn check(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
