@@ -79,7 +79,7 @@ impl<'a> Audience<'a> {
                     duration: self.args.probe.planned(),
                     now: whylate_sys::now(Clock::Monotonic),
                     cpus: progress.cpus,
-                    spikes: &progress.chronicle.listed(),
+                    spikes: &progress.spike_log.listed(),
                     news: &self.news,
                 };
                 let (columns, rows) = screen::size();

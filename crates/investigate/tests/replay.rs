@@ -5,7 +5,7 @@ use std::path::Path;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{Context, Event, EventKind, Switch, TaskState, TraceInfo, VecSource, Wake};
 use whylate_investigate::flight::{Capture, Window};
-use whylate_investigate::measure::{Chronicle, Explain, Listing, Store};
+use whylate_investigate::measure::{Explain, Listing, SpikeLog, Store};
 use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select};
 use whylate_probes::Spike;
 use whylate_stats::Maxima;
@@ -127,7 +127,7 @@ fn spike(second: i64) -> Option<Spike> {
 fn replay(hours: i64, place: &Path) -> (Listing, Vec<Maxima>, u64) {
     let told = Told::new();
     let store = Store::create(place).expect("a store").with_max_bytes(MAX_BYTES);
-    let mut chronicle = Chronicle::new(5, Some(THRESHOLD), Some(store));
+    let mut spike_log = SpikeLog::new(5, Some(THRESHOLD), Some(store));
     let mut maxima: Vec<Maxima> = (0..CPUS).map(|_| Maxima::new(Ns::from_secs(1))).collect();
     let mut windows: Vec<Window> = (0..CPUS).map(|_| Window::new(64 << 10)).collect();
     let mut page = vec![0; 4096];
@@ -141,29 +141,29 @@ fn replay(hours: i64, place: &Path) -> (Listing, Vec<Maxima>, u64) {
         if let Some(spike) = spike(second) {
             count += 1;
             maxima[spike.cpu.0 as usize].record(Ns::from_secs(second), spike.latency());
-            chronicle.offer(spike);
+            spike_log.offer(spike);
         }
         let now = Ns::from_secs(second) + Ns::from_ms(500);
-        if chronicle.is_ready(now, Ns::from_ms(2)) {
-            chronicle.take(now, Ns::from_ms(2), |spike| {
+        if spike_log.is_ready(now, Ns::from_ms(2)) {
+            spike_log.take(now, Ns::from_ms(2), |spike| {
                 let (from, to) = (spike.due, spike.woken);
                 let cover = |(cpu, window): (u32, &Window)| window.cover(Cpu(cpu), from, to);
                 Ok(Capture { from, to, cpus: (0..).zip(&windows).map(cover).collect() })
             });
         }
-        chronicle.explain_next(&told);
+        spike_log.explain_next(&told);
         if second % JOURNAL == 0 {
-            let so_far = chronicle.so_far();
+            let so_far = spike_log.so_far();
             let spikes: Vec<_> = so_far.spikes.iter().map(|spike| (spike.due, spike.latency())).collect();
-            chronicle.journal(|| format!("{second} {spikes:?} {:?}", so_far.groups).into_bytes());
+            spike_log.journal(|| format!("{second} {spikes:?} {:?}", so_far.groups).into_bytes());
         }
         if second % HOUR == 0 {
             bounded(place);
         }
     }
     // The same explanations at the end, one by one: together they would be one window here.
-    while chronicle.explain_next(&told) {}
-    (chronicle.so_far(), maxima, count)
+    while spike_log.explain_next(&told) {}
+    (spike_log.so_far(), maxima, count)
 }
 
 /// The files, with their sizes.

@@ -100,7 +100,7 @@ impl Said {
                 self.dead.push(load.name.clone());
             }
         }
-        if let Some(failure) = progress.chronicle.failure().filter(|_| !self.unsaved) {
+        if let Some(failure) = progress.spike_log.failure().filter(|_| !self.unsaved) {
             news.push(format!("cannot save {failure}; measuring goes on"));
             self.unsaved = true;
         }

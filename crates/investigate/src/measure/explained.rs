@@ -2,7 +2,7 @@
 //! activation that the measuring thread saw.
 
 use super::keep::{Explained, Kept, Window};
-use super::report::{NotExplained, SpikeKind};
+use super::spike::{NotExplained, SpikeKind};
 use crate::flight::{Capture, Reader};
 use crate::in_full;
 use whylate_base::{Finding, Ns, Tid};

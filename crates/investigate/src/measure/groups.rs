@@ -1,9 +1,10 @@
 //! Similar spikes put together: the same cause, by the same culprit.
 
-use super::report::{ExplainedSpike, NotExplained};
+use super::spike::{ExplainedSpike, NotExplained};
+use super::steady_name::steady_name;
 use std::collections::BTreeSet;
-use whylate_base::{Ns, Priority};
-use whylate_ledger::{Activation, Cause, Culprit, softirq_name};
+use whylate_base::Ns;
+use whylate_ledger::{Activation, Cause};
 use whylate_stats::{Rhythm, rhythm};
 
 /// The most groups; what comes after them is counted as of other causes.
@@ -114,57 +115,9 @@ impl Rhythms {
     }
 }
 
-/// A culprit's name without what changes from one time to the next: ids, and which worker of a pool it was.
-pub(super) fn steady_name(culprit: &Culprit) -> String {
-    match culprit {
-        Culprit::Task { comm, priority, .. } => {
-            let realtime = priority.realtime_user().filter(|_| *priority != Priority::UNKNOWN);
-            steady_task(comm.as_str(), realtime)
-        }
-        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
-        Culprit::Irq { irq, name } => steady_irq(*irq, name.as_str()),
-    }
-}
-
-/// The same of an interrupt, by its line or, of an architecture vector, by its name.
-pub fn steady_irq(irq: Option<u32>, name: &str) -> String {
-    match irq {
-        Some(irq) => format!("irq {irq} {name}"),
-        None => format!("{name} interrupt"),
-    }
-}
-
-/// The same of a thread, of its name and its real-time priority, where it has one.
-pub fn steady_task(comm: &str, realtime: Option<i32>) -> String {
-    let pool = comm.strip_prefix("kworker/").and_then(|rest| rest.split_once(':'));
-    let name = pool.map_or_else(|| comm.to_owned(), |(pool, _)| format!("kworker/{pool}"));
-    match realtime {
-        Some(priority) => format!("{name} (priority {priority})"),
-        None => name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_base::{Comm, Tid};
-
-    fn task(comm: &str, tid: i32, priority: Priority) -> Culprit {
-        Culprit::Task { tid: Tid(tid), comm: Comm::from(comm), priority }
-    }
-
-    #[test]
-    fn a_culprit_is_called_the_same_each_time() {
-        for (culprit, name) in [
-            (task("multipathd", 311, Priority::realtime(99)), "multipathd (priority 99)"),
-            (task("kworker/0:1H-kblockd", 7, Priority::DEFAULT), "kworker/0"),
-            (task("kworker/u8:3", 8, Priority::DEFAULT), "kworker/u8"),
-            (task("bash", 9, Priority::UNKNOWN), "bash"),
-            (Culprit::Softirq { vec: 3 }, "softirq NET_RX"),
-        ] {
-            assert_eq!(steady_name(&culprit), name);
-        }
-    }
 
     #[test]
     fn memory_is_bounded_and_all_are_counted() {

@@ -1,6 +1,6 @@
 //! Which spikes are listed, and what is held of each: within bounds, however long it runs.
 
-use super::report::{NotExplained, SpikeKind};
+use super::spike::{NotExplained, SpikeKind};
 use crate::flight::Capture;
 use std::collections::HashSet;
 use whylate_base::{Cpu, Finding, Ns};

@@ -1,7 +1,7 @@
 //! `whylate measure`: how late timed wake-ups are, and why the latest of them were.
 //!
 //! ```text
-//! Probe ──spikes──> Chronicle (Keep: worst N, over the threshold) ──windows──> FlightRecorder
+//! Probe ──spikes──> SpikeLog (Keep: worst N, over the threshold) ──windows──> FlightRecorder
 //!     │                 │ one a turn: explained, saved, grouped                   │ captures
 //!     └──────> distribution per CPU ──> MeasureReport <── explained <── ledger────┘
 //! ```
@@ -9,27 +9,33 @@
 //! Without tracefs, or without the right to it, the measurement runs all the same, and the
 //! report says what is missing.
 
-mod beyond;
-mod chronicle;
+mod caveats;
 mod claimed;
 mod explained;
 mod groups;
+mod housekeeping;
 mod keep;
 mod machine;
-mod notes;
 mod observed;
-mod off;
+mod options;
 mod report;
 mod run;
+mod spike;
+mod spike_log;
+mod steady_name;
 mod store;
+mod tail;
 mod trace;
 
-pub use beyond::{Beyond, RARE};
-pub use chronicle::{Chronicle, Listing};
 pub use claimed::{Answer, Claimed, Wanted, WantedError};
 pub use explained::Explain;
-pub use groups::{SpikeGroup, steady_irq, steady_task};
+pub use groups::SpikeGroup;
 pub use observed::Observed;
-pub use report::{ExplainedSpike, MeasureReport, NotExplained, Saved, SpikeKind, TraceState};
-pub use run::{Keeping, Loading, MeasureError, MeasureOptions, Progress, measure};
+pub use options::{Keeping, Loading, MeasureOptions};
+pub use report::{MeasureReport, TraceState};
+pub use run::{MeasureError, Progress, measure};
+pub use spike::{ExplainedSpike, NotExplained, Saved, SpikeKind};
+pub use spike_log::{Listing, SpikeLog};
+pub use steady_name::{steady_irq, steady_task};
 pub use store::{JOURNAL, Store, StoreError};
+pub use tail::{RARE, TailEstimate};

@@ -1,92 +1,25 @@
 //! The controlling thread: starts probe, loads and recorder, looks after them, and puts the report together.
 
-use super::beyond::Beyond;
-use super::chronicle::{Chronicle, Listing};
-use super::claimed::Wanted;
 use super::explained::Explain;
 use super::groups::SpikeGroup;
+use super::housekeeping::Housekeeping;
 use super::observed::{DMA_LATENCY, Observed, hold_latency};
-use super::off::KeptOff;
+use super::options::{Loading, MeasureOptions};
 use super::report::{MeasureReport, TraceState};
+use super::spike_log::{Listing, SpikeLog};
 use super::store::{Store, StoreError};
+use super::tail::TailEstimate;
 use super::trace::Trace;
-use super::{machine, notes};
+use super::{caveats, machine};
 use crate::compare::Prepared;
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use whylate_base::{CpuSet, Ns, Tid};
-use whylate_probes::load::{Launcher, Load, LoadError, LoadReport, Loads};
-use whylate_probes::{CpuResult, Probe, ProbeError, ProbeResult, Running, Spike};
+use whylate_base::{Ns, Tid};
+use whylate_probes::load::{LoadError, LoadReport, Loads};
+use whylate_probes::{CpuResult, ProbeError, ProbeResult, Running, Spike};
 use whylate_sys::Clock;
-
-/// What to measure, for how long, and whether to explain it.
-#[derive(Clone, Debug)]
-pub struct MeasureOptions {
-    /// The measuring threads. Its `worst` is also how many of all CPUs' worst wake-ups are listed.
-    pub probe: Probe,
-    /// When to stop; `None` for when the stop flag is set.
-    pub duration: Option<Ns>,
-    /// Whether a trace is to run along.
-    pub trace: bool,
-    /// KiB of each CPU's trace buffer, and again as much for its window; `None` for 4096,
-    /// or less on a machine with more than 64 CPUs.
-    pub buffer_kib: Option<u64>,
-    /// What is to run meanwhile.
-    pub loading: Option<Loading>,
-    /// Where the run is to leave its traces and its journal while it goes on.
-    pub keep: Option<Keeping>,
-    /// Hold `/dev/cpu_dma_latency` at so many microseconds; `None`: leave it alone, as an application does.
-    pub dma_latency: Option<u32>,
-    /// Measure again without the trace, for a shorter time, and tell the difference.
-    pub observer: bool,
-    /// What is claimed.
-    pub claim: Option<Wanted>,
-}
-
-impl Default for MeasureOptions {
-    fn default() -> Self {
-        MeasureOptions {
-            probe: Probe::default(),
-            duration: None,
-            trace: true,
-            buffer_kib: None,
-            loading: None,
-            keep: None,
-            dma_latency: None,
-            observer: false,
-            claim: None,
-        }
-    }
-}
-
-/// The loads of a measurement.
-#[derive(Clone, Debug)]
-pub struct Loading {
-    /// Which.
-    pub loads: Vec<Load>,
-    /// Where; `None`: on all CPUs that this process may use.
-    pub cpus: Option<CpuSet>,
-    /// How they are started.
-    pub launcher: Launcher,
-}
-
-/// Where a run is kept.
-#[derive(Clone)]
-pub struct Keeping {
-    /// A directory that has no other run.
-    pub directory: PathBuf,
-    /// Writes the journal, every 10 s and at the end.
-    pub journal: fn(&MeasureReport) -> Vec<u8>,
-}
-
-impl fmt::Debug for Keeping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keeping").field("directory", &self.directory).finish_non_exhaustive()
-    }
-}
 
 /// Why there is no measurement.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +50,7 @@ pub struct Progress<'a> {
     /// Each CPU so far.
     pub cpus: &'a [CpuResult],
     /// Its spikes so far.
-    pub chronicle: &'a Chronicle,
+    pub spike_log: &'a SpikeLog,
     /// What became of the loads.
     pub loads: &'a [LoadReport],
 }
@@ -157,11 +90,11 @@ pub fn measure(
     let mut running = options.probe.prepare()?;
     let loads = options.loading.as_ref().map(start_loads).transpose()?;
     machine::add_loads(&mut machine, loads.as_ref());
-    let _kept_off = KeptOff::new(&running.threads().map(|thread| thread.cpu).collect());
+    let _housekeeping = Housekeeping::new(&running.threads().map(|thread| thread.cpu).collect());
     let trace = Trace::start(options);
     running.release();
-    let chronicle = Chronicle::new(options.probe.worst, options.probe.threshold, store);
-    let mut run = Run { options, machine, chronicle, trace, loads };
+    let spike_log = SpikeLog::new(options.probe.worst, options.probe.threshold, store);
+    let mut run = Run { options, machine, spike_log, trace, loads };
     run.watch(stop, progress, &mut running);
 
     let result = running.stop()?;
@@ -180,7 +113,7 @@ fn start_loads(loading: &Loading) -> Result<Loads, MeasureError> {
 struct Run<'a> {
     options: &'a MeasureOptions,
     machine: Vec<(String, String)>,
-    chronicle: Chronicle,
+    spike_log: SpikeLog,
     trace: Trace,
     loads: Option<Loads>,
 }
@@ -198,14 +131,14 @@ impl Run<'_> {
                 return;
             }
             std::thread::sleep(POLL.min(Duration::from_nanos(left.0.unsigned_abs())));
-            running.spikes().into_iter().for_each(|spike| self.chronicle.offer(spike));
-            self.trace.windows(&mut self.chronicle, self.options.probe.interval);
-            self.trace.explain(&mut self.chronicle, elapsed);
+            running.spikes().into_iter().for_each(|spike| self.spike_log.offer(spike));
+            self.trace.windows(&mut self.spike_log, self.options.probe.interval);
+            self.trace.explain(&mut self.spike_log, elapsed);
             if now - told >= TELL {
                 told = now;
                 let cpus = running.snapshot();
                 let loads = self.loads.as_mut().map(Loads::check).unwrap_or_default();
-                progress(Progress { elapsed, cpus: &cpus, chronicle: &self.chronicle, loads: &loads });
+                progress(Progress { elapsed, cpus: &cpus, spike_log: &self.spike_log, loads: &loads });
             }
             if elapsed >= write && self.options.keep.is_some() {
                 write = elapsed + WRITE;
@@ -225,27 +158,27 @@ impl Run<'_> {
             cpu_time: Ns::ZERO,
             degraded: running.degraded().to_vec(),
         };
-        let listing = self.chronicle.so_far();
+        let listing = self.spike_log.so_far();
         let report = self.report(result, listing, self.trace.state_now(), loads);
-        self.chronicle.journal(|| (keep.journal)(&report));
+        self.spike_log.journal(|| (keep.journal)(&report));
     }
 
     /// The report, when the measuring threads have ended.
     fn end(mut self, result: ProbeResult, stop: &AtomicBool) -> Result<MeasureReport, MeasureError> {
-        result.spikes.iter().for_each(|&spike| self.chronicle.offer(spike));
+        result.spikes.iter().for_each(|&spike| self.spike_log.offer(spike));
         let ended = whylate_sys::now(Clock::Monotonic);
-        stuck(&result, ended).for_each(|spike| self.chronicle.stuck(spike));
-        self.trace.windows_at_end(&mut self.chronicle, self.options.probe.interval);
+        stuck(&result, ended).for_each(|spike| self.spike_log.stuck(spike));
+        self.trace.windows_at_end(&mut self.spike_log, self.options.probe.interval);
         // The loads go on: without the trace is to be measured under the same.
         let without = self.measure_again(&result, stop)?;
         let loads = self.loads.take().map(Loads::end).unwrap_or_default();
-        let chronicle = std::mem::replace(&mut self.chronicle, Chronicle::new(0, None, None));
+        let spike_log = std::mem::replace(&mut self.spike_log, SpikeLog::new(0, None, None));
         let reader = self.trace.reader.as_ref().map(|reader| reader as &dyn Explain);
-        let (listing, store) = chronicle.finish(reader);
+        let (listing, store) = spike_log.finish(reader);
         let mut report = self.report(result, listing, self.trace.state.clone(), loads);
         report.is_complete = true;
         report.observed = without;
-        report.beyond = Some(Beyond::of(&Prepared::of(report.run()), self.options.claim));
+        report.tail = Some(TailEstimate::of(&Prepared::of(report.run()), self.options.claim));
         if let (Some(mut store), Some(keep)) = (store, &self.options.keep) {
             store.journal(&(keep.journal)(&report));
         }
@@ -290,8 +223,8 @@ impl Run<'_> {
             |group: SpikeGroup| SpikeGroup { rhythm: group.rhythm.filter(|_| !is_own(&group)), ..group };
         let groups = groups.into_iter().map(own).collect();
         let mut observer: Vec<String> =
-            notes::left_out(self.options, &result, &self.machine).into_iter().collect();
-        observer.extend(notes::observer(self.options, &result, &trace));
+            caveats::left_out(self.options, &result, &self.machine).into_iter().collect();
+        observer.extend(caveats::observer(self.options, &result, &trace));
         observer.extend(unsaved);
         let ProbeResult { cpus, elapsed, degraded, .. } = result;
         MeasureReport {
@@ -308,7 +241,7 @@ impl Run<'_> {
             observer,
             groups,
             loads,
-            beyond: None,
+            tail: None,
             observed: None,
             is_complete: false,
         }

@@ -3,7 +3,7 @@
 //! Files appear complete under their names or not at all, so what is there after a SIGKILL can be read. They are not
 //! synced: that would have the run wait for the device, and only a machine that goes down could tell the difference.
 
-use super::report::Saved;
+use super::spike::Saved;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! The trace that runs along: the flight recorder, or what became of it.
 
-use super::chronicle::Chronicle;
-use super::report::{NotExplained, TraceState};
-use super::run::MeasureOptions;
+use super::options::MeasureOptions;
+use super::report::TraceState;
+use super::spike::NotExplained;
+use super::spike_log::SpikeLog;
 use crate::flight::{Capture, FlightRecorder, Reader};
 use crate::in_full;
 use whylate_base::Ns;
@@ -62,8 +63,8 @@ impl Trace {
 
     /// Takes the windows that are over. A recorder that fails is given up; its windows
     /// so far stay, and the reader for them.
-    pub(super) fn windows(&mut self, chronicle: &mut Chronicle, interval: Ns) {
-        if !chronicle.is_ready(whylate_sys::now(Clock::Monotonic), AFTER) {
+    pub(super) fn windows(&mut self, spike_log: &mut SpikeLog, interval: Ns) {
+        if !spike_log.is_ready(whylate_sys::now(Clock::Monotonic), AFTER) {
             return;
         }
         let drained = match self.recorder.as_mut().map(FlightRecorder::drain) {
@@ -72,18 +73,18 @@ impl Trace {
             None => return,
         };
         if let Some(recorder) = &self.recorder {
-            chronicle.take(drained, AFTER, |spike| take(recorder, spike, interval));
+            spike_log.take(drained, AFTER, |spike| take(recorder, spike, interval));
         }
     }
 
     /// The same at the end, when no window will get any longer. The reader is renewed: it then
     /// knows the names of threads that were started meanwhile.
-    pub(super) fn windows_at_end(&mut self, chronicle: &mut Chronicle, interval: Ns) {
+    pub(super) fn windows_at_end(&mut self, spike_log: &mut SpikeLog, interval: Ns) {
         let Some(mut recorder) = self.recorder.take() else { return };
         let mut end = || {
             recorder.pause()?;
             recorder.drain()?;
-            chronicle.take(Ns::MAX, Ns::ZERO, |spike| take(&recorder, spike, interval));
+            spike_log.take(Ns::MAX, Ns::ZERO, |spike| take(&recorder, spike, interval));
             Ok((recorder.recorded()?, recorder.reader()?))
         };
         match end() {
@@ -96,13 +97,13 @@ impl Trace {
     }
 
     /// Explains one spike, where there is one and time for it.
-    pub(super) fn explain(&mut self, chronicle: &mut Chronicle, elapsed: Ns) {
+    pub(super) fn explain(&mut self, spike_log: &mut SpikeLog, elapsed: Ns) {
         let Some(reader) = self.reader.as_ref() else { return };
         if self.spent > AT_ONCE + Ns((elapsed.0 as f64 * SHARE) as i64) {
             return;
         }
         let before = whylate_sys::now(Clock::Monotonic);
-        if chronicle.explain_next(reader) {
+        if spike_log.explain_next(reader) {
             self.spent += whylate_sys::now(Clock::Monotonic) - before;
         }
     }
@@ -171,19 +172,19 @@ mod tests {
             nap();
             Spike { cpu, tid, due, woken: whylate_sys::now(Clock::Monotonic) }
         };
-        let mut chronicle = Chronicle::new(2, None, None);
+        let mut spike_log = SpikeLog::new(2, None, None);
         nap();
-        chronicle.offer(spike());
+        spike_log.offer(spike());
         nap();
-        trace.windows(&mut chronicle, Ns::from_ms(1));
+        trace.windows(&mut spike_log, Ns::from_ms(1));
         trace.give_up("the recorder failed".to_owned());
         let later = spike();
-        chronicle.offer(later);
-        trace.windows_at_end(&mut chronicle, Ns::from_ms(1));
+        spike_log.offer(later);
+        trace.windows_at_end(&mut spike_log, Ns::from_ms(1));
 
         assert_eq!(trace.state, TraceState::Unavailable("the recorder failed".to_owned()));
         let reader = trace.reader.as_ref().map(|reader| reader as &dyn Explain);
-        let spikes = chronicle.finish(reader).0.spikes;
+        let spikes = spike_log.finish(reader).0.spikes;
         let (after, before): (Vec<_>, Vec<_>) = spikes.iter().partition(|spike| spike.due == later.due);
         assert!(matches!(after[0].answer, Err(NotExplained::NoTrace)), "{:?}", after[0]);
         match &before[0].answer {

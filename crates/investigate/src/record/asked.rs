@@ -1,6 +1,6 @@
 //! An event that was asked for and that this kernel does not have: what may have been meant.
 
-use super::RecordError;
+use super::error::RecordError;
 use std::fs;
 use std::path::Path;
 use whylate_ftrace::tracefs::Tracefs;

@@ -1,6 +1,7 @@
 //! COMMAND: started once tracing is on, so that its first instruction is recorded.
 
-use super::{RecordError, Session};
+use super::error::RecordError;
+use super::session::Session;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;

@@ -1,6 +1,8 @@
 //! Takes pages out of the kernel's buffers while it traces, into one unnamed file per CPU.
 
-use super::{CpuReport, RecordError, Session};
+use super::error::RecordError;
+use super::report::CpuReport;
+use super::session::Session;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,7 +1,8 @@
 //! The tracing itself: two instances with one clock, set up for the ledger and started.
 
+use super::error::RecordError;
 use super::threads::{RtThread, real_time_threads};
-use super::{RecordError, asked, events, facts};
+use super::{asked, events, facts};
 use whylate_base::Tid;
 use whylate_events::Fact;
 use whylate_ftrace::dat::write::Description;

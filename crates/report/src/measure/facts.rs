@@ -2,7 +2,7 @@
 
 use crate::words;
 use whylate_base::Ns;
-use whylate_investigate::measure::{Beyond, MeasureReport, Observed, RARE, SpikeGroup, TraceState};
+use whylate_investigate::measure::{MeasureReport, Observed, RARE, SpikeGroup, TailEstimate, TraceState};
 use whylate_ledger::Cause;
 use whylate_probes::load::LoadReport;
 use whylate_probes::{Counts, CpuResult, Kind as Probe};
@@ -155,7 +155,7 @@ pub(crate) fn group(group: &SpikeGroup) -> [String; 6] {
 }
 
 /// What the samples allow one to say beyond themselves: by which fit, and what it says or why there is none.
-pub(crate) fn beyond(report: &MeasureReport, beyond: &Beyond) -> [(&'static str, String); 2] {
+pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> [(&'static str, String); 2] {
     let sample = report.probe.sample();
     let level = |(p, level): (f64, &Option<Level>)| match level {
         Some(Level { estimate, upper }) => {

@@ -173,7 +173,7 @@ fn heading(report: &MeasureReport, spike: &ExplainedSpike) -> Markup {
 /// What the samples allow one to say beyond themselves, and whether the claim holds.
 fn beyond(report: &MeasureReport) -> Markup {
     html! {
-        @if let Some(beyond) = &report.beyond {
+        @if let Some(beyond) = &report.tail {
             section {
                 h2 { "Beyond what was seen" }
                 @if let Some(claimed) = &beyond.claim { (tables::claim("claim", claimed)) }

@@ -3,8 +3,8 @@
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
 use whylate_investigate::measure::{
-    Answer, Beyond, Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind,
-    TraceState,
+    Answer, Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind,
+    TailEstimate, TraceState,
 };
 use whylate_ledger::{
     Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes,
@@ -510,7 +510,7 @@ pub(crate) fn measurement() -> MeasureReport {
             cpus: "0-1".parse().expect("a list"),
             died: Some("it ended after 3.0 s: No space left on device (os error 28)".to_owned()),
         }],
-        beyond: Some(Beyond {
+        tail: Some(TailEstimate {
             by_tail: Ok(vec![
                 Some(Level { estimate: us(120), upper: Some(us(210)) }),
                 Some(Level { estimate: us(300), upper: None }),
@@ -581,7 +581,7 @@ pub(crate) fn poor_measurement() -> MeasureReport {
         observer: vec![],
         groups: vec![],
         loads: vec![],
-        beyond: None,
+        tail: None,
         observed: None,
         is_complete: false,
     }

@@ -39,7 +39,7 @@ impl From<&MeasureReport> for Document {
                 .collect(),
             groups: report.groups.iter().map(long_run::group).collect(),
             loads: report.loads.iter().map(long_run::load).collect(),
-            beyond: report.beyond.as_ref().map(long_run::beyond),
+            beyond: report.tail.as_ref().map(long_run::beyond),
             observed: report.observed.as_ref().map(long_run::observed),
             complete: report.is_complete,
         }

@@ -43,7 +43,7 @@ pub(crate) fn groups(page: &mut Page, report: &MeasureReport) {
 
 /// What the samples allow one to say beyond themselves, and whether the claim holds.
 pub(crate) fn beyond(page: &mut Page, report: &MeasureReport) {
-    let Some(beyond) = &report.beyond else { return };
+    let Some(beyond) = &report.tail else { return };
     page.gap();
     if let Some(claimed) = &beyond.claim {
         claim(page, "claim", claimed);

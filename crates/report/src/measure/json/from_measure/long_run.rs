@@ -30,7 +30,7 @@ pub(super) fn load(load: &LoadReport) -> Load {
     }
 }
 
-pub(super) fn beyond(beyond: &measured::Beyond) -> Beyond {
+pub(super) fn beyond(beyond: &measured::TailEstimate) -> Beyond {
     Beyond {
         by_tail: fit(&beyond.by_tail),
         by_blocks: fit(&beyond.by_blocks),

@@ -1,13 +1,13 @@
-//! Keeps the controlling thread off the measured CPUs, where there are others.
+//! Moves the controlling thread to the housekeeping CPUs: those that are not measured, where there are any.
 
 use whylate_base::{CpuSet, Tid};
 
 /// Gives the calling thread its old affinity back when dropped, on the same thread.
-pub(super) struct KeptOff {
+pub(super) struct Housekeeping {
     before: CpuSet,
 }
 
-impl KeptOff {
+impl Housekeeping {
     /// Confines the calling thread to the CPUs that are allowed and not measured. `None`
     /// when there is none, or the kernel refuses: then it stays where it is.
     pub(super) fn new(measured: &CpuSet) -> Option<Self> {
@@ -17,11 +17,11 @@ impl KeptOff {
             return None;
         }
         whylate_sys::setaffinity(Tid(0), &rest).ok()?;
-        Some(KeptOff { before })
+        Some(Housekeeping { before })
     }
 }
 
-impl Drop for KeptOff {
+impl Drop for Housekeeping {
     fn drop(&mut self) {
         // It was allowed when the thread started; a cpuset changed since then overrules it.
         let _ = whylate_sys::setaffinity(Tid(0), &self.before);
@@ -37,13 +37,13 @@ mod tests {
         std::thread::spawn(|| {
             let before = whylate_sys::getaffinity(Tid(0)).expect("affinity");
             let measured: CpuSet = before.iter().take(1).collect();
-            let kept = KeptOff::new(&measured);
+            let moved = Housekeeping::new(&measured);
             let during = whylate_sys::getaffinity(Tid(0)).expect("affinity");
-            assert_eq!(kept.is_some(), before.len() > 1);
-            assert_eq!(during.iter().any(|cpu| measured.contains(cpu)), kept.is_none());
-            drop(kept);
+            assert_eq!(moved.is_some(), before.len() > 1);
+            assert_eq!(during.iter().any(|cpu| measured.contains(cpu)), moved.is_none());
+            drop(moved);
             assert_eq!(whylate_sys::getaffinity(Tid(0)).expect("affinity"), before);
-            assert!(KeptOff::new(&before).is_none(), "no CPU is left");
+            assert!(Housekeeping::new(&before).is_none(), "no CPU is left");
         })
         .join()
         .expect("thread");

@@ -1,7 +1,7 @@
-//! What the measurement itself did to the machine: said, so that nobody has to guess.
+//! Caveats of a measurement: what it did to the machine itself, and which CPUs it left out.
 
+use super::options::MeasureOptions;
 use super::report::TraceState;
-use super::run::MeasureOptions;
 use whylate_base::{CpuSet, Ns};
 use whylate_probes::{Kind, Lacking, ProbeResult, Workload};
 
@@ -9,7 +9,7 @@ use whylate_probes::{Kind, Lacking, ProbeResult, Workload};
 /// those that this process may use, unless it was told to.
 const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
 
-/// Isolated CPUs are those that matter, and nobody asked for them.
+/// Isolated CPUs are mostly those that matter, so a measurement without them is reported.
 pub(super) fn left_out(
     options: &MeasureOptions,
     result: &ProbeResult,

@@ -10,7 +10,7 @@
 use super::explained::{Explain, explain_one, explain_together};
 use super::groups::{Groups, Rhythms, SpikeGroup};
 use super::keep::{Keep, Kept, Window};
-use super::report::{ExplainedSpike, NotExplained, SpikeKind};
+use super::spike::{ExplainedSpike, NotExplained, SpikeKind};
 use super::store::Store;
 use crate::flight::Capture;
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ const MOST_PASSING: usize = 64;
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// A run's spikes.
-pub struct Chronicle {
+pub struct SpikeLog {
     keep: Keep,
     /// Over the threshold, but not listed any more, and not explained yet.
     passing: VecDeque<Kept>,
@@ -52,11 +52,11 @@ pub struct Listing {
     pub notes: Vec<String>,
 }
 
-impl Chronicle {
+impl SpikeLog {
     /// Lists the `worst` of all CPUs, the worst of each CPU, and those over the threshold, 100 at most; saves their
     /// windows where there is a store.
-    pub fn new(worst: usize, threshold: Option<Ns>, store: Option<Store>) -> Chronicle {
-        Chronicle {
+    pub fn new(worst: usize, threshold: Option<Ns>, store: Option<Store>) -> SpikeLog {
+        SpikeLog {
             keep: Keep::new(worst, threshold),
             passing: VecDeque::new(),
             groups: Groups::default(),

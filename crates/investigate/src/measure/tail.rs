@@ -1,4 +1,4 @@
-//! What lies beyond what was seen, and whether a claim holds: the fits of `whylate_stats`, of all CPUs together.
+//! Estimates of the tail beyond the samples, and whether a claim holds: the fits of `whylate_stats` over all CPUs.
 
 use super::claimed::{Claimed, Wanted};
 use crate::compare::Prepared;
@@ -7,9 +7,9 @@ use whylate_stats::{Blocks, Level, Refusal};
 /// The probabilities that levels are given for.
 pub const RARE: [f64; 2] = [1e-6, 1e-9];
 
-/// What the samples allow one to say beyond themselves.
+/// Which latencies the samples predict beyond themselves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beyond {
+pub struct TailEstimate {
     /// By the samples beyond a threshold (generalised Pareto), for each of [`RARE`] in order; or why not.
     pub by_tail: Result<Vec<Option<Level>>, Refusal>,
     /// By the largest of each stretch of time (generalised extreme value).
@@ -18,14 +18,14 @@ pub struct Beyond {
     pub claim: Option<Claimed>,
 }
 
-impl Beyond {
+impl TailEstimate {
     /// Of a run's samples.
-    pub fn of(run: &Prepared, wanted: Option<Wanted>) -> Beyond {
+    pub fn of(run: &Prepared, wanted: Option<Wanted>) -> TailEstimate {
         let blocks = match &run.all.maxima {
             Some(maxima) => Blocks::fit(maxima, run.all.histogram.count()),
             None => Err(Refusal::TooFew { what: "stretches of time", have: 0, needed: 1 }),
         };
-        Beyond {
+        TailEstimate {
             by_tail: run.together().tail().map(|tail| RARE.map(|p| tail.level(p)).to_vec()),
             by_blocks: blocks.map(|blocks| RARE.map(|p| blocks.level(p)).to_vec()),
             claim: wanted.map(|wanted| Claimed::of(run, wanted)),
@@ -44,13 +44,13 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let samples = (0..200_000).map(|_| Ns((2_000.0 - 1_000.0 * (1.0 - random.f64()).ln()) as i64));
         let threads = vec![Measured { histogram: samples.collect(), ..Measured::default() }];
-        let beyond = Beyond::of(&Prepared::of(Run { threads, ..Run::default() }), None);
-        let levels = beyond.by_tail.expect("a fit");
+        let tail = TailEstimate::of(&Prepared::of(Run { threads, ..Run::default() }), None);
+        let levels = tail.by_tail.expect("a fit");
         // -1000 ln 1e-9, and what is under it.
         assert!(
             levels[1].is_some_and(|level| (Ns(18_000)..Ns(29_000)).contains(&level.estimate)),
             "{levels:?}"
         );
-        assert!(beyond.by_blocks.is_err(), "no maxima are known");
+        assert!(tail.by_blocks.is_err(), "no maxima are known");
     }
 }

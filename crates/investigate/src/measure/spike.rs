@@ -1,0 +1,89 @@
+//! A late wake-up with its explanation.
+
+use std::fmt;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_ledger::Activation;
+
+/// A file with the trace around a spike, in the directory of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Why a wake-up is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpikeKind {
+    /// At least as late as the threshold.
+    OverThreshold,
+    /// Among the worst.
+    Worst,
+    /// The thread had still not run when the measurement ended; its latency is a lower bound.
+    Stuck,
+}
+
+/// A late wake-up with its explanation.
+#[derive(Clone, Debug)]
+pub struct ExplainedSpike {
+    /// The CPU.
+    pub cpu: Cpu,
+    /// Its measuring thread.
+    pub tid: Tid,
+    /// Why it is listed.
+    pub kind: SpikeKind,
+    /// When the thread was to wake, on CLOCK_MONOTONIC, the trace's clock.
+    pub due: Ns,
+    /// When it read the clock after its sleep; of a stuck thread, when the measurement ended.
+    pub woken: Ns,
+    /// What the trace shows of it, with ledger and verdict, or why that is not known.
+    pub answer: Result<Activation, NotExplained>,
+    /// Where its trace is saved; `None`: it is not.
+    pub saved: Option<Saved>,
+}
+
+impl ExplainedSpike {
+    /// How late it was, as the thread itself measured it.
+    pub fn latency(&self) -> Ns {
+        self.woken - self.due
+    }
+}
+
+/// Why a wake-up has no explanation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotExplained {
+    /// No trace ran along; [`MeasureReport::trace`](super::MeasureReport::trace) says why.
+    NoTrace,
+    /// Its turn has not come: of a measurement that goes on.
+    NotYet,
+    /// The kernel had overwritten the moment before it was read.
+    Overwritten {
+        /// From here on the CPU's events are known; `None` when there are none.
+        begins: Option<Ns>,
+    },
+    /// The window is there, but shows no such wake-up.
+    NotFound,
+    /// Its window was given up for those of worse wake-ups: memory stays bounded.
+    GivenUp,
+    /// The window could not be read.
+    Unreadable(String),
+}
+
+impl fmt::Display for NotExplained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotExplained::NoTrace => f.write_str("no trace ran along"),
+            NotExplained::NotYet => f.write_str("its turn had not come when this was written"),
+            NotExplained::Overwritten { .. } => f.write_str(
+                "the kernel had overwritten this moment before it could be read: give it a larger buffer \
+                 (--buffer), or leave the recorder a CPU that is not fully used",
+            ),
+            NotExplained::NotFound => f.write_str("the trace of this moment does not show the wake-up"),
+            NotExplained::GivenUp => {
+                f.write_str("its trace was given up to keep memory bounded: raise --threshold to keep fewer")
+            }
+            NotExplained::Unreadable(why) => write!(f, "the trace of this moment could not be read: {why}"),
+        }
+    }
+}

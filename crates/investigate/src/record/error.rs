@@ -1,0 +1,49 @@
+//! Why there is no recording.
+
+use std::io;
+use std::path::PathBuf;
+use whylate_ftrace::dat::write::WriteError;
+use whylate_ftrace::tracefs::TracefsError;
+
+/// Why there is no recording.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Tracing could not be set up, or stopped working.
+    #[error(transparent)]
+    Tracefs(#[from] TracefsError),
+    /// The file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The clock asked for is not among the kernel's.
+    #[error("this kernel has no trace clock {clock}; it has: {available}")]
+    NoSuchClock {
+        /// As asked for.
+        clock: String,
+        /// The kernel's, separated by blanks.
+        available: String,
+    },
+    /// An event asked for is not among the kernel's.
+    #[error("this kernel has no event {event}; {advice}")]
+    NoSuchEvent {
+        /// As asked for.
+        event: String,
+        /// What to ask for instead.
+        advice: String,
+    },
+    /// The command could not be started.
+    #[error("cannot run {program}: {why}")]
+    Command {
+        /// The program asked for.
+        program: String,
+        /// In words.
+        why: String,
+    },
+    /// A page could not be put aside while recording: a full disk, for one.
+    #[error("cannot store recorded pages in {}", directory.display())]
+    Store {
+        /// Where the output goes.
+        directory: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}

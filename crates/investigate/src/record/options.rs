@@ -1,0 +1,43 @@
+//! What to record, and how a recording is told to end.
+
+use super::session::SessionOptions;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What to record, and where to.
+#[derive(Clone, Debug, Default)]
+pub struct RecordOptions {
+    /// The trace.dat to write. It is replaced when the new one is complete.
+    pub output: PathBuf,
+    /// When to stop; `None`: when the command ends or the stop flag is set.
+    pub duration: Option<Duration>,
+    /// A program with its arguments, to start once tracing is on. The recording ends when it does.
+    pub command: Option<Vec<OsString>>,
+    /// How to trace.
+    pub session: SessionOptions,
+}
+
+/// How a recording is told to end: flags for the caller's signal handlers.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// The recording shall end.
+    pub asked: Arc<AtomicBool>,
+    /// Set before `asked` when the command was not told as well. Ctrl-C on a terminal tells the
+    /// command too, which may then end in its own way; what a service manager or `timeout` sends
+    /// may reach this process alone.
+    pub alone: Arc<AtomicBool>,
+}
+
+impl Stop {
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// True when the command has been told by whoever told us.
+    pub(super) fn command_knows(&self) -> bool {
+        self.is_asked() && !self.alone.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,35 @@
+//! What a recording has in it.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use whylate_base::{Cpu, Ns};
+
+/// What was recorded.
+#[derive(Clone, Debug)]
+pub struct RecordReport {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// How long tracing was on.
+    pub duration: Ns,
+    /// The clock its times are in.
+    pub clock: String,
+    /// What each CPU recorded, over both buffers, in CPU order.
+    pub cpus: Vec<CpuReport>,
+    /// What was not recorded and why, and what was found on the way, in sentences.
+    pub notes: Vec<String>,
+    /// How the command ended; `None` without one, or when it still runs.
+    pub child: Option<ExitStatus>,
+}
+
+/// One CPU's share of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuReport {
+    /// Which CPU.
+    pub cpu: Cpu,
+    /// Events in the file.
+    pub events: u64,
+    /// Events that happened and are not in the file.
+    pub lost: u64,
+}

@@ -1,0 +1,57 @@
+//! A recording from its start to its file.
+
+use super::affinity_watch::AffinityWatch;
+use super::command::Workload;
+use super::drain::Drain;
+use super::error::RecordError;
+use super::options::{RecordOptions, Stop};
+use super::report::RecordReport;
+use super::session::Session;
+use std::time::{Duration, Instant};
+use whylate_base::Ns;
+use whylate_ftrace::dat::write;
+
+/// Records until the duration is over, the command has ended, or it is told to stop,
+/// whichever is first; then writes the file.
+///
+/// A command that still runs then is sent SIGTERM, because a recording leaves nothing behind:
+/// at once, or where it was told as well ([`Stop::alone`]) after some time to end by itself.
+///
+/// # Errors
+/// [`RecordError`]. No file is written then, and nothing of the tracing is left.
+pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
+    let directory = write::check_output(&options.output)?;
+    let mut session = Session::start(&options.session, options.command.is_some())?;
+    let mut drain = Drain::new(&session, directory)?;
+    let started = Instant::now();
+    let mut workload = match &options.command {
+        Some(command) => Some(Workload::start(command, &mut session)?),
+        None => None,
+    };
+    let mut affinity = AffinityWatch::new(&session);
+    let mut ended = Ok(Duration::ZERO);
+    drain.run(|| {
+        let gone = started.elapsed();
+        let left = options.duration.map_or(Some(Duration::MAX), |duration| duration.checked_sub(gone));
+        if stop.is_asked()
+            || left.is_none_or(|left| left.is_zero())
+            || workload.as_mut().is_some_and(Workload::has_ended)
+        {
+            ended = session.stop().map(|()| gone);
+            return None;
+        }
+        affinity.look(&mut session);
+        left
+    })?;
+    let duration = Ns(i64::try_from(ended?.as_nanos()).unwrap_or(i64::MAX));
+    drain.rest()?;
+    if let Some(workload) = workload.as_mut().filter(|_| !stop.command_knows()) {
+        workload.terminate();
+    }
+    let description = session.describe()?;
+    let (stats, cpus) = drain.stats(&session)?;
+    let bytes = write::write_file(&options.output, &description, &drain.buffers(&session, &stats))?;
+    let child = workload.and_then(|workload| workload.finish(&mut session));
+    let (clock, notes) = (session.clock().to_owned(), session.take_notes());
+    Ok(RecordReport { path: options.output.clone(), bytes, duration, clock, cpus, notes, child })
+}
