@@ -5,6 +5,7 @@
 //! change, and do not come in clusters; everything else is a [`Refusal`].
 
 mod gev;
+mod goodness;
 mod pareto;
 mod refusal;
 
@@ -54,8 +55,8 @@ pub struct Tail {
     pub samples: u64,
     /// How they lie.
     pub pareto: Pareto,
-    /// In what share of draws from the fit the draws lie as far from their own.
-    pub fit: f64,
+    /// The goodness of fit: in what share of draws from the fitted distribution the draws lie as far from their own fit.
+    pub p_value: f64,
     beyond: Vec<f64>,
     threshold_at: f64,
 }
@@ -71,8 +72,8 @@ pub struct Blocks {
     pub samples_per_block: f64,
     /// How the maxima lie.
     pub gev: Gev,
-    /// In what share of draws from the fit the draws lie as far from their own.
-    pub fit: f64,
+    /// The goodness of fit: in what share of draws from the fitted distribution the draws lie as far from their own fit.
+    pub p_value: f64,
     maxima: Vec<f64>,
 }
 
@@ -130,11 +131,11 @@ impl Tail {
                 continue;
             }
             let draw = |uniform| pareto.draw(uniform);
-            let fit = as_far(beyond.len(), pareto.distance(&beyond), draw, |drawn| {
+            let p_value = as_far(beyond.len(), pareto.distance(&beyond), draw, |drawn| {
                 Some(Pareto::fit(drawn)?.distance(drawn))
             });
-            if fit < WORST_FIT {
-                worst = Some(Refusal::NoFit { what: "samples beyond any threshold", p: fit });
+            if p_value < WORST_FIT {
+                worst = Some(Refusal::NoFit { what: "samples beyond any threshold", p: p_value });
                 continue;
             }
             if pareto.shape > HEAVIEST {
@@ -145,7 +146,7 @@ impl Tail {
                 excesses: beyond.len(),
                 samples,
                 pareto,
-                fit,
+                p_value,
                 beyond,
                 threshold_at,
             });
@@ -211,16 +212,16 @@ impl Blocks {
             return Err(Refusal::TooAbrupt { shape: gev.shape });
         }
         let draw = |uniform| gev.draw(uniform);
-        let fit =
+        let p_value =
             as_far(sorted.len(), gev.distance(&sorted), draw, |drawn| Some(Gev::fit(drawn)?.distance(drawn)));
-        if fit < WORST_FIT {
-            return Err(Refusal::NoFit { what: "maxima", p: fit });
+        if p_value < WORST_FIT {
+            return Err(Refusal::NoFit { what: "maxima", p: p_value });
         }
         if gev.shape > HEAVIEST {
             return Err(Refusal::TooHeavy { shape: gev.shape });
         }
         let (length, blocks) = (maxima.length(), order.len());
-        Ok(Blocks { length, blocks, samples_per_block: per_block(&maxima), gev, fit, maxima: sorted })
+        Ok(Blocks { length, blocks, samples_per_block: per_block(&maxima), gev, p_value, maxima: sorted })
     }
 
     /// The latency that a sample exceeds with probability `p`.
@@ -318,20 +319,6 @@ fn as_far(
         as_far += usize::from(own_distance(&drawn).is_none_or(|own| own >= distance));
     }
     (as_far + 1) as f64 / (DRAWS + 1) as f64
-}
-
-/// Anderson and Darling's A² of values that should be uniform, ascending (JASA 49, 1954).
-fn anderson_darling(uniform: &[f64]) -> f64 {
-    const EDGE: f64 = 1e-12;
-    let n = uniform.len() as f64;
-    let clamped = |at: usize| uniform[at].clamp(EDGE, 1.0 - EDGE);
-    let sum: f64 = (0..uniform.len())
-        .map(|at| {
-            let mirrored = uniform.len() - 1 - at;
-            (2.0 * at as f64 + 1.0) * (clamped(at).ln() + (-clamped(mirrored)).ln_1p())
-        })
-        .sum();
-    -n - sum / n
 }
 
 #[cfg(test)]

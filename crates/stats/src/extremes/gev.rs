@@ -1,5 +1,6 @@
 //! The generalised extreme value distribution: what maxima of long blocks look like (Fisher and Tippett 1928).
 
+use super::goodness::anderson_darling;
 use crate::search::{crossing, summit};
 
 /// `P(M <= x) = exp(-(1 + shape * (x - location) / scale) ^ (-1 / shape))`; with shape 0, Gumbel's.
@@ -136,7 +137,7 @@ impl Gev {
     /// Anderson and Darling's distance between it and sorted maxima.
     pub fn distance(&self, sorted: &[f64]) -> f64 {
         let uniform: Vec<f64> = sorted.iter().map(|x| 1.0 - self.beyond(*x)).collect();
-        super::anderson_darling(&uniform)
+        anderson_darling(&uniform)
     }
 
     /// A maximum of it, by a uniform number between 0 and 1.

@@ -1,5 +1,6 @@
 //! The generalised Pareto distribution: what lies beyond a high threshold looks like it (Pickands 1975).
 
+use super::goodness::anderson_darling;
 use crate::search::{crossing, peak_of_grid};
 
 /// `P(Y > y) = (1 + shape * y / scale) ^ (-1 / shape)`; with shape 0, `exp(-y / scale)`.
@@ -103,7 +104,7 @@ impl Pareto {
     /// Anderson and Darling's distance between it and sorted values: it weighs the tails.
     pub fn distance(&self, sorted: &[f64]) -> f64 {
         let uniform: Vec<f64> = sorted.iter().map(|y| 1.0 - self.beyond(*y)).collect();
-        super::anderson_darling(&uniform)
+        anderson_darling(&uniform)
     }
 
     /// A value of it, by a uniform number between 0 and 1.
