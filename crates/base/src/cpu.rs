@@ -51,6 +51,12 @@ impl CpuSet {
         self.0.iter().copied()
     }
 
+    /// The CPUs of this set that `other` does not have.
+    #[must_use]
+    pub fn without(&self, other: &CpuSet) -> CpuSet {
+        CpuSet(self.0.difference(&other.0).copied().collect())
+    }
+
     /// How many CPUs there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -5,12 +5,14 @@
 
 mod cpu;
 mod finding;
+mod natural;
 mod priority;
 mod text;
 mod time;
 
 pub use cpu::{Cpu, CpuSet, CpuSetError};
 pub use finding::{Confidence, Evidence, Finding, Severity};
+pub use natural::natural;
 pub use priority::{Policy, Priority, SchedClass};
 pub use text::{Comm, Text};
 pub use time::{Ns, ParseDurationError, parse_duration};

@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::{Moment, ThreadId};
-
-/// No file that is changed is longer, in bytes, and none of a journal: the longest is a copy of this program, with all
-/// of its debug information.
-pub(crate) const LONGEST_FILE: u64 = 256 << 20;
+use whylate_bootloader::FileState;
 
 /// Something that has a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,19 +80,6 @@ pub enum State {
         /// Group.
         gid: u32,
     },
-}
-
-/// A regular file, whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileState {
-    /// Its bytes.
-    pub content: Vec<u8>,
-    /// Permission bits, `0o644`.
-    pub mode: u32,
-    /// Owner.
-    pub uid: u32,
-    /// Group.
-    pub gid: u32,
 }
 
 /// One step of an apply: journaled, then made.

@@ -12,16 +12,14 @@
 
 mod apply;
 mod balancer;
-pub mod boot;
 mod cell;
-mod draft;
 mod drift;
 mod fault;
+mod files;
 mod history;
 mod journal;
 pub mod knob;
 mod live;
-mod order;
 pub mod persist;
 mod plan;
 mod policy;
@@ -35,13 +33,11 @@ mod store;
 mod sysctl;
 pub mod tuned;
 mod unit;
-pub mod variable;
 mod verify;
 mod wish;
 
 pub use apply::{Run, apply, boot_id, resume};
-pub use cell::{Action, Cell, CellError, FileState, State, Step, System};
-pub use draft::DraftError;
+pub use cell::{Action, Cell, CellError, State, Step, System};
 pub use drift::{Drifted, drifted};
 #[cfg(feature = "fault-injection")]
 pub use fault::FaultInjector;
@@ -60,6 +56,5 @@ pub use rollback::{Undone, rollback};
 pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
 pub use store::{Lock, Store};
-pub use variable::variable;
 pub use verify::{Drift, Uncovered, Verified, verify};
 pub use wish::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};

@@ -11,9 +11,10 @@ mod program;
 mod sysctl;
 mod units;
 
-use crate::draft::{Draft, DraftError};
-use crate::{Cell, CellError, Change, Plan, Setting, State, Step, System};
+use crate::files::SystemFiles;
+use crate::{CellError, Change, Plan, Setting, Step, System};
 use std::path::PathBuf;
+use whylate_bootloader::{RUNNING, StageError, StagedEdits, runs_systemd};
 use whylate_host::{Tree, Why};
 
 /// The unit that makes the settings again at each boot.
@@ -22,9 +23,6 @@ pub const TUNING_UNIT: &str = "whylate-tuning.service";
 pub const LATENCY_UNIT: &str = "whylate-latency.service";
 /// Where the program is copied to, where it is not installed in a place that is fit for a service of root.
 pub const PROGRAM_COPY: &str = "/usr/local/sbin/whylate-boot";
-
-/// Where systemd shows that it runs (sd_booted(3)).
-const RUNNING: &str = "/run/systemd/system";
 
 /// There where a system runs.
 const FIRST_PROCESS: &str = "/proc/1";
@@ -66,29 +64,20 @@ pub enum PersistError {
     },
     /// A file cannot be read or changed.
     #[error(transparent)]
-    Draft(#[from] DraftError),
-}
-
-impl From<CellError> for PersistError {
-    fn from(error: CellError) -> Self {
-        PersistError::Draft(DraftError::Cell(error))
-    }
-}
-
-/// Whether systemd runs there.
-pub(crate) fn runs_systemd(system: &dyn System) -> Result<bool, DraftError> {
-    let state = system.read(&Cell::Directory { path: RUNNING.to_owned() })?;
-    Ok(matches!(state, State::Directory { .. }))
+    Stage(#[from] StageError),
+    /// A unit's state cannot be read.
+    #[error(transparent)]
+    Cell(#[from] CellError),
 }
 
 /// Whether systemd starts that system: it runs, or, where nothing does (an image), is what `init` leads to.
-fn has_systemd(system: &dyn System) -> Result<bool, DraftError> {
-    if runs_systemd(system)? {
+fn has_systemd(files: &SystemFiles<'_>) -> Result<bool, PersistError> {
+    if runs_systemd(files)? {
         return Ok(true);
     }
-    let first = system.read(&Cell::Directory { path: FIRST_PROCESS.to_owned() })?;
-    let init = Draft::new(system).link_at("/sbin/init")?;
-    Ok(first == State::Absent && init.is_some_and(|target| target.ends_with("/systemd")))
+    let staged = StagedEdits::new(files);
+    let init = staged.link_at("/sbin/init")?;
+    Ok(!staged.exists(FIRST_PROCESS)? && init.is_some_and(|target| target.ends_with("/systemd")))
 }
 
 /// Whether it is known that nobody would hold a request in /dev/cpu_dma_latency: a plan leaves it alone.
@@ -140,23 +129,24 @@ fn steps_with(
     system: &dyn System,
     program: &std::path::Path,
 ) -> Result<Vec<Step>, PersistError> {
-    let mut draft = Draft::new(system);
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
-    sysctls(&mut draft, plan)?;
+    let files = SystemFiles(system);
+    let mut staged = StagedEdits::new(&files);
+    sysctls(&mut staged, plan)?;
     let latency = plan.changes.iter().find(|change| change.setting == Setting::CpuDmaLatency);
-    if !has_systemd(system)? {
+    if !has_systemd(&files)? {
         return match latency {
             Some(change) if change.then.is_some() => Err(PersistError::NobodyHolds),
-            _ => Ok(draft.into_steps()),
+            _ => Ok(staged.into_edits().into_iter().map(Step::from).collect()),
         };
     }
-    let mark = draft.mark();
-    let program = program::place(&mut draft, system, program)?;
+    let mark = staged.mark();
+    let program = program::place(&mut staged, system, program)?;
     let all: Vec<String> = plan.changes.iter().map(|change| change.setting.to_string()).collect();
-    draft.label(mark, &all, None);
-    let running = runs_systemd(system)?;
+    staged.label(mark, &all, None);
+    let running = runs_systemd(&files)?;
     // The service is there for boot settings too: unconfirmed ones are taken back by it.
     let lasting: Vec<String> = plan
         .changes
@@ -164,16 +154,24 @@ fn steps_with(
         .filter(|change| change.setting != Setting::CpuDmaLatency && sysctl_of(change).is_none())
         .map(|change| change.setting.to_string())
         .collect();
-    let mark = draft.mark();
-    units::tuning(&mut draft, &program, id)?;
-    draft.label(mark, &lasting, units::RELOAD.filter(|_| running));
-    if let Some(change) = latency {
-        units::latency(&mut draft, &program, change, running)?;
+    let mark = staged.mark();
+    units::tuning(&mut staged, &program, id)?;
+    staged.label(mark, &lasting, units::RELOAD.filter(|_| running));
+    let mut steps: Vec<Step>;
+    match latency {
+        Some(change) => {
+            let mark = staged.mark();
+            let unit = units::latency(&mut staged, system, &program, change, running)?;
+            steps = staged.into_edits().into_iter().map(Step::from).collect();
+            steps.splice(mark..mark, unit.stop);
+            steps.extend(unit.start);
+        }
+        None => steps = staged.into_edits().into_iter().map(Step::from).collect(),
     }
-    Ok(draft.into_steps())
+    Ok(steps)
 }
 
-fn sysctls(draft: &mut Draft<'_>, plan: &Plan) -> Result<(), PersistError> {
+fn sysctls(staged: &mut StagedEdits<'_>, plan: &Plan) -> Result<(), PersistError> {
     let mut wanted = Vec::new();
     let mut settings = Vec::new();
     for change in &plan.changes {
@@ -188,9 +186,9 @@ fn sysctls(draft: &mut Draft<'_>, plan: &Plan) -> Result<(), PersistError> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let text = draft.text(sysctl::OWN)?;
-    let mark = draft.mark();
-    draft.write(sysctl::OWN, sysctl::merged(text.as_deref(), &wanted))?;
-    draft.label(mark, &settings, None);
+    let text = staged.text(sysctl::OWN)?;
+    let mark = staged.mark();
+    staged.write(sysctl::OWN, sysctl::merged(text.as_deref(), &wanted))?;
+    staged.label(mark, &settings, None);
     Ok(())
 }

@@ -6,10 +6,12 @@
 mod fair_server;
 mod partition;
 
-use crate::boot::BootError;
-use crate::persist::PersistError;
-use crate::variable::VariableError;
-use crate::{Action, Cell, Change, Plan, Setting, State, Step, System, boot, persist, variable};
+use crate::files::SystemFiles;
+use crate::persist::{self, PersistError};
+use crate::{Action, Cell, Change, Plan, Setting, State, Step, System};
+use whylate_bootloader::{
+    BootError, ConfigurationChange, ConfigurationSubject, Parameter, VariableError, edits, variable_edits,
+};
 
 /// Why steps could not be made of a plan.
 #[derive(Debug, thiserror::Error)]
@@ -38,12 +40,41 @@ pub enum StepsError {
 /// # Errors
 /// If a change cannot be made, or a file that is to be changed cannot be read.
 pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<Step>, StepsError> {
-    let changes: Vec<&Change> = plan.changes.iter().collect();
     let mut steps = runtime_steps(plan, system)?;
-    steps.extend(variable::steps(&changes, system)?);
+    steps.extend(configuration(&plan.changes, system)?);
     steps.extend(persist::steps(plan, id, system)?);
-    steps.extend(boot::steps(&changes, system)?);
+    steps.extend(parameters(&plan.changes, system)?);
     Ok(steps)
+}
+
+/// The steps of configuration files.
+fn configuration(changes: &[Change], system: &dyn System) -> Result<Vec<Step>, VariableError> {
+    let subject = |setting: &Setting| match setting.clone() {
+        Setting::Variable { file, section, name } => {
+            Some(ConfigurationSubject::Variable { file, section, name })
+        }
+        Setting::UnitEnabled { unit } => Some(ConfigurationSubject::UnitAtBoot { unit }),
+        _ => None,
+    };
+    let changes = changes.iter().filter_map(|change| {
+        let (value, setting) = (change.then.clone(), change.setting.to_string());
+        Some(ConfigurationChange { subject: subject(&change.setting)?, value, setting })
+    });
+    let staged = variable_edits(&changes.collect::<Vec<_>>(), &SystemFiles(system))?;
+    Ok(staged.into_iter().map(Step::from).collect())
+}
+
+/// The steps of kernel parameters: each is for all of them.
+fn parameters(changes: &[Change], system: &dyn System) -> Result<Vec<Step>, BootError> {
+    let (mut wanted, mut settings) = (Vec::new(), Vec::new());
+    for change in changes {
+        if let Setting::Parameter { name } = &change.setting {
+            wanted.push(Parameter { name: name.clone(), value: change.then.clone() });
+            settings.push(change.setting.to_string());
+        }
+    }
+    let staged = edits(&wanted, &SystemFiles(system))?;
+    Ok(staged.into_iter().map(|edit| Step { settings: settings.clone(), ..Step::from(edit) }).collect())
 }
 
 /// The steps of what counts at once: what an apply begins with, and what is made again at each boot.

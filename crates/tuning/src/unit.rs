@@ -44,11 +44,3 @@ fn has_processes(unit: &str, tree: &Tree) -> Result<bool, Unread> {
     }
     Err(first.unwrap_or(Unread { path: SLICES[0].to_owned(), why: Why::Missing }))
 }
-
-/// The name of a unit's file: an instance of a template has the template's.
-pub(crate) fn file_of(unit: &str) -> String {
-    match (unit.split_once('@'), unit.rsplit_once('.')) {
-        (Some((template, _)), Some((_, kind))) => format!("{template}@.{kind}"),
-        _ => unit.to_owned(),
-    }
-}

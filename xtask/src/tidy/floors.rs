@@ -13,7 +13,7 @@ enum Place {
 }
 
 /// The house. The one place that says who stands where.
-const HOUSE: [(&str, Place); 19] = [
+const HOUSE: [(&str, Place); 20] = [
     ("whylate-base", Place::On(1, 0)),
     ("whylate-events", Place::On(1, 1)),
     ("whylate-sys", Place::On(1, 1)),
@@ -25,7 +25,8 @@ const HOUSE: [(&str, Place); 19] = [
     ("whylate-checks", Place::On(3, 0)),
     ("whylate-probes", Place::On(3, 0)),
     ("whylate-investigate", Place::On(4, 0)),
-    ("whylate-tuning", Place::On(4, 0)),
+    ("whylate-bootloader", Place::On(4, 0)),
+    ("whylate-tuning", Place::On(4, 1)),
     ("whylate-report", Place::On(5, 0)),
     ("whylate-export", Place::On(5, 0)),
     ("whylate", Place::On(6, 0)),

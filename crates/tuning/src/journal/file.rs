@@ -1,15 +1,15 @@
 //! A journal on its disk: each record is there before anything is done about it.
 
 use super::{Entry, JournalError, Kind, Moment, Planned, Record, Stored, Then};
-use crate::cell::LONGEST_FILE;
 use crate::fault::FaultInjector;
-use crate::{Action, FileState, Plan, State, Step};
+use crate::{Action, Plan, State, Step};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use whylate_bootloader::{FileState, LONGEST_FILE};
 
 /// Room that is taken beforehand for a session's records: so much, and so much a step.
 const ROOM: (u64, u64) = (16 << 10, 1 << 10);

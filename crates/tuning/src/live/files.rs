@@ -1,13 +1,13 @@
 //! Files and directories on a disk: replaced as a whole, and on the disk when it is said that they are.
 
 use super::{Live, words};
-use crate::cell::LONGEST_FILE;
-use crate::{CellError, FileState, Moment, State};
+use crate::{CellError, Moment, State};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use whylate_bootloader::{FileState, LONGEST_FILE};
 
 /// What a file is called while it is written: a name that no directory of drop-ins takes for one of its own.
 const PART: (&str, &str) = (".", ".whylate-part");

@@ -2,16 +2,16 @@
 //! where it stays. One that is run from a home or build directory is copied.
 
 use super::{PROGRAM_COPY, PersistError};
-use crate::draft::{Draft, parent};
 use crate::{Cell, State, System};
 use std::path::Path;
+use whylate_bootloader::{StagedEdits, parent};
 
 /// Where programs are installed for all.
 const INSTALLED: [&str; 6] = ["/usr/", "/opt/", "/bin/", "/sbin/", "/nix/store/", "/gnu/store/"];
 
 /// The path for `ExecStart=`.
 pub(super) fn place(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
     system: &dyn System,
     program: &Path,
 ) -> Result<String, PersistError> {
@@ -25,7 +25,7 @@ pub(super) fn place(
         path: program.display().to_string(),
         why: error.to_string(),
     })?;
-    draft.write_bytes(PROGRAM_COPY, content, 0o755)?;
+    staged.write_bytes(PROGRAM_COPY, content, 0o755)?;
     Ok(PROGRAM_COPY.to_owned())
 }
 

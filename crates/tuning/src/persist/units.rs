@@ -1,8 +1,8 @@
 //! Our units of systemd.
 
 use super::{LATENCY_UNIT, PersistError, TUNING_UNIT};
-use crate::draft::Draft;
-use crate::{Cell, Change, State};
+use crate::{Action, Cell, Change, State, Step, System};
+use whylate_bootloader::StagedEdits;
 
 const ETC: &str = "/etc/systemd/system";
 const TARGET: &str = "multi-user.target";
@@ -11,7 +11,7 @@ pub(super) const RELOAD: Option<&[&str]> = Some(&["systemctl", "daemon-reload"])
 /// After those who would set the same things, and once udev has loaded the drivers of the devices that are there, whose
 /// threads, interrupts and workqueues would be missed otherwise; an application can order itself behind this unit.
 /// `udevadm settle` is asked here and not ordered behind: systemd-udev-settle.service would hold up the whole boot.
-pub(super) fn tuning(draft: &mut Draft<'_>, program: &str, id: u64) -> Result<(), PersistError> {
+pub(super) fn tuning(staged: &mut StagedEdits<'_>, program: &str, id: u64) -> Result<(), PersistError> {
     let text = format!(
         "# Written by `whylate apply`, number {id} of `whylate history`. `whylate rollback` takes it back.\n\
          [Unit]\n\
@@ -31,18 +31,26 @@ pub(super) fn tuning(draft: &mut Draft<'_>, program: &str, id: u64) -> Result<()
          [Install]\n\
          WantedBy={TARGET}\n"
     );
-    place(draft, TUNING_UNIT, text)
+    place(staged, TUNING_UNIT, text)
 }
 
-/// The holder: written, enabled, and started; one that holds another value is stopped first.
+/// The steps around the holder's files.
+pub(super) struct HolderSteps {
+    /// Stops one that holds another value.
+    pub(super) stop: Option<Step>,
+    /// Starts it.
+    pub(super) start: Option<Step>,
+}
+
+/// The holder: written and enabled, and the steps that restart it.
 pub(super) fn latency(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
+    system: &dyn System,
     program: &str,
     change: &Change,
     running: bool,
-) -> Result<(), PersistError> {
+) -> Result<HolderSteps, PersistError> {
     let settings = [change.setting.to_string()];
-    let unit = Cell::UnitActive { unit: LATENCY_UNIT.to_owned() };
     let path = format!("{ETC}/{LATENCY_UNIT}");
     let text = match &change.then {
         None => None,
@@ -51,29 +59,43 @@ pub(super) fn latency(
             _ => return Err(PersistError::NoLatency { value: value.clone() }),
         },
     };
-    let same = draft.text(&path)? == text;
+    let same = staged.text(&path)? == text;
     // Of a directory's root no unit runs.
-    let can_start = running && draft.can_tell(&unit)?;
-    if can_start && !same && draft.is_there(&path)? {
-        let mark = draft.mark();
-        draft.set(unit.clone(), State::Value("inactive".to_owned()))?;
-        draft.label(mark, &settings, None);
-    }
-    let mark = draft.mark();
+    let now = if running { state(system)? } else { None };
+    let stops = now.is_some() && !same && staged.exists(&path)?;
+    let starts = now.is_some() && change.then.is_some();
+    let mark = staged.mark();
     match text {
-        Some(text) => place(draft, LATENCY_UNIT, text)?,
+        Some(text) => place(staged, LATENCY_UNIT, text)?,
         None => {
-            draft.remove(&enabling(LATENCY_UNIT))?;
-            draft.remove(&path)?;
+            staged.remove(&enabling(LATENCY_UNIT))?;
+            staged.remove(&path)?;
         }
     }
-    draft.label(mark, &settings, RELOAD.filter(|_| running));
-    if can_start && change.then.is_some() {
-        let mark = draft.mark();
-        draft.set(unit, State::Value("active".to_owned()))?;
-        draft.label(mark, &settings, None);
+    staged.label(mark, &settings, RELOAD.filter(|_| running));
+    let step = |state: &State| Step {
+        cell: holder(),
+        action: Action::Set(state.clone()),
+        tell: None,
+        settings: settings.to_vec(),
+    };
+    let [active, inactive] = ["active", "inactive"].map(|state| State::Value(state.to_owned()));
+    let stop = (stops && now.as_ref() != Some(&inactive)).then(|| step(&inactive));
+    let is_active = stop.is_none() && now.as_ref() == Some(&active);
+    Ok(HolderSteps { start: (starts && !is_active).then(|| step(&active)), stop })
+}
+
+fn holder() -> Cell {
+    Cell::UnitActive { unit: LATENCY_UNIT.to_owned() }
+}
+
+/// Whether the holder runs; `None`: this machine has no units that run.
+fn state(system: &dyn System) -> Result<Option<State>, PersistError> {
+    match system.read(&holder()) {
+        Ok(state) => Ok(Some(state)),
+        Err(error) if error.gone => Ok(None),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }
 
 /// It needs one device and nothing else of the machine. `notify`: it has started when the request is made.
@@ -107,8 +129,8 @@ fn enabling(unit: &str) -> String {
     format!("{ETC}/{TARGET}.wants/{unit}")
 }
 
-fn place(draft: &mut Draft<'_>, unit: &str, text: String) -> Result<(), PersistError> {
+fn place(staged: &mut StagedEdits<'_>, unit: &str, text: String) -> Result<(), PersistError> {
     let path = format!("{ETC}/{unit}");
-    draft.write(&path, text)?;
-    Ok(draft.link(&enabling(unit), &path)?)
+    staged.write(&path, text)?;
+    Ok(staged.link(&enabling(unit), &path)?)
 }

@@ -2,8 +2,8 @@
 
 use super::expand::{Expanded, Found};
 use super::pattern::glob;
-use crate::order::natural;
 use crate::{Setting, knob};
+use whylate_base::natural;
 use whylate_host::{Tree, Unread, Why};
 
 const NO_SUCH_FILE: &str = "this kernel has no such file";

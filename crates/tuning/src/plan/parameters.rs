@@ -1,8 +1,8 @@
 //! Kernel parameters: what the next boot will have, what the running kernel was given, and which ones it knows.
 
 use super::expand::{Expanded, Found, Place};
-use crate::boot::BootError;
-use crate::{Setting, boot};
+use crate::Setting;
+use whylate_bootloader::{self as bootloader, BootError};
 use whylate_host::{Cmdline, KernelVersion, Snapshot, Tree, Why};
 
 /// The parameters that the next boot will have, or why that is not known.
@@ -15,13 +15,13 @@ pub(super) struct NextBoot {
 
 impl NextBoot {
     pub(super) fn read(tree: &Tree, host: &Snapshot) -> NextBoot {
-        let configured = boot::configured(tree);
+        let configured = bootloader::configured(tree);
         let unread = match configured.need() {
             Ok(cmdline) => return NextBoot { cmdline: Ok(cmdline.clone()), assumed: false },
             Err(unread) => unread,
         };
         let captured = LOADERS.iter().all(|path| tree.text(path).value == Err(Why::NotCollected));
-        let loader = boot::loader(tree).err();
+        let loader = bootloader::loader(tree).err();
         // What was found, such as a unified kernel image, is known of a captured machine, too.
         let found_none = matches!(loader, None | Some(BootError::NotFound | BootError::Unread(_)));
         match host.kernel.cmdline.known() {
@@ -52,9 +52,10 @@ pub(super) fn expand(name: &str, value: Option<&str>, place: &Place<'_>) -> Expa
             return Expanded::left(what, why);
         }
     };
-    let now = boot::value(cmdline, name, value);
+    let now = bootloader::value(cmdline, name, value);
     let running = place.host.kernel.cmdline.known();
-    let note = running.and_then(|running| differs(name, now.as_deref(), boot::value(running, name, value)));
+    let note =
+        running.and_then(|running| differs(name, now.as_deref(), bootloader::value(running, name, value)));
     Expanded::found(vec![Found { setting, now, then, note }])
 }
 

@@ -3,6 +3,7 @@
 
 use super::expand::{Expanded, Found, Place};
 use crate::{Setting, unit};
+use whylate_bootloader::{UNIT_DIRECTORIES, unit_file};
 use whylate_host::{Unread, Why};
 
 /// Where a unit's own file may be (systemd.unit(5)), and where it is masked.
@@ -87,12 +88,22 @@ fn has_own_file(unit: &str, place: &Place<'_>) -> bool {
 
 /// Whether there is a unit of this name.
 fn exists(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
-    let file = unit::file_of(unit);
+    let file = unit_file(unit);
     let has = |names: Option<&Vec<String>>| names.is_some_and(|names| names.contains(&file));
     let systemd = &place.host.systemd;
-    Ok(has(systemd.shipped.if_present()?)
-        || has(place.tree.list(OWN).if_present()?)
-        || has(place.tree.list(RUN).if_present()?))
+    if has(systemd.shipped.if_present()?) {
+        return Ok(true);
+    }
+    for directory in UNIT_DIRECTORIES {
+        match place.tree.list(directory).if_present() {
+            Ok(names) if has(names) => return Ok(true),
+            Ok(_) => {}
+            // A captured machine has the first two.
+            Err(Unread { why: Why::NotCollected, .. }) if ![OWN, RUN].contains(&directory) => {}
+            Err(unread) => return Err(unread),
+        }
+    }
+    Ok(false)
 }
 
 /// `enabled`, `disabled`, `masked`, `static`; `None`: there is no such unit.
@@ -106,9 +117,8 @@ fn state(unit: &str, place: &Place<'_>) -> Result<Option<&'static str>, Unread> 
     if !exists(unit, place)? {
         return Ok(None);
     }
-    let file = unit::file_of(unit);
-    let shipped = place.host.systemd.shipped.path.trim_end_matches('/').to_owned();
-    for dir in [OWN, RUN, &shipped] {
+    let file = unit_file(unit);
+    for dir in UNIT_DIRECTORIES {
         if let Some(text) = place.tree.filtered(&format!("{dir}/{file}"), sections).known() {
             return Ok(Some(if text.lines().any(|line| line == "[Install]") {
                 "disabled"
@@ -137,7 +147,7 @@ pub(super) fn variable(
         section: section.map(str::to_owned),
         name: name.to_owned(),
     };
-    match crate::variable(place.tree, file, section, name).need() {
+    match whylate_bootloader::variable(place.tree, file, section, name).need() {
         Ok(now) => Expanded::found(vec![Found::new(setting, now.clone(), value.map(str::to_owned))]),
         Err(Unread { why: Why::Missing, .. }) => {
             Expanded::left(setting, "there is no such file: what reads it is not installed")

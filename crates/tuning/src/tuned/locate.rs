@@ -4,7 +4,7 @@ use super::config::{self, Kind, Section};
 use super::error::{Place, TunedError};
 use super::python::{int, strip};
 /// As `os.path.normpath` has it.
-pub(super) use crate::draft::normal;
+pub(super) use whylate_host::normal_path as normal;
 use whylate_host::{Tree, Why};
 
 const MAIN: &str = "/etc/tuned/tuned-main.conf";

@@ -2,8 +2,8 @@
 //! has to be as it was made.
 
 use super::{Drift, Verified};
+use crate::Setting;
 use crate::journal::{Entry, Progress};
-use crate::{Setting, boot};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use whylate_host::{Cmdline, Tree};
@@ -29,7 +29,7 @@ pub(super) fn compare(
             return verified.unknown.push(("kernel parameters".to_owned(), unread.to_string()));
         }
     };
-    let next = LazyCell::new(|| boot::configured(tree));
+    let next = LazyCell::new(|| whylate_bootloader::configured(tree));
     for (name, then) in wanted {
         let drift = |now: String, who: String| Drift {
             id: entry.id,

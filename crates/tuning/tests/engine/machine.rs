@@ -9,10 +9,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tempfile::TempDir;
+use whylate_bootloader::FileState;
 use whylate_host::Tree;
 use whylate_tuning::{
-    Action, Cell, CellError, FaultInjector, FileState, How, Journal, JournalError, Kind, Live, Moment, Plan,
-    Planned, Run, State, Step, Store, System, ThreadId, Undone, Wishes, apply, resume, rollback,
+    Action, Cell, CellError, FaultInjector, How, Journal, JournalError, Kind, Live, Moment, Plan, Planned,
+    Run, State, Step, Store, System, ThreadId, Undone, Wishes, apply, resume, rollback,
 };
 
 const GRUB: &str = "/etc/default/grub";

@@ -2,16 +2,17 @@
 //! file (`cmdline=`) in another directory (`os_prefix=`), or have U-Boot started, which reads a menu of its own
 //! (the boards' documentation, "Boot options in config.txt").
 
-use super::line::{self, Wanted};
-use super::{BootError, closed, need, optional};
-use crate::draft::Draft;
+use crate::error::BootError;
+use crate::line::{self, Parameter};
+use crate::reading::{closed, need, optional};
+use crate::staged::StagedEdits;
 use whylate_host::Tree;
 
 /// Where the first partition is mounted: since Debian 12's, and before.
 const PARTITIONS: [&str; 2] = ["/boot/firmware", "/boot"];
 
 /// The file with the line, where the firmware starts the kernel itself.
-pub(super) fn line_file(tree: &Tree) -> Result<Option<String>, BootError> {
+pub(crate) fn line_file(tree: &Tree) -> Result<Option<String>, BootError> {
     for partition in PARTITIONS {
         let Some(config) = optional(tree, &format!("{partition}/config.txt"))? else { continue };
         let kernel = setting(&config, "kernel").unwrap_or_default();
@@ -45,17 +46,21 @@ fn setting<'a>(config: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The first line: what comes after it is not read.
-pub(super) fn configured(tree: &Tree, path: &str) -> Result<(String, String), BootError> {
+pub(crate) fn configured(tree: &Tree, path: &str) -> Result<(String, String), BootError> {
     let text = need(tree, path)?;
     Ok((path.to_owned(), text.lines().next().unwrap_or_default().to_owned()))
 }
 
-pub(super) fn change(draft: &mut Draft<'_>, path: &str, wanted: &[Wanted]) -> Result<(), BootError> {
-    let text = draft.text(path)?.unwrap_or_default();
+pub(crate) fn change(
+    staged: &mut StagedEdits<'_>,
+    path: &str,
+    wanted: &[Parameter],
+) -> Result<(), BootError> {
+    let text = staged.text(path)?.unwrap_or_default();
     let end = text.find(['\n', '\r']).unwrap_or(text.len());
     closed(path, &text[..end], wanted)?;
     let merged = line::merged(&text[..end], wanted);
-    Ok(draft.write(path, format!("{merged}{}", &text[end..]))?)
+    Ok(staged.write(path, format!("{merged}{}", &text[end..]))?)
 }
 
 #[cfg(test)]

@@ -1,13 +1,9 @@
 //! Kernel parameters of the next boot, loader by loader, in directories that are laid out as distributions do it.
 
-#[allow(dead_code, unused_imports)]
-#[path = "root.rs"]
-mod root;
-
+use crate::root::{Root, parameter};
 use proptest::prelude::*;
-use root::{Root, parameter};
+use whylate_bootloader::{BootError, FileChange, Files, configured, edits, value as value_of};
 use whylate_host::Cmdline;
-use whylate_tuning::boot::{self, BootError};
 
 /// What is asked for, the files after it, and the commands that have to be run.
 struct Case<'a> {
@@ -21,15 +17,14 @@ fn check(case: &Case<'_>) {
     let root = Root::new(case.files);
     let before = root.everything();
     let changes: Vec<_> = case.wanted.iter().map(|text| parameter(text)).collect();
-    let changes: Vec<_> = changes.iter().collect();
-    let steps = boot::steps(&changes, &root.system).expect("steps");
+    let steps = edits(&changes, &root).expect("steps");
     let (commands, undo) = root.make(&steps);
     assert_eq!(commands, case.commands, "{:?}", case.files);
     for (path, text) in case.made {
         assert_eq!(root.text(path).as_deref(), *text, "{path} for {:?}", case.wanted);
     }
-    let again = boot::steps(&changes, &root.system).expect("steps");
-    assert!(again.iter().all(|step| matches!(step.action, whylate_tuning::Action::Make(_))), "{again:?}");
+    let again = edits(&changes, &root).expect("steps");
+    assert!(again.iter().all(|step| matches!(step.change, FileChange::Regenerate(_))), "{again:?}");
     root.undo(&undo);
     assert_eq!(root.everything(), before, "{:?}", case.wanted);
 }
@@ -182,18 +177,18 @@ fn grub_with_entries() {
         commands: &[],
     });
     let root = Root::new(&files);
-    let line = boot::configured(&root.tree());
+    let line = configured(&root.tree());
     assert_eq!(line.path, path);
     assert_eq!(line.need().map(Cmdline::to_string).as_deref(), Ok("root=UUID=1 ro quiet"));
     // TuneD's own variable is not ours to write.
     let tuned = block("kernelopts=ro\ntuned_params=isolcpus=1\n");
     let root = Root::new(&[cfg, (path, entry), ("/boot/grub2/grubenv", &tuned)]);
-    assert!(matches!(boot::steps(&[&parameter("isolcpus=2")], &root.system), Err(BootError::Tuned { .. })));
-    assert_eq!(boot::configured(&root.tree()).need().map(Cmdline::to_string).as_deref(), Ok("ro isolcpus=1"));
+    assert!(matches!(edits(&[parameter("isolcpus=2")], &root), Err(BootError::Tuned { .. })));
+    assert_eq!(configured(&root.tree()).need().map(Cmdline::to_string).as_deref(), Ok("ro isolcpus=1"));
     let full = block(&format!("kernelopts=a={}\n", "x".repeat(960)));
     let root = Root::new(&[cfg, (path, entry), ("/boot/grub2/grubenv", &full)]);
     let long = parameter(&format!("isolcpus={}", "2,".repeat(30)));
-    assert!(matches!(boot::steps(&[&long], &root.system), Err(BootError::Full { .. })));
+    assert!(matches!(edits(&[long], &root), Err(BootError::Full { .. })));
 }
 
 #[test]
@@ -264,16 +259,16 @@ fn what_the_next_boot_has() {
         ),
         (vec![("/boot/config.txt", ""), ("/boot/cmdline.txt", "a b\nc\n")], "/boot/cmdline.txt", "a b"),
     ] {
-        let reading = boot::configured(&Root::new(&files).tree());
+        let reading = configured(&Root::new(&files).tree());
         assert_eq!(reading.path, path);
         assert_eq!(reading.need().map(Cmdline::to_string).as_deref(), Ok(line));
     }
-    assert!(boot::configured(&Root::new(&[("/etc/x", "")]).tree()).value.is_err());
-    let cmdline = boot::configured(
+    assert!(configured(&Root::new(&[("/etc/x", "")]).tree()).value.is_err());
+    let cmdline = configured(
         &Root::new(&[("/boot/config.txt", ""), ("/boot/cmdline.txt", "x=1 x=2 console=a console=b")]).tree(),
     );
     let cmdline = cmdline.need().expect("parameters");
-    let value = |name: &str, wanted: Option<&str>| boot::value(cmdline, name, wanted);
+    let value = |name: &str, wanted: Option<&str>| value_of(cmdline, name, wanted);
     assert_eq!(value("console", Some("a")).as_deref(), Some("a"));
     assert_eq!(value("console", Some("c")).as_deref(), Some("b"));
     assert_eq!(value("x", Some("2")).as_deref(), Some("1 x=2"));
@@ -282,8 +277,7 @@ fn what_the_next_boot_has() {
 
 #[test]
 fn what_is_not_understood_is_left() {
-    let steps =
-        |files: &[(&str, &str)], wanted: &str| boot::steps(&[&parameter(wanted)], &Root::new(files).system);
+    let steps = |files: &[(&str, &str)], wanted: &str| edits(&[parameter(wanted)], &Root::new(files));
     let grub = |defaults: &str, wanted: &str| {
         steps(&[MKCONFIG, UPDATE, CFG, ("/etc/default/grub", defaults)], wanted).map(|steps| steps.len())
     };
@@ -307,7 +301,7 @@ fn what_is_not_understood_is_left() {
 fn a_link_stays_and_the_file_it_leads_to_is_changed() {
     let root = Root::new(&[MKCONFIG2, CFG2, ("/etc/sysconfig/real", "GRUB_CMDLINE_LINUX=quiet\n")]);
     root.link("/etc/default/grub", "../sysconfig/real");
-    let steps = boot::steps(&[&parameter("isolcpus=2")], &root.system).expect("steps");
+    let steps = edits(&[parameter("isolcpus=2")], &root).expect("steps");
     root.make(&steps);
     assert_eq!(
         root.text("/etc/sysconfig/real").as_deref(),
@@ -349,8 +343,7 @@ proptest! {
         let root = Root::new(&files);
         let (before, everything) = (root.grub_line(), root.everything());
         let changes: Vec<_> = wanted.iter().map(|text| parameter(text)).collect();
-        let changes: Vec<_> = changes.iter().collect();
-        let (_, undo) = root.make(&boot::steps(&changes, &root.system).expect("steps"));
+            let (_, undo) = root.make(&edits(&changes, &root).expect("steps"));
         let after = root.grub_line();
         let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
         let (before, after): (Vec<&str>, Vec<&str>) = (before.split_whitespace().collect(), after.split_whitespace().collect());

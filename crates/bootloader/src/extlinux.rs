@@ -1,10 +1,13 @@
 //! U-Boot's and syslinux's menu: `append` lines under labels. Debian's u-boot-update(8) makes the file anew for
 //! each kernel from U_BOOT_PARAMETERS in /etc/default/u-boot, or, where that is not set, from /etc/kernel/cmdline.
 
-use super::line::{self, Edit, Wanted};
-use super::{BootError, closed, entries, need};
-use crate::draft::Draft;
-use crate::variable::shell;
+use crate::edit::{Edit, edited};
+use crate::entries;
+use crate::error::BootError;
+use crate::line::{self, Parameter};
+use crate::reading::{closed, need};
+use crate::shell;
+use crate::staged::StagedEdits;
 use whylate_host::Tree;
 
 /// What u-boot-update reads.
@@ -52,7 +55,7 @@ fn appends(text: &str) -> Vec<Append<'_>> {
 }
 
 /// The line of the entry that starts unless another is chosen.
-pub(super) fn configured(tree: &Tree, path: &str) -> Result<(String, String), BootError> {
+pub(crate) fn configured(tree: &Tree, path: &str) -> Result<(String, String), BootError> {
     let text = need(tree, path)?;
     let default = text.lines().filter_map(keyword).find(|(word, _)| word == "default");
     let appends = appends(&text);
@@ -61,8 +64,12 @@ pub(super) fn configured(tree: &Tree, path: &str) -> Result<(String, String), Bo
     Ok((path.to_owned(), line))
 }
 
-pub(super) fn change(draft: &mut Draft<'_>, path: &str, wanted: &[Wanted]) -> Result<(), BootError> {
-    let text = draft.text(path)?.unwrap_or_default();
+pub(crate) fn change(
+    staged: &mut StagedEdits<'_>,
+    path: &str,
+    wanted: &[Parameter],
+) -> Result<(), BootError> {
+    let text = staged.text(path)?.unwrap_or_default();
     let not_plain = |why| BootError::NotPlain {
         path: path.to_owned(),
         name: wanted.iter().map(|want| want.name.as_str()).collect::<Vec<_>>().join(", "),
@@ -77,19 +84,19 @@ pub(super) fn change(draft: &mut Draft<'_>, path: &str, wanted: &[Wanted]) -> Re
         let range = own.at..own.at + own.line.len();
         edits.push(Edit { range, text: line::merged(own.line, wanted) });
     }
-    draft.write(path, line::edited(&text, &edits))?;
-    match draft.text(DEFAULTS)? {
-        Some(defaults) => of_defaults(draft, &defaults, first, wanted),
-        None => entries::for_new_kernels(draft, wanted),
+    staged.write(path, edited(&text, &edits))?;
+    match staged.text(DEFAULTS)? {
+        Some(defaults) => of_defaults(staged, &defaults, first, wanted),
+        None => entries::for_new_kernels(staged, wanted),
     }
 }
 
 /// The parameters of kernels to come.
 fn of_defaults(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
     defaults: &str,
     first: &str,
-    wanted: &[Wanted],
+    wanted: &[Parameter],
 ) -> Result<(), BootError> {
     let not_plain = || BootError::NotPlain {
         path: DEFAULTS.to_owned(),
@@ -106,18 +113,18 @@ fn of_defaults(
             let mut changes = line::changes(&own.value, wanted);
             changes.add_to(&own.value);
             let edits = own.in_file(&changes.edits).ok_or_else(not_plain)?;
-            line::edited(defaults, &edits)
+            edited(defaults, &edits)
         }
-        None if draft.is_there(entries::FOR_NEW)? => return entries::for_new_kernels(draft, wanted),
+        None if staged.exists(entries::FOR_NEW)? => return entries::for_new_kernels(staged, wanted),
         None => {
             // What u-boot-update put behind the root file system is what it takes for the parameters.
-            let root = Wanted { name: "root".to_owned(), value: None };
+            let root = Parameter { name: "root".to_owned(), value: None };
             let line = line::merged(&line::merged(first, &[root]), wanted);
             let newline = if defaults.is_empty() || defaults.ends_with('\n') { "" } else { "\n" };
             format!("{defaults}{newline}{VARIABLE}={}\n", shell::quoted(&line))
         }
     };
-    Ok(draft.write(DEFAULTS, text)?)
+    Ok(staged.write(DEFAULTS, text)?)
 }
 
 #[cfg(test)]

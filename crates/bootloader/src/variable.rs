@@ -10,12 +10,15 @@
 //! `/etc/systemd/NAME.conf.d`, which is read after all others.
 
 mod enabled;
-mod ini;
-pub(crate) mod shell;
+mod error;
 
-use crate::boot::line::{Edit, edited};
-use crate::draft::{Draft, DraftError};
-use crate::{Change, Setting, Step, System};
+pub use error::VariableError;
+
+use crate::edit::{Edit, edited};
+use crate::files::Files;
+use crate::staged::{StagedEdit, StagedEdits};
+use crate::systemd::runs_systemd;
+use crate::{ini, shell};
 use std::collections::BTreeMap;
 use whylate_host::{Reading, Tree, Why};
 
@@ -23,50 +26,6 @@ const OWN: &str = "zz-whylate.conf";
 const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` takes it back.\n";
 /// Keys of systemd that gather what is assigned until an empty value begins anew (systemd-system.conf(5)).
 const GATHERED: [&str; 4] = ["CPUAffinity", "DefaultEnvironment", "ManagerEnvironment", "NUMAMask"];
-
-/// Why a variable cannot be set.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VariableError {
-    /// The file is not there, and would mean nothing to anybody.
-    #[error("cannot set {name} in {file}: there is no such file; is what reads it installed?")]
-    NoFile {
-        /// The file.
-        file: String,
-        /// The variable.
-        name: String,
-    },
-    /// The file is written in a way that is not understood.
-    #[error("cannot set {name} in {file}: {why}; set it there by hand")]
-    NotPlain {
-        /// The file.
-        file: String,
-        /// The variable.
-        name: String,
-        /// What is not understood.
-        why: &'static str,
-    },
-    /// No file can hold the value.
-    #[error("cannot set {name} to {value:?}: a value is one line")]
-    NotALine {
-        /// The variable.
-        name: String,
-        /// The value.
-        value: String,
-    },
-    /// A unit cannot be enabled, disabled or masked.
-    #[error("cannot have {unit} {then} at boot: {why}")]
-    Unit {
-        /// Which.
-        unit: String,
-        /// What was to become of it.
-        then: String,
-        /// Why not, and what to do.
-        why: &'static str,
-    },
-    /// A file cannot be read or changed.
-    #[error(transparent)]
-    Draft(#[from] DraftError),
-}
 
 /// The value a variable has in a file: with a section, of `key=value` lines under it, else of shell assignments.
 /// `None`: it is not set there. Of systemd's configuration, what all its files say together.
@@ -136,33 +95,62 @@ fn of_systemd(tree: &Tree, file: &str, name: &str, section: &str, key: &str) -> 
     Ok(Some(values.join(" ")).filter(|value| !value.is_empty()))
 }
 
-/// The steps for the variables and the units at boot among these changes; others are passed over. Who reads a file
-/// is told.
-///
-/// # Errors
-/// If a file cannot be read or not be changed. Nothing has been written then.
-pub fn steps(changes: &[&Change], system: &dyn System) -> Result<Vec<Step>, VariableError> {
-    let running = crate::persist::runs_systemd(system)?;
-    let mut draft = Draft::new(system);
-    for change in changes {
-        let mark = draft.mark();
-        let tell = match &change.setting {
-            Setting::Variable { file, section, name } => {
-                set(&mut draft, file, section.as_deref(), name, change.then.as_deref())?;
-                reader(file)
-            }
-            Setting::UnitEnabled { unit } => {
-                enabled::change(&mut draft, &system.tree(), unit, change.then.as_deref())?;
-                Some(&["systemctl", "daemon-reload"][..])
-            }
-            _ => continue,
-        };
-        draft.label(mark, &[change.setting.to_string()], tell.filter(|_| running));
-    }
-    Ok(draft.into_steps())
+/// A change of a configuration file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigurationChange {
+    /// What changes.
+    pub subject: ConfigurationSubject,
+    /// The new value; `None`: it is taken out.
+    pub value: Option<String>,
+    /// The setting it is for, by name.
+    pub setting: String,
 }
 
-/// Who is told that a file has changed. systemd reads its own anew when it reloads.
+/// What a configuration file decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigurationSubject {
+    /// A variable.
+    Variable {
+        /// The file.
+        file: String,
+        /// The section, in files that have sections.
+        section: Option<String>,
+        /// The variable.
+        name: String,
+    },
+    /// Whether systemd starts a unit at boot: `enabled`, `disabled` or `masked`.
+    UnitAtBoot {
+        /// The unit.
+        unit: String,
+    },
+}
+
+/// The edits that make these changes. The program that reads a file is notified.
+///
+/// # Errors
+/// If a file cannot be read or changed. Nothing has been written then.
+pub fn edits(changes: &[ConfigurationChange], files: &dyn Files) -> Result<Vec<StagedEdit>, VariableError> {
+    let running = runs_systemd(files)?;
+    let mut staged = StagedEdits::new(files);
+    for change in changes {
+        let mark = staged.mark();
+        let value = change.value.as_deref();
+        let notify = match &change.subject {
+            ConfigurationSubject::Variable { file, section, name } => {
+                set(&mut staged, file, section.as_deref(), name, value)?;
+                reader(file)
+            }
+            ConfigurationSubject::UnitAtBoot { unit } => {
+                enabled::change(&mut staged, &files.tree(), unit, value)?;
+                Some(&["systemctl", "daemon-reload"][..])
+            }
+        };
+        staged.label(mark, std::slice::from_ref(&change.setting), notify.filter(|_| running));
+    }
+    Ok(staged.into_edits())
+}
+
+/// The command that makes a file's reader read it again.
 fn reader(file: &str) -> Option<&'static [&'static str]> {
     match file {
         "/etc/default/irqbalance" | "/etc/sysconfig/irqbalance" | "/etc/irqbalance.env" => {
@@ -174,7 +162,7 @@ fn reader(file: &str) -> Option<&'static [&'static str]> {
 }
 
 fn set(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
     file: &str,
     section: Option<&str>,
     name: &str,
@@ -184,10 +172,10 @@ fn set(
         return Err(VariableError::NotALine { name: name.to_owned(), value: value.to_owned() });
     }
     if let (Some(section), Some(stem)) = (section, drop_ins(file)) {
-        return set_in_own(draft, &format!("/etc/systemd/{stem}.d/{OWN}"), section, name, then);
+        return set_in_own(staged, &format!("/etc/systemd/{stem}.d/{OWN}"), section, name, then);
     }
     let no_file = || VariableError::NoFile { file: file.to_owned(), name: name.to_owned() };
-    let text = draft.text(file)?.ok_or_else(no_file)?;
+    let text = staged.text(file)?.ok_or_else(no_file)?;
     let made = match section {
         Some(section) => {
             let values: Vec<String> = then.iter().map(|&value| value.to_owned()).collect();
@@ -199,26 +187,26 @@ fn set(
             why,
         })?,
     };
-    Ok(draft.write(file, made)?)
+    Ok(staged.write(file, made)?)
 }
 
 fn set_in_own(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
     path: &str,
     section: &str,
     name: &str,
     then: Option<&str>,
 ) -> Result<(), VariableError> {
-    let before = draft.text(path)?.unwrap_or_else(|| HEAD.to_owned());
+    let before = staged.text(path)?.unwrap_or_else(|| HEAD.to_owned());
     let mut values: Vec<String> = then.iter().map(|&value| value.to_owned()).collect();
     if GATHERED.contains(&name) && values.iter().any(|value| !value.is_empty()) {
         values.insert(0, String::new());
     }
     let made = ini::set(&before, section, name, &values);
     match ini::says_nothing(&made) && before.starts_with(HEAD) {
-        true if draft.is_there(path)? => Ok(draft.remove(path)?),
+        true if staged.exists(path)? => Ok(staged.remove(path)?),
         true => Ok(()),
-        false => Ok(draft.write(path, made)?),
+        false => Ok(staged.write(path, made)?),
     }
 }
 

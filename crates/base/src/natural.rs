@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares texts, numbers in them by their value.
-pub(crate) fn natural(a: &str, b: &str) -> Ordering {
+pub fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let (first, rest_left) = part(left);

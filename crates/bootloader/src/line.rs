@@ -4,21 +4,16 @@
 //! What the kernel makes of the line: `next_arg()` in lib/cmdline.c (double quotes hold a word together) and
 //! `parse_args()` in kernel/params.c (dashes are underscores; what follows a word `--` is for init).
 
+use crate::edit::{Edit, edited};
 use std::ops::Range;
 
-/// A parameter as it is to be.
+/// A kernel parameter as it is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) name: String,
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
     /// What follows `=`; empty: it has no value; `None`: the parameter is not to be there.
-    pub(crate) value: Option<String>,
-}
-
-/// A piece of text that replaces another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edit {
-    pub(crate) range: Range<usize>,
-    pub(crate) text: String,
+    pub value: Option<String>,
 }
 
 /// What has to be done to a line.
@@ -72,7 +67,7 @@ pub(crate) fn same_name(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(a, b)| plain(a) == plain(b))
 }
 
-impl Wanted {
+impl Parameter {
     /// As it is written on a command line.
     pub(crate) fn written(&self) -> Option<String> {
         let value = self.value.as_deref()?;
@@ -147,7 +142,7 @@ pub(crate) fn place(line: &str) -> (usize, bool) {
 }
 
 /// What makes a line hold what is wanted.
-pub(crate) fn changes(line: &str, wanted: &[Wanted]) -> Changes {
+pub(crate) fn changes(line: &str, wanted: &[Parameter]) -> Changes {
     let words = words(line);
     let own = of_kernel(&words);
     let mut changes = Changes::default();
@@ -204,18 +199,6 @@ fn gap(words: &[Word<'_>], first: usize, last: usize) -> Range<usize> {
     }
 }
 
-/// A text with edits made, which are in order and do not overlap.
-pub(crate) fn edited(text: &str, edits: &[Edit]) -> String {
-    let (mut made, mut done) = (String::with_capacity(text.len()), 0);
-    for edit in edits {
-        made.push_str(&text[done..edit.range.start]);
-        made.push_str(&edit.text);
-        done = edit.range.end;
-    }
-    made.push_str(&text[done..]);
-    made
-}
-
 /// A line with words added at their place.
 pub(crate) fn with(line: &str, missing: &[String]) -> String {
     let mut changes = Changes { edits: Vec::new(), missing: missing.to_vec() };
@@ -253,14 +236,14 @@ impl Changes {
 }
 
 /// A line as it is wanted.
-pub(crate) fn merged(line: &str, wanted: &[Wanted]) -> String {
+pub(crate) fn merged(line: &str, wanted: &[Parameter]) -> String {
     let changes = changes(line, wanted);
     with(&edited(line, &changes.edits), &changes.missing)
 }
 
 /// Several lines that are one command line together (the options of an entry): each is changed, and what is in none
 /// of them is added to the last, or to the one with the words for init.
-pub(crate) fn merged_lines(lines: &[&str], wanted: &[Wanted]) -> Vec<String> {
+pub(crate) fn merged_lines(lines: &[&str], wanted: &[Parameter]) -> Vec<String> {
     let mut made = Vec::new();
     let mut missing: Option<Vec<String>> = None;
     for line in lines {
@@ -279,7 +262,7 @@ pub(crate) fn merged_lines(lines: &[&str], wanted: &[Wanted]) -> Vec<String> {
 }
 
 /// Whether a line already is as it is wanted.
-pub(crate) fn holds(line: &str, wanted: &[Wanted]) -> bool {
+pub(crate) fn holds(line: &str, wanted: &[Parameter]) -> bool {
     changes(line, wanted) == Changes::default()
 }
 
@@ -288,8 +271,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn want(name: &str, value: Option<&str>) -> Wanted {
-        Wanted { name: name.to_owned(), value: value.map(str::to_owned) }
+    fn want(name: &str, value: Option<&str>) -> Parameter {
+        Parameter { name: name.to_owned(), value: value.map(str::to_owned) }
     }
 
     #[test]
@@ -345,7 +328,7 @@ mod tests {
         }
     }
 
-    fn others(line: &str, wanted: &[Wanted]) -> Vec<String> {
+    fn others(line: &str, wanted: &[Parameter]) -> Vec<String> {
         let words = words(line);
         let own = of_kernel(&words);
         let kept = words.iter().enumerate();
@@ -360,9 +343,9 @@ mod tests {
             line in "([a-c_-]{1,2}(=[0-9,\"]{0,3})?[ \t]{1,2}|-- |\"[a-c =]{0,5}\" |console=[a-c]{1} ){0,8}[a-c]?",
             wanted in proptest::collection::vec(("[a-c]|a_b|console", proptest::option::of("[0-9 ]{0,3}")), 1..4),
         ) {
-            let mut wanted: Vec<Wanted> = wanted
+            let mut wanted: Vec<Parameter> = wanted
                 .into_iter()
-                .map(|(name, value)| Wanted { name, value: value.map(|value| value.trim().to_owned()) })
+                .map(|(name, value)| Parameter { name, value: value.map(|value| value.trim().to_owned()) })
                 .collect();
             wanted.sort_by(|a, b| a.name.cmp(&b.name));
             wanted.dedup_by(|a, b| a.name == b.name);
@@ -376,7 +359,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(line in "\\PC*", name in "\\PC{0,4}", value in proptest::option::of("\\PC{0,4}")) {
-            let wanted = [Wanted { name, value }];
+            let wanted = [Parameter { name, value }];
             merged(&line, &wanted);
             merged_lines(&[&line, ""], &wanted);
         }

@@ -1,20 +1,13 @@
 //! Whether a unit of systemd is started at boot, by the links in /etc/systemd/system; systemctl(1) on `enable` and
 //! `mask` says which. Links rather than systemctl, so that what was there comes back as it was.
 
-use super::{VariableError, ini};
-use crate::draft::Draft;
-use crate::unit;
+use super::error::VariableError;
+use crate::ini;
+use crate::staged::StagedEdits;
+use crate::systemd::{UNIT_DIRECTORIES, unit_file};
 use whylate_host::{Tree, Why};
 
 const ETC: &str = "/etc/systemd/system";
-/// Where units are, those that count first (systemd.unit(5)).
-const UNITS: [&str; 5] = [
-    ETC,
-    "/run/systemd/system",
-    "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system",
-    "/lib/systemd/system",
-];
 
 fn unknown(why: &Why) -> bool {
     matches!(why, Why::Missing | Why::NotCollected | Why::NotMounted { .. })
@@ -22,8 +15,8 @@ fn unknown(why: &Why) -> bool {
 
 /// The file of a unit; an instance of a template has the template's.
 fn file(tree: &Tree, unit: &str) -> Result<Option<(String, String)>, Why> {
-    for name in [unit.to_owned(), unit::file_of(unit)] {
-        for directory in UNITS {
+    for name in [unit.to_owned(), unit_file(unit)] {
+        for directory in UNIT_DIRECTORIES {
             let path = format!("{directory}/{name}");
             match tree.text(&path).value {
                 Ok(text) => return Ok(Some((path, text))),
@@ -65,8 +58,8 @@ fn install(text: &str) -> Install {
     Install { wants: words("WantedBy"), requires: words("RequiredBy"), aliases: words("Alias") }
 }
 
-pub(super) fn change(
-    draft: &mut Draft<'_>,
+pub(crate) fn change(
+    staged: &mut StagedEdits<'_>,
     tree: &Tree,
     unit: &str,
     then: Option<&str>,
@@ -80,13 +73,13 @@ pub(super) fn change(
         return Err(refused("a unit has a name such as irqbalance.service"));
     }
     let own = format!("{ETC}/{unit}");
-    let is_masked = draft.link_at(&own)?.as_deref() == Some("/dev/null");
+    let is_masked = staged.link_at(&own)?.as_deref() == Some("/dev/null");
     match then {
         Some("masked") if is_masked => Ok(()),
-        Some("masked") if draft.is_there(&own)? => Err(refused(
+        Some("masked") if staged.exists(&own)? => Err(refused(
             "/etc/systemd/system has a unit of that name, which a mask would replace: disable it instead",
         )),
-        Some("masked") => Ok(draft.link(&own, "/dev/null")?),
+        Some("masked") => Ok(staged.link(&own, "/dev/null")?),
         Some("disabled") => {
             let Ok(links) = wanted_by(tree, unit) else {
                 return Err(refused("the links in /etc/systemd/system cannot be read"));
@@ -94,18 +87,18 @@ pub(super) fn change(
             let text = file(tree, unit).ok().flatten().map(|(_, text)| text).unwrap_or_default();
             let aliases = install(&text).aliases.into_iter().map(|alias| format!("{ETC}/{alias}"));
             for link in links.into_iter().chain(aliases) {
-                if draft.link_at(&link)?.is_some() {
-                    draft.remove(&link)?;
+                if staged.link_at(&link)?.is_some() {
+                    staged.remove(&link)?;
                 }
             }
             if is_masked {
-                draft.remove(&own)?;
+                staged.remove(&own)?;
             }
             Ok(())
         }
         Some("enabled") => {
             if is_masked {
-                draft.remove(&own)?;
+                staged.remove(&own)?;
             }
             let Ok(Some((path, text))) = file(tree, unit) else {
                 return Err(refused("no file of that unit can be read; is it installed?"));
@@ -117,7 +110,7 @@ pub(super) fn change(
             let wants = wants.iter().map(|target| format!("{ETC}/{target}.wants/{unit}"));
             let requires = requires.iter().map(|target| format!("{ETC}/{target}.requires/{unit}"));
             let aliases = aliases.iter().map(|alias| format!("{ETC}/{alias}"));
-            wants.chain(requires).chain(aliases).try_for_each(|link| Ok(draft.link(&link, &path)?))
+            wants.chain(requires).chain(aliases).try_for_each(|link| Ok(staged.link(&link, &path)?))
         }
         _ => Err(refused("it can be enabled, disabled or masked")),
     }

@@ -1,7 +1,7 @@
 //! Files of `[section]` lines and `key=value` lines under them, as systemd's (systemd.syntax(7)): read, and changed
 //! line by line, every other byte kept.
 
-use crate::boot::line::{Edit, edited};
+use crate::edit::{Edit, edited};
 use std::ops::Range;
 
 /// A line that assigns.
@@ -49,13 +49,13 @@ fn lines(text: &str) -> Lines<'_> {
 }
 
 /// Every value of a key, in order.
-pub(super) fn values<'a>(text: &'a str, section: &str, key: &str) -> Vec<&'a str> {
+pub(crate) fn values<'a>(text: &'a str, section: &str, key: &str) -> Vec<&'a str> {
     let all = lines(text).assigned.into_iter();
     all.filter(|line| line.section == section && line.key == key).map(|line| line.value).collect()
 }
 
 /// Gives a key these values and no others, where it is, or at the end of its section; none: it is taken out.
-pub(super) fn set(text: &str, section: &str, key: &str, values: &[String]) -> String {
+pub(crate) fn set(text: &str, section: &str, key: &str, values: &[String]) -> String {
     let found = lines(text);
     let own: Vec<&Line<'_>> =
         found.assigned.iter().filter(|line| line.section == section && line.key == key).collect();
@@ -79,7 +79,7 @@ pub(super) fn set(text: &str, section: &str, key: &str, values: &[String]) -> St
 }
 
 /// Whether anything at all is assigned.
-pub(super) fn says_nothing(text: &str) -> bool {
+pub(crate) fn says_nothing(text: &str) -> bool {
     lines(text).assigned.is_empty()
 }
 

@@ -2,14 +2,17 @@
 //! expands variables in it (`$kernelopts`, `$tuned_params`). kernel-install(8) writes those of new kernels, with
 //! the command line in /etc/kernel/cmdline, or where there is none, that of the running kernel.
 
-use super::line::{self, Edit, Wanted};
-use super::{BootError, closed, detect, names, need, optional};
-use crate::draft::Draft;
-use crate::order::natural;
+use crate::detect;
+use crate::edit::{Edit, edited};
+use crate::error::BootError;
+use crate::line::{self, Parameter};
+use crate::reading::{closed, names, need, optional};
+use crate::staged::StagedEdits;
+use whylate_base::natural;
 use whylate_host::Tree;
 
 /// The command line of kernels to come.
-pub(super) const FOR_NEW: &str = "/etc/kernel/cmdline";
+pub(crate) const FOR_NEW: &str = "/etc/kernel/cmdline";
 
 /// The `options` of an entry: where each line's begin, and what they are.
 fn options(text: &str) -> Vec<(usize, &str)> {
@@ -57,7 +60,7 @@ fn entries(tree: &Tree, directories: &[String]) -> Result<Vec<(String, String)>,
 
 /// The command line of the entry that starts unless another is chosen: what the loader's configuration names, or
 /// else the highest version.
-pub(super) fn configured(
+pub(crate) fn configured(
     tree: &Tree,
     directories: &[String],
     variables: &[(String, String)],
@@ -91,7 +94,7 @@ fn default_entry(tree: &Tree) -> Result<Option<String>, BootError> {
 }
 
 /// A line with `$NAME` and `${NAME}` replaced by what is known of them; of others nothing is left.
-pub(super) fn expanded(line: &str, variables: &[(String, String)]) -> String {
+pub(crate) fn expanded(line: &str, variables: &[(String, String)]) -> String {
     let mut made = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = rest.find('$') {
@@ -113,50 +116,50 @@ pub(super) fn expanded(line: &str, variables: &[(String, String)]) -> String {
 
 /// Changes every usual entry, and what new ones are made from. With `by_variable`, an entry with `$kernelopts` is
 /// given nothing new: that variable was.
-pub(super) fn change(
-    draft: &mut Draft<'_>,
+pub(crate) fn change(
+    staged: &mut StagedEdits<'_>,
     tree: &Tree,
     directories: &[String],
-    wanted: &[Wanted],
+    wanted: &[Parameter],
     by_variable: bool,
 ) -> Result<(), BootError> {
     for (path, _) in entries(tree, directories)? {
-        let Some(text) = draft.text(&path)? else { continue };
+        let Some(text) = staged.text(&path)? else { continue };
         let options = options(&text);
         let lines: Vec<&str> = options.iter().map(|(_, line)| *line).collect();
         lines.iter().try_for_each(|line| closed(&path, line, wanted))?;
         let merged = match by_variable && lines.iter().any(|line| takes_kernelopts(line)) {
-            true => lines.iter().map(|line| line::edited(line, &line::changes(line, wanted).edits)).collect(),
+            true => lines.iter().map(|line| edited(line, &line::changes(line, wanted).edits)).collect(),
             false => line::merged_lines(&lines, wanted),
         };
         let replaced = options.iter().zip(merged);
         let edits: Vec<Edit> =
             replaced.map(|((at, line), text)| Edit { range: *at..at + line.len(), text }).collect();
-        let mut text = line::edited(&text, &edits);
+        let mut text = edited(&text, &edits);
         let line = line::merged("", wanted);
         if options.is_empty() && !line.is_empty() {
             let newline = if text.ends_with('\n') { "" } else { "\n" };
             text.push_str(&format!("{newline}options {line}\n"));
         }
-        draft.write(&path, text)?;
+        staged.write(&path, text)?;
     }
-    for_new_kernels(draft, wanted)
+    for_new_kernels(staged, wanted)
 }
 
 /// Whether an entry takes its command line from GRUB's environment (RHEL 8).
-pub(super) fn takes_kernelopts(line: &str) -> bool {
+pub(crate) fn takes_kernelopts(line: &str) -> bool {
     line::words(line).iter().any(|word| matches!(word.name(), "$kernelopts" | "${kernelopts}"))
 }
 
 /// Whether any entry does.
-pub(super) fn any_takes_kernelopts(tree: &Tree, directories: &[String]) -> Result<bool, BootError> {
+pub(crate) fn any_takes_kernelopts(tree: &Tree, directories: &[String]) -> Result<bool, BootError> {
     let entries = entries(tree, directories)?;
     Ok(entries.iter().any(|(_, text)| options(text).iter().any(|(_, line)| takes_kernelopts(line))))
 }
 
 /// Changes /etc/kernel/cmdline, where there is one. It may have several lines, and comments.
-pub(super) fn for_new_kernels(draft: &mut Draft<'_>, wanted: &[Wanted]) -> Result<(), BootError> {
-    let Some(text) = draft.text(FOR_NEW)? else { return Ok(()) };
+pub(crate) fn for_new_kernels(staged: &mut StagedEdits<'_>, wanted: &[Parameter]) -> Result<(), BootError> {
+    let Some(text) = staged.text(FOR_NEW)? else { return Ok(()) };
     let mut start = 0;
     let mut lines = Vec::new();
     for whole in text.split_inclusive('\n') {
@@ -173,7 +176,7 @@ pub(super) fn for_new_kernels(draft: &mut Draft<'_>, wanted: &[Wanted]) -> Resul
         .zip(line::merged_lines(&only, wanted))
         .map(|((at, line), text)| Edit { range: *at..at + line.len(), text })
         .collect();
-    Ok(draft.write(FOR_NEW, line::edited(&text, &edits))?)
+    Ok(staged.write(FOR_NEW, edited(&text, &edits))?)
 }
 
 #[cfg(test)]

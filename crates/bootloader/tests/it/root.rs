@@ -1,35 +1,25 @@
 //! A machine that is a directory, and what is done to it.
 
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use whylate_bootloader::{FileChange, FileEntry, FileError, FileState, Files, Parameter, StagedEdit};
 use whylate_host::Tree;
-use whylate_tuning::{Action, Cell, Change, Live, Plan, Reasons, Setting, State, Step, System};
 
 pub(crate) struct Root {
     pub(crate) directory: tempfile::TempDir,
-    pub(crate) system: Live,
-}
-
-pub(crate) fn change(setting: Setting, then: Option<&str>) -> Change {
-    Change {
-        setting,
-        now: None,
-        then: then.map(str::to_owned),
-        reasons: Reasons::default(),
-        origin: "a test".to_owned(),
-        note: None,
-    }
 }
 
 /// `isolcpus=2-3`, `threadirqs`, or `-quiet` for one that is not to be there.
-pub(crate) fn parameter(text: &str) -> Change {
+pub(crate) fn parameter(text: &str) -> Parameter {
     let (name, then) = match (text.strip_prefix('-'), text.split_once('=')) {
         (Some(name), _) => (name, None),
         (None, Some((name, value))) => (name, Some(value)),
         (None, None) => (text, Some("")),
     };
-    change(Setting::Parameter { name: name.to_owned() }, then)
+    Parameter { name: name.to_owned(), value: then.map(str::to_owned) }
 }
 
 impl Root {
@@ -41,14 +31,13 @@ impl Root {
             fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
             fs::write(path, text).expect("a file");
         }
-        let system = Live::open(directory.path()).expect("a root");
-        Root { directory, system }
+        Root { directory }
     }
 
     pub(crate) fn link(&self, path: &str, target: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
-        std::os::unix::fs::symlink(target, path).expect("a link");
+        symlink(target, path).expect("a link");
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -59,27 +48,38 @@ impl Root {
         fs::read_to_string(self.path(path)).ok()
     }
 
-    pub(crate) fn tree(&self) -> Tree {
-        self.system.tree()
-    }
-
-    /// Makes the steps; gives the commands, and what undoes it all.
-    pub(crate) fn make(&self, steps: &[Step]) -> (Vec<String>, Vec<(Cell, State)>) {
+    /// Makes the edits; gives the commands, and what undoes it all.
+    pub(crate) fn make(&self, edits: &[StagedEdit]) -> (Vec<String>, Vec<(String, FileEntry)>) {
         let (mut commands, mut before) = (Vec::new(), Vec::new());
-        for step in steps {
-            before.push((step.cell.clone(), self.system.read(&step.cell).expect("its state")));
-            match &step.action {
-                Action::Set(state) => self.system.write(&step.cell, state).expect("it is set"),
-                Action::Make(command) => commands.push(command.join(" ")),
+        for edit in edits {
+            before.push((edit.path.clone(), self.entry(&edit.path).expect("readable")));
+            match &edit.change {
+                FileChange::Set(entry) => self.set(&edit.path, entry),
+                FileChange::Regenerate(command) => commands.push(command.join(" ")),
             }
-            commands.extend(step.tell.iter().map(|tell| tell.join(" ")));
+            commands.extend(edit.notify.iter().map(|command| command.join(" ")));
         }
         (commands, before)
     }
 
-    pub(crate) fn undo(&self, before: &[(Cell, State)]) {
-        for (cell, state) in before.iter().rev() {
-            self.system.write(cell, state).expect("it is put back");
+    pub(crate) fn undo(&self, before: &[(String, FileEntry)]) {
+        before.iter().rev().for_each(|(path, entry)| self.set(path, entry));
+    }
+
+    fn set(&self, path: &str, entry: &FileEntry) {
+        let path = self.path(path);
+        if fs::symlink_metadata(&path).is_ok() {
+            let removed = if path.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) };
+            removed.expect("it is removed");
+        }
+        match entry {
+            FileEntry::Absent => {}
+            FileEntry::Link { target } => symlink(target, path).expect("a link"),
+            FileEntry::Directory { .. } => fs::create_dir(path).expect("a directory"),
+            FileEntry::File(file) => {
+                fs::write(&path, &file.content).expect("a file");
+                fs::set_permissions(path, fs::Permissions::from_mode(file.mode)).expect("its mode");
+            }
         }
     }
 
@@ -127,6 +127,33 @@ fn shell(script: &str, directory: &Path) -> Vec<u8> {
     output.stdout
 }
 
-pub(crate) fn plan(changes: Vec<Change>) -> Plan {
-    Plan { changes, ..Plan::default() }
+impl Files for Root {
+    fn entry(&self, path: &str) -> Result<FileEntry, FileError> {
+        let at = self.path(path);
+        let metadata = match fs::symlink_metadata(&at) {
+            Ok(metadata) => metadata,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(FileEntry::Absent);
+            }
+            Err(error) => return Err(FileError::new(path, error)),
+        };
+        let cannot = |error| FileError::new(path, error);
+        let (mode, uid, gid) = (metadata.mode() & 0o7777, metadata.uid(), metadata.gid());
+        Ok(match metadata.file_type() {
+            kind if kind.is_dir() => FileEntry::Directory { mode, uid, gid },
+            kind if kind.is_symlink() => {
+                let target = fs::read_link(at).map_err(cannot)?.to_string_lossy().into_owned();
+                FileEntry::Link { target }
+            }
+            _ => FileEntry::File(FileState { content: fs::read(at).map_err(cannot)?, mode, uid, gid }),
+        })
+    }
+
+    fn has_command(&self, _name: &str) -> bool {
+        false
+    }
+
+    fn tree(&self) -> Tree {
+        Tree::open(self.directory.path()).expect("a root")
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads shell syntax as far as assignments go; dash(1) says what it is.
 
-use super::{Assignment, Quotes, Script};
+use super::script::{Assignment, Quotes, Script};
 
 /// The assignments in a text.
 pub(crate) fn parse(text: &str) -> Script {

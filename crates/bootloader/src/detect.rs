@@ -4,7 +4,10 @@
 //! unified kernel image StubInfo). Else it is the files that are there, and where there are those of several, what
 //! the loader put on the running kernel's command line: GRUB and syslinux `BOOT_IMAGE=`, systemd-boot `initrd=\`.
 
-use super::{BootError, Loader, firmware, names, optional};
+use crate::error::BootError;
+use crate::firmware;
+use crate::loader::Loader;
+use crate::reading::{names, optional};
 use whylate_host::{Tree, Unread, Why};
 
 const VARIABLES: &str = "/sys/firmware/efi/efivars";
@@ -12,7 +15,7 @@ const VARIABLES: &str = "/sys/firmware/efi/efivars";
 const VENDOR: &str = "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
 /// Where the EFI system partition and the extended boot partition are mounted
 /// (systemd-boot(7), bootctl(1) on --esp-path= and --boot-path=).
-pub(super) const PARTITIONS: [&str; 3] = ["/efi", "/boot", "/boot/efi"];
+pub(crate) const PARTITIONS: [&str; 3] = ["/efi", "/boot", "/boot/efi"];
 const MENUS: [&str; 4] = [
     "/boot/extlinux/extlinux.conf",
     "/boot/extlinux.conf",
@@ -20,7 +23,7 @@ const MENUS: [&str; 4] = [
     "/extlinux/extlinux.conf",
 ];
 
-pub(super) fn loader(tree: &Tree) -> Result<Loader, BootError> {
+pub(crate) fn loader(tree: &Tree) -> Result<Loader, BootError> {
     managed(tree)?;
     let efi = !names(tree, "/sys/firmware/efi")?.is_empty();
     let info = variable(tree, "LoaderInfo");

@@ -6,14 +6,16 @@
 //! file itself. What is there with another value is changed where it stands: which of two counts differs from
 //! parameter to parameter.
 
-use super::super::line::{self, Edit, Wanted};
-use super::super::{BootError, closed, names, optional};
-use crate::draft::Draft;
-use crate::variable::shell::{self, Assignment};
+use crate::edit::{Edit, edited};
+use crate::error::BootError;
+use crate::line::{self, Parameter};
+use crate::reading::{closed, names, optional};
+use crate::shell::{self, Assignment};
+use crate::staged::StagedEdits;
 use std::collections::BTreeSet;
 use whylate_host::Tree;
 
-pub(super) const FILE: &str = "/etc/default/grub";
+pub(crate) const FILE: &str = "/etc/default/grub";
 const DROP_INS: &str = "/etc/default/grub.d";
 /// Ours: read last.
 const OWN: &str = "/etc/default/grub.d/zz-whylate.cfg";
@@ -58,15 +60,19 @@ impl Source {
     }
 }
 
-fn not_plain(path: &str, wanted: &[Wanted], why: &'static str) -> BootError {
+fn not_plain(path: &str, wanted: &[Parameter], why: &'static str) -> BootError {
     let names: Vec<&str> = wanted.iter().map(|want| want.name.as_str()).collect();
     BootError::NotPlain { path: path.to_owned(), name: names.join(", "), why }
 }
 
-fn sources(draft: &Draft<'_>, paths: &[String], wanted: &[Wanted]) -> Result<Vec<Source>, BootError> {
+fn sources(
+    staged: &StagedEdits<'_>,
+    paths: &[String],
+    wanted: &[Parameter],
+) -> Result<Vec<Source>, BootError> {
     let mut sources = Vec::new();
     for path in paths {
-        let Some(text) = draft.text(path)? else { continue };
+        let Some(text) = staged.text(path)? else { continue };
         let script = shell::parse(&text);
         if !script.whole {
             return Err(not_plain(path, wanted, "it ends within quotes"));
@@ -86,7 +92,11 @@ fn reads_drop_ins(tree: &Tree) -> Result<bool, BootError> {
 }
 
 /// Changes what grub-mkconfig reads.
-pub(super) fn change(draft: &mut Draft<'_>, tree: &Tree, wanted: &[Wanted]) -> Result<(), BootError> {
+pub(crate) fn change(
+    staged: &mut StagedEdits<'_>,
+    tree: &Tree,
+    wanted: &[Parameter],
+) -> Result<(), BootError> {
     let drop_ins = reads_drop_ins(tree)?;
     let mut paths = vec![FILE.to_owned()];
     if drop_ins {
@@ -107,17 +117,17 @@ pub(super) fn change(draft: &mut Draft<'_>, tree: &Tree, wanted: &[Wanted]) -> R
             why: "grub.cfg is a script, and a character in it means something there; add it by hand",
         });
     }
-    let before = sources(draft, &paths, wanted)?;
-    let missing = change_in_place(draft, &before, wanted)?;
-    let after = sources(draft, &paths, wanted)?;
+    let before = sources(staged, &paths, wanted)?;
+    let missing = change_in_place(staged, &before, wanted)?;
+    let after = sources(staged, &paths, wanted)?;
     if !missing.is_empty() {
         match drop_ins {
-            true => add_to_own(draft, &after, &missing)?,
-            false => add_to_defaults(draft, &after, &missing, wanted)?,
+            true => add_to_own(staged, &after, &missing)?,
+            false => add_to_defaults(staged, &after, &missing, wanted)?,
         }
     }
-    drop_empty(draft)?;
-    let made = sources(draft, &paths, wanted)?;
+    drop_empty(staged)?;
+    let made = sources(staged, &paths, wanted)?;
     for (file, at) in Source::live(&made) {
         let own = &made[file].assignments[at];
         if !line::changes(&own.value, wanted).edits.is_empty() {
@@ -133,9 +143,9 @@ pub(super) fn change(draft: &mut Draft<'_>, tree: &Tree, wanted: &[Wanted]) -> R
 
 /// Changes every assignment that counts; what none of them has is left over.
 fn change_in_place(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
     sources: &[Source],
-    wanted: &[Wanted],
+    wanted: &[Parameter],
 ) -> Result<Vec<String>, BootError> {
     let mut missing: Vec<String> = line::changes("", wanted).missing;
     let mut edits: Vec<Vec<Edit>> = sources.iter().map(|_| Vec::new()).collect();
@@ -152,7 +162,7 @@ fn change_in_place(
         })?);
     }
     for (source, edits) in sources.iter().zip(edits).filter(|(_, edits)| !edits.is_empty()) {
-        draft.write(&source.path, line::edited(&source.text, &edits))?;
+        staged.write(&source.path, edited(&source.text, &edits))?;
     }
     Ok(missing)
 }
@@ -164,11 +174,11 @@ fn has_init(sources: &[Source], name: &str) -> bool {
     own.any(|own| own.name == name && line::place(&own.value).1)
 }
 
-fn add_to_own(draft: &mut Draft<'_>, sources: &[Source], missing: &[String]) -> Result<(), BootError> {
+fn add_to_own(staged: &mut StagedEdits<'_>, sources: &[Source], missing: &[String]) -> Result<(), BootError> {
     let variable = if has_init(sources, ALWAYS) { ALWAYS } else { USUAL };
     let first = has_init(sources, variable);
     let words = missing.join(" ");
-    let mut text = draft.text(OWN)?.unwrap_or_else(|| HEAD.to_owned());
+    let mut text = staged.text(OWN)?.unwrap_or_else(|| HEAD.to_owned());
     let reference = format!("${variable}");
     let script = shell::parse(&text);
     let own =
@@ -181,22 +191,22 @@ fn add_to_own(draft: &mut Draft<'_>, sources: &[Source], missing: &[String]) -> 
         own.in_file(&[edit])
     });
     match (edits, first) {
-        (Some(edits), _) => text = line::edited(&text, &edits),
+        (Some(edits), _) => text = edited(&text, &edits),
         (None, true) => text.push_str(&format!("{variable}=\"{words} {reference}\"\n")),
         (None, false) => text.push_str(&format!("{variable}=\"{reference} {words}\"\n")),
     }
-    Ok(draft.write(OWN, text)?)
+    Ok(staged.write(OWN, text)?)
 }
 
 fn add_to_defaults(
-    draft: &mut Draft<'_>,
+    staged: &mut StagedEdits<'_>,
     sources: &[Source],
     missing: &[String],
-    wanted: &[Wanted],
+    wanted: &[Parameter],
 ) -> Result<(), BootError> {
     let Some(source) = sources.first() else {
         let text = format!("{HEAD}{USUAL}=\"{}\"\n", missing.join(" "));
-        return Ok(draft.write(FILE, text)?);
+        return Ok(staged.write(FILE, text)?);
     };
     let live = Source::live(sources);
     let sure = |name: &str| {
@@ -211,23 +221,23 @@ fn add_to_defaults(
             let edits = own.in_file(&changes.edits).ok_or_else(|| {
                 not_plain(&source.path, wanted, "its value is put together of several pieces in quotes")
             })?;
-            line::edited(&source.text, &edits)
+            edited(&source.text, &edits)
         }
         None => {
             let newline = if source.text.is_empty() || source.text.ends_with('\n') { "" } else { "\n" };
             format!("{}{newline}{USUAL}=\"{}\"\n", source.text, missing.join(" "))
         }
     };
-    Ok(draft.write(FILE, text)?)
+    Ok(staged.write(FILE, text)?)
 }
 
 /// Our file goes when it has nothing more to say.
-fn drop_empty(draft: &mut Draft<'_>) -> Result<(), BootError> {
-    let Some(text) = draft.text(OWN)? else { return Ok(()) };
+fn drop_empty(staged: &mut StagedEdits<'_>) -> Result<(), BootError> {
+    let Some(text) = staged.text(OWN)? else { return Ok(()) };
     let script = shell::parse(&text);
     let says = |own: &Assignment| own.value.trim() != format!("${}", own.name);
     if text.starts_with(HEAD) && script.whole && !script.assignments.iter().any(says) {
-        draft.remove(OWN)?;
+        staged.remove(OWN)?;
     }
     Ok(())
 }

@@ -1,15 +1,6 @@
-//! The assignments in a file of shell syntax (/etc/default/grub, /etc/default/irqbalance), each with the place of
-//! every character of its value, so that one word of it can be changed and no other byte.
-//!
-//! Nothing is run. What an expansion (`$NAME`, `$(command)`) would give is not known; in a value it stands as it
-//! is written, blanks and quotes in it as `_`, and where it begins or ends with a blank (`${NAME:+$NAME }`) with one. An assignment that may not be made (in an `if`, behind `&&`) is
-//! marked. What the shell makes of quotes: dash(1), sections "Quoting" and "Word Expansions".
+//! Assignments, and where each character of their values is in the file.
 
-mod parser;
-
-pub(crate) use parser::parse;
-
-use crate::boot::line::Edit;
+use crate::edit::{Edit, edited};
 use std::ops::Range;
 
 /// The assignments of a file, in order.
@@ -36,24 +27,24 @@ pub(crate) struct Assignment {
     pub(crate) literal: bool,
     /// The whole assignment, and its value alone, in the file.
     pub(crate) span: Range<usize>,
-    value_span: Range<usize>,
+    pub(super) value_span: Range<usize>,
     /// Of each byte of the value, where it is in the file.
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     /// Where the value ends in the file, within its last quotes.
-    end: (usize, Quotes),
+    pub(super) end: (usize, Quotes),
 }
 
 /// Where a character of a value is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    range: Range<usize>,
+pub(super) struct Place {
+    pub(super) range: Range<usize>,
     /// The whole expansion that it is a character of.
-    whole: Range<usize>,
-    quotes: Quotes,
+    pub(super) whole: Range<usize>,
+    pub(super) quotes: Quotes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quotes {
+pub(super) enum Quotes {
     Bare,
     Single,
     Double,
@@ -92,7 +83,7 @@ impl Assignment {
     pub(crate) fn in_file(&self, edits: &[Edit]) -> Option<Vec<Edit>> {
         let bare = self.literal && self.places.iter().all(|place| place.quotes == Quotes::Bare);
         if bare && self.end.1 == Quotes::Bare && edits.iter().any(|edit| !edit.text.chars().all(is_plain)) {
-            let value = crate::boot::line::edited(&self.value, edits);
+            let value = edited(&self.value, edits);
             return Some(vec![Edit { range: self.value_span.clone(), text: quoted(&value) }]);
         }
         edits.iter().map(|edit| self.one_in_file(edit)).collect()
@@ -142,11 +133,8 @@ impl Assignment {
 }
 
 impl Assignment {
-    fn push(&mut self, c: char, place: Range<usize>, quotes: Quotes) {
+    pub(super) fn push(&mut self, c: char, place: Range<usize>, quotes: Quotes) {
         self.value.push(c);
         self.places.resize(self.value.len(), Place { range: place.clone(), whole: place, quotes });
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,17 +2,19 @@
 
 mod defaults;
 
-use super::line::{self, Wanted};
-use super::{BootError, closed, entries, need, optional};
-use crate::draft::Draft;
-use crate::{Cell, System};
+use crate::entries;
+use crate::error::BootError;
+use crate::files::Files;
+use crate::line::{self, Parameter};
+use crate::reading::{closed, need, optional};
+use crate::staged::StagedEdits;
 use whylate_host::Tree;
 
 /// A GRUB environment block (grub-editenv(1)).
 const BLOCK: usize = 1024;
 
 /// The first command line in grub.cfg: all usual entries have the same.
-pub(super) fn configured(tree: &Tree, cfg: &str) -> Result<(String, String), BootError> {
+pub(crate) fn configured(tree: &Tree, cfg: &str) -> Result<(String, String), BootError> {
     let text = need(tree, cfg)?;
     let variables = set_in(&text);
     let line = text.lines().find_map(kernel_line).unwrap_or_default();
@@ -51,11 +53,11 @@ fn set_in(text: &str) -> Vec<(String, String)> {
 }
 
 fn environment_path(cfg: &str) -> String {
-    format!("{}/grubenv", crate::draft::parent(cfg))
+    format!("{}/grubenv", crate::path::parent(cfg))
 }
 
 /// GRUB's variables: those set in grub.cfg, and those of its environment, which is read later.
-pub(super) fn variables(tree: &Tree, cfg: &str) -> Result<Vec<(String, String)>, BootError> {
+pub(crate) fn variables(tree: &Tree, cfg: &str) -> Result<Vec<(String, String)>, BootError> {
     let mut variables = set_in(&need(tree, cfg)?);
     let environment = optional(tree, &environment_path(cfg))?.unwrap_or_default();
     let lines = environment.lines().filter(|line| !line.starts_with('#'));
@@ -66,7 +68,7 @@ pub(super) fn variables(tree: &Tree, cfg: &str) -> Result<Vec<(String, String)>,
 }
 
 /// TuneD passes parameters through a variable that it writes itself.
-fn without_tuned(tree: &Tree, cfg: &str, wanted: &[Wanted]) -> Result<(), BootError> {
+fn without_tuned(tree: &Tree, cfg: &str, wanted: &[Parameter]) -> Result<(), BootError> {
     for (_, line) in variables(tree, cfg)?.iter().filter(|(name, _)| name == "tuned_params") {
         for want in wanted {
             let there = line::words(line).iter().any(|word| line::same_name(word.name(), &want.name));
@@ -79,22 +81,22 @@ fn without_tuned(tree: &Tree, cfg: &str, wanted: &[Wanted]) -> Result<(), BootEr
 }
 
 /// GRUB with menu entries in grub.cfg.
-pub(super) fn plain(
-    draft: &mut Draft<'_>,
+pub(crate) fn plain(
+    staged: &mut StagedEdits<'_>,
     tree: &Tree,
-    system: &dyn System,
+    files: &dyn Files,
     cfg: &str,
-    wanted: &[Wanted],
+    wanted: &[Parameter],
 ) -> Result<(), BootError> {
     without_tuned(tree, cfg, wanted)?;
-    defaults::change(draft, tree, wanted)?;
-    if draft.mark() == 0 && line::holds(&configured(tree, cfg)?.1, wanted) {
+    defaults::change(staged, tree, wanted)?;
+    if staged.mark() == 0 && line::holds(&configured(tree, cfg)?.1, wanted) {
         return Ok(());
     }
     // Of a directory's root nobody runs a command; that there is one says what has to be run in it.
     let has = |name: &str| -> Result<bool, BootError> {
         let there = |place: &str| optional(tree, &format!("{place}/{name}"));
-        Ok(system.has_command(name) || there("/usr/sbin")?.is_some() || there("/usr/bin")?.is_some())
+        Ok(files.has_command(name) || there("/usr/sbin")?.is_some() || there("/usr/bin")?.is_some())
     };
     let command = if cfg == "/boot/grub/grub.cfg" && has("update-grub")? {
         vec!["update-grub".to_owned()]
@@ -106,34 +108,38 @@ pub(super) fn plain(
         };
         vec![name.to_owned(), "-o".to_owned(), cfg.to_owned()]
     };
-    let path = draft.resolved(cfg)?;
-    draft.make(Cell::File { path }, command);
+    let path = staged.resolved(cfg)?;
+    staged.regenerate(path, command);
     Ok(())
 }
 
 /// GRUB that reads entries: those are changed, what they take from the environment, and what new ones are made of.
-pub(super) fn with_entries(
-    draft: &mut Draft<'_>,
+pub(crate) fn with_entries(
+    staged: &mut StagedEdits<'_>,
     tree: &Tree,
     cfg: &str,
     directory: &str,
-    wanted: &[Wanted],
+    wanted: &[Parameter],
 ) -> Result<(), BootError> {
     without_tuned(tree, cfg, wanted)?;
     let directories = [directory.to_owned()];
     let by_variable =
-        entries::any_takes_kernelopts(tree, &directories)? && change_environment(draft, cfg, wanted)?;
-    entries::change(draft, tree, &directories, wanted, by_variable)?;
+        entries::any_takes_kernelopts(tree, &directories)? && change_environment(staged, cfg, wanted)?;
+    entries::change(staged, tree, &directories, wanted, by_variable)?;
     match optional(tree, defaults::FILE)? {
-        Some(_) => defaults::change(draft, tree, wanted),
+        Some(_) => defaults::change(staged, tree, wanted),
         None => Ok(()),
     }
 }
 
 /// Changes `kernelopts` in the environment; false where it is not there.
-fn change_environment(draft: &mut Draft<'_>, cfg: &str, wanted: &[Wanted]) -> Result<bool, BootError> {
+fn change_environment(
+    staged: &mut StagedEdits<'_>,
+    cfg: &str,
+    wanted: &[Parameter],
+) -> Result<bool, BootError> {
     let path = environment_path(cfg);
-    let Some(text) = draft.text(&path)? else { return Ok(false) };
+    let Some(text) = staged.text(&path)? else { return Ok(false) };
     let Some(start) = text.find("\nkernelopts=").map(|at| at + "\nkernelopts=".len()) else {
         return Ok(false);
     };
@@ -147,7 +153,7 @@ fn change_environment(draft: &mut Draft<'_>, cfg: &str, wanted: &[Wanted]) -> Re
         return Err(BootError::Full { path });
     }
     made.push_str(&"#".repeat(BLOCK - made.len()));
-    draft.write(&path, made)?;
+    staged.write(&path, made)?;
     Ok(true)
 }
 

@@ -1,7 +1,8 @@
 //! Values in all kinds of quotes.
 
 use super::*;
-use crate::boot::line::{Wanted, changes, edited, place};
+use crate::edit::{Edit, edited};
+use crate::line::{Parameter, changes, place};
 use proptest::prelude::*;
 
 fn values(text: &str) -> Vec<(String, String, bool)> {
@@ -42,7 +43,7 @@ fn assignments_are_found() {
 
 /// `isolcpus=2` made of a value, in whatever quotes it is.
 fn isolated(text: &str) -> Option<String> {
-    let wanted = [Wanted { name: "isolcpus".to_owned(), value: Some("2".to_owned()) }];
+    let wanted = [Parameter { name: "isolcpus".to_owned(), value: Some("2".to_owned()) }];
     let script = parse(text);
     let own = &script.assignments[0];
     let mut edits = changes(&own.value, &wanted);
@@ -80,7 +81,7 @@ proptest! {
     fn no_text_panics(text in "[A-C=\"'`$(){}\\\\ \n;&|<#é-]{0,40}|\\PC*") {
         for own in parse(&text).assignments {
             prop_assert_eq!(own.places.len(), own.value.len());
-            let changed = changes(&own.value, &[Wanted { name: "A".into(), value: None }]);
+            let changed = changes(&own.value, &[Parameter { name: "A".into(), value: None }]);
             if let Some(edits) = own.in_file(&changed.edits) {
                 edited(&text, &edits);
             }

@@ -1,0 +1,88 @@
+//! Why kernel parameters cannot be told or changed.
+
+use crate::staged::StageError;
+use whylate_host::Unread;
+
+/// Why the parameters of the next boot cannot be told, or not be changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BootError {
+    /// No boot loader was found that is known here.
+    #[error(
+        "found no boot loader that is known here (GRUB, systemd-boot, extlinux, Raspberry Pi firmware): add the \
+         parameters by hand where your loader has its kernel command line"
+    )]
+    NotFound,
+    /// Several, and nothing says which one starts this machine.
+    #[error(
+        "found {found}, and nothing says which of them starts this machine: remove what is left of the other"
+    )]
+    Ambiguous {
+        /// What was found.
+        found: String,
+    },
+    /// The command line is inside a signed image.
+    #[error(
+        "this machine starts a unified kernel image ({evidence}): its command line is built in, and usually signed; \
+         put the parameters into /etc/kernel/cmdline and build the image anew (kernel-install add, ukify)"
+    )]
+    Unified {
+        /// How that is known.
+        evidence: String,
+    },
+    /// Something else writes the loader's files.
+    #[error("{by} writes the boot loader's files of this machine, and would undo an edit: {instead}")]
+    Managed {
+        /// Who.
+        by: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// A parameter is passed by TuneD.
+    #[error(
+        "TuneD passes {name} with another value ({path}): the kernel would get both; `tuned-adm off`, and plan again"
+    )]
+    Tuned {
+        /// The parameter.
+        name: String,
+        /// Where it is.
+        path: String,
+    },
+    /// A file is written in a way that is not understood.
+    #[error("cannot change {path}: {why}; change {name} there by hand")]
+    NotPlain {
+        /// The file.
+        path: String,
+        /// What is to be changed.
+        name: String,
+        /// What is not understood.
+        why: &'static str,
+    },
+    /// A parameter nobody can write.
+    #[error("cannot pass the kernel parameter {name:?} with the value {value:?}: {why}")]
+    Unwritable {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The command that makes the loader's file is not there.
+    #[error("cannot make {cfg} anew: neither update-grub nor grub-mkconfig nor grub2-mkconfig is installed")]
+    NoCommand {
+        /// GRUB's file.
+        cfg: String,
+    },
+    /// GRUB's environment has a fixed size.
+    #[error("cannot add to {path}: a GRUB environment block holds 1024 bytes, and it would have more")]
+    Full {
+        /// The file.
+        path: String,
+    },
+    /// A file could not be read.
+    #[error("cannot read {}: {}", .0.path, .0.why)]
+    Unread(Unread),
+    /// A file could not be read or cannot be changed.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}

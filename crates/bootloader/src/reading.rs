@@ -1,0 +1,39 @@
+//! Files that the boot loader's configuration is read from.
+
+use crate::error::BootError;
+use crate::line::Parameter;
+use whylate_host::{Tree, Unread, Why};
+
+/// A file's text; `None`: there is none, or nobody knows of one.
+pub(crate) fn optional(tree: &Tree, path: &str) -> Result<Option<String>, BootError> {
+    match tree.text(path).value {
+        Ok(text) => Ok(Some(text)),
+        Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => Ok(None),
+        Err(why) => Err(BootError::Unread(Unread { path: path.to_owned(), why })),
+    }
+}
+
+pub(crate) fn need(tree: &Tree, path: &str) -> Result<String, BootError> {
+    tree.text(path).need().cloned().map_err(BootError::Unread)
+}
+
+/// The names in a directory; none where there is none.
+pub(crate) fn names(tree: &Tree, path: &str) -> Result<Vec<String>, BootError> {
+    match tree.list(path).value {
+        Ok(names) => Ok(names),
+        Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => Ok(Vec::new()),
+        Err(why) => Err(BootError::Unread(Unread { path: path.to_owned(), why })),
+    }
+}
+
+/// An odd double quote makes one word of the rest of a line.
+pub(crate) fn closed(path: &str, line: &str, wanted: &[Parameter]) -> Result<(), BootError> {
+    match line.matches('"').count() % 2 {
+        0 => Ok(()),
+        _ => Err(BootError::NotPlain {
+            path: path.to_owned(),
+            name: wanted.iter().map(|want| want.name.as_str()).collect::<Vec<_>>().join(", "),
+            why: "a double quote on its kernel command line is not closed",
+        }),
+    }
+}
