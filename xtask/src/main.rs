@@ -1,10 +1,13 @@
 //! `cargo xtask`: the project's own commands. `cargo xtask help` lists them.
 
 mod bench;
+mod outcome;
 mod release;
 mod root;
 mod schema;
 mod score;
+mod skips;
+mod suite;
 mod test;
 mod tidy;
 mod tools;

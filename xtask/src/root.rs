@@ -24,6 +24,11 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
+/// Where cargo builds, which no clone contains.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
 /// Whether this is a CI run (`CI` set to something other than empty, `0` or `false`).
 pub(crate) fn in_ci() -> bool {
     env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))

@@ -1,20 +1,15 @@
 //! `cargo xtask test`: the one command a change must pass. Runs every step, whatever failed before it.
 
+use crate::outcome::{Outcome, outcome};
 use crate::score::{self, Quick};
+use crate::skips::Machine;
+use crate::suite::Tests;
 use crate::{root, tidy, tools};
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
-
-/// How a step ended.
-#[derive(Debug, PartialEq, Eq)]
-enum Outcome {
-    Passed,
-    Failed(String),
-    Skipped(String),
-}
 
 struct Step {
     name: &'static str,
@@ -36,18 +31,18 @@ impl fmt::Display for Step {
 
 /// Runs all steps; `false` if one failed.
 pub(crate) fn run(root: &Path) -> Result<bool> {
-    for limit in tools::limits() {
-        println!("xtask: {limit}");
-    }
+    let mut installs = false;
+    let mut tests = Tests::default();
     let steps = [
-        step("tools", tool_step),
+        step("tools", || tool_step(&mut installs)),
         step("format", || component(root, "fmt", "rustfmt", &["fmt", "--all", "--check"])),
         step("clippy", || {
             let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
             component(root, "clippy", "clippy", &arguments)
         }),
         step("test", || {
-            outcome(root::cargo(root).args(["test", "--workspace", "--locked", "--no-fail-fast"]))
+            tests = Tests::run(root);
+            tests.outcome(root::in_ci().then(|| Machine::this(installs)))
         }),
         step("doc", || {
             // Private items too: most modules are private, and their links rot as fast.
@@ -73,6 +68,10 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     for step in &steps {
         println!("  {step}");
     }
+    for skip in &tests.skips {
+        println!("  skipped: {}: {}", skip.name, skip.reason);
+    }
+    println!("xtask: tests: {tests}");
     Ok(passed(&steps))
 }
 
@@ -88,12 +87,13 @@ fn step(name: &'static str, work: impl FnOnce() -> Outcome) -> Step {
 }
 
 /// A missing tool is never a failure of the tree: what cannot go without it fails by itself.
-fn tool_step() -> Outcome {
-    let missing = tools::provide();
-    for tool in &missing {
+fn tool_step(installs: &mut bool) -> Outcome {
+    let provided = tools::provide();
+    *installs = provided.installs;
+    for tool in &provided.missing {
         println!("{tool}");
     }
-    let names: Vec<&str> = missing.iter().map(|tool| tool.program).collect();
+    let names: Vec<&str> = provided.missing.iter().map(|tool| tool.program).collect();
     if names.is_empty() { Outcome::Passed } else { Outcome::Skipped(format!("no {}", names.join(", no "))) }
 }
 
@@ -111,18 +111,6 @@ fn component(root: &Path, subcommand: &str, name: &str, arguments: &[&str]) -> O
 fn absent(component: &str, in_ci: bool) -> Outcome {
     let why = format!("{component} is not installed: rustup component add {component}");
     if in_ci { Outcome::Failed(why) } else { Outcome::Skipped(why) }
-}
-
-fn outcome(command: &mut Command) -> Outcome {
-    match command.status() {
-        Ok(status) if status.success() => Outcome::Passed,
-        Ok(status) => Outcome::Failed(status.to_string()),
-        Err(error) => Outcome::Failed(format!("{} could not be started: {error}", display(command))),
-    }
-}
-
-fn display(command: &Command) -> String {
-    command.get_program().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -152,12 +140,5 @@ mod tests {
         assert_eq!(ended(Outcome::Passed).to_string(), "format   ok          1.2 s");
         let failed = ended(Outcome::Failed("exit status: 1".into())).to_string();
         assert_eq!(failed, "format   FAILED      1.2 s  exit status: 1");
-    }
-
-    #[test]
-    fn a_command_fails_by_its_status_and_by_not_being_there() {
-        assert_eq!(outcome(&mut Command::new("true")), Outcome::Passed);
-        assert!(matches!(outcome(&mut Command::new("false")), Outcome::Failed(_)));
-        assert!(matches!(outcome(&mut Command::new("no-such-program-anywhere")), Outcome::Failed(_)));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::fmt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program and what goes without it. Displayed, it says so, and how to get it.
@@ -19,7 +18,7 @@ impl fmt::Display for Tool {
     }
 }
 
-const TOOLS: [Tool; 3] = [
+const TOOLS: [Tool; 4] = [
     Tool {
         program: "gcc",
         package: "gcc libc6-dev",
@@ -28,7 +27,12 @@ const TOOLS: [Tool; 3] = [
     Tool {
         program: "trace-cmd",
         package: "trace-cmd",
-        without: "the tests that compare our decoder and our recordings with trace-cmd's skip themselves",
+        without: "the tests that compare our decoder and our recordings with trace-cmd's are skipped",
+    },
+    Tool {
+        program: "chromium",
+        package: "chromium",
+        without: "the tests that load a report in a browser are skipped",
     },
     Tool {
         program: "qemu-system-x86_64",
@@ -42,14 +46,25 @@ pub(crate) fn found(program: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
-/// Installs what the tests use and this machine lacks, where that is allowed; returns what is still missing.
-pub(crate) fn provide() -> Vec<&'static Tool> {
-    let missing = missing();
-    if missing.is_empty() || !rustix::process::geteuid().is_root() || !found("apt-get") {
-        return missing;
+/// What is missing after all that may be installed is installed, and whether it could have been.
+pub(crate) struct Provided {
+    pub(crate) missing: Vec<&'static Tool>,
+    /// As root, with apt and its servers: what a test misses then, a machine like this one can have.
+    pub(crate) installs: bool,
+}
+
+/// Installs what the tests use and this machine lacks, where that is allowed.
+pub(crate) fn provide() -> Provided {
+    let may_install = rustix::process::geteuid().is_root() && found("apt-get");
+    if missing().is_empty() || !may_install {
+        return Provided { missing: missing(), installs: missing().is_empty() };
     }
-    install(missing.iter().flat_map(|tool| tool.package.split(' ')));
-    self::missing()
+    let updated = apt_get(&["update"]);
+    // One by one: a package that cannot be had must not keep the others out.
+    for tool in missing() {
+        install(tool.package.split(' '));
+    }
+    Provided { missing: missing(), installs: updated }
 }
 
 /// Whether `program` is there; installs the Debian package that has it, where it is not and that is allowed.
@@ -58,17 +73,6 @@ pub(crate) fn provided(program: &str, package: &'static str) -> bool {
         install([package]);
     }
     found(program)
-}
-
-/// What this machine does not let the live tests do, one line each; they skip themselves.
-pub(crate) fn limits() -> Vec<&'static str> {
-    let mut limits = Vec::new();
-    if !rustix::process::geteuid().is_root() {
-        limits.push("not root: the tests that record or use real-time priorities skip themselves");
-    } else if !Path::new("/sys/kernel/tracing").is_dir() && !Path::new("/sys/kernel/debug").is_dir() {
-        limits.push("this kernel has no tracefs: the tests that record skip themselves");
-    }
-    limits
 }
 
 fn missing() -> Vec<&'static Tool> {

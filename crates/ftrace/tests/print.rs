@@ -9,6 +9,7 @@ use std::process::Command;
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::format::EventFormat;
 use whylate_ftrace::print::{Lines, Mode, Printer};
+use whylate_testing::Need;
 
 const KALLSYMS: &str = "ffffffff81000000 T first\nffffffff81000100 T second\nffffffff81000200 T third\n\
     ffffffff81000300 T _end\n";
@@ -30,7 +31,9 @@ fn report(path: &Path, options: &[&str]) -> Option<String> {
         version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let number = version.split_once("version ").map_or("", |(_, number)| number);
     if !["2.", "3.0", "3.1", "3.2"].iter().any(|known| number.starts_with(known)) {
-        println!("skipped: no trace-cmd before 3.3, whose lines have a column more (`{}`)", number.trim());
+        let reason = format!("no trace-cmd before 3.3, whose lines have a column more (`{}`)", number.trim());
+        let need = if number.is_empty() { Need::Program } else { Need::Machine };
+        whylate_testing::skip(need, reason);
         return None;
     }
     common::ask::trace_cmd_report(path, options)

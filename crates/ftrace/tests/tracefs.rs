@@ -8,11 +8,12 @@ use std::time::Duration;
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Pages, write_file};
 use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_stale, wait_for_pages};
+use whylate_testing::{Need, skip};
 
 /// Tracefs, where this user may make an instance in it.
 fn tracefs_available() -> Option<Tracefs> {
     let tried = Tracefs::open().and_then(|tracefs| Instance::create(&tracefs).map(|_| tracefs));
-    tried.map_err(|error| println!("skipped: {error}")).ok()
+    tried.map_err(|error| skip(Need::Tracefs, error)).ok()
 }
 
 /// Every CPU's pages of an instance that is switched off.
@@ -100,7 +101,7 @@ fn larger_pages_are_read_whole() {
     let Some(tracefs) = tracefs_available() else { return };
     let mut instance = Instance::create(&tracefs).expect("instance");
     if fs::write(instance.path().join("buffer_subbuf_size_kb"), "16").is_err() {
-        println!("skipped: this kernel's ring-buffer pages have one size");
+        skip(Need::Machine, "this kernel's ring-buffer pages have one size");
         return;
     }
     assert_eq!(instance.page_layout().expect("layout").size, 16384);
@@ -212,11 +213,11 @@ fn where_it_is_not_mounted_it_is_mounted_for_this_process_alone() {
         .env("WHYLATE_TEST_NO_TRACEFS", "1")
         .output();
     let Ok(output) = child else {
-        println!("skipped: unshare is not installed");
+        skip(Need::Program, "unshare is not installed");
         return;
     };
     if output.status.code() == Some(77) {
-        println!("skipped: tracefs cannot be unmounted in a namespace of its own here");
+        skip(Need::Machine, "tracefs cannot be unmounted in a mount namespace here");
         return;
     }
     let text =

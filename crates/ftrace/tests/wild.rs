@@ -9,6 +9,7 @@ use std::process::Command;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Event, EventKind, EventSource, KindSet, Quality, TraceInfo, drain};
 use whylate_ftrace::dat::{DatError, TraceFile};
+use whylate_testing::{Need, skip};
 
 fn open(bytes: Vec<u8>) -> TraceFile {
     TraceFile::from_bytes(bytes).expect("opens")
@@ -88,8 +89,7 @@ fn times_are_shifted_as_the_file_says() {
 /// `trace-cmd report` shifts the times in the same way, where it is installed.
 #[test]
 fn trace_cmd_shifts_them_alike() {
-    if Command::new("trace-cmd").arg("--version").output().is_err() {
-        println!("skipped: no trace-cmd");
+    if !whylate_testing::has_program("trace-cmd") {
         return;
     }
     let machine = Machine::PC;
@@ -108,7 +108,7 @@ fn trace_cmd_shifts_them_alike() {
         let text = String::from_utf8_lossy(&report.stdout);
         let theirs: Vec<(u32, i64)> = text.lines().filter_map(time_of).collect();
         if !report.status.success() || theirs.is_empty() {
-            println!("skipped: trace-cmd gave nothing ({})", report.status);
+            skip(Need::Machine, format_args!("in part: trace-cmd printed nothing ({})", report.status));
             continue;
         }
         let typed = events.iter().filter(|event| !matches!(event.kind, EventKind::Lost { .. }));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use whylate_base::{Cpu, Ns, Policy, Tid};
 use whylate_events::{Damage, Event, EventKind, EventSource, Fact, KindSet, TraceInfo};
 use whylate_intake::{from_reader, open};
+use whylate_testing::{Need, skip};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -28,7 +29,7 @@ fn shared(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("skipped: {} is not here", path.display());
+    skip(Need::Recordings, format_args!("{} does not exist", path.display()));
     None
 }
 

@@ -10,13 +10,14 @@ use whylate_events::{
     TraceInfo,
 };
 use whylate_intake::{from_reader, open};
+use whylate_testing::{Need, skip};
 
 /// Every trace.dat of the shared recordings, which are not part of the project.
 fn recordings() -> Vec<PathBuf> {
     let root = std::env::var_os("WHYLATE_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces"), PathBuf::from);
     let Ok(directory) = std::fs::read_dir(&root) else {
-        eprintln!("skipped: {} is not here", root.display());
+        skip(Need::Recordings, format_args!("{} does not exist", root.display()));
         return Vec::new();
     };
     let mut paths: Vec<_> = directory.flatten().map(|entry| entry.path()).collect();
@@ -31,7 +32,7 @@ fn report(path: &Path, options: &[&str]) -> Option<(Vec<Event>, TraceInfo)> {
     for _ in 0..5 {
         let output = Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
         let Ok(output) = output else {
-            eprintln!("skipped: trace-cmd is not installed");
+            skip(Need::Program, "trace-cmd is not installed");
             return None;
         };
         if !output.stdout.is_empty() {

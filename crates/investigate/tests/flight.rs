@@ -7,13 +7,14 @@ use whylate_base::{Ns, Tid};
 use whylate_events::{EventKind, EventSource, KindSet};
 use whylate_investigate::flight::{Capture, FlightRecorder};
 use whylate_sys::Clock;
+use whylate_testing::{Need, skip};
 
 /// A recorder with buffers of this size, or the reason to skip.
 fn recorder(buffer_kib: u64) -> Option<FlightRecorder> {
     match FlightRecorder::start(Some(buffer_kib)) {
         Ok(recorder) => Some(recorder),
         Err(error) => {
-            println!("skipped: {error}");
+            skip(Need::Tracefs, error);
             None
         }
     }
@@ -59,9 +60,7 @@ fn a_capture_shows_what_happened_then() {
     assert!(events.info().damage.is_empty(), "{:?}", events.info().damage);
     assert_eq!(events.info().clock.as_deref(), Some("mono"));
     if lost {
-        println!(
-            "skipped in part: the machine was so busy that the kernel overwrote events; {slept} sleeps seen"
-        );
+        skip(Need::Machine, format_args!("in part: the kernel overwrote events; {slept} sleeps seen"));
     } else {
         assert!(slept >= 10, "{slept} of 10 sleeps");
     }

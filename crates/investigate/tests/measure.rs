@@ -8,6 +8,7 @@ use whylate_investigate::measure::{
 };
 use whylate_ledger::Cause;
 use whylate_probes::{Lacking, Probe, ProbeError};
+use whylate_testing::{Need, skip};
 
 fn run(options: &MeasureOptions) -> MeasureReport {
     measure(options, &AtomicBool::new(false), &mut |_| {}).expect("measure")
@@ -42,10 +43,10 @@ fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
                 || report.findings.iter().any(|finding| finding.code == Cause::TraceLoss.code());
             assert!(explained || lost, "{:?}", report.spikes);
             if !explained {
-                println!("skipped in part: the kernel overwrote the events of all spikes");
+                skip(Need::Machine, "in part: the kernel overwrote the events of all spikes");
             }
         }
-        state => println!("skipped in part: {state:?}"),
+        state => skip(Need::Tracefs, format_args!("in part: {state:?}")),
     }
     for spike in &report.spikes {
         let Ok(activation) = &spike.answer else { continue };

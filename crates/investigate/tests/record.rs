@@ -14,6 +14,7 @@ use whylate_events::{FACT_PREFIX, Fact};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::tracefs::{Instance, Tracefs};
 use whylate_investigate::record::{RecordError, RecordOptions, RecordReport, SessionOptions, Stop, record};
+use whylate_testing::Need;
 
 /// Tracefs, where this user may make an instance in it. One test at a time: each looks at
 /// what is left of this process's instances.
@@ -21,7 +22,7 @@ fn tracefs_available() -> Option<(Tracefs, MutexGuard<'static, ()>)> {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let tried = Tracefs::open().and_then(|tracefs| Instance::create(&tracefs).map(|_| tracefs));
-    tried.map_err(|error| println!("skipped: {error}")).ok().map(|tracefs| (tracefs, guard))
+    tried.map_err(|error| whylate_testing::skip(Need::Tracefs, error)).ok().map(|tracefs| (tracefs, guard))
 }
 
 fn instances(tracefs: &Tracefs, pid: u32) -> Vec<String> {
@@ -129,7 +130,9 @@ fn the_cpus_of_a_followed_thread_are_written_when_they_change() {
     // It is started with this thread's CPUs, and binds itself before it becomes `sleep`.
     let options = options(directory.path(), &["taskset", "-c", &cpu.to_string(), "sleep", "1"]);
     let report = match record(&options, &Stop::default()) {
-        Err(RecordError::Command { why, .. }) => return println!("skipped: no taskset: {why}"),
+        Err(RecordError::Command { why, .. }) => {
+            return whylate_testing::skip(Need::Program, format_args!("taskset: {why}"));
+        }
         report => report.expect("recorded"),
     };
     let file = TraceFile::open(&report.path).expect("opens");
@@ -155,8 +158,7 @@ fn the_cpus_of_a_followed_thread_are_written_when_they_change() {
 #[test]
 fn trace_cmd_lists_as_many_events() {
     let Some((_, _one)) = tracefs_available() else { return };
-    if Command::new("trace-cmd").arg("--version").output().is_err() {
-        println!("skipped: trace-cmd is not installed");
+    if !whylate_testing::has_program("trace-cmd") {
         return;
     }
     let directory = tempfile::tempdir().expect("directory");

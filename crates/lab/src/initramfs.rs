@@ -232,7 +232,7 @@ mod tests {
         let own = std::env::current_exe().expect("path");
         let mut files = Initramfs::new();
         if !is_dynamic(&own).expect("readable") {
-            return eprintln!("skipped: this test is a static program");
+            return whylate_testing::skip(whylate_testing::Need::Machine, "this test is a static program");
         }
         files.add(&own, "/bin/test").expect("runs here");
         for library in libraries::of_program(&own).expect("runs here") {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_probes::{Counts, CpuUnusable, Ipc, Kind, Lacking, Probe, ProbeError, ProbeResult, Timer, Waker};
+use whylate_testing::{Need, skip};
 
 fn allowed() -> CpuSet {
     whylate_sys::getaffinity(Tid(0)).expect("affinity")
@@ -49,7 +50,7 @@ fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
             let running = match probe.start() {
                 Ok(running) => running,
                 Err(ProbeError::Sys(error)) if by == Ipc::Mq => {
-                    println!("skipped: {error}");
+                    skip(Need::Machine, format_args!("in part: {error}"));
                     continue;
                 }
                 Err(error) => panic!("{by:?}: {error}"),
@@ -79,7 +80,7 @@ fn a_spinning_thread_sees_its_gaps() {
         }
         Err(ProbeError::Gap { reading, enough, .. }) => {
             assert!(reading < enough && enough > gap);
-            return println!("skipped: the clock is slow to read");
+            return skip(Need::Machine, "the clock is slow to read");
         }
         Err(error) => panic!("{error}"),
     };

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use whylate_base::{CpuSet, Ns, Tid};
 use whylate_probes::{Ipc, Kind, Lacking, Probe, ProbeError, Timer, Waker, Workload};
 use whylate_sys::{CountingAllocator, allocator_calls, gettid};
+use whylate_testing::{Need, skip};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -40,9 +41,13 @@ fn quiet(probe: Probe) {
     let mut running = match (Probe { threshold: Some(threshold), ..probe }).start() {
         Ok(running) => running,
         // Message queues may be used up, or not in this kernel.
-        Err(ProbeError::Sys(error)) if error.call() == "mq_open" => return println!("skipped: {error}"),
+        Err(ProbeError::Sys(error)) if error.call() == "mq_open" => {
+            return skip(Need::Machine, format_args!("in part: {error}"));
+        }
         // Few kernels have it, and it takes root.
-        Err(error) if matches!(kind, Kind::Timerlat(_)) => return println!("skipped: {error}"),
+        Err(error) if matches!(kind, Kind::Timerlat(_)) => {
+            return skip(Need::Machine, format_args!("in part: {error}"));
+        }
         Err(error) => panic!("{kind}: {error}"),
     };
     let until = Instant::now() + Duration::from_secs(20);

@@ -104,7 +104,7 @@ mod tests {
             Ok(queue) => queue,
             Err(error) => {
                 assert!([libc::ENOSYS, libc::ENOSPC, libc::EMFILE].contains(&error.errno()), "{error}");
-                println!("skipped: {error}");
+                whylate_testing::skip(whylate_testing::Need::Machine, error);
                 return;
             }
         };

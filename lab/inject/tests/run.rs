@@ -12,7 +12,7 @@ fn label(arguments: &[&str]) -> Option<Value> {
         .expect("the program starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     if errors.contains("Operation not permitted") || errors.contains("Cannot allocate memory") {
-        println!("skipped: {arguments:?}: {errors}");
+        whylate_testing::skip(whylate_testing::Need::Root, format_args!("{arguments:?}: {errors}"));
         return None;
     }
     assert!(output.status.success(), "{arguments:?}: {errors}");

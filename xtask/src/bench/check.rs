@@ -37,7 +37,7 @@ struct Row {
 impl Check {
     pub(super) fn run(&self, root: &Path) -> Result<()> {
         let whylate = crate::release::whylate(root, &[])?;
-        let directory = super::target(root).join("bench");
+        let directory = crate::root::target(root).join("bench");
         fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
         let server = directory.join(format!("server-{}-{}", self.cpus, self.irqs));
         server::make(&server, self.cpus, self.irqs)?;

@@ -66,7 +66,7 @@ impl Measure {
             bail!("there is no cyclictest to compare with: apt-get install rt-tests, as root");
         }
         let whylate = crate::release::whylate(root, &[])?;
-        let directory = super::target(root).join("bench");
+        let directory = crate::root::target(root).join("bench");
         fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
         if let Some(kernel) = &self.lab {
             return guest::compare(&whylate, kernel, self.seconds, self.interval, &directory);

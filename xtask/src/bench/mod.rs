@@ -8,7 +8,7 @@ mod storm;
 
 use anyhow::Result;
 use clap::Subcommand;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The benches.
 #[derive(Subcommand)]
@@ -33,9 +33,4 @@ impl Bench {
             Bench::Measure(measure) => measure.run(root),
         }
     }
-}
-
-/// Where cargo builds, which no clone contains.
-fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }

@@ -52,7 +52,7 @@ impl Read {
                     self.compare(&whylate, &file, &recording)?;
                 }
                 let seconds = Duration::from_secs(2);
-                if self.alone { Ok(()) } else { perf::compare(&whylate, &super::target(root), seconds) }
+                if self.alone { Ok(()) } else { perf::compare(&whylate, &crate::root::target(root), seconds) }
             }
         }
     }
@@ -110,7 +110,7 @@ impl Reader {
 
 /// Records a storm for as long as one second's worth says that the wanted number takes.
 fn record(whylate: &Path, root: &Path, events: u64) -> Result<(PathBuf, Recording)> {
-    let directory = super::target(root).join("bench");
+    let directory = crate::root::target(root).join("bench");
     fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
     let file = directory.join("storm.dat");
     let second = record_storm(whylate, &file, Duration::from_secs(1))?;

@@ -2,6 +2,7 @@
 
 use super::Violation;
 use super::crates::{self, Crate};
+use super::manifest::Dependency;
 use super::tree::Tree;
 
 /// Where a crate stands.
@@ -10,10 +11,13 @@ enum Place {
     On(u8, u8),
     /// Beside the house: uses these, and nobody uses it.
     Beside(&'static [&'static str]),
+    /// For tests alone: every crate may have it as a dev-dependency, those beside the house as they say.
+    Tests,
 }
 
 /// The house. The one place that says who stands where.
-const HOUSE: [(&str, Place); 20] = [
+const HOUSE: &[(&str, Place)] = &[
+    ("whylate-testing", Place::Tests),
     ("whylate-base", Place::On(1, 0)),
     ("whylate-events", Place::On(1, 1)),
     ("whylate-sys", Place::On(1, 1)),
@@ -33,7 +37,7 @@ const HOUSE: [(&str, Place); 20] = [
     ("whylate-lab", Place::On(4, 0)),
     ("whylate-inject", Place::Beside(&["whylate-base", "whylate-sys"])),
     ("whylate-fuzz", Place::Beside(&["whylate-base", "whylate-events", "whylate-ftrace", "whylate-intake"])),
-    ("xtask", Place::Beside(&["whylate-report", "whylate-ledger"])),
+    ("xtask", Place::Beside(&["whylate-report", "whylate-ledger", "whylate-testing"])),
 ];
 
 fn place(name: &str) -> Option<&'static Place> {
@@ -55,7 +59,7 @@ fn of_crate(user: &Crate<'_>, crates: &[Crate<'_>]) -> Vec<Violation> {
     let used = user.dependencies.iter().filter(|used| ours(used.package));
     // For its tests a crate may switch a feature of its own on.
     let used = used.filter(|used| !(used.dev && used.package == user.name));
-    used.filter(|used| !allowed(place_of_user, used.package))
+    used.filter(|used| !allowed(place_of_user, used))
         .map(|used| {
             let wrong =
                 format!("{} may not use {}: it does not stand on a lower floor", user.name, used.package);
@@ -65,13 +69,14 @@ fn of_crate(user: &Crate<'_>, crates: &[Crate<'_>]) -> Vec<Violation> {
         .collect()
 }
 
-fn allowed(user: &Place, used: &str) -> bool {
-    match (user, place(used)) {
+fn allowed(user: &Place, used: &Dependency<'_>) -> bool {
+    match (user, place(used.package)) {
+        (_, Some(Place::Tests)) if used.dev => true,
         (Place::On(floor, step), Some(Place::On(floor_of_used, step_of_used))) => {
             (floor_of_used, step_of_used) < (floor, step)
         }
-        (Place::Beside(may_use), _) => may_use.contains(&used),
-        (Place::On(..), _) => false,
+        (Place::Beside(may_use), _) => may_use.contains(&used.package),
+        (Place::On(..) | Place::Tests, _) => false,
     }
 }
 
@@ -103,9 +108,18 @@ mod tests {
             ("whylate", "whylate-inject", false),
             ("xtask", "whylate-report", true),
             ("xtask", "whylate-sys", false),
+            ("whylate-sys", "whylate-testing", false),
+            ("whylate-testing", "whylate-base", false),
         ] {
             assert_eq!(house(user, used).is_empty(), fine, "{user} -> {used}");
         }
+    }
+
+    #[test]
+    fn what_is_for_tests_alone_is_a_dev_dependency() {
+        let user =
+            "[package]\nname = \"whylate-base\"\n[dev-dependencies]\nwhylate-testing.workspace = true\n";
+        assert_eq!(check(&Tree::of(&[("crates/x/Cargo.toml", user)])), []);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::support::run::{fixture, whylate};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use whylate_testing::Need;
 
 fn explain(file: &Path, options: &[&str]) -> (Option<i32>, Value) {
     let arguments = ["explain", "--json"].map(OsStr::new).into_iter().chain([file.as_os_str()]);
@@ -280,7 +281,7 @@ fn shared() -> Option<PathBuf> {
     if directory.is_dir() {
         return Some(directory);
     }
-    println!("skipped: no shared recordings in {}", directory.display());
+    whylate_testing::skip(Need::Recordings, format_args!("no shared recordings in {}", directory.display()));
     None
 }
 

@@ -5,6 +5,7 @@ use crate::support::run::{command, ended};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use whylate_testing::Need;
 
 #[test]
 fn the_state_of_this_machine_has_all_groups() {
@@ -43,7 +44,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
 #[test]
 fn a_disk_keeps_what_was_written() {
     if std::env::var_os("WHYLATE_TEST_DISK").is_none() {
-        println!("skipped: it boots a machine with a disk; set WHYLATE_TEST_DISK=1");
+        whylate_testing::skip(Need::Request, "it boots a machine with a disk; set WHYLATE_TEST_DISK=1");
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use whylate_testing::Need;
 
 const KERNEL: &str = "6.12-rt";
 
@@ -25,7 +26,7 @@ impl Lab {
     /// None, with the reason printed, where no guests are to be booted.
     fn new() -> Option<Lab> {
         if std::env::var_os("WHYLATE_TEST_LAB").is_none() {
-            println!("skipped: it boots a guest; set WHYLATE_TEST_LAB=1");
+            whylate_testing::skip(Need::Request, "it boots a guest; set WHYLATE_TEST_LAB=1");
             return None;
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use whylate_base::{Cpu, CpuSet, Ns, Tid};
 use whylate_sys::{Clock, SchedParams, SysError, getaffinity, now, setaffinity, setattr, sleep_until};
+use whylate_testing::Need;
 
 const VICTIM: &str = "the-victim";
 const ROGUE: &str = "the-rogue";
@@ -50,7 +51,7 @@ fn periodic(
 
 fn may_use_fifo() -> bool {
     let tried = thread::spawn(|| setattr(Tid(0), &SchedParams::fifo(60))).join().expect("no panic");
-    tried.map_err(|error| println!("skipped: {error}")).is_ok()
+    tried.map_err(|error| whylate_testing::skip(Need::Root, error)).is_ok()
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use whylate_testing::Need;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -70,7 +71,7 @@ fn a_kept_run_has_its_traces_which_explain_opens() {
     let groups: i64 = list(&document["groups"]).iter().map(|group| number(&group["count"])).sum();
     assert_eq!(groups as usize, list(&document["spikes"]).len(), "without a threshold, those listed");
     if document["trace"]["state"] != "recorded" {
-        println!("skipped in part: {}", document["trace"]);
+        whylate_testing::skip(Need::Tracefs, format_args!("in part: {}", document["trace"]));
         return;
     }
     for spike in list(&document["spikes"]) {
@@ -107,7 +108,12 @@ fn a_full_disk_is_said_and_measuring_goes_on() {
         Command::new("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]).output();
     let run = match output.map(ended) {
         Ok(run) if !run.stderr.contains("unshare:") && !run.stderr.contains("mount:") => run,
-        other => return println!("skipped: no mount namespace for this user: {other:?}"),
+        other => {
+            return whylate_testing::skip(
+                Need::Root,
+                format_args!("no mount namespace for this user: {other:?}"),
+            );
+        }
     };
     assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
     assert!(run.stdout.contains("could not be saved"), "{run:#?}");

@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use whylate_testing::Need;
 
 #[test]
 fn every_file_has_the_same_samples_as_the_report() {
@@ -100,7 +101,7 @@ fn on_a_terminal(options: &str) -> Option<String> {
     match script {
         Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
         Err(error) => {
-            println!("skipped: script: {error}");
+            whylate_testing::skip(Need::Program, format_args!("script: {error}"));
             None
         }
     }

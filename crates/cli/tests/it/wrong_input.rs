@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tempfile::TempDir;
+use whylate_testing::Need;
 
 fn explain(file: &Path) -> Run {
     whylate([OsStr::new("explain"), file.as_os_str()])
@@ -255,7 +256,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
-        println!("skipped: no /dev/full");
+        whylate_testing::skip(Need::Machine, "there is no /dev/full");
         return;
     };
     let file = fixture("6.1-nothing.dat");

@@ -116,8 +116,7 @@ fn losses_behind_the_last_event_are_carried_over() {
 
 #[test]
 fn trace_cmd_reads_typed_events() {
-    if Command::new("trace-cmd").arg("--version").output().is_err() {
-        println!("skipped: trace-cmd is not installed");
+    if !whylate_testing::has_program("trace-cmd") {
         return;
     }
     let directory = tempfile::tempdir().expect("directory");
@@ -183,8 +182,7 @@ fn a_copy_of_everything_is_the_same_recording() {
 
 #[test]
 fn trace_cmd_prints_a_copy_as_it_prints_the_original() {
-    if Command::new("trace-cmd").arg("--version").output().is_err() {
-        println!("skipped: trace-cmd is not installed");
+    if !whylate_testing::has_program("trace-cmd") {
         return;
     }
     let directory = tempfile::tempdir().expect("directory");

@@ -20,7 +20,7 @@ pub(crate) fn trace_cmd_report(path: &Path, options: &[&str]) -> Option<String> 
             }
             Ok(output) => println!("{}: trace-cmd ended with {}", path.display(), output.status),
             Err(error) => {
-                println!("skipped: trace-cmd cannot be run: {error}");
+                whylate_testing::skip(whylate_testing::Need::Program, format_args!("trace-cmd: {error}"));
                 return None;
             }
         }

@@ -8,6 +8,7 @@ pub(crate) mod sample;
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use whylate_ftrace::bytes::Endian;
 use whylate_ftrace::format::{EventFormat, Place};
+use whylate_testing::{Need, skip};
 
 /// That many cases, the same in every run.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
@@ -473,7 +474,7 @@ pub(crate) fn recordings() -> Vec<std::path::PathBuf> {
                     .filter_map(|entry| Some(entry.ok()?.path()))
                     .filter(|path| path.extension().is_some_and(|extension| extension == "dat")),
             ),
-            Err(error) => println!("skipped: {}: {error}", folder.display()),
+            Err(error) => skip(Need::Recordings, format_args!("in part: {}: {error}", folder.display())),
         }
     }
     files.sort();

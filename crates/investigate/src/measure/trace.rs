@@ -160,7 +160,7 @@ mod tests {
         let options = MeasureOptions { buffer_kib: Some(4096), ..MeasureOptions::default() };
         let mut trace = Trace::start(&options);
         if trace.recorder.is_none() {
-            println!("skipped: {:?}", trace.state);
+            whylate_testing::skip(whylate_testing::Need::Tracefs, format_args!("{:?}", trace.state));
             return;
         }
         let cpu = whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().next().expect("a CPU");
@@ -188,7 +188,9 @@ mod tests {
         let (after, before): (Vec<_>, Vec<_>) = spikes.iter().partition(|spike| spike.due == later.due);
         assert!(matches!(after[0].answer, Err(NotExplained::NoTrace)), "{:?}", after[0]);
         match &before[0].answer {
-            Err(NotExplained::Overwritten { .. }) => println!("skipped: the machine was too busy"),
+            Err(NotExplained::Overwritten { .. }) => {
+                whylate_testing::skip(whylate_testing::Need::Machine, "in part: the machine was too busy");
+            }
             answer => assert!(matches!(answer, Ok(_) | Err(NotExplained::NotFound)), "{answer:?}"),
         }
     }

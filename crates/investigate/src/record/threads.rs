@@ -91,7 +91,7 @@ mod tests {
         if !Path::new("/proc/2/task").exists()
             || fs::read_to_string("/proc/2/comm").ok().as_deref() != Some("kthreadd\n")
         {
-            println!("skipped: kernel threads are not visible here");
+            whylate_testing::skip(whylate_testing::Need::Machine, "kernel threads are not visible here");
             return;
         }
         let stopper =

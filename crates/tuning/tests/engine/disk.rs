@@ -12,7 +12,7 @@ use whylate_tuning::{FaultInjector, How, Progress};
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// `None`, with the reason printed, where this user may not mount.
+    /// `None`, reported as a skip, where this user may not mount.
     fn new(path: PathBuf, options: &str) -> Option<Mounted> {
         fs::create_dir_all(&path).expect("a directory");
         let options = std::ffi::CString::new(options).expect("no zero byte");
@@ -22,7 +22,10 @@ impl Mounted {
                 Some(Mounted(path))
             }
             Err(error) => {
-                println!("skipped: mounting a file system: {error}");
+                whylate_testing::skip(
+                    whylate_testing::Need::Root,
+                    format_args!("mounting a file system: {error}"),
+                );
                 None
             }
         }

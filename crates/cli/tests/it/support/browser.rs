@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use whylate_testing::Need;
 
 /// Debian's name first.
-const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+const NAMES: [&str; 4] = ["chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"];
 /// It starts within seconds; on a busy machine it takes a while.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -18,7 +19,7 @@ pub(crate) struct Loaded {
     pub(crate) console: Vec<String>,
 }
 
-/// Loads a file, at a fragment where one is given; none, with the reason printed, where there is no browser.
+/// Loads a file, at a fragment where one is given; none, reported as a skip, where there is no browser.
 pub(crate) fn load(page: &Path, fragment: &str) -> Option<Loaded> {
     let runs = |name: &&&str| {
         let version =
@@ -26,7 +27,7 @@ pub(crate) fn load(page: &Path, fragment: &str) -> Option<Loaded> {
         version.is_ok_and(|status| status.success())
     };
     let Some(browser) = NAMES.iter().find(runs) else {
-        println!("skipped: no chromium on this machine (Debian: apt install chromium)");
+        whylate_testing::skip(Need::Program, "chromium is not installed");
         return None;
     };
     let profile = tempfile::tempdir().expect("a directory");

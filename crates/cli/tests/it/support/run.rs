@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use whylate_testing::Need;
 
 /// A run that has ended.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub(crate) fn ended(output: Output) -> Run {
     run
 }
 
-/// The program, run by a user without any rights; none, with the reason printed, where that
-/// cannot be had.
+/// The program, run by a user without any rights; none, reported as a skip, where the
+/// machine does not allow it.
 pub(crate) fn as_nobody() -> Option<Command> {
     let nobody = || {
         let mut command = Command::new("setpriv");
@@ -44,8 +45,11 @@ pub(crate) fn as_nobody() -> Option<Command> {
     };
     match nobody().arg("--version").output() {
         Ok(output) if output.status.success() => return Some(nobody()),
-        Ok(output) => println!("skipped: setpriv: {}", String::from_utf8_lossy(&output.stderr)),
-        Err(e) => println!("skipped: setpriv: {e}"),
+        Ok(output) => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            whylate_testing::skip(Need::Root, format_args!("setpriv: {errors}"));
+        }
+        Err(e) => whylate_testing::skip(Need::Program, format_args!("setpriv: {e}")),
     }
     None
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use whylate_testing::Need;
 
 /// One test at a time records or measures, so that none sees what another one does.
 pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
@@ -18,17 +19,17 @@ pub(crate) struct Tracefs {
 }
 
 impl Tracefs {
-    /// None, with the reason printed, where nothing can be recorded.
+    /// None, reported as a skip, where nothing can be recorded.
     pub(crate) fn open() -> Option<Tracefs> {
         let one = one_at_a_time();
         let roots = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].map(Path::new);
         let Some(root) = roots.into_iter().find(|root| root.join("instances").is_dir()) else {
-            println!("skipped: tracefs is not mounted, or not for this user");
+            whylate_testing::skip(Need::Tracefs, "tracefs is not mounted, or not for this user");
             return None;
         };
         let probe = root.join(format!("instances/test-{}", std::process::id()));
         if let Err(e) = fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)) {
-            println!("skipped: {}: {e}", probe.display());
+            whylate_testing::skip(Need::Tracefs, format_args!("{}: {e}", probe.display()));
             return None;
         }
         Some(Tracefs { root: root.to_owned(), _one: one })

@@ -210,8 +210,7 @@ fn a_link_is_written_through() {
 
 #[test]
 fn trace_cmd_reads_it() {
-    if Command::new("trace-cmd").arg("--version").output().is_err() {
-        println!("skipped: trace-cmd is not installed");
+    if !whylate_testing::has_program("trace-cmd") {
         return;
     }
     let main = [
