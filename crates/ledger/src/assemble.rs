@@ -2,7 +2,7 @@
 
 use crate::activations::{Begin, Open, WakeCause};
 use crate::bandwidth::Window;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::charge::{self, Remark};
 use crate::cpus::Who;
 use crate::engine::Engine;

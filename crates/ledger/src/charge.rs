@@ -15,7 +15,7 @@ mod running;
 mod waiting;
 
 use crate::activations::{Begin, Open, WakeCause};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::cpus::{Clip, IrqId, Who};
 use crate::engine::Engine;
 use crate::model::{Culprit, Segment};

@@ -1,6 +1,6 @@
 //! The one call: events in, explanation out.
 
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::findings;
 use crate::latency::{self, Latency};

@@ -1,6 +1,7 @@
 //! What is to be said of the trace as a whole: one file per kind of finding.
 
 mod bandwidth;
+mod culprits;
 mod deadline;
 mod inversion;
 mod losses;
@@ -9,7 +10,6 @@ mod placement;
 mod quota;
 mod refused;
 mod relative_sleep;
-mod rogue;
 mod rttime;
 mod starved;
 mod stolen;
@@ -39,7 +39,7 @@ pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) 
     findings.extend(pinned::findings(&subject));
     findings.extend(starved::findings(&subject));
     findings.extend(inversion::findings(&subject));
-    findings.extend(rogue::findings(&subject));
+    findings.extend(culprits::findings(&subject));
     findings.extend(placement::findings(&subject));
     findings.extend(quota::findings(&subject));
     findings.extend(stolen::findings(&subject));

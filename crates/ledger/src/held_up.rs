@@ -1,10 +1,10 @@
 //! A stretch in the middle of an activation in which its thread, by its own clock, did not get on: what held it up?
 //! A thread that spins reading the clock knows such stretches to the nanosecond.
 
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::model::{Activation, Culprit, Lane, Segment, Slice, Trigger, Verdict};
 use crate::stats::{Charged, charged};
-use crate::verdict::{advice, name, segment};
+use crate::verdict::segment;
 use std::cmp::Reverse;
 use whylate_base::{Confidence, Evidence, Ns};
 
@@ -87,7 +87,7 @@ fn verdict(part: &Activation) -> Verdict {
         share: time.0 as f64 / part.response().0.max(1) as f64,
         confidence: own.iter().map(|segment| segment.confidence).min().unwrap_or(Confidence::Low),
         why: why(part, cause, by.as_ref(), time),
-        fix: advice(cause, by.as_ref(), part.priority),
+        fix: cause.advice(by.as_ref(), part.priority),
         evidence: own
             .iter()
             .take(MAX_EVIDENCE)
@@ -107,7 +107,7 @@ fn why(part: &Activation, cause: Cause, by: Option<&Culprit>, time: Ns) -> Strin
         (Cause::Unexplained, _) => {
             format!("what held {who} up for {length} on CPU {cpu} is too short to be told by the trace")
         }
-        (_, Some(by)) => format!("{} held {who} up on CPU {cpu}: {time} of {length}", name(by)),
+        (_, Some(by)) => format!("{} held {who} up on CPU {cpu}: {time} of {length}", by),
         (cause, None) => format!("{cause} held {who} up on CPU {cpu}: {time} of {length}"),
     }
 }

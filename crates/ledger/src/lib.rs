@@ -13,7 +13,7 @@ mod activations;
 mod affinity;
 mod assemble;
 mod bandwidth;
-mod cause;
+mod causes;
 mod charge;
 mod clocks;
 mod cpus;
@@ -35,14 +35,13 @@ mod threads;
 mod timers;
 mod verdict;
 
-pub use cause::Cause;
+pub use causes::{Cause, CauseGroup};
 pub use engine::WANTED;
 pub use explain::explain;
 pub use findings::{finding_codes, finding_page};
-pub use latency::{CriticalSection, Gap, PartTimes, SectionPart, Within, is_stand_in};
+pub use latency::{CriticalSection, Gap, PartTimes, SectionPart, Within};
 pub use model::{
     Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,
-    Verdict,
+    Verdict, is_stand_in, softirq_name,
 };
 pub use options::{Judge, Options, Select};
-pub use verdict::softirq_name;

@@ -1,5 +1,9 @@
 //! What an analysis of a trace says: plain data for the renderers.
 
+pub(crate) mod culprit;
+
+pub use culprit::{Culprit, is_stand_in, softirq_name};
+
 use crate::{Cause, CriticalSection};
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Name, TraceInfo};
@@ -177,32 +181,6 @@ impl Segment {
     pub fn length(&self) -> Ns {
         self.end - self.start
     }
-}
-
-/// Who held up a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Culprit {
-    /// A thread.
-    Task {
-        /// Its id.
-        tid: Tid,
-        /// Its name.
-        comm: Comm,
-        /// Its priority while it did.
-        priority: Priority,
-    },
-    /// A hard interrupt.
-    Irq {
-        /// The line, or `None` for an architecture vector such as the local timer.
-        irq: Option<u32>,
-        /// Its name.
-        name: Name,
-    },
-    /// A softirq, by number.
-    Softirq {
-        /// HI, TIMER, NET_TX ...
-        vec: u32,
-    },
 }
 
 /// The answer for one activation.

@@ -1,6 +1,6 @@
 //! What is kept of a thread over the whole trace: its distributions, sums, and worst activations.
 
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::charge::Remark;
 use crate::model::{Activation, Culprit, Segment};
 use crate::quick_hash::QuickMap;

@@ -1,6 +1,6 @@
 //! What the CPU's timer interrupt spent its time on, and for whom.
 
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::charge::Timers;
 use crate::cpus::Callback;
 use crate::engine::Engine;

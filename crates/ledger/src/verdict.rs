@@ -1,13 +1,12 @@
-//! From a ledger to the answer: what made this activation late, who, and what to do.
+//! From a ledger to the answer: what made this activation late, which culprit, and what to do.
 
 mod advice;
 mod sentence;
 
-pub(crate) use advice::advice;
-pub use sentence::softirq_name;
-pub(crate) use sentence::{name, segment};
+pub(crate) use sentence::segment;
 
-use crate::cause::Cause;
+use crate::causes::Cause;
+use crate::causes::info::Usual;
 use crate::charge::Remark;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
@@ -21,12 +20,12 @@ use whylate_events::{Kind, Quality, TraceInfo};
 const STARVED: Ns = Ns::from_ms(100);
 /// A delay below this made nothing late.
 const NOTABLE: Ns = Ns::from_us(20);
-/// The same where another tool, by a limit of its own, says that it was late. A thread that gives way at once
+/// The same where another tool, by a limit of its own, reports that it was late. A thread that gives way at once
 /// takes some microseconds for it.
 const NOTABLE_BY_TOOL: Ns = Ns::from_us(10);
 /// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.
 const NOTABLE_SHARE: f64 = 0.1;
-/// Interrupts and the like are part of all long work; a smaller share than this is no news.
+/// Interrupts and the like are part of all long work; a smaller share than this is no answer.
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
 const MINOR: Ns = Ns::from_us(200);
@@ -34,7 +33,7 @@ const MINOR: Ns = Ns::from_us(200);
 const ENOUGH: u64 = 5;
 /// See [`usual_cost`].
 const LONGEST_USUAL: Ns = Ns::from_us(50);
-/// Pieces of evidence a reader will want to see.
+/// Segments that are listed as evidence.
 const MAX_EVIDENCE: usize = 4;
 
 /// What made `activation` late.
@@ -49,16 +48,13 @@ pub(crate) fn of(
         thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
     let knows_usual = thread.stats.as_ref().is_some_and(|stats| stats.activations >= ENOUGH);
     let groups = charged_by(&judged);
-    // Own work that is always there is no reason for being late; only what goes beyond it is. Of
-    // an activation that was cut off it is not known what is usual.
-    let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause {
-        Cause::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
-        Cause::OwnWork => Ns::ZERO,
-        // So is the path from a timer's interrupt to the thread, at its usual length.
-        Cause::Irq | Cause::Dispatch | Cause::IdleExit | Cause::TimerLate => {
-            time.since(usual_cost(thread, (cause, by), time))
-        }
-        _ => time,
+    // Only what goes beyond the usual made the thread late. What is usual is not known of an activation that was
+    // cut off.
+    let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause.info().details.usual {
+        Usual::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
+        Usual::OwnWork => Ns::ZERO,
+        Usual::WakeUpPath => time.since(usual_cost(thread, (cause, by), time)),
+        Usual::Nothing => time,
     };
     let heaviest = groups
         .iter()
@@ -68,7 +64,7 @@ pub(crate) fn of(
         heaviest.unwrap_or((Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
     let response: Ns = judged.iter().map(Segment::length).sum();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
-    let routine = matches!(cause, Cause::Irq | Cause::Softirq | Cause::Dispatch | Cause::IdleExit);
+    let routine = cause.info().details.routine;
     let notable = if remarks.contains(&Remark::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
     let on_time = excess < notable
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE)
@@ -94,11 +90,7 @@ pub(crate) fn of(
         _ => None,
     }));
     let underlying = cause;
-    let told = !matches!(
-        cause,
-        Cause::PinnedBeforePriority | Cause::CgroupQuota | Cause::TraceLoss | Cause::Unexplained
-    );
-    if told && starved(activation) {
+    if cause.info().details.starves.is_some() && starved(activation) {
         cause = Cause::Starved;
     }
     let mut verdict = Verdict {
@@ -112,9 +104,9 @@ pub(crate) fn of(
         evidence,
     };
     verdict.why = sentence::why(engine, thread, activation, &verdict, underlying, on_time, usual_work);
-    let waits = matches!(cause, Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask);
+    let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =
-        waits.then(|| expirer(remarks, &judged, (cause, by))).flatten().filter(|_| !on_time)
+        delays_timer_threads.then(|| expirer(remarks, &judged, (cause, by))).flatten().filter(|_| !on_time)
     {
         verdict.why = sentence::expirer_waited(activation, &verdict, &expirer);
         verdict.fix = advice::expirer(&expirer, by.as_ref());
@@ -136,7 +128,7 @@ fn confidence_of_most<'a>(own: impl Iterator<Item = &'a Segment> + Clone, charge
 }
 
 /// Lowers the confidence where the recording as a whole is in doubt. Damage that only costs events does
-/// not: a gap is a loss in the stream of events, and weighed in the activations it lies in.
+/// not: a gap is a loss in the stream of events, and the activations around it count it.
 pub(crate) fn weigh(verdict: &mut Verdict, trace: &TraceInfo) {
     if trace.quality() == Quality::Poor {
         verdict.confidence = Confidence::Low;
@@ -164,10 +156,15 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
 }
 
 /// What to do about a cause and culprit, best first.
-pub(crate) fn fix(engine: &Engine<'_>, cause: Cause, by: Option<&Culprit>, victim: Priority) -> Vec<String> {
+pub(crate) fn fix(
+    engine: &Engine<'_>,
+    cause: Cause,
+    by: Option<&Culprit>,
+    late_thread: Priority,
+) -> Vec<String> {
     match by {
         Some(by) if is_boosted(engine, by) => advice::boosted(),
-        by => advice(cause, by, victim),
+        by => cause.advice(by, late_thread),
     }
 }
 
@@ -205,7 +202,7 @@ fn starved(activation: &Activation) -> bool {
         && activation.response() >= STARVED
 }
 
-/// The longest stretches that were charged to the verdict, as the trace shows them.
+/// The longest segments that were charged to the verdict, as the trace shows them.
 fn evidence(
     engine: &Engine<'_>,
     activation: &Activation,
@@ -224,9 +221,9 @@ fn evidence(
         .map(|segment| Evidence::at(segment.start, segment.cpu, sentence::segment(segment, activation)))
         .collect();
     if total > segments.len() {
-        evidence.push(Evidence::general(format!("and {} shorter stretches", total - segments.len())));
+        evidence.push(Evidence::general(format!("and {} shorter intervals", total - segments.len())));
     }
-    if matches!(cause, Cause::RtThrottled | Cause::CoarseClockThrottled | Cause::FairServer) {
+    if cause.info().details.shows_bandwidth {
         evidence.extend(bandwidth_evidence(engine, activation));
     }
     evidence
@@ -235,9 +232,11 @@ fn evidence(
 /// A remark on the ledger, where it bears on the verdict.
 fn remarked(remark: &Remark, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
     match (remark, cause, by) {
-        (Remark::Idle { at, on, idle }, Cause::WakePlacement, _) => {
-            Some(Evidence::at(*at, *on, format!("CPU {idle}, which it may use, was idle all that time")))
-        }
+        (Remark::Idle { at, on, idle }, Cause::WakePlacement, _) => Some(Evidence::at(
+            *at,
+            *on,
+            format!("CPU {idle}, which the thread may use, was idle all that time"),
+        )),
         (Remark::Timers(timers), Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => {
             Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
         }
@@ -245,7 +244,7 @@ fn remarked(remark: &Remark, cause: Cause, by: Option<Culprit>) -> Option<Eviden
     }
 }
 
-/// What the bandwidth windows of the activation say beyond their length.
+/// What the bandwidth windows of the activation show beyond their length.
 fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Evidence> {
     let window = engine.windows.iter().find(|window| {
         window.hurt
@@ -254,14 +253,13 @@ fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Ev
             && window.end.is_some_and(|end| end > activation.due)
     })?;
     let (share, over) = window.used;
-    let idle =
-        if window.saw_idle { "the CPU idled meanwhile" } else { "only SCHED_OTHER threads ran meanwhile" };
+    let idle = if window.saw_idle { "the CPU was idle" } else { "only SCHED_OTHER threads ran" };
     let used = match window.shows_user(engine.bandwidth.period) {
         true => {
             let used = Ns((over.0 as f64 * share) as i64);
             format!("real-time threads had used {used} ({:.0} %) of the {over} before", share * 100.0)
         }
-        false => "the trace begins too late to show who had used the time".to_owned(),
+        false => "the trace begins too late to show which threads had used the time".to_owned(),
     };
     Some(Evidence::at(window.start, window.cpu, format!("{idle}; {used}")))
 }

@@ -1,95 +1,83 @@
-//! Rule: every cause code has its page in `crates/ledger/docs/causes`, and every page its code.
+//! Rule: every code of a cause and of a finding has its page, and every page its code.
 
 use super::Violation;
 use super::rust::{self, Kind};
 use super::tree::Tree;
 
-const SOURCE: &str = "crates/ledger/src/cause.rs";
-const PAGES: &str = "crates/ledger/docs/causes/";
+/// Where codes are, and where their pages are.
+const PLACES: [(&str, &str); 2] = [
+    ("crates/ledger/src/causes/", "crates/ledger/docs/causes/"),
+    ("crates/ledger/src/findings/", "crates/ledger/docs/findings/"),
+];
 
 /// Compares the codes with the pages.
 pub(super) fn pages(tree: &Tree) -> Vec<Violation> {
-    let Some(source) = tree.text(SOURCE) else {
-        let todo = "tell xtask/src/tidy/causes.rs where the codes went";
-        return vec![Violation::of(SOURCE, "the cause codes are not here", todo)];
-    };
-    let codes = codes(source);
+    PLACES.iter().flat_map(|(source, pages)| compare(tree, source, pages)).collect()
+}
+
+fn compare(tree: &Tree, source: &str, pages: &str) -> Vec<Violation> {
     let mut found = Vec::new();
-    if codes.is_empty() {
-        found.push(Violation::of(SOURCE, "no cause code in `fn code`", "return each code as a string there"));
-    }
-    for (code, line) in &codes {
-        let page = format!("{PAGES}{code}.md");
-        if !tree.has(&page) {
-            let todo = format!("write {page}: what it means, how it is seen, what to do");
-            found.push(Violation::at(SOURCE, *line, format!("cause `{code}` has no page"), todo));
+    let mut codes = Vec::new();
+    for (path, text) in tree.texts(".rs").filter(|(path, _)| path.starts_with(source)) {
+        for (code, line) in self::codes(text) {
+            let page = format!("{pages}{code}.md");
+            if !tree.has(&page) {
+                let todo = format!("write {page}: what it means, how a trace shows it, what to do");
+                found.push(Violation::at(path, line, format!("code `{code}` has no page"), todo));
+            }
+            codes.push(code);
         }
     }
+    if codes.is_empty() {
+        let todo = "tell xtask/src/tidy/causes.rs where the codes are now";
+        found.push(Violation::of(source, "no code is in these files", todo));
+    }
     for (path, _) in tree.texts(".md") {
-        let name = path.strip_prefix(PAGES).and_then(|name| name.strip_suffix(".md"));
-        if let Some(name) = name.filter(|name| !matches!(*name, "README" | "index"))
-            && !codes.iter().any(|(code, _)| *code == name)
+        let name = path.strip_prefix(pages).and_then(|name| name.strip_suffix(".md"));
+        if let Some(name) = name.filter(|name| !matches!(*name, "README" | "index") && !codes.contains(name))
         {
             let todo = "name the page after a code, or remove it";
-            found.push(Violation::of(path, format!("no cause has the code `{name}`"), todo));
+            found.push(Violation::of(path, format!("no code is `{name}`"), todo));
         }
     }
     found
 }
 
-/// The strings in the body of `fn code`, with their lines.
+/// The strings that a field or constant `code` has, with their lines.
 fn codes(source: &str) -> Vec<(&str, usize)> {
     let tokens = rust::tokens(source);
-    let Some(start) = tokens.windows(2).position(|pair| pair[0].is("fn") && pair[1].is("code")) else {
-        return Vec::new();
-    };
-    let mut depth = 0usize;
-    let mut codes = Vec::new();
-    for token in &tokens[start..] {
-        match token.kind {
-            Kind::String => codes.push((token.text, token.line)),
-            _ if token.is("{") => depth += 1,
-            _ if token.is("}") && depth <= 1 => break,
-            _ if token.is("}") => depth -= 1,
-            _ => {}
-        }
-    }
-    codes
+    let fields =
+        tokens.windows(3).filter(|at| at[0].is("code") && at[1].is(":") && at[2].kind == Kind::String);
+    fields.map(|at| (at[2].text, at[2].line)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CAUSE: &str = "fn other() { \"no\" }\nfn code(self) -> &'static str {\n match self {\n A => \"irq\",\n B => \"nmi\",\n }\n}\nfn after() { \"no\" }\n";
+    const IRQ: (&str, &str) = ("crates/ledger/src/causes/irq.rs", "x { code: \"irq\",\n page: \"other\" }");
+    const FINDING: (&str, &str) =
+        ("crates/ledger/src/findings/noise.rs", "const A: B = B {\n code: \"noise\" };");
 
     #[test]
-    fn codes_are_the_strings_of_fn_code_alone() {
-        assert_eq!(codes(CAUSE), [("irq", 4), ("nmi", 5)]);
-        assert_eq!(codes("fn encode() { \"x\" }"), []);
+    fn codes_are_the_strings_of_that_field_alone() {
+        assert_eq!(codes(IRQ.1), [("irq", 1)]);
+        assert_eq!(codes("code: cause.code(), encode: \"x\""), []);
     }
 
     #[test]
     fn codes_and_pages_must_match_both_ways() {
-        let fine = Tree::of(&[
-            (SOURCE, CAUSE),
-            ("crates/ledger/docs/causes/irq.md", ""),
-            ("crates/ledger/docs/causes/nmi.md", ""),
-            ("crates/ledger/docs/causes/README.md", ""),
-        ]);
-        assert_eq!(pages(&fine), []);
-        let found = pages(&Tree::of(&[
-            (SOURCE, CAUSE),
-            ("crates/ledger/docs/causes/irq.md", ""),
-            ("crates/ledger/docs/causes/smi.md", ""),
-        ]));
+        let page = ("crates/ledger/docs/causes/irq.md", "");
+        let fine = [IRQ, FINDING, page, ("crates/ledger/docs/findings/noise.md", "")];
+        assert_eq!(pages(&Tree::of(&fine)), []);
+        let found = pages(&Tree::of(&[IRQ, FINDING, page, ("crates/ledger/docs/causes/smi.md", "")]));
         assert_eq!(found.len(), 2);
-        assert!(found.iter().any(|violation| violation.line == Some(5)));
+        assert!(found.iter().any(|violation| violation.line == Some(2)));
         assert!(found.iter().any(|violation| violation.path == "crates/ledger/docs/causes/smi.md"));
     }
 
     #[test]
-    fn a_rule_that_lost_its_source_says_so() {
-        assert_eq!(pages(&Tree::of(&[])).len(), 1);
+    fn a_rule_that_lost_its_source_reports_it() {
+        assert_eq!(pages(&Tree::of(&[])).len(), 2);
     }
 }

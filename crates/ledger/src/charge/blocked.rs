@@ -5,7 +5,7 @@
 
 use super::precedence::{Contender, Relation};
 use super::{Charge, Charger};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::cpus::Who;
 use crate::model::Culprit;
 use crate::sleeps::Wait;

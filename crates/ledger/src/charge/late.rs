@@ -2,7 +2,7 @@
 
 use super::precedence::Contender;
 use super::{Charge, Charger, Remark};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::cpus::{CpuTimeline, LateTimer, Who, Witness};
 use crate::recent::partition_from_end;
 use crate::threads::{State, Thread};

@@ -6,7 +6,7 @@
 use super::late::late_timers;
 use super::waiting::ORDINARY_DISPATCH;
 use crate::activations::{Begin, Open, WakeCause};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::cpus::Who;
 use crate::engine::Engine;
 use crate::model::Segment;

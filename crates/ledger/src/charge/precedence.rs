@@ -6,7 +6,7 @@
 //!
 //! Sources: `kernel/sched/core.c` (`__pick_next_task`), `kernel/sched/stop_task.c`, sched(7).
 
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::model::Culprit;
 use whylate_base::{Comm, Priority, SchedClass, Tid};
 

@@ -3,7 +3,7 @@
 use super::late::notably_late;
 use super::{Charge, Charger};
 use crate::activations::Fault;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::cpus::Who;
 use whylate_base::{Confidence, Cpu, Ns};
 

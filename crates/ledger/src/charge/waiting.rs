@@ -4,7 +4,7 @@ use super::late::{notably_late, shows_irqs_off};
 use super::precedence::{Contender, Relation, by_right};
 use super::{Charge, Charger};
 use crate::bandwidth::Window;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::cpus::{CpuTimeline, Who, Witness};
 use crate::model::Culprit;
 use crate::options::is_housekeeping;

@@ -2,8 +2,7 @@
 
 use super::{Subject, rhythm};
 use crate::bandwidth::Window;
-use crate::cause::Cause;
-use crate::verdict::{advice, name};
+use crate::causes::Cause;
 use std::collections::BTreeMap;
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Priority, Severity};
 
@@ -63,21 +62,21 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         (Cause::FairServer, Some(user)) => format!(
             "{} kept SCHED_OTHER threads off CPU {cpu}; from Linux 6.12 on a deadline server gives such threads 50 ms \
              of each second, before any real-time thread (confidence {confidence})",
-            name(user)
+            user
         ),
         (Cause::CoarseClockThrottled, Some(user)) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU, as the scheduler's clock \
              counts; of the little they used {} used most (confidence {confidence})",
             engine.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
             engine.bandwidth.period,
-            name(user)
+            user
         ),
         (_, Some(user)) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {} used most of it \
              (confidence {confidence})",
             engine.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
             engine.bandwidth.period,
-            name(user)
+            user
         ),
         (_, None) => {
             format!("real-time threads were runnable on CPU {cpu} and were not run (confidence {confidence})")
@@ -105,6 +104,6 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         title: format!("{what}: {times}{period}, {length}, CPU {cpu}"),
         why,
         evidence,
-        fix: advice(cause, culprit.as_ref(), Priority::realtime(1)),
+        fix: cause.advice(culprit.as_ref(), Priority::realtime(1)),
     }
 }

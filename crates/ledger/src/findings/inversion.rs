@@ -1,9 +1,8 @@
 //! Priority inversion: a thread waits for a lock whose owner is kept off the CPU by a third.
 
 use super::Subject;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
-use crate::verdict::{advice, name};
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity, Tid};
 
@@ -27,8 +26,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             });
             case.total += segment.length();
             if case.evidence.len() < 5 {
-                let what =
-                    format!("{} held the lock and waited {} for {}", name(owner), segment.length(), name(by));
+                let what = format!("{} held the lock and waited {} for {}", owner, segment.length(), by);
                 case.evidence.push(Evidence::at(segment.start, segment.cpu, what));
             }
         }
@@ -41,8 +39,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             title: format!(
                 "priority inversion: {} waits for a lock of {}, which {} keeps off the CPU",
                 case.victim,
-                name(case.owner),
-                name(case.middle)
+                case.owner,
+                case.middle
             ),
             why: format!(
                 "the lock does not inherit priority, so its owner runs at its own; {} were lost this way in the worst \
@@ -50,7 +48,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 case.total
             ),
             evidence: case.evidence,
-            fix: advice(Cause::LockInversion, Some(case.middle), case.priority),
+            fix: Cause::LockInversion.advice(Some(case.middle), case.priority),
         })
         .collect()
 }

@@ -1,8 +1,7 @@
 //! Lost events: how much of the answer they put in doubt.
 
 use super::Subject;
-use crate::cause::Cause;
-use crate::verdict::advice;
+use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -25,6 +24,6 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         title: format!("{count} events were lost; {charged} of activations fall into the gaps"),
         why: "the ring buffer was full before it was read; what happened in a gap cannot be told".to_owned(),
         evidence: vec![Evidence::general(format!("{} events were read", subject.trace.events))],
-        fix: advice(Cause::TraceLoss, None, Priority::DEFAULT),
+        fix: Cause::TraceLoss.advice(None, Priority::DEFAULT),
     }]
 }

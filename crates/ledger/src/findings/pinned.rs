@@ -1,8 +1,7 @@
 //! Threads that pinned themselves before raising their priority, and were stuck behind a real-time one.
 
 use super::Subject;
-use crate::cause::Cause;
-use crate::verdict::{advice, name};
+use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Severity};
 
 /// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
@@ -31,9 +30,9 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             code: Cause::PinnedBeforePriority.code(),
             severity: Severity::Error,
             title: format!("{}:{} pinned itself before raising its priority", thread.comm, thread.tid),
-            why: format!("{} had that CPU and did not let go for {}: {raised}", name(by), cost.total),
+            why: format!("{} had that CPU and did not let go for {}: {raised}", by, cost.total),
             evidence: evidence.into_iter().collect(),
-            fix: advice(Cause::PinnedBeforePriority, Some(by), thread.own_priority()),
+            fix: Cause::PinnedBeforePriority.advice(Some(by), thread.own_priority()),
         })
     });
     stuck.collect()

@@ -1,9 +1,9 @@
 //! Threads that waited on a busy CPU while another that they may use was idle.
 
 use super::Subject;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::model::Activation;
-use crate::verdict::{fix, name};
+use crate::verdict::fix;
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Finding, Ns, Severity, Tid};
 
@@ -21,7 +21,7 @@ fn finding(subject: &Subject<'_>, late: &[&Activation]) -> Option<Finding> {
     let costs = thread.stats.as_ref()?.costs.iter().filter(|((cause, _), _)| *cause == Cause::WakePlacement);
     let total: Ns = costs.map(|(_, cost)| cost.total).sum();
     let evidence = late.iter().take(3).map(|activation| {
-        let by = activation.verdict.by.as_ref().map_or_else(String::new, name);
+        let by = activation.verdict.by.as_ref().map_or_else(String::new, |by| by.to_string());
         let what = format!("waited {} behind {by}", activation.verdict.charged);
         Evidence::at(activation.due, activation.cpu, what)
     });

@@ -1,8 +1,7 @@
 //! Threads that their cgroup's CPU quota stopped.
 
 use super::Subject;
-use crate::cause::Cause;
-use crate::verdict::advice;
+use crate::causes::Cause;
 use whylate_base::{Confidence, Evidence, Finding, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -32,7 +31,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                   up they all wait for the next period, even on an idle CPU"
                 .to_owned(),
             evidence,
-            fix: advice(Cause::CgroupQuota, None, thread.own_priority()),
+            fix: Cause::CgroupQuota.advice(None, thread.own_priority()),
         })
     });
     stopped.collect()

@@ -1,8 +1,7 @@
 //! Periodic threads that sleep for a while rather than until an instant, and so drift.
 
 use super::Subject;
-use crate::cause::Cause;
-use crate::verdict::advice;
+use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Severity};
 
 /// Fewer activations than this are no period.
@@ -29,7 +28,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 response.p50, response.max
             ),
             evidence: vec![Evidence::general(evidence)],
-            fix: advice(Cause::RelativeSleep, None, thread.own_priority()),
+            fix: Cause::RelativeSleep.advice(None, thread.own_priority()),
         })
     });
     drifting.collect()

@@ -1,7 +1,7 @@
 //! Threads that were runnable to the end of the trace and never ran.
 
 use super::Subject;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {

@@ -1,8 +1,7 @@
 //! Time in which nothing happened at all, summed over the selected threads.
 
 use super::Subject;
-use crate::cause::Cause;
-use crate::verdict::advice;
+use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
 /// Thefts shorter than this, at once, are not worth a finding of their own.
@@ -34,6 +33,6 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         ),
         why: guest.to_owned(),
         evidence: vec![Evidence { at: Some(at), cpu: None, what: format!("nothing happened for {most}") }],
-        fix: advice(Cause::Stolen, None, Priority::DEFAULT),
+        fix: Cause::Stolen.advice(None, Priority::DEFAULT),
     }]
 }

@@ -7,10 +7,10 @@
 use super::canvas::Charge;
 use super::interrupted::{Interrupted, interrupted};
 use super::people::{self, task};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
+use crate::model::softirq_name;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
-use crate::verdict::softirq_name;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{Breakdown, Name, Part, PartKind};
 
@@ -189,7 +189,7 @@ fn notes(
     if let Some(place) = place {
         let who = match blocker {
             Some(Culprit::Task { tid: Tid::IDLE, .. }) => people::called(engine, Tid::IDLE),
-            Some(by) => crate::verdict::name(&by),
+            Some(by) => by.to_string(),
             None => "the current thread".to_owned(),
         };
         notes.push(Evidence::general(people::came_upon(&who, place)));

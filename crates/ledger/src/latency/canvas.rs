@@ -7,7 +7,7 @@
 //!  |delay--[timer irq][irq ][ thread  ]rest-|     3. the rest
 //! ```
 
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
 use whylate_base::{Confidence, Cpu, Ns};
 

@@ -31,7 +31,7 @@ use crate::stats::{Ended, Kept};
 use lines::Lines;
 use noise::Noises;
 use timerlat::Timerlats;
-use whylate_base::{Evidence, Tid};
+use whylate_base::Evidence;
 use whylate_events::{Event, EventKind, Kind, LatencyTrace, Tool, TraceInfo};
 
 /// The codes of findings that are measurements, an answer by themselves.
@@ -235,9 +235,4 @@ fn missing(engine: &Engine<'_>, explanation: &Explanation) -> Option<Vec<Missing
 fn excerpt(info: &TraceInfo, trace: &LatencyTrace) -> Option<(u64, u64)> {
     let entries = trace.entries?;
     (info.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, info.events))
-}
-
-/// True of an id that stands in for one the file does not give.
-pub fn is_stand_in(tid: Tid) -> bool {
-    tid.0 < 0
 }

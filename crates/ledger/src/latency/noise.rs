@@ -3,9 +3,9 @@
 //! Sources: Documentation/trace/osnoise-tracer.rst, Documentation/trace/hwlat_detector.rst.
 
 use super::people;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
-use crate::verdict::{advice, softirq_name};
+use crate::model::softirq_name;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Cpu, Evidence, Finding, Ns, Priority, Severity, Tid};
@@ -181,7 +181,7 @@ impl Noises {
             ),
             why: format!("nothing but an NMI could run there; {}", suspect(engine)),
             evidence: evidence.collect(),
-            fix: advice(Cause::Stolen, None, Priority::DEFAULT),
+            fix: Cause::Stolen.advice(None, Priority::DEFAULT),
         })
     }
 }
@@ -237,9 +237,9 @@ fn share(part: Ns, whole: Ns) -> String {
 fn named(engine: &Engine<'_>, (source, name, id): (NoiseSource, Name, u32)) -> String {
     match source {
         NoiseSource::Nmi => "an NMI".to_owned(),
-        NoiseSource::Irq => crate::verdict::name(&people::irq_named(name, Some(id))),
+        NoiseSource::Irq => people::irq_named(name, Some(id)).to_string(),
         NoiseSource::Softirq => format!("softirq {}", softirq_name(id)),
-        NoiseSource::Thread => crate::verdict::name(&people::task(engine, thread(id), name.as_str())),
+        NoiseSource::Thread => people::task(engine, thread(id), name.as_str()).to_string(),
     }
 }
 
@@ -250,13 +250,11 @@ fn thread(id: u32) -> Tid {
 fn advice_for(engine: &Engine<'_>, (source, name, id): (NoiseSource, Name, u32)) -> Vec<String> {
     use crate::model::Culprit;
     match source {
-        NoiseSource::Nmi => advice(Cause::Nmi, None, Priority::DEFAULT),
-        NoiseSource::Irq => advice(Cause::Irq, Some(&people::irq_named(name, Some(id))), Priority::DEFAULT),
-        NoiseSource::Softirq => {
-            advice(Cause::Softirq, Some(&Culprit::Softirq { vec: id }), Priority::DEFAULT)
-        }
+        NoiseSource::Nmi => Cause::Nmi.advice(None, Priority::DEFAULT),
+        NoiseSource::Irq => Cause::Irq.advice(Some(&people::irq_named(name, Some(id))), Priority::DEFAULT),
+        NoiseSource::Softirq => Cause::Softirq.advice(Some(&Culprit::Softirq { vec: id }), Priority::DEFAULT),
         NoiseSource::Thread => {
-            let who = crate::verdict::name(&people::task(engine, thread(id), name.as_str()));
+            let who = people::task(engine, thread(id), name.as_str()).to_string();
             vec![
                 format!(
                     "move {who} to another CPU: taskset -pc CPUS TID; a kernel thread bound to its CPU needs what it serves moved"

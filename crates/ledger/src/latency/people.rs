@@ -3,10 +3,9 @@
 
 use super::canvas::Charge;
 use super::interrupted::Interrupted;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::Culprit;
-use crate::verdict::name;
 use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
 use whylate_events::{Kind, Name, Noise};
 
@@ -63,7 +62,7 @@ pub(super) fn task(engine: &Engine<'_>, tid: Tid, comm: &str) -> Culprit {
 
 /// How to call a thread.
 pub(super) fn called(engine: &Engine<'_>, tid: Tid) -> String {
-    if tid.is_idle() { "the idle CPU".to_owned() } else { name(&task(engine, tid, "")) }
+    if tid.is_idle() { "the idle CPU".to_owned() } else { task(engine, tid, "").to_string() }
 }
 
 /// An interrupt of an osnoise event.

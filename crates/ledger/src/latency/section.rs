@@ -7,10 +7,9 @@
 use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, What};
 use super::model::{CriticalSection, PartTimes, SectionPart, Within};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::Culprit;
-use crate::verdict::name;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Priority, Severity};
 use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
@@ -290,10 +289,10 @@ fn where_from(section: &CriticalSection) -> String {
 
 fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
     let who = match (&section.thread, section.of_interrupt) {
-        (Some(thread), true) => format!(", in an interrupt that came upon {}", name(thread)),
+        (Some(thread), true) => format!(", in an interrupt that came upon {}", thread),
         (None, true) => ", in an interrupt".to_owned(),
         (Some(Culprit::Task { tid, .. }), false) if tid.is_idle() => ", by the idle task".to_owned(),
-        (Some(thread), false) => format!(", by {}", name(thread)),
+        (Some(thread), false) => format!(", by {}", thread),
         (None, false) => String::new(),
     };
     let latency = section.latency.0.max(1) as f64;

@@ -13,7 +13,7 @@
 use super::canvas::{Canvas, Charge};
 use super::interrupted::{Interrupted, interrupted};
 use super::people::{self, task};
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Lane, Occupant, Segment, Slice, Trigger, Verdict};
 use std::collections::{BTreeMap, VecDeque};

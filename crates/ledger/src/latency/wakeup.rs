@@ -7,7 +7,7 @@
 use super::canvas::{Canvas, Charge};
 use super::lines::{Line, Lines};
 use super::people;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Lane, Occupant, Slice, Trigger, Verdict};
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};

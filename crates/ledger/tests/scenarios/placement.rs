@@ -31,7 +31,10 @@ fn an_idle_cpu_that_it_may_use_would_have_spared_the_wait() {
     assert_eq!(activation.verdict.confidence, Confidence::High);
     let evidence: Vec<&str> =
         activation.verdict.evidence.iter().map(|evidence| evidence.what.as_str()).collect();
-    assert!(evidence.iter().any(|what| what.contains("CPU 2, which it may use, was idle")), "{evidence:?}");
+    assert!(
+        evidence.iter().any(|what| what.contains("CPU 2, which the thread may use, was idle")),
+        "{evidence:?}"
+    );
     assert!(told.finding("wake-placement").is_some(), "{:?}", told.codes());
 }
 

@@ -409,11 +409,14 @@ fn tick_with_many_timers(arming: Thread) -> Activation {
 }
 
 #[test]
-fn an_interrupt_of_many_timers_says_whose_they_are() {
+fn an_interrupt_of_many_timers_shows_which_thread_armed_them() {
     let activation = tick_with_many_timers(fair("flood", 30));
     let verdict = &activation.verdict;
     assert_eq!((verdict.cause, verdict.charged), (Cause::Irq, Ns::from_us(2_010)));
     let said: Vec<&str> = verdict.evidence.iter().map(|evidence| evidence.what.as_str()).collect();
     let timers = said.iter().find(|what| what.contains("40 timers expired")).expect("what it ran");
-    assert!(timers.contains("posix_timer_fn 40 times, 2.00 ms, 40 of them armed by flood:30"), "{timers}");
+    assert!(
+        timers.contains("posix_timer_fn ran 40 times for 2.00 ms, 40 of them armed by flood:30"),
+        "{timers}"
+    );
 }

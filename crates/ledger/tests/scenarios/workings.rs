@@ -48,7 +48,7 @@ fn much_more_own_work_than_usual_is_its_own_fault() {
     let worst = told.worst();
     assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 12 * MS)]);
     assert_blames(worst, Cause::OwnWork, None);
-    assert!(worst.verdict.why.contains("ran for 12.00 ms itself"), "{}", worst.verdict.why);
+    assert!(worst.verdict.why.contains("itself ran for 12.00 ms"), "{}", worst.verdict.why);
     for usual in &told.0.activations[1..] {
         assert!(usual.verdict.why.starts_with("nothing delayed"), "{}", usual.verdict.why);
     }

@@ -1,53 +1,41 @@
-//! Who made threads late: the culprits of the worst activations' verdicts, each summed over the
-//! whole trace. What delays a little now and then, and makes nobody late, is no finding.
+//! What made threads late: the culprits of the worst activations' verdicts, each summed over the whole trace.
+//! A small delay that makes no thread late is no finding.
 
 use super::Subject;
-use crate::cause::Cause;
+use crate::causes::Cause;
 use crate::model::{Activation, Culprit, Trigger, Verdict};
-use crate::verdict::{fix, is_boosted, name};
+use crate::verdict::{fix, is_boosted};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
 const LONG_TIMER_INTERRUPT: Ns = Ns::from_us(200);
-/// More than this make a list nobody reads.
+/// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut rogues: HashMap<(Cause, Culprit), Vec<&Activation>> = HashMap::new();
+    let mut culprits: HashMap<(Cause, Culprit), Vec<&Activation>> = HashMap::new();
     for activation in subject.worst {
         let verdict = &activation.verdict;
-        // A thread that never sleeps is delayed by everybody who does his work beside it.
+        // Every other thread of its CPU delays a thread that never sleeps.
         let sure = verdict.confidence > Confidence::Low && activation.trigger != Trigger::TraceStart;
         if let (true, true, Some(by)) = (accusable(verdict), sure, verdict.by) {
-            rogues.entry((verdict.cause, by)).or_default().push(activation);
+            culprits.entry((verdict.cause, by)).or_default().push(activation);
         }
     }
-    let mut rogues: Vec<_> = rogues.into_iter().collect();
+    let mut culprits: Vec<_> = culprits.into_iter().collect();
     let most = |late: &[&Activation]| late.iter().map(|activation| activation.verdict.charged).max();
-    rogues.sort_by_key(|((cause, by), late)| (Reverse(most(late)), *cause, name(by)));
-    rogues.truncate(MAX_FINDINGS);
-    rogues.into_iter().map(|((cause, by), late)| finding(subject, cause, by, &late)).collect()
+    culprits.sort_by_key(|((cause, by), late)| (Reverse(most(late)), *cause, by.to_string()));
+    culprits.truncate(MAX_FINDINGS);
+    culprits.into_iter().map(|((cause, by), late)| finding(subject, cause, by, &late)).collect()
 }
 
 fn accusable(verdict: &Verdict) -> bool {
     match (verdict.cause, &verdict.by) {
-        // A timer interrupt is what wakes the thread; it is worth a word when it takes long.
+        // A timer interrupt is what wakes the thread; only a long one is a finding.
         (Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => verdict.charged >= LONG_TIMER_INTERRUPT,
-        (
-            Cause::HigherPriorityTask
-            | Cause::EqualPriorityTask
-            | Cause::DeadlineTask
-            | Cause::StopTask
-            | Cause::Irq
-            | Cause::Softirq
-            | Cause::IrqsDisabled
-            | Cause::PreemptionDisabled
-            | Cause::LockWait,
-            _,
-        ) => true,
-        _ => false,
+        (cause, _) => cause.has_culprit_finding(),
     }
 }
 
@@ -61,25 +49,18 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     victims.dedup();
     let first = worst.first().map(|activation| {
         let Activation { tid, comm, priority, .. } = **activation;
-        name(&Culprit::Task { tid, comm, priority })
+        Culprit::Task { tid, comm, priority }.to_string()
     });
     let first = first.unwrap_or_default();
     let whom = match victims.len() {
         1 => first,
         n => format!("{first} and {} more", n - 1),
     };
-    let who = name(&by);
-    let what = match cause {
-        Cause::HigherPriorityTask if is_boosted(subject.engine, &by) => {
-            "holds a lock, and with the waiter's priority ran before"
+    let reason = match cause.info().details.culprit_finding {
+        Some(_) if cause == Cause::HigherPriorityTask && is_boosted(subject.engine, &by) => {
+            "higher priority, inherited by a lock"
         }
-        Cause::HigherPriorityTask => "runs before",
-        Cause::EqualPriorityTask => "has the same priority as, and held the CPU from,",
-        Cause::DeadlineTask | Cause::StopTask => "goes before every real-time priority, and so before",
-        Cause::IrqsDisabled => "disabled interrupts in front of",
-        Cause::PreemptionDisabled => "did not give way to",
-        Cause::LockWait => "held a lock that was waited for by",
-        _ => "interrupted",
+        reason => reason.unwrap_or(cause.code()),
     };
     let costs = subject.engine.threads.iter().filter(|thread| victims.binary_search(&thread.tid).is_ok());
     let (mut times, mut total) = (0, Ns::ZERO);
@@ -90,16 +71,16 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     Finding {
         code: cause.code(),
         severity: Severity::Warning,
-        title: format!("{who} {what} {whom}: {most} at most"),
+        title: format!("{by} delayed {whom} by up to {most}: {reason}"),
         why: match times {
-            1 => format!("it delayed one activation, by {total}"),
+            1 => format!("it delayed one activation by {total}"),
             _ => format!("it delayed {times} activations by {total} in all"),
         },
         evidence: worst
             .iter()
             .take(3)
             .map(|activation| {
-                let what = format!("{} due then: late by {}", activation.comm, activation.verdict.charged);
+                let what = format!("{} was due, and late by {}", activation.comm, activation.verdict.charged);
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect(),

@@ -1,0 +1,233 @@
+//! The registry of causes: what makes a thread late. A cause is one file, its line here, and its page in
+//! `docs/causes/` of this crate.
+
+pub(crate) mod info;
+
+pub use info::CauseGroup;
+
+use crate::model::culprit::Culprit;
+use info::{Blames, CauseInfo};
+use std::fmt;
+use whylate_base::Priority;
+
+/// Declares the modules, makes [`Cause`] and collects what each module knows.
+macro_rules! causes {
+    ($($(#[$doc:meta])+ $variant:ident: $module:ident,)+) => {
+        $(mod $module;)+
+
+        /// Why time passed. The codes are stable and kebab-case; each has a page, [`Cause::page`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Cause {
+            $($(#[$doc])+ $variant,)+
+        }
+
+        impl Cause {
+            /// Every cause, in the order of the documentation.
+            pub const ALL: [Cause; [$(stringify!($module)),+].len()] = [$(Cause::$variant,)+];
+
+            pub(crate) fn info(self) -> &'static CauseInfo {
+                match self {
+                    $(Cause::$variant => &$module::CAUSE,)+
+                }
+            }
+        }
+    };
+}
+
+// A later place loses where two causes weigh the same; a new cause goes to the end of its group.
+causes! {
+    /// A thread of higher real-time priority held the CPU.
+    HigherPriorityTask: higher_priority_task,
+    /// A thread of the same real-time priority held the CPU.
+    EqualPriorityTask: equal_priority_task,
+    /// A SCHED_DEADLINE thread held the CPU.
+    DeadlineTask: deadline_task,
+    /// The stop class (migration/N) held the CPU.
+    StopTask: stop_task,
+    /// RT bandwidth control kept runnable RT threads off the CPU.
+    RtThrottled: rt_throttled,
+    /// The same, while RT use was clearly under the limit.
+    CoarseClockThrottled: coarse_clock_throttled,
+    /// The kernel's fair server ran SCHED_OTHER threads first.
+    FairServer: fair_server,
+    /// The kernel's ext server ran SCHED_EXT threads first.
+    ExtServer: ext_server,
+    /// A hard interrupt handler ran.
+    Irq: irq,
+    /// A softirq ran.
+    Softirq: softirq,
+    /// A non-maskable interrupt handler ran.
+    Nmi: nmi,
+    /// A lower-priority task had interrupts disabled.
+    IrqsDisabled: irqs_disabled,
+    /// A lower-priority task kept the CPU after the wake-up.
+    PreemptionDisabled: preemption_disabled,
+    /// From a timer's expiry to its handler.
+    TimerLate: timer_late,
+    /// The slack that the timers of a SCHED_OTHER thread have.
+    TimerSlack: timer_slack,
+    /// The CPU left an idle state.
+    IdleExit: idle_exit,
+    /// The kernel's own path from wake-up to running: choosing the thread, switching to it.
+    Dispatch: dispatch,
+    /// Queued behind another task while an allowed CPU was idle.
+    WakePlacement: wake_placement,
+    /// Moved to another CPU, late.
+    Migration: migration,
+    /// Waited for a lock whose owner was itself kept off the CPU.
+    LockInversion: lock_inversion,
+    /// Waited for a lock whose owner was running.
+    LockWait: lock_wait,
+    /// The kernel handled its page fault.
+    PageFault: page_fault,
+    /// Waited for a device.
+    BlockIo: block_io,
+    /// Its own execution.
+    OwnWork: own_work,
+    /// It sleeps relative to now, and so drifts.
+    RelativeSleep: relative_sleep,
+    /// A SCHED_OTHER thread waited for its turn.
+    FairQueue: fair_queue,
+    /// The CPU controller's quota was used up.
+    CgroupQuota: cgroup_quota,
+    /// It pinned itself to a busy CPU before it raised its priority.
+    PinnedBeforePriority: pinned_before_priority,
+    /// Runnable to the end of the trace and never run.
+    Starved: starved,
+    /// Nothing at all happened on the CPU, not even its tick.
+    Stolen: stolen,
+    /// Events were lost here.
+    TraceLoss: trace_loss,
+    /// None of the above.
+    Unexplained: unexplained,
+}
+
+impl Cause {
+    /// The stable code, such as `rt-throttled`.
+    pub fn code(self) -> &'static str {
+        self.info().code
+    }
+
+    /// The cause of a [`Cause::code`].
+    pub fn from_code(code: &str) -> Option<Cause> {
+        Cause::ALL.into_iter().find(|cause| cause.code() == code)
+    }
+
+    /// The cause's page: what it means, how a trace shows it, what to do. Also in `docs/causes/` of this crate.
+    pub fn page(self) -> &'static str {
+        self.info().page
+    }
+
+    /// The group in which documents and colours show it.
+    pub fn group(self) -> CauseGroup {
+        self.info().group
+    }
+
+    /// How many causes of the same group precede it: a renderer's shade of the group's colour.
+    pub fn place_in_group(self) -> usize {
+        let before = Cause::ALL.into_iter().take_while(|&cause| cause != self);
+        before.filter(|cause| cause.group() == self.group()).count()
+    }
+
+    /// True where it names something that can be changed, be it the late thread itself. The others name where the
+    /// time passed, and not why.
+    pub fn accuses(self) -> bool {
+        self.info().blames != Blames::Nothing
+    }
+
+    /// True where the reason lies in the late thread itself.
+    pub fn accuses_late_thread(self) -> bool {
+        self.info().blames == Blames::LateThread
+    }
+
+    /// True where a finding with this code sums up all delays by one culprit.
+    pub fn has_culprit_finding(self) -> bool {
+        self.info().details.culprit_finding.is_some()
+    }
+
+    /// True where the culprit has the CPU while time is charged to this cause. A thread that used up a budget earlier
+    /// has not.
+    pub fn culprit_holds_cpu(self) -> bool {
+        self.info().details.culprit_holds_cpu
+    }
+
+    /// What to do about it where a thread of this priority was late, best first.
+    pub(crate) fn advice(self, by: Option<&Culprit>, late_thread: Priority) -> Vec<String> {
+        (self.info().advice)(by, late_thread)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::causes::info::{ChargedTime, LateActivation};
+    use whylate_base::{Comm, Cpu, Ns, Tid};
+
+    #[test]
+    fn every_code_has_its_own_page() {
+        for cause in Cause::ALL {
+            assert_eq!(Cause::from_code(cause.code()), Some(cause));
+            assert!(cause.page().starts_with(&format!("# {cause}\n")), "{cause}");
+        }
+    }
+
+    /// A file that was made from another's copy has a code, a place and sentences of its own.
+    #[test]
+    fn every_cause_has_a_place_and_sentences_of_its_own() {
+        let culprit =
+            Culprit::Task { tid: Tid(7), comm: Comm::from("busy"), priority: Priority::realtime(90) };
+        let late = LateActivation {
+            name: "control".into(),
+            thread: "control (rt 80)".into(),
+            cpu: Cpu(3),
+            charged: Ns::from_us(70),
+            response: Ns::from_us(90),
+            culprit: Some(&culprit),
+            lock_owner: None,
+            inherited_priority: false,
+            waits_to_end: false,
+            is_whole: true,
+            usual_work: Ns::from_us(1),
+            rt_runtime: None,
+            rt_period: Ns::from_ms(1_000),
+            is_guest: None,
+            starved_because: "had the CPU",
+        };
+        let mut seen = std::collections::HashSet::new();
+        for cause in Cause::ALL {
+            let info = cause.info();
+            let why = (info.why)(&late);
+            assert!(why.len() > 20 && !why.ends_with('.'), "{cause}: {why}");
+            assert!(seen.insert(why), "{cause} has the sentence of another cause");
+            assert!(seen.insert(format!("{:?} {}", cause.group(), cause.place_in_group())), "{cause}");
+            let advice = cause.advice(Some(&culprit), Priority::realtime(80));
+            assert!(advice.iter().all(|line| line.len() > 20 && !line.ends_with('.')), "{cause}: {advice:?}");
+            assert!(!advice.is_empty() || cause == Cause::Dispatch, "{cause} has no advice");
+            let time = ChargedTime {
+                code: cause.code(),
+                length: Ns::from_us(70),
+                culprit: None,
+                lock_owner: None,
+                is_sure: true,
+                running: None,
+            };
+            assert!((info.details.evidence)(&time).contains("70.00 us"), "{cause}");
+        }
+    }
+
+    #[test]
+    fn groups_hold_every_cause() {
+        let grouped = CauseGroup::ALL.iter().map(|group| {
+            let members = Cause::ALL.iter().filter(|cause| cause.group() == *group).count();
+            assert!(members > 0, "{group:?} is empty");
+            members
+        });
+        assert_eq!(grouped.sum::<usize>(), Cause::ALL.len());
+    }
+}

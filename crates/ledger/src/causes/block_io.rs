@@ -1,0 +1,28 @@
+//! Waited for a device.
+
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "block-io",
+    page: page!("block-io"),
+    group: CauseGroup::MemoryAndDevices,
+    blames: Blames::LateThread,
+    why,
+    advice,
+    details: Details { evidence, ..Details::DEFAULT },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, charged, .. } = late;
+    format!("{thread} waited {charged} for a device in the middle of its work")
+}
+
+fn evidence(time: &ChargedTime) -> String {
+    format!("slept for a device, {}", time.length)
+}
+
+fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    lines(&["move input and output to another thread: a real-time loop must not wait for a device"])
+}

@@ -1,0 +1,37 @@
+//! A SCHED_DEADLINE thread held the CPU.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "deadline-task",
+    page: page!("deadline-task"),
+    group: CauseGroup::OtherThreads,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details {
+        culprit_finding: Some("SCHED_DEADLINE has priority over every real-time priority"),
+        culprit_holds_cpu: true,
+        delays_timer_threads: true,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { name, cpu, charged, .. } = late;
+    format!(
+        "{} is a SCHED_DEADLINE thread, which has priority over every FIFO and RR thread: it held CPU {cpu} for \
+         {charged} while {name} was runnable",
+        late.by()
+    )
+}
+
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    let by = the_culprit(by);
+    vec![
+        format!("reserve less CPU time for {by}: a smaller runtime or a longer period (chrt -d)"),
+        "keep SCHED_DEADLINE threads off the CPU of the late thread with an exclusive cpuset".to_owned(),
+    ]
+}

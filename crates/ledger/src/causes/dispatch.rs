@@ -1,0 +1,29 @@
+//! The kernel's own path from wake-up to running: choosing the thread, switching to it.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, page};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "dispatch",
+    page: page!("dispatch"),
+    group: CauseGroup::WakeUpPath,
+    blames: Blames::Nothing,
+    why,
+    advice,
+    details: Details {
+        name_on_time: Some("the context switch to it"),
+        usual: Usual::WakeUpPath,
+        routine: true,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { cpu, charged, .. } = late;
+    format!("the kernel took {charged} from the wake-up to the context switch on CPU {cpu}")
+}
+
+fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    Vec::new()
+}

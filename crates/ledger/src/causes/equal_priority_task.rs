@@ -1,0 +1,40 @@
+//! A thread of the same real-time priority held the CPU.
+
+use super::higher_priority_task::of_irq_thread;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "equal-priority-task",
+    page: page!("equal-priority-task"),
+    group: CauseGroup::OtherThreads,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details {
+        culprit_finding: Some("equal priority"),
+        culprit_holds_cpu: true,
+        delays_timer_threads: true,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, cpu, charged, .. } = late;
+    format!(
+        "{} has the same priority as {thread} and held CPU {cpu} for {charged}: a FIFO thread is not preempted by a \
+         thread of equal priority",
+        late.by()
+    )
+}
+
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    of_irq_thread(by).unwrap_or_else(|| {
+        let by = the_culprit(by);
+        vec![
+            format!("give the more urgent of the two, the late thread or {by}, the higher priority"),
+            "run the two threads on different CPUs".to_owned(),
+        ]
+    })
+}

@@ -1,0 +1,83 @@
+//! A thread of higher real-time priority held the CPU.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::{Priority, SchedClass};
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "higher-priority-task",
+    page: page!("higher-priority-task"),
+    group: CauseGroup::OtherThreads,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details {
+        culprit_finding: Some("higher priority"),
+        culprit_holds_cpu: true,
+        starves: Some("has priority over it"),
+        delays_timer_threads: true,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { name, thread, cpu, charged, .. } = late;
+    let by = late.by();
+    if late.inherited_priority {
+        return format!(
+            "{by} held CPU {cpu} for {charged} while {thread} was runnable: it held a lock that a thread of higher \
+             priority waited for, and inherited the priority of that thread"
+        );
+    }
+    let role = late.culprit.and_then(role).map_or_else(String::new, |role| format!(", {role},"));
+    let to_the_end = if late.waits_to_end { ", to the end of the trace" } else { "" };
+    format!(
+        "{by}{role} has priority over {thread}: it held CPU {cpu} for {charged} while {name} was runnable{to_the_end}"
+    )
+}
+
+/// What a kernel thread does, where it does the work of interrupts.
+fn role(by: &Culprit) -> Option<String> {
+    if let Some((irq, action)) = by.irq_thread() {
+        return Some(format!("the thread of interrupt {irq} ({action})"));
+    }
+    let Culprit::Task { comm, .. } = by else { return None };
+    let role = match comm.as_str().split_once('/')?.0 {
+        "ksoftirqd" => "which runs softirqs",
+        "ktimers" => "which runs the callbacks of timers",
+        _ => return None,
+    };
+    Some(role.to_owned())
+}
+
+fn advice(by: Option<&Culprit>, late_thread: Priority) -> Vec<String> {
+    if let Some(advice) = of_irq_thread(by) {
+        return advice;
+    }
+    let by = the_culprit(by);
+    let priority = match late_thread.class() {
+        SchedClass::Fair => "give the late thread a real-time priority: chrt -f -p PRIORITY TID".to_owned(),
+        _ => format!(
+            "if {by} is less urgent, give it a priority below that of the late thread: chrt -f -p PRIORITY TID"
+        ),
+    };
+    vec![
+        format!("move {by} to another CPU: taskset -pc CPUS TID; or isolate the CPU of the late thread"),
+        priority,
+        "if it is not needed, stop the service that starts it".to_owned(),
+    ]
+}
+
+/// Advice where the culprit is the thread of an interrupt.
+pub(super) fn of_irq_thread(by: Option<&Culprit>) -> Option<Vec<String>> {
+    let (irq, _) = by?.irq_thread()?;
+    let by = the_culprit(by);
+    Some(vec![
+        format!(
+            "move the interrupt to another CPU: /proc/irq/{irq}/smp_affinity_list; its thread moves with it"
+        ),
+        format!(
+            "give {by} a priority below that of the late thread: chrt -f -p PRIORITY TID; risk: its device then waits"
+        ),
+    ])
+}

@@ -1,0 +1,224 @@
+//! The form that each cause's file fills in, and what its sentences are made from.
+//!
+//! Nothing here names a cause: the registry above these files makes that type from them.
+
+use crate::model::culprit::Culprit;
+use whylate_base::{Cpu, Ns, Priority};
+
+/// The page of a cause, by its code.
+macro_rules! page {
+    ($code:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/causes/", $code, ".md"))
+    };
+}
+pub(super) use page;
+
+/// All that is known of one cause.
+pub(crate) struct CauseInfo {
+    /// The stable code.
+    pub(crate) code: &'static str,
+    /// The page of that code.
+    pub(crate) page: &'static str,
+    /// The group in which documents and colours show it.
+    pub(crate) group: CauseGroup,
+    /// What it blames.
+    pub(crate) blames: Blames,
+    /// One sentence: why the thread was late.
+    pub(crate) why: fn(&LateActivation<'_>) -> String,
+    /// What to do about the culprit where a thread of this priority was late, best first.
+    pub(crate) advice: fn(Option<&Culprit>, Priority) -> Vec<String>,
+    /// What most causes have in common.
+    pub(crate) details: Details,
+}
+
+/// What a cause blames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blames {
+    /// A thread, an interrupt, a setting or the machine.
+    Another,
+    /// The late thread itself.
+    LateThread,
+    /// Nothing: it names where the time passed, and not why.
+    Nothing,
+}
+
+/// What a verdict and a report must know of a cause beyond its sentences.
+pub(crate) struct Details {
+    /// How a segment of this cause reads as evidence.
+    pub(crate) evidence: fn(&ChargedTime) -> String,
+    /// What the time is called in a verdict that nothing was late; the code if there is no other name.
+    pub(crate) name_on_time: Option<&'static str>,
+    /// The reason in the title of a finding that sums up one culprit's delays; `None` where there is no such finding.
+    pub(crate) culprit_finding: Option<&'static str>,
+    /// The culprit has the CPU while time is charged to this cause.
+    pub(crate) culprit_holds_cpu: bool,
+    /// Which part of its time is usual, and so made nothing late.
+    pub(crate) usual: Usual,
+    /// It is part of all long work, so a small share of it is no answer.
+    pub(crate) routine: bool,
+    /// What its culprit did to a thread that never ran again; `None` where the verdict does not become `starved`.
+    pub(crate) starves: Option<&'static str>,
+    /// A thread that runs expired timers may be what was delayed by it.
+    pub(crate) delays_timer_threads: bool,
+    /// RT bandwidth control belongs to its evidence.
+    pub(crate) shows_bandwidth: bool,
+}
+
+impl Details {
+    pub(crate) const DEFAULT: Details = Details {
+        evidence: ChargedTime::had_the_cpu,
+        name_on_time: None,
+        culprit_finding: None,
+        culprit_holds_cpu: false,
+        usual: Usual::Nothing,
+        routine: false,
+        starves: Some("had the CPU"),
+        delays_timer_threads: false,
+        shows_bandwidth: false,
+    };
+}
+
+/// Which part of a cause's time a thread's other activations show as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usual {
+    /// None of it.
+    Nothing,
+    /// The median of the thread's own work.
+    OwnWork,
+    /// The mean of the path from a timer's interrupt to the thread.
+    WakeUpPath,
+}
+
+/// One late activation, as a cause's sentence needs it.
+pub(crate) struct LateActivation<'a> {
+    /// The late thread's name.
+    pub(crate) name: String,
+    /// The late thread with its priority: `control (rt 80)`.
+    pub(crate) thread: String,
+    pub(crate) cpu: Cpu,
+    /// The time charged to the cause and its culprit.
+    pub(crate) charged: Ns,
+    /// Due to done.
+    pub(crate) response: Ns,
+    pub(crate) culprit: Option<&'a Culprit>,
+    /// The owner of the lock that the thread waited for.
+    pub(crate) lock_owner: Option<&'a Culprit>,
+    /// The culprit ran at a priority that it inherited by a lock.
+    pub(crate) inherited_priority: bool,
+    /// The thread still waited for the CPU when the trace ended.
+    pub(crate) waits_to_end: bool,
+    /// The trace has the activation from its beginning to its end.
+    pub(crate) is_whole: bool,
+    /// The thread's usual work.
+    pub(crate) usual_work: Ns,
+    /// `kernel.sched_rt_runtime_us` and its period.
+    pub(crate) rt_runtime: Option<Ns>,
+    pub(crate) rt_period: Ns,
+    /// Whether the machine is a guest, where the recording tells.
+    pub(crate) is_guest: Option<bool>,
+    /// For a thread that never ran: what the culprit did ([`Details::starves`]).
+    pub(crate) starved_because: &'static str,
+}
+
+impl LateActivation<'_> {
+    /// The culprit in words.
+    pub(crate) fn by(&self) -> String {
+        self.culprit.map_or_else(|| "another thread".to_owned(), Culprit::to_string)
+    }
+}
+
+/// The culprit in words of advice.
+pub(super) fn the_culprit(by: Option<&Culprit>) -> String {
+    by.map_or_else(|| "the other thread".to_owned(), Culprit::to_string)
+}
+
+/// Advice that needs no names.
+pub(super) fn lines(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// One segment of a ledger, as evidence.
+pub(crate) struct ChargedTime {
+    pub(crate) code: &'static str,
+    pub(crate) length: Ns,
+    pub(crate) culprit: Option<String>,
+    /// The owner of the lock that the thread waited for, where it is not the culprit.
+    pub(crate) lock_owner: Option<String>,
+    /// More than a guess.
+    pub(crate) is_sure: bool,
+    /// The thread that had the CPU when the segment began.
+    pub(crate) running: Option<String>,
+}
+
+impl ChargedTime {
+    pub(super) fn had_the_cpu(&self) -> String {
+        let ChargedTime { code, length, culprit, lock_owner, .. } = self;
+        let owner =
+            lock_owner.as_ref().map_or_else(String::new, |owner| format!(", while {owner} held the lock"));
+        match culprit {
+            Some(by) => format!("{by} had the CPU for {length}{owner}"),
+            None => format!("{code}, {length}"),
+        }
+    }
+
+    pub(super) fn did_not_run(&self) -> String {
+        format!("runnable but not run for {}", self.length)
+    }
+}
+
+/// A group of causes, as documents list them and as colours show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CauseGroup {
+    /// Another thread had the CPU.
+    OtherThreads,
+    /// A limit on CPU time was used up.
+    CpuTimeLimits,
+    /// Interrupt handlers ran.
+    Interrupts,
+    /// Interrupts or preemption were disabled.
+    Disabled,
+    /// The path from a timer to the thread.
+    WakeUpPath,
+    /// The thread waited on the wrong CPU, or never ran.
+    Placement,
+    /// The thread waited for a lock.
+    Locks,
+    /// The thread waited for memory or for a device.
+    MemoryAndDevices,
+    /// The thread's own code.
+    OwnProgram,
+    /// The recording does not show a cause in this kernel.
+    NotShown,
+}
+
+impl CauseGroup {
+    /// Every group, in the order of the documentation.
+    pub const ALL: [CauseGroup; 10] = [
+        CauseGroup::OtherThreads,
+        CauseGroup::CpuTimeLimits,
+        CauseGroup::Interrupts,
+        CauseGroup::Disabled,
+        CauseGroup::WakeUpPath,
+        CauseGroup::Placement,
+        CauseGroup::Locks,
+        CauseGroup::MemoryAndDevices,
+        CauseGroup::OwnProgram,
+        CauseGroup::NotShown,
+    ];
+
+    /// The heading under which documents list it.
+    pub fn title(self) -> &'static str {
+        match self {
+            CauseGroup::OtherThreads => "other threads",
+            CauseGroup::CpuTimeLimits => "limits on CPU time",
+            CauseGroup::Interrupts => "interrupts",
+            CauseGroup::Disabled => "interrupts or preemption disabled",
+            CauseGroup::WakeUpPath => "the path from the timer to the thread",
+            CauseGroup::Placement => "the choice of CPU, starvation",
+            CauseGroup::Locks => "locks",
+            CauseGroup::MemoryAndDevices => "memory and devices",
+            CauseGroup::OwnProgram => "the program itself",
+            CauseGroup::NotShown => "hypervisor, firmware, or not recorded",
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! A task of lower priority had interrupts disabled.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "irqs-disabled",
+    page: page!("irqs-disabled"),
+    group: CauseGroup::Disabled,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details {
+        culprit_finding: Some("interrupts disabled"),
+        culprit_holds_cpu: true,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { cpu, charged, .. } = late;
+    format!("{} kept interrupts disabled on CPU {cpu} for {charged}", late.by())
+}
+
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    vec![
+        format!(
+            "find the section: trace {} with the irqsoff tracer, where the kernel has it",
+            the_culprit(by)
+        ),
+        "use a PREEMPT_RT kernel, which disables interrupts far less".to_owned(),
+    ]
+}

@@ -1,0 +1,33 @@
+//! Waited for a lock whose owner was itself kept off the CPU.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "lock-inversion",
+    page: page!("lock-inversion"),
+    group: CauseGroup::Locks,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details { culprit_holds_cpu: true, ..Details::DEFAULT },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, charged, .. } = late;
+    let owner = late.lock_owner.map_or_else(|| "another thread".to_owned(), Culprit::to_string);
+    format!(
+        "{thread} waited for a lock of {owner}, which {} kept off its CPU for {charged}: priority inversion, because \
+         the lock does not inherit priority",
+        late.by()
+    )
+}
+
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    vec![
+        "use a lock with priority inheritance: pthread_mutexattr_setprotocol(PTHREAD_PRIO_INHERIT)"
+            .to_owned(),
+        format!("keep {} off the CPU of the lock's owner", the_culprit(by)),
+    ]
+}

@@ -1,0 +1,37 @@
+//! Its own execution.
+
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, lines, page};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "own-work",
+    page: page!("own-work"),
+    group: CauseGroup::OwnProgram,
+    blames: Blames::LateThread,
+    why,
+    advice,
+    details: Details {
+        evidence,
+        name_on_time: Some("its own work"),
+        usual: Usual::OwnWork,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, charged, usual_work, .. } = late;
+    if late.is_whole {
+        format!("{thread} itself ran for {charged}, and {usual_work} is usual")
+    } else {
+        format!("{thread} itself ran for {charged}; the trace shows only part of this activation")
+    }
+}
+
+fn evidence(time: &ChargedTime) -> String {
+    format!("ran for {}", time.length)
+}
+
+fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    lines(&["find what the thread did differently in this activation: its own code ran"])
+}

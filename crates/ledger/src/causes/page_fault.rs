@@ -1,0 +1,31 @@
+//! The kernel handled its page fault.
+
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "page-fault",
+    page: page!("page-fault"),
+    group: CauseGroup::MemoryAndDevices,
+    blames: Blames::LateThread,
+    why,
+    advice,
+    details: Details { evidence, ..Details::DEFAULT },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, charged, .. } = late;
+    format!("{thread} touched memory that was not mapped: {charged} of page faults")
+}
+
+fn evidence(time: &ChargedTime) -> String {
+    format!("page fault, {}", time.length)
+}
+
+fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    lines(&[
+        "call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins",
+        "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)",
+    ])
+}

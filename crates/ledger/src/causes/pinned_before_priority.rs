@@ -1,0 +1,31 @@
+//! It pinned itself to a busy CPU before it raised its priority.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "pinned-before-priority",
+    page: page!("pinned-before-priority"),
+    group: CauseGroup::Placement,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details { culprit_holds_cpu: true, starves: None, ..Details::DEFAULT },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, cpu, charged, .. } = late;
+    format!(
+        "{thread} pinned itself to CPU {cpu} while it was still SCHED_OTHER, and so waited {charged} behind {} before \
+         it could raise its priority",
+        late.by()
+    )
+}
+
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    vec![
+        "call sched_setscheduler first and sched_setaffinity second".to_owned(),
+        format!("do not let {} use a whole CPU", the_culprit(by)),
+    ]
+}

@@ -1,0 +1,35 @@
+//! Nothing at all happened on the CPU, not even its tick.
+
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "stolen",
+    page: page!("stolen"),
+    group: CauseGroup::NotShown,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details { evidence, ..Details::DEFAULT },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { cpu, charged, .. } = late;
+    format!(
+        "CPU {cpu} did nothing for {charged}, not even for due timers: the hypervisor, the firmware (SMI) or the \
+         hardware took the time"
+    )
+}
+
+fn evidence(time: &ChargedTime) -> String {
+    format!("nothing happened for {}", time.length)
+}
+
+fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    lines(&[
+        "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
+        "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in \
+         the firmware",
+    ])
+}

@@ -1,0 +1,45 @@
+//! The time from a timer's expiry to its handler.
+
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, lines, page};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "timer-late",
+    page: page!("timer-late"),
+    group: CauseGroup::WakeUpPath,
+    blames: Blames::Nothing,
+    why,
+    advice,
+    details: Details {
+        evidence,
+        name_on_time: Some("the delay of the timer hardware"),
+        usual: Usual::WakeUpPath,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, cpu, charged, .. } = late;
+    let guest = match late.is_guest {
+        Some(true) => "; this machine is a guest, and its hypervisor may have taken the CPU",
+        _ => "",
+    };
+    format!(
+        "the timer of {thread} was handled {charged} after its expiry; the recording does not show what delayed it on \
+         CPU {cpu}{guest}"
+    )
+}
+
+fn evidence(time: &ChargedTime) -> String {
+    let running =
+        time.running.as_ref().map_or_else(String::new, |task| format!(", while {task} had the CPU"));
+    format!("{} from expiry to handler{running}", time.length)
+}
+
+fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    lines(&[
+        "record the workload with -e raw_syscalls: the system calls of all threads show whether a thread had \
+             interrupts disabled or the CPU was taken away",
+    ])
+}

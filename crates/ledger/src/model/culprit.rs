@@ -1,0 +1,72 @@
+//! What held up a thread: another thread, an interrupt or a softirq, and how each is written.
+
+use std::fmt;
+use whylate_base::{Comm, Priority, Tid};
+use whylate_events::Name;
+
+/// What held up a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Culprit {
+    /// A thread.
+    Task {
+        /// Its id.
+        tid: Tid,
+        /// Its name.
+        comm: Comm,
+        /// Its priority at that time.
+        priority: Priority,
+    },
+    /// A hard interrupt.
+    Irq {
+        /// The line, or `None` for an architecture vector such as the local timer.
+        irq: Option<u32>,
+        /// Its name.
+        name: Name,
+    },
+    /// A softirq, by number.
+    Softirq {
+        /// HI, TIMER, NET_TX ...
+        vec: u32,
+    },
+}
+
+/// `stress:812 (rt 99)`, `irq 16 (eth0)`, `softirq NET_RX`.
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Culprit::Task { tid, comm, priority } => {
+                match (comm.is_empty(), is_stand_in(*tid)) {
+                    (true, _) => write!(f, "thread {tid}")?,
+                    (false, true) => write!(f, "{comm}")?,
+                    (false, false) => write!(f, "{comm}:{tid}")?,
+                }
+                if *priority == Priority::UNKNOWN { Ok(()) } else { write!(f, " ({priority})") }
+            }
+            Culprit::Irq { irq: Some(irq), name } => write!(f, "irq {irq} ({name})"),
+            Culprit::Irq { irq: None, name } => write!(f, "{name} interrupt"),
+            Culprit::Softirq { vec } => write!(f, "softirq {}", softirq_name(*vec)),
+        }
+    }
+}
+
+impl Culprit {
+    /// The line and the action's name of an interrupt's thread, `irq/27-eth0`; a shared line's second
+    /// handler has a thread of its own, `irq/27-s-eth0` (`kernel/irq/manage.c`).
+    pub(crate) fn irq_thread(&self) -> Option<(u32, &str)> {
+        let Culprit::Task { comm, .. } = self else { return None };
+        let (irq, action) = comm.as_str().strip_prefix("irq/")?.split_once('-')?;
+        Some((irq.parse().ok()?, action.strip_prefix("s-").unwrap_or(action)))
+    }
+}
+
+/// A softirq's name, as `/proc/softirqs` has it (`include/linux/interrupt.h`).
+pub fn softirq_name(vec: u32) -> &'static str {
+    const NAMES: [&str; 10] =
+        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+    NAMES.get(vec as usize).copied().unwrap_or("unknown")
+}
+
+/// True of an id that stands in for one that the file does not give.
+pub fn is_stand_in(tid: Tid) -> bool {
+    tid.0 < 0
+}
