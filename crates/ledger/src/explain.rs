@@ -2,7 +2,7 @@
 
 use crate::causes::Cause;
 use crate::engine::Engine;
-use crate::findings;
+use crate::findings::{self, Subject};
 use crate::latency::{self, Latency};
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
@@ -69,7 +69,12 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
             .map_or((true, Reverse(Ns::ZERO)), rank)
     };
     tasks.sort_by_key(|task| (rank_of(task), task.tid));
-    let findings = findings::all(&engine, &trace, &activations);
+    let findings = findings::all(&Subject {
+        engine: &engine,
+        trace: &trace,
+        worst: &activations,
+        noises: latency.noises(),
+    });
     let mut explanation = Explanation { trace, tasks, activations, sections: Vec::new(), findings, missing };
     latency.add_to(&engine, asked, &mut explanation);
     explanation

@@ -1,82 +1,88 @@
-//! What is to be said of the trace as a whole: one file per kind of finding.
+//! Findings about the trace as a whole: one file per kind of finding.
+//!
+//! A finding has the code of its cause, or a code and a page of its own ([`CODES`]).
 
 mod bandwidth;
 mod culprits;
 mod deadline;
+mod hardware_noise;
+mod hwlat;
+mod info;
 mod inversion;
 mod losses;
+mod os_noise;
 mod pinned;
 mod placement;
 mod quota;
 mod refused;
 mod relative_sleep;
+mod rhythm;
 mod rttime;
 mod starved;
 mod stolen;
+mod subject;
 mod unseen;
+mod words;
 
-use crate::engine::Engine;
-use crate::model::Activation;
-use whylate_base::{Finding, Ns};
-use whylate_events::TraceInfo;
+pub(crate) use subject::Subject;
 
-/// Everything a finding is made from.
-pub(crate) struct Subject<'a> {
-    pub(crate) engine: &'a Engine<'a>,
-    pub(crate) trace: &'a TraceInfo,
-    /// The worst activations of every selected thread.
-    pub(crate) worst: &'a [Activation],
-}
+use crate::causes::Cause;
+use crate::model::Explanation;
+use info::FindingInfo;
+use whylate_base::Finding;
+
+/// The codes that are no cause's.
+const CODES: [FindingInfo; 6] =
+    [deadline::INFO, refused::INFO, rttime::INFO, os_noise::INFO, hardware_noise::INFO, unseen::INFO];
+
+/// Findings that are measurements, an answer by themselves.
+const MEASURED: [&str; 3] = [os_noise::INFO.code, hardware_noise::INFO.code, "stolen"];
+
+/// What each file finds. The order is that of findings of the same severity.
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 17] = [
+    deadline::findings,
+    bandwidth::findings,
+    refused::findings,
+    rttime::findings,
+    pinned::findings,
+    starved::findings,
+    inversion::findings,
+    culprits::findings,
+    placement::findings,
+    quota::findings,
+    stolen::findings,
+    relative_sleep::findings,
+    losses::findings,
+    unseen::findings,
+    os_noise::findings,
+    hardware_noise::findings,
+    hwlat::findings,
+];
 
 /// All findings, gravest first.
-pub(crate) fn all(engine: &Engine<'_>, trace: &TraceInfo, worst: &[Activation]) -> Vec<Finding> {
-    let subject = Subject { engine, trace, worst };
-    let mut findings: Vec<Finding> = Vec::new();
-    findings.extend(deadline::findings(&subject));
-    findings.extend(bandwidth::findings(&subject));
-    findings.extend(refused::findings(&subject));
-    findings.extend(rttime::findings(&subject));
-    findings.extend(pinned::findings(&subject));
-    findings.extend(starved::findings(&subject));
-    findings.extend(inversion::findings(&subject));
-    findings.extend(culprits::findings(&subject));
-    findings.extend(placement::findings(&subject));
-    findings.extend(quota::findings(&subject));
-    findings.extend(stolen::findings(&subject));
-    findings.extend(relative_sleep::findings(&subject));
-    findings.extend(losses::findings(&subject));
-    findings.extend(unseen::findings(&subject));
+pub(crate) fn all(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = FINDERS.iter().flat_map(|find| find(subject)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }
 
-/// The findings that are no causes, by code, each with its page.
-const PAGES: [(&str, &str); 4] = [
-    ("realtime-refused", include_str!("../docs/findings/realtime-refused.md")),
-    ("rttime-exceeded", include_str!("../docs/findings/rttime-exceeded.md")),
-    ("os-noise", include_str!("../docs/findings/os-noise.md")),
-    ("hardware-noise", include_str!("../docs/findings/hardware-noise.md")),
-];
-
-/// The codes that have a [`finding_page`].
+/// The codes of findings that are no cause's; each has a [`finding_page`].
 pub fn finding_codes() -> impl Iterator<Item = &'static str> {
-    PAGES.iter().map(|&(code, _)| code)
+    CODES.iter().map(|finding| finding.code)
 }
 
-/// The page of a finding that is no cause of its own; others' code is their cause's.
+/// The page of a finding's code: its own, or that of its cause.
 pub fn finding_page(code: &str) -> Option<&'static str> {
-    PAGES.iter().find(|(known, _)| *known == code).map(|&(_, page)| page)
+    let own = CODES.iter().find(|finding| finding.code == code).map(|finding| finding.page);
+    own.or_else(|| Cause::from_code(code).map(Cause::page))
 }
 
-/// The distance between recurring instants, if they recur evenly: the median, when all are within a tenth of it.
-fn rhythm(starts: &[Ns]) -> Option<Ns> {
-    let mut distances: Vec<Ns> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    distances.sort();
-    let median = *distances.get(distances.len() / 2)?;
-    let even = distances
-        .iter()
-        .all(|distance| (*distance - median).0.unsigned_abs().saturating_mul(10) <= median.0.unsigned_abs());
-    even.then_some(median)
+impl Explanation {
+    /// True when something was concluded: a thread or a critical section was explained, or noise was measured.
+    pub fn concludes(&self) -> bool {
+        let measured = |finding: &Finding| MEASURED.contains(&finding.code);
+        !self.tasks.is_empty() || !self.sections.is_empty() || self.findings.iter().any(measured)
+    }
 }
 
 #[cfg(test)]
@@ -84,13 +90,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_findings_page_is_its_own() {
+    fn each_code_has_one_page_of_its_own() {
         for code in finding_codes() {
             assert!(
                 finding_page(code).is_some_and(|page| page.starts_with(&format!("# {code}\n"))),
                 "{code}"
             );
+            assert_eq!(Cause::from_code(code), None, "{code} is a cause's as well");
         }
+        assert_eq!(finding_page("irq"), Some(Cause::Irq.page()));
         assert_eq!(finding_page("no-such"), None);
     }
 }

@@ -25,14 +25,6 @@ pub struct Explanation {
     pub missing: Vec<Missing>,
 }
 
-impl Explanation {
-    /// True when something was concluded: a thread or a critical section was explained, or noise was measured.
-    pub fn concludes(&self) -> bool {
-        let measured = |finding: &Finding| crate::latency::MEASURED.contains(&finding.code);
-        !self.tasks.is_empty() || !self.sections.is_empty() || self.findings.iter().any(measured)
-    }
-}
-
 /// A kind of event that was not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {

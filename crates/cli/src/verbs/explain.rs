@@ -73,8 +73,6 @@ fn print_page(code: &str) -> Result<Outcome> {
         let causes = Cause::ALL.iter().map(|cause| cause.code());
         let list: String = causes.chain(finding_codes()).map(|code| format!("{code}\n")).collect();
         output::print(&list)?;
-    } else if let Some(cause) = Cause::from_code(code) {
-        output::print(cause.page())?;
     } else if let Some(page) = finding_page(code) {
         output::print(page)?;
     } else {

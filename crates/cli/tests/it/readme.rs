@@ -6,6 +6,7 @@
 use crate::support::run::command;
 use std::fs;
 use std::path::Path;
+use whylate_ledger::{Cause, CauseGroup};
 
 /// A block of code in a Markdown text: where its output is, and the arguments it is the output of.
 struct Shown<'a> {
@@ -51,4 +52,15 @@ fn the_readme_shows_what_is_printed() {
         assert_eq!(shown, printed, "README.md:{}: WHYLATE_BLESS=1 writes it anew", line + 1);
     }
     assert_eq!(before, text);
+}
+
+#[test]
+fn the_readme_lists_every_cause_in_its_group() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(readme).expect("the README");
+    for group in CauseGroup::ALL {
+        let codes = Cause::ALL.into_iter().filter(|cause| cause.group() == group).map(Cause::code);
+        let line = format!("| {} | {} |", group.title(), codes.collect::<Vec<_>>().join(", "));
+        assert!(readme.lines().any(|shown| shown == line), "README.md lacks the line\n{line}");
+    }
 }

@@ -2,7 +2,6 @@
 
 use super::waiting::Queue;
 use super::{Charger, Remark};
-use crate::causes::Cause;
 use crate::cpus::Who;
 use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::Kind;

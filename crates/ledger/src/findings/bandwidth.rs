@@ -1,6 +1,7 @@
 //! RT throttling and deadline servers: how often, how long, how regularly, on which CPU.
 
-use super::{Subject, rhythm};
+use super::rhythm::rhythm;
+use super::subject::Subject;
 use crate::bandwidth::Window;
 use crate::causes::Cause;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What made threads late: the culprits of the worst activations' verdicts, each summed over the whole trace.
 //! A small delay that makes no thread late is no finding.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use crate::model::{Activation, Culprit, Trigger, Verdict};
 use crate::verdict::{fix, is_boosted};

@@ -1,7 +1,10 @@
 //! Missed deadlines, where the user gave one.
 
-use super::Subject;
+use super::info::{FindingInfo, page};
+use super::subject::Subject;
 use whylate_base::{Evidence, Finding, Severity};
+
+pub(super) const INFO: FindingInfo = FindingInfo { code: "deadline-missed", page: page!("deadline-missed") };
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let Some(deadline) = subject.engine.options.deadline else { return Vec::new() };
@@ -17,7 +20,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             })
             .collect();
         Some(Finding {
-            code: "deadline-missed",
+            code: INFO.code,
             severity: Severity::Error,
             title: format!(
                 "{}:{} missed its deadline of {deadline} in {} of {} activations",

@@ -1,6 +1,6 @@
 //! Priority inversion: a thread waits for a lock whose owner is kept off the CPU by a third.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
 use std::collections::BTreeMap;

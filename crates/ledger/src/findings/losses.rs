@@ -1,6 +1,6 @@
 //! Lost events: how much of the answer they put in doubt.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 

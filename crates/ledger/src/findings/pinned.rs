@@ -1,6 +1,6 @@
 //! Threads that pinned themselves before raising their priority, and were stuck behind a real-time one.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Severity};
 

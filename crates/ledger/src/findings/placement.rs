@@ -1,6 +1,6 @@
 //! Threads that waited on a busy CPU while another that they may use was idle.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use crate::model::Activation;
 use crate::verdict::fix;

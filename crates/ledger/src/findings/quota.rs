@@ -1,6 +1,6 @@
 //! Threads that their cgroup's CPU quota stopped.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use whylate_base::{Confidence, Evidence, Finding, Severity};
 

@@ -1,9 +1,13 @@
 //! Threads that asked for a real-time policy and were refused: they run as SCHED_OTHER, often unnoticed.
 
-use super::Subject;
+use super::info::{FindingInfo, page};
+use super::subject::Subject;
 use crate::engine::Engine;
 use crate::threads::{Refusal, Thread};
 use whylate_base::{Evidence, Finding, Policy, Severity};
+
+pub(super) const INFO: FindingInfo =
+    FindingInfo { code: "realtime-refused", page: page!("realtime-refused") };
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let engine = subject.engine;
@@ -29,7 +33,7 @@ fn finding(engine: &Engine<'_>, thread: &Thread, refusal: &Refusal) -> Finding {
     };
     let (why, fix) = if refusal.no_room { no_room() } else { not_permitted(engine.bandwidth.group_sched) };
     Finding {
-        code: "realtime-refused",
+        code: INFO.code,
         severity: Severity::Error,
         title: format!(
             "{}:{} asked for {what} and was refused ({error}): it is not real-time",

@@ -1,6 +1,6 @@
 //! Periodic threads that sleep for a while rather than until an instant, and so drift.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Severity};
 

@@ -1,9 +1,12 @@
 //! Real-time threads that the kernel warned or killed because they did not sleep: RLIMIT_RTTIME.
 
-use super::Subject;
+use super::info::{FindingInfo, page};
+use super::subject::Subject;
 use crate::engine::RtOverrun;
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Finding, Severity, Tid};
+
+pub(super) const INFO: FindingInfo = FindingInfo { code: "rttime-exceeded", page: page!("rttime-exceeded") };
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut by_thread: BTreeMap<Tid, Vec<&RtOverrun>> = BTreeMap::new();
@@ -27,7 +30,7 @@ fn finding(subject: &Subject<'_>, tid: Tid, overruns: &[&RtOverrun]) -> Option<F
         Evidence::at(overrun.at, overrun.cpu, what)
     });
     Some(Finding {
-        code: "rttime-exceeded",
+        code: INFO.code,
         severity: Severity::Error,
         title: format!("{who} ran for {} without sleeping, and the kernel {what}", last.awake),
         why: "RLIMIT_RTTIME bounds how long a real-time thread may use a CPU without sleeping: at its soft limit \

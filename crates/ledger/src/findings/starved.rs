@@ -1,6 +1,6 @@
 //! Threads that were runnable to the end of the trace and never ran.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Severity};
 

@@ -1,6 +1,7 @@
 //! Time in which nothing happened at all, summed over the selected threads.
 
-use super::Subject;
+use super::subject::Subject;
+use super::words::suspect;
 use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
@@ -20,18 +21,13 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     if most < NOTABLE {
         return Vec::new();
     }
-    let guest = match subject.engine.hypervisor {
-        Some(true) => "the machine is a guest: its hypervisor is the first suspect",
-        Some(false) => "the machine is no guest: firmware (SMI) is the first suspect",
-        None => "the hypervisor of a guest, or the firmware (SMI) of a machine, takes CPUs away like this",
-    };
     vec![Finding {
         code: Cause::Stolen.code(),
         severity: Severity::Warning,
         title: format!(
             "CPUs stood still while timers were due: {most} at once, {total} in all, in {times} activations"
         ),
-        why: guest.to_owned(),
+        why: suspect(subject.engine.hypervisor).to_owned(),
         evidence: vec![Evidence { at: Some(at), cpu: None, what: format!("nothing happened for {most}") }],
         fix: Cause::Stolen.advice(None, Priority::DEFAULT),
     }]

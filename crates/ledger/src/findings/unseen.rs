@@ -1,7 +1,10 @@
 //! Context switches that the trace does not show, without saying that it lost them.
 
-use super::Subject;
+use super::info::{FindingInfo, page};
+use super::subject::Subject;
 use whylate_base::{Evidence, Finding, Severity};
+
+pub(super) const INFO: FindingInfo = FindingInfo { code: "unseen-switches", page: page!("unseen-switches") };
 
 /// One unseen switch among this many is worth a word.
 const NOTABLE: u64 = 20;
@@ -12,7 +15,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     });
     blind
         .map(|(cpu, timeline)| Finding {
-            code: "unseen-switches",
+            code: INFO.code,
             severity: Severity::Info,
             title: format!(
                 "{} of {} context switches on CPU {cpu} were not recorded",

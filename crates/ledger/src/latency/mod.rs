@@ -15,8 +15,8 @@ mod canvas;
 mod interrupted;
 mod lines;
 mod model;
-mod noise;
-mod people;
+pub(crate) mod noise;
+pub(crate) mod people;
 mod section;
 mod timerlat;
 mod wakeup;
@@ -33,9 +33,6 @@ use noise::Noises;
 use timerlat::Timerlats;
 use whylate_base::Evidence;
 use whylate_events::{Event, EventKind, Kind, LatencyTrace, Tool, TraceInfo};
-
-/// The codes of findings that are measurements, an answer by themselves.
-pub(crate) const MEASURED: [&str; 3] = [noise::OS_NOISE, noise::HARDWARE_NOISE, "stolen"];
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
 pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
@@ -67,6 +64,11 @@ impl Latency {
             (trace, lines)
         });
         Latency { trace, timerlats: Timerlats::default(), noises: Noises::default(), over: false }
+    }
+
+    /// What osnoise and hwlat measured.
+    pub(crate) fn noises(&self) -> &Noises {
+        &self.noises
     }
 
     /// True when the engine has seen all that it is to see.
@@ -159,7 +161,6 @@ impl Latency {
             // A latency tracer prints the switch that ends it, and no other.
             explanation.findings.retain(|finding| finding.code != "unseen-switches");
         }
-        explanation.findings.extend(self.noises.findings(engine));
         explanation.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         if explanation.trace.span.is_none() {
             // Of lengths alone there are no instants.

@@ -44,7 +44,7 @@ pub(super) fn measured(engine: &mut Engine<'_>, cpu: Cpu, tid: Tid, priority: i3
 }
 
 /// A thread, with the priority that the recording tells, if it tells any.
-pub(super) fn task(engine: &Engine<'_>, tid: Tid, comm: &str) -> Culprit {
+pub(crate) fn task(engine: &Engine<'_>, tid: Tid, comm: &str) -> Culprit {
     let known = engine.threads.get(tid);
     let comm = match known.map(|thread| thread.comm).filter(|_| comm.is_empty() || comm.starts_with('<')) {
         Some(known) => known,
@@ -71,7 +71,7 @@ pub(super) fn irq(noise: &Noise) -> Culprit {
 }
 
 /// An interrupt by name and number; an architecture's vector has no line.
-pub(super) fn irq_named(name: Name, id: Option<u32>) -> Culprit {
+pub(crate) fn irq_named(name: Name, id: Option<u32>) -> Culprit {
     let vector = VECTORS.iter().any(|vector| name.as_str().starts_with(vector));
     Culprit::Irq { irq: id.filter(|_| !vector), name }
 }

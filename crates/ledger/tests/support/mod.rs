@@ -14,7 +14,7 @@ use whylate_events::{
     Kind, KindSet, Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo,
     VecSource, Wake,
 };
-use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select, explain};
+use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select, explain, finding_page};
 
 /// A millisecond in the scene's unit.
 pub(crate) const MS: i64 = 1_000;
@@ -384,7 +384,7 @@ impl Scene {
     /// Plays the scene and explains what the options select.
     pub(crate) fn explain_with(self, options: &Options) -> Told {
         assert!(self.events.is_sorted_by_key(|event| event.ts), "a scene is written in time order");
-        Told(explain(self.source(), options))
+        Told::of(explain(self.source(), options))
     }
 }
 
@@ -392,6 +392,14 @@ impl Scene {
 pub(crate) struct Told(pub(crate) Explanation);
 
 impl Told {
+    /// Every code that is reported must have a page.
+    pub(crate) fn of(explanation: Explanation) -> Told {
+        for finding in &explanation.findings {
+            assert!(finding_page(finding.code).is_some(), "{} has no page", finding.code);
+        }
+        Told(explanation)
+    }
+
     /// The one activation that there is.
     pub(crate) fn only(&self) -> &Activation {
         match self.0.activations.as_slice() {

@@ -18,7 +18,7 @@ const TIMERLAT: i32 = 1035;
 const CC1: i32 = 87_882;
 
 fn told(info: TraceInfo, events: Vec<Event>) -> Told {
-    Told(explain(VecSource::new(events, info, false), &Options::default()))
+    Told::of(explain(VecSource::new(events, info, false), &Options::default()))
 }
 
 fn on(cpu: Cpu, ns: i64, tid: i32, flags: &str, kind: EventKind) -> Event {

@@ -41,7 +41,7 @@ fn osnoise_samples_are_noise_and_no_activation() {
     let finding = told.finding("os-noise").expect("a finding");
     assert_eq!(
         finding.title,
-        "CPU 5 lost 1.20 % of 1.000 s to noise, 74.00 us at once, the largest interference 45.00 us by local_timer interrupt"
+        "CPU 5 lost 1.20 % of 1.000 s to noise, 74.00 us at once; the largest interference took 45.00 us: local_timer interrupt"
     );
     assert_eq!(finding.severity, Severity::Warning);
     assert!(
@@ -58,6 +58,6 @@ fn hwlat_gaps_are_stolen_time_and_the_suspect_is_named_as_one() {
     let told = told(TraceInfo::default(), vec![gap(1_000, 12_000, 10_000), gap(2_000, 11_000, 130_000)]);
     let finding = told.finding("stolen").expect("a finding");
     assert!(finding.title.contains("130.0 us") && finding.title.contains("2 gaps"), "{finding:#?}");
-    assert!(finding.why.contains("does not tell") && finding.severity == Severity::Warning, "{finding:#?}");
+    assert!(finding.why.contains("does not show") && finding.severity == Severity::Warning, "{finding:#?}");
     assert!(told.0.concludes() && told.0.activations.is_empty());
 }

@@ -1,0 +1,108 @@
+//! How much time osnoise's spinning threads lost, and what took it.
+
+use super::info::{FindingInfo, page};
+use super::subject::Subject;
+use super::words::{severity, times};
+use crate::causes::Cause;
+use crate::engine::Engine;
+use crate::latency::noise::{Interference, NoiseOfCpu};
+use crate::latency::people;
+use crate::model::Culprit;
+use std::cmp::Reverse;
+use whylate_base::{Cpu, Evidence, Finding, Ns, Priority};
+use whylate_events::NoiseSource;
+
+pub(super) const INFO: FindingInfo = FindingInfo { code: "os-noise", page: page!("os-noise") };
+
+/// Interferences that are listed.
+const LISTED: usize = 3;
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let noisy = subject.noises.cpus.iter().filter(|(_, noise)| noise.samples > 0);
+    let mut cpus: Vec<(Cpu, &NoiseOfCpu)> = noisy.map(|(&cpu, noise)| (cpu, noise)).collect();
+    cpus.sort_by_key(|(cpu, noise)| (Reverse(noise.longest.0), *cpu));
+    cpus.first().map(|&(cpu, noise)| finding(subject.engine, &cpus, cpu, noise)).into_iter().collect()
+}
+
+fn finding(engine: &Engine<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most: &NoiseOfCpu) -> Finding {
+    let largest = most.largest();
+    let worst_of = largest.iter().max_by_key(|(_, sum)| sum.longest);
+    let largest_of = worst_of.map_or_else(String::new, |(by, sum)| {
+        format!("; the largest interference took {}: {}", sum.longest, culprit(engine, by))
+    });
+    let mut evidence: Vec<Evidence> = Vec::new();
+    for (by, sum) in largest.iter().take(LISTED) {
+        let by = culprit(engine, by);
+        let what = format!("{by}: {}, {} in all, {} at most", times(sum.times), sum.total, sum.longest);
+        evidence.push(Evidence::at(sum.at, worst, what));
+    }
+    evidence.extend(cpus.iter().map(|(cpu, noise)| {
+        let at = Some(noise.longest.1).filter(|&at| at > Ns::ZERO);
+        Evidence { at, cpu: Some(*cpu), what: format!("lost {}", lost(noise)) }
+    }));
+    Finding {
+        code: INFO.code,
+        severity: severity(most.longest.0, engine.options.deadline),
+        title: format!("CPU {worst} lost {}{largest_of}", lost(most)),
+        why: "a thread that spins on the CPU and never sleeps lost this time to interrupts, other threads and the \
+              machine; it made no thread late, but a thread that is due in such a time is late"
+            .to_owned(),
+        evidence,
+        fix: match worst_of {
+            Some((by, _)) => advice(engine, by),
+            None => vec![
+                "trace the osnoise events as well (rtla osnoise -T, or events/osnoise/enable): they name what \
+                 interfered"
+                    .to_owned(),
+            ],
+        },
+    }
+}
+
+/// `1.20 % of 10.00 s to noise, 74.00 us at once`
+fn lost(noise: &NoiseOfCpu) -> String {
+    match noise.runtime {
+        Ns::ZERO => format!("up to {} at once to noise", noise.longest.0),
+        runtime => {
+            format!("{} of {runtime} to noise, {} at once", share(noise.noise, runtime), noise.longest.0)
+        }
+    }
+}
+
+fn share(part: Ns, whole: Ns) -> String {
+    let percent = part.0 as f64 / whole.0.max(1) as f64 * 100.0;
+    if percent > 0.0 && percent < 0.01 { "<0.01 %".to_owned() } else { format!("{percent:.2} %") }
+}
+
+fn culprit(engine: &Engine<'_>, by: &Interference) -> String {
+    by_of(engine, by).map_or_else(|| "an NMI".to_owned(), |by| by.to_string())
+}
+
+fn by_of(engine: &Engine<'_>, by: &Interference) -> Option<Culprit> {
+    let &Interference { source, name, id } = by;
+    match source {
+        NoiseSource::Nmi => None,
+        NoiseSource::Irq => Some(people::irq_named(name, Some(id))),
+        NoiseSource::Softirq => Some(Culprit::Softirq { vec: id }),
+        NoiseSource::Thread => Some(people::task(engine, by.tid(), name.as_str())),
+    }
+}
+
+fn advice(engine: &Engine<'_>, by: &Interference) -> Vec<String> {
+    let culprit = by_of(engine, by);
+    match by.source {
+        NoiseSource::Nmi => Cause::Nmi.advice(None, Priority::DEFAULT),
+        NoiseSource::Irq => Cause::Irq.advice(culprit.as_ref(), Priority::DEFAULT),
+        NoiseSource::Softirq => Cause::Softirq.advice(culprit.as_ref(), Priority::DEFAULT),
+        NoiseSource::Thread => {
+            let thread = culprit.map_or_else(String::new, |by| by.to_string());
+            vec![
+                format!(
+                    "move {thread} to another CPU: taskset -pc CPUS TID; for a kernel thread that is bound to its \
+                     CPU, move the work that it does"
+                ),
+                "isolate the CPU: isolcpus=, nohz_full=, an isolated cpuset partition".to_owned(),
+            ]
+        }
+    }
+}
