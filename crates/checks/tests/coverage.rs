@@ -41,10 +41,10 @@ fn every_item_of_other_checklists_has_a_rule_or_a_reason() {
 #[test]
 fn the_index_has_every_rule() {
     let mut index = "# Rules of whylate check\n\n\
-        What each rule says where all is well, how grave a failure is as a rule, and the profiles that ask it.\n\
-        An answer may be graver or milder than that by what was found, as the pages say.\n\
+        The title of each rule (a statement that holds when the rule passes), the default severity of a failure, and\n\
+        the profiles that check the rule. The severity of a result may differ, as the pages describe.\n\
         This list is generated from the rules; `whylate check --explain CODE` prints a page.\n\n\
-        | rule | when it passes | severity | profiles |\n|---|---|---|---|\n"
+        | rule | title | severity | profiles |\n|---|---|---|---|\n"
         .to_owned();
     for rule in RULES {
         let profiles: Vec<&str> = rule.profiles.iter().map(|profile| profile.name()).collect();

@@ -40,7 +40,7 @@ fn pages_and_rules_say_the_same() {
             Some(format!("{}.", rule.title).as_str()),
             "{code}: the title, as a sentence"
         );
-        for part in ["## What it means", "## How whylate finds out", "## What to do", "## Sources"] {
+        for part in ["## Meaning", "## Detection", "## Fix", "## Sources"] {
             assert!(rule.page.contains(part), "{code} has no {part}");
         }
         for source in rule.sources {

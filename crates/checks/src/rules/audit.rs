@@ -21,8 +21,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const WHY: &str = "With auditing on each thread that starts takes a longer way into and out of every system call, matched \
-                   by rules or not; and a full queue makes callers wait, for up to a minute by default \
+const WHY: &str = "With auditing on, each thread that starts takes a longer path into and out of every system call, \
+                   whether a rule matches or not. A full queue makes callers wait, for up to a minute by default \
                    (audit_backlog_wait_time).";
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
@@ -40,7 +40,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let named = |name: &str| threads.iter().find(|thread| thread.comm == name && !thread.kernel);
     let fix = Fix::runtime("auditctl -e 0; or auditctl -a never,task, for threads that start afterwards")
         .boot("audit=0 on the kernel command line, or the rule in /etc/audit/rules.d/")
-        .risk("what a security policy asks for is no longer recorded");
+        .risk("events that a security policy requires are no longer recorded");
     if let Some(auditd) = named("auditd") {
         return Ok(Answer::fail("auditd runs: system calls are audited", WHY)
             .shows_as(format!("/proc/{}", auditd.pid), "auditd")
@@ -56,11 +56,11 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if named("systemd-journal").is_some() {
         return Err(CannotTell::because(
             "audit_enabled",
-            "systemd-journald may have switched it on: auditctl -s tells",
+            "systemd-journald may have switched it on: auditctl -s shows it",
         ));
     }
     with_those_of_kernel(host)?;
-    Ok(Answer::pass("Nothing has switched auditing on")
+    Ok(Answer::pass("No program has switched auditing on")
         .shows_as(&cmdline.path, shown)
         .shows_as("/proc", "no auditd"))
 }
@@ -88,7 +88,7 @@ mod tests {
                 .passes("no auditing"),
                 case("auditd", &[QUIET, KTHREADD, AUDITD]).fails("auditd runs"),
                 case("on at boot", &[&[("/proc/cmdline", "audit=1")], KTHREADD]).fails("at boot"),
-                case("nobody", &[QUIET, KTHREADD]).passes("Nothing"),
+                case("nobody", &[QUIET, KTHREADD]).passes("No program"),
                 case("journald", &[QUIET, KTHREADD, JOURNALD]).cannot_tell("auditctl -s"),
                 case("a container", &[QUIET, thread!(program 1 "app", other 0, "0")])
                     .cannot_tell("container"),

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "autogroup",
-    title: "Nice values count across sessions",
+    title: "Nice values apply across sessions",
     severity: Severity::Info,
     profiles: &[Profile::Audio, Profile::Robotics],
     sources: &["sched(7)", "Documentation/admin-guide/kernel-parameters.rst"],
@@ -21,10 +21,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         None => Ok(Answer::not_applicable("This kernel has no autogroups").shows(autogroup)),
         Some(false) => Ok(Answer::pass("Autogroups are off").shows(autogroup)),
         Some(true) => Ok(Answer::fail(
-            "Each session shares the CPU as one, whatever the nice values in it",
-            "Real-time threads are not concerned. A SCHED_OTHER helper at nice -20 competes as one session among \
-             others: with a build in the next terminal it gets half of the CPU, not nearly all. Services of systemd \
-             have groups of their own, which come first.",
+            "Each session competes for the CPU as one unit, whatever the nice values in it",
+            "Real-time threads are not affected. A SCHED_OTHER helper at nice -20 competes as one session among \
+             others: with a build in the next terminal it gets half of the CPU, not nearly all. systemd services \
+             have cgroups of their own, which take precedence.",
         )
         .shows(autogroup)
         .fix(

@@ -8,7 +8,7 @@ use whylate_host::{CpuState, IdleState, NO_LATENCY_REQUEST, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "c-states",
-    title: "Real-time CPUs wake from idle soon enough",
+    title: "Real-time CPUs leave idle states quickly enough",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -49,7 +49,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             return Ok(Answer::pass("CPUs poll when idle").shows_as(&host.kernel.cmdline.path, "idle=poll"));
         }
         return Ok(Answer::not_applicable(
-            "No driver manages idle states: a CPU that idles halts, and no more",
+            "No driver manages idle states: an idle CPU only halts",
         ));
     }
     let Some((_, deepest)) = deep.iter().max_by_key(|(_, idle)| idle.exit_latency_us.known()) else {
@@ -62,23 +62,23 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         && deep.iter().all(|(_, idle)| idle.exit_latency_us.known().is_some_and(|&us| us > asked_us))
     {
         let who = askers(host);
-        let name = who.as_ref().ok().and_then(|who| who.first().cloned()).unwrap_or("Somebody".to_owned());
+        let name = who.as_ref().ok().and_then(|who| who.first().cloned()).unwrap_or("A process or driver".to_owned());
         let others = match who.as_ref().map_or(0, Vec::len) {
             0 | 1 => String::new(),
-            more => format!(", one of {more} that do,"),
+            more => format!(", one of {more} processes,"),
         };
         let answer = Answer::pass(format!(
-            "{name}{others} asks for {asked_us} us at most, as long as the file is kept open"
+            "{name}{others} requests at most {asked_us} us, as long as the file is open"
         ));
         return Ok(shows_askers(answer.shows(asked), &who).shows(&deepest.exit_latency_us));
     }
     let mut concerned: Vec<_> = deep.iter().map(|(cpu, _)| *cpu).collect();
     concerned.dedup();
     let answer = Answer::fail(
-        format!("Leaving {name} takes {latency} us, and {} of {} CPUs may enter it or another", concerned.len(), cpus.len()),
+        format!("Leaving {name} takes {latency} us; {} of {} CPUs may enter it or a similar state", concerned.len(), cpus.len()),
         format!(
-            "A task that wakes up waits for its CPU to leave the idle state first: up to {latency} us, where {most} us \
-             are bearable for `{}`; and caches and TLBs may have to be filled again.",
+            "A task that wakes up first waits for its CPU to leave the idle state: up to {latency} us; the limit for \
+             `{}` is {most} us. Caches and TLBs may also have to be refilled.",
             ask.profile
         ),
     )
@@ -87,7 +87,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .shows(&deepest.exit_latency_us)
     .shows(&deepest.disabled);
     let answer = match asked.known() {
-        Some(&NO_LATENCY_REQUEST) | None => answer.shows_as(&asked.path, "nobody asks for less"),
+        Some(&NO_LATENCY_REQUEST) | None => answer.shows_as(&asked.path, "no request for a lower latency"),
         Some(_) => shows_askers(answer.shows(asked), &askers(host)),
     };
     Ok(answer
@@ -97,8 +97,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
                 .risk("more power and heat, and less turbo for the other cores"),
         )
         .fix(
-            Fix::runtime("hold /dev/cpu_dma_latency open with a small number in it, from the application")
-                .risk("it counts for every CPU, and only while the file is open"),
+            Fix::runtime("hold /dev/cpu_dma_latency open in the application, with a small number written to it")
+                .risk("it applies to every CPU, and only while the file is open"),
         ))
 }
 
@@ -118,9 +118,9 @@ fn shows_askers(answer: Answer, who: &Result<Vec<String>, CannotTell>) -> Answer
     const PATH: &str = "/proc/*/fd";
     match who {
         // A driver asks too, and has no file.
-        Ok(who) if who.is_empty() => answer.shows_as(PATH, "no process has it open: a driver asks"),
+        Ok(who) if who.is_empty() => answer.shows_as(PATH, "no process has it open: a driver made the request"),
         Ok(who) => answer.shows_as(PATH, format!("{} has it open", who.join(", "))),
-        Err(unknown) => answer.shows_as(PATH, format!("(who has it open is not known: {})", unknown.why)),
+        Err(unknown) => answer.shows_as(PATH, format!("(the processes that have it open are not known: {})", unknown.why)),
     }
 }
 
@@ -133,7 +133,7 @@ fn may_enter(own: &CpuState, idle: &IdleState) -> Result<bool, CannotTell> {
         Some("n/a") => Ok(latency == 0),
         Some(text) => match text.parse::<u64>() {
             Ok(most) => Ok(latency <= most),
-            Err(_) => Err(CannotTell::because(&limit.path, format!("`{text}` is no number of microseconds"))),
+            Err(_) => Err(CannotTell::because(&limit.path, format!("`{text}` is not a number of microseconds"))),
         },
     }
 }
@@ -175,13 +175,13 @@ mod tests {
                 case("a limit that is none", &[TWO_CPUS, C6, &[(RESUME, "x\n")]])
                     .cpus("0")
                     .cannot_tell("`x`"),
-                case("asked for", &[TWO_CPUS, C6, &[TEN]]).cpus("0").passes("Somebody asks for 10 us at most"),
+                case("asked for", &[TWO_CPUS, C6, &[TEN]]).cpus("0").passes("A process or driver requests at most 10 us"),
                 case("asked for by one", &[TWO_CPUS, C6, CYCLICTEST, &[TEN, HELD]])
                     .cpus("0")
-                    .passes("cyclictest (71) asks for 10 us at most"),
+                    .passes("cyclictest (71) requests at most 10 us"),
                 case("asked for by two", &[TWO_CPUS, C6, CYCLICTEST, &[TEN, HELD, HELD_TOO]])
                     .cpus("0")
-                    .passes("cyclictest (71), one of 2 that do, asks"),
+                    .passes("cyclictest (71), one of 2 processes, requests"),
                 case("idle=poll", &[TWO_CPUS, &[("/proc/cmdline", "idle=poll")]]).passes("poll"),
                 case("no driver", &[TWO_CPUS, &[("/proc/cmdline", "quiet")]]).does_not_apply("halts"),
                 case("no CPUs", &[C6]).cannot_tell("online"),

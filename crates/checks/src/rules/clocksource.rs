@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "clocksource",
-    title: "Time is read from a counter of the CPU",
+    title: "The clock source is a CPU counter",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["vdso(7)", "Documentation/timers/timekeeping.rst", "arch/x86/kernel/tsc.c"],
@@ -28,11 +28,11 @@ const QUICK: [&str; 8] = [
 ];
 /// Those of a device, with what a reading costs.
 const SLOW: [(&str, &str); 5] = [
-    ("hpet", "some 1.2 us a reading, against 60 ns of the TSC (10 million readings: 12.3 s against 0.6 s)"),
-    ("acpi_pm", "some 2.5 us a reading, against 60 ns of the TSC (10 million readings: 24.5 s against 0.6 s)"),
-    ("pit", "each reading is slow port I/O, with a lock that all CPUs share"),
-    ("jiffies", "time stands still between two ticks, for 1 to 10 ms"),
-    ("refined-jiffies", "time stands still between two ticks, for 1 to 10 ms"),
+    ("hpet", "about 1.2 us a reading, against 60 ns with the TSC (10 million readings: 12.3 s against 0.6 s)"),
+    ("acpi_pm", "about 2.5 us a reading, against 60 ns with the TSC (10 million readings: 24.5 s against 0.6 s)"),
+    ("pit", "each reading is slow port I/O, with a lock shared by all CPUs"),
+    ("jiffies", "the time does not change between two ticks, for 1 to 10 ms"),
+    ("refined-jiffies", "the time does not change between two ticks, for 1 to 10 ms"),
 ];
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
@@ -44,19 +44,19 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let Some((_, cost)) = SLOW.iter().find(|(name, _)| name == current) else {
         return Err(CannotTell::because(
             &clocks.current.path,
-            format!("what reading `{current}` costs is not known here: try clock_gettime in a loop"),
+            format!("the cost of reading `{current}` is not known: try clock_gettime in a loop"),
         ));
     };
     let reason = ["Marking TSC unstable", "Marking clocksource 'tsc' as unstable", "TSC halts in idle"]
         .into_iter()
         .find_map(|message| host.dmesg.find(message));
     let said = match reason {
-        Some(reason) => format!(" The kernel gave the TSC up: \"{reason}\"."),
+        Some(reason) => format!(" The kernel rejected the TSC: \"{reason}\"."),
         None => String::new(),
     };
     let mut answer = Answer::fail(
         format!("Time is read from the device `{current}`"),
-        format!("{cost}; each reading is a system call as well, and timers are set by it.{said}"),
+        format!("{cost}; each reading is also a system call, and timers are programmed from it.{said}"),
     )
     .shows(&clocks.current)
     .shows(&clocks.available);
@@ -73,8 +73,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         );
     }
     Ok(answer.fix(
-        Fix::reboot("tsc=reliable on the kernel command line, after the firmware was updated")
-            .risk("the kernel then no longer checks the TSC: if it drifts, so does time"),
+        Fix::reboot("tsc=reliable on the kernel command line, after a firmware update")
+            .risk("the kernel then no longer checks the TSC: if it drifts, so does the time"),
     ))
 }
 

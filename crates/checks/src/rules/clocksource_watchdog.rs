@@ -8,7 +8,7 @@ use whylate_host::{KernelVersion, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "clocksource-watchdog",
-    title: "No watchdog of the clock source visits the CPUs",
+    title: "No clocksource watchdog runs on the CPUs",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -26,19 +26,19 @@ const TRUSTING: KernelVersion = KernelVersion::new(5, 17);
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let current = &host.clocks.source.current;
     if current.need()? != "tsc" {
-        return Ok(Answer::not_applicable("Time is not read from the TSC, which alone is watched"));
+        return Ok(Answer::not_applicable("Time is not read from the TSC; only the TSC has a watchdog"));
     }
     let cmdline = &host.kernel.cmdline;
     if let Some(value) = cmdline.need()?.all("tsc").find(|value| matches!(*value, "reliable" | "nowatchdog"))
     {
-        return Ok(Answer::pass("The TSC is not watched, as was asked for")
+        return Ok(Answer::pass("The TSC is not watched, as configured")
             .shows_as(&cmdline.path, format!("tsc={value}")));
     }
     let flags = host.cpus.flags();
     let own = flags.need()?;
     if own.has("tsc_reliable") {
         return Ok(
-            Answer::pass("The hypervisor calls the TSC reliable").shows_as(&flags.path, "tsc_reliable")
+            Answer::pass("The hypervisor reports a reliable TSC").shows_as(&flags.path, "tsc_reliable")
         );
     }
     let trusted = ["constant_tsc", "nonstop_tsc", "tsc_adjust"].iter().all(|flag| own.has(flag));
@@ -51,24 +51,24 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
         return Err(CannotTell::because(
             &host.kernel.release.path,
-            "kernels before 5.17 watch this TSC, unless a stable update taught them not to",
+            "kernels before 5.17 watch this TSC, except with a stable update that changes it",
         ));
     }
     if trusted && nodes <= 4 {
-        let why = "whether a trusted TSC is watched with 3 or 4 nodes differs by version";
+        let why = "with 3 or 4 nodes, whether a trusted TSC is watched depends on the version";
         return Err(CannotTell::because(&host.cpus.nodes.path, why));
     }
     Ok(Answer::fail(
         "A watchdog compares the TSC with another clock, on each CPU in turn",
-        "Twice a second its timer moves on to the next CPU, isolated or not, and reads a slow device there from interrupt \
-         context: 1.2 us for hpet, 2.5 us for acpi_pm, several times. If a CPU is held up meanwhile, by an SMI or a \
-         hypervisor, the TSC may be given up for good.",
+        "Twice a second its timer moves to the next CPU, isolated or not, and reads a slow device there in interrupt \
+         context: 1.2 us for hpet, 2.5 us for acpi_pm, several times. If an SMI or a hypervisor delays a CPU \
+         meanwhile, the kernel may reject the TSC permanently.",
     )
     .shows(current)
     .shows(&host.clocks.source.available)
     .fix(
         Fix::reboot("tsc=nowatchdog on the kernel command line")
-            .risk("if the TSC of this machine really drifts nobody notices, and time jumps"),
+            .risk("if the TSC of this machine really drifts, the kernel does not notice, and time jumps"),
     ))
 }
 
@@ -100,7 +100,7 @@ mod tests {
                 case("trusted, perhaps", &[KERNEL_6_12, TSC, &[GOOD, OLD]]).cannot_tell("5.17"),
                 case("many nodes", &[KERNEL_6_12, TSC, &[GOOD], &nodes]).cannot_tell("nodes"),
                 case("asked for", &[KERNEL_6_12, TSC, &[("/proc/cmdline", "tsc=nowatchdog")]])
-                    .passes("asked for"),
+                    .passes("as configured"),
                 case("a guest", &[KERNEL_6_12, TSC, &[("/proc/cpuinfo", "flags : tsc_reliable\n")]])
                     .passes("reliable"),
                 case("another clock", &[KERNEL_6_12, &[(TSC[0].0, "kvm-clock\n")]]).does_not_apply("TSC"),

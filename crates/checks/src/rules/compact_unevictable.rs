@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "compact-unevictable",
-    title: "Locked memory stays where it is",
+    title: "Compaction does not move locked memory",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -22,18 +22,18 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let setting = &host.memory.vm.compact_unevictable_allowed;
     match setting.if_present()? {
         None => Ok(Answer::pass("The kernel does not compact memory").shows(setting)),
-        Some(0) => Ok(Answer::pass("Locked memory is not moved by compaction").shows(setting)),
+        Some(0) => Ok(Answer::pass("Compaction does not move locked memory").shows(setting)),
         Some(_) => {
             let answer = Answer::fail(
-                "Locked memory may be moved by compaction",
-                "mlock(2) keeps a page in memory, not in its place: while it is moved the program that touches it faults \
-                 and waits. PREEMPT_RT kernels do not allow it by default.",
+                "Compaction may move locked memory",
+                "mlock(2) keeps a page in memory, but not at the same physical address: a thread that touches the \
+                 page during a move faults and waits. PREEMPT_RT kernels do not allow this by default.",
             )
             .shows(setting)
             .fix(
                 Fix::runtime("sysctl vm.compact_unevictable_allowed=0")
                     .boot("vm.compact_unevictable_allowed = 0 in /etc/sysctl.d")
-                    .risk("with much locked memory, large pieces of free memory become rare"),
+                    .risk("with much locked memory, large contiguous blocks of free memory become rare"),
             );
             Ok(answer)
         }
@@ -52,11 +52,11 @@ mod tests {
         table(
             &RULE,
             &[
-                case("allowed", &[&[(SETTING, "1\n")]]).fails("may be moved"),
+                case("allowed", &[&[(SETTING, "1\n")]]).fails("may move"),
                 case("for audio", &[&[(SETTING, "1\n")]])
                     .profile(Profile::Audio)
-                    .fails_as(Severity::Info, "moved"),
-                case("as PREEMPT_RT has it", &[&[(SETTING, "0\n")]]).passes("not moved"),
+                    .fails_as(Severity::Info, "may move"),
+                case("as PREEMPT_RT has it", &[&[(SETTING, "0\n")]]).passes("does not move"),
                 case("not built in", &[&[("/proc/version", "")]]).passes("does not compact"),
                 case("malformed", &[&[(SETTING, "x\n")]]).cannot_tell("a number"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),

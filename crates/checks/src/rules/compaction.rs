@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "compaction",
-    title: "Pages are not moved in the background to make room for huge ones",
+    title: "Proactive compaction is off",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/sysctl/vm.rst", "mm/compaction.c"],
@@ -18,18 +18,19 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let setting = &host.memory.vm.compaction_proactiveness;
     match setting.if_present()? {
-        None => Ok(Answer::pass("The kernel does not compact memory ahead of need").shows(setting)),
-        Some(0) => Ok(Answer::pass("Memory is not compacted ahead of need").shows(setting)),
+        None => Ok(Answer::pass("The kernel does not compact memory proactively").shows(setting)),
+        Some(0) => Ok(Answer::pass("Memory is not compacted proactively").shows(setting)),
         Some(level) => Ok(Answer::fail(
-            format!("Memory is compacted ahead of need, with a proactiveness of {level}"),
-            "Twice a second kcompactd looks whether memory is fragmented, and if so moves pages of any program elsewhere; \
-             who touches such a page waits until it has arrived. The kernel's documentation warns of latency spikes.",
+            format!("Memory is compacted proactively, with a proactiveness of {level}"),
+            "Twice a second kcompactd checks whether memory is fragmented, and if so moves pages of any program. A \
+             thread that touches such a page waits until the move is complete. The kernel documentation warns of \
+             latency spikes.",
         )
         .shows(setting)
         .fix(
             Fix::runtime("sysctl vm.compaction_proactiveness=0")
                 .boot("vm.compaction_proactiveness = 0 in /etc/sysctl.d")
-                .risk("huge pages are found less often later on: reserve them at boot"),
+                .risk("huge pages are available less often later: reserve them at boot"),
         )),
     }
 }

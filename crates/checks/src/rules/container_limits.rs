@@ -9,7 +9,7 @@ use whylate_host::{Cgroup, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "container-limits",
-    title: "No container takes CPU time or CPUs away",
+    title: "No container limit restricts CPU time or CPUs",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if !is_container(host)? {
-        return Ok(Answer::not_applicable("This is no container"));
+        return Ok(Answer::not_applicable("This is not a container"));
     }
     // Inside, the mount point is the container's own group.
     let groups = host.cgroups.groups.need()?;
@@ -65,21 +65,21 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let Some((path, value)) = found.first() else {
         return Ok(
-            Answer::pass("The container has no quota of CPU time").shows_as("/sys/fs/cgroup", "no quota")
+            Answer::pass("The container has no CPU quota").shows_as("/sys/fs/cgroup", "no quota")
         );
     };
     let answer = Answer::fail(
         format!("The container is limited: {path} = {value}"),
         "A quota does not stop SCHED_FIFO and SCHED_RR threads, but it stops every SCHED_OTHER thread of the \
-         container, with the locks they hold, until the next period: usually for up to 100 ms. A CPU outside its \
-         cpuset cannot be had by sched_setaffinity(2).",
+         container until the next period, including threads that hold locks: usually for up to 100 ms. \
+         sched_setaffinity(2) cannot select a CPU outside the cpuset.",
     );
     let answer = found.iter().fold(answer, |answer, (path, value)| answer.shows_as(path, value));
     Ok(answer.fix(
         Fix::runtime(
             "start it without --cpus, with --cpuset-cpus=LIST; in Kubernetes: whole CPUs, static CPU manager",
         )
-        .risk("nothing then keeps the container from using these CPUs up"),
+        .risk("the container may then use up these CPUs"),
     ))
 }
 
@@ -125,9 +125,9 @@ mod tests {
         table(
             &RULE,
             &[
-                case("none", &[HOST, thread!(kernel 2 "kthreadd", other 0, "0-1")]).does_not_apply("no container"),
+                case("none", &[HOST, thread!(kernel 2 "kthreadd", other 0, "0-1")]).does_not_apply("not a container"),
                 case("one without a sign", &[HOST, thread!(program 1 "app", other 0, "0-1")]).cannot_tell("hidden"),
-                case("free", &[DOCKER, V2, &[(MAX, "max 100000\n")]]).passes("no quota"),
+                case("free", &[DOCKER, V2, &[(MAX, "max 100000\n")]]).passes("no CPU quota"),
                 case("quota", &[DOCKER, V2, &[(MAX, "50000 100000\n")]]).fails("50000 100000"),
                 case(
                     "v1",

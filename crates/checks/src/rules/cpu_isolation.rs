@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "cpu-isolation",
-    title: "The scheduler does not place other tasks on the real-time CPUs",
+    title: "The real-time CPUs are isolated from other tasks",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -42,13 +42,13 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         return Ok(with(Answer::pass(format!("CPUs {cpus} are isolated by cpusets"))));
     }
     if host.cgroups.truncated {
-        return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than are looked at"));
+        return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than whylate reads"));
     }
     let answer = Answer::fail(
         format!("CPUs {open} are not isolated"),
-        "Other tasks are placed there whenever the CPU is idle. A SCHED_OTHER task gives way to a real-time one, but \
-         not in the middle of a spinlock or with preemption disabled, and it leaves cold caches, timers and softirqs \
-         behind.",
+        "The scheduler places other tasks there whenever the CPU is idle. A SCHED_OTHER task yields to a real-time \
+         one, but not while it holds a spinlock or has preemption disabled, and it leaves cold caches, timers and \
+         softirqs behind.",
     );
     Ok(with(answer)
         .fix(
@@ -56,7 +56,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
                 "in a cgroup v2 below the root: cpuset.cpus={open}, then echo isolated > cpuset.cpus.partition (6.1)"
             ))
             .boot(format!("isolcpus=managed_irq,domain,{open} on the kernel command line"))
-            .risk("nothing balances load on isolated CPUs: pin each thread to a CPU of its own"),
+            .risk("there is no load balancing on isolated CPUs: pin each thread to its own CPU"),
         ))
 }
 

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "cpuset-partition",
-    title: "Every cpuset that is to isolate CPUs does it",
+    title: "Every cpuset configured to isolate CPUs isolates them",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -47,22 +47,22 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let Some((path, state)) = broken.first() else {
         if host.cgroups.truncated {
-            return Err(CannotTell::because("/sys/fs/cgroup", "there are more groups than are looked at"));
+            return Err(CannotTell::because("/sys/fs/cgroup", "there are more groups than whylate reads"));
         }
         return Ok(match meant {
-            0 => Answer::not_applicable("No cpuset is to isolate CPUs"),
-            _ => Answer::pass("Every cpuset that is to isolate CPUs does it")
+            0 => Answer::not_applicable("No cpuset is configured to isolate CPUs"),
+            _ => Answer::pass("Every cpuset configured to isolate CPUs isolates them")
                 .shows_as("/sys/fs/cgroup", format!("{meant} partitions")),
         });
     };
     let answer = Answer::fail(
         format!("A cpuset does not isolate its CPUs: {path} = {state}"),
-        "The setting stands there and has no effect: the scheduler goes on balancing other tasks onto these CPUs.",
+        "The setting has no effect: the scheduler still balances other tasks onto these CPUs.",
     );
     let answer = broken.iter().take(8).fold(answer, |answer, (path, state)| answer.shows_as(path, state));
     Ok(answer.fix(
         Fix::runtime(
-            "v2: its parent must be a partition, or cpuset.cpus.exclusive set (6.7), and no sibling have its CPUs; \
+            "v2: make its parent a partition, or set cpuset.cpus.exclusive (6.7), and remove the CPUs from siblings; \
              v1: echo 0 > cpuset.sched_load_balance in the root and in each cpuset with these CPUs",
         )
         .boot("AllowedCPUs= of systemd's slices, or isolcpus=domain,LIST")
@@ -90,12 +90,12 @@ mod tests {
         table(
             &RULE,
             &[
-                case("valid", &[V2, &[(PARTITION, "isolated\n")]]).passes("does it"),
+                case("valid", &[V2, &[(PARTITION, "isolated\n")]]).passes("isolates them"),
                 case("invalid", &[V2, &[(PARTITION, "isolated invalid (Parent is not a partition root)\n")]])
                     .fails("Parent is not"),
                 case("none", &[V2, &[(PARTITION, "member\n")]]).does_not_apply("No cpuset"),
                 case("v1, the root balances", &[V1, &[(BALANCE, "1\n")]]).fails("another cpuset"),
-                case("v1, the root does not", &[V1, &[(BALANCE, "0\n")]]).passes("does it"),
+                case("v1, the root does not", &[V1, &[(BALANCE, "0\n")]]).passes("isolates them"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],
         );

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "dirty-writeback",
-    title: "Written data is flushed early, in small portions",
+    title: "Dirty data is written back early, in small portions",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/sysctl/vm.rst", "mm/page-writeback.c (balance_dirty_pages)"],
@@ -28,16 +28,16 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let much = !by_bytes && ratio > RATIO;
     if !late && !much {
         let shown = if background_by_bytes { &vm.dirty_background_bytes } else { &vm.dirty_background_ratio };
-        return Ok(Answer::pass("Written data is flushed early").shows(shown));
+        return Ok(Answer::pass("Dirty data is written back early").shows(shown));
     }
     let what = match late {
-        true => format!("Written data is flushed only when it fills {background} % of the memory"),
-        false => format!("Written data may fill {ratio} % of the memory"),
+        true => format!("Dirty data is written back only when it fills {background} % of memory"),
+        false => format!("Dirty data may fill {ratio} % of memory"),
     };
     Ok(Answer::fail(
         what,
-        "It then goes to the disk in one burst, which occupies the disk and its interrupts. At the higher limit every \
-         thread that writes to a file is made to wait, whatever its priority.",
+        "It then goes to the disk in one burst, which keeps the disk and its interrupts busy. At the upper limit \
+         every thread that writes to a file has to wait, whatever its priority.",
     )
     .shows(&vm.dirty_background_ratio)
     .shows(&vm.dirty_ratio)
@@ -45,10 +45,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     .fix(
         Fix::runtime(format!("sysctl vm.dirty_background_ratio={BACKGROUND} vm.dirty_ratio={RATIO}"))
             .boot("the same in /etc/sysctl.d")
-            .risk("less is written at once, so disks do more work in all"),
+            .risk("writes are smaller, so the total disk work grows"),
     )
     .fix(
-        Fix::runtime("write no files from real-time threads: hand the data to another thread")
+        Fix::runtime("do not write files from real-time threads: pass the data to another thread")
             .risk("none: the buffer between them must be large enough"),
     ))
 }
@@ -75,8 +75,8 @@ mod tests {
         table(
             &RULE,
             &[
-                case("usual", &[USUAL]).fails("10 % of the memory"),
-                case("much", &[USUAL, &[EARLY]]).fails("20 % of the memory"),
+                case("usual", &[USUAL]).fails("10 % of memory"),
+                case("much", &[USUAL, &[EARLY]]).fails("20 % of memory"),
                 case("as TuneD has it", &[USUAL, &[EARLY, LOW]]).passes("early"),
                 case("in bytes", &[USUAL, BYTES]).passes("early"),
                 case("unknown", &[&USUAL[..3]]).cannot_tell("dirty_background_ratio"),

@@ -48,16 +48,16 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if !on {
         if host.kernel.numbers()? < OPTION {
             if host.kernel.is_realtime()? && host.kernel.numbers()? < WITHOUT {
-                let why = "whether PREEMPT_RT kernels before 4.19 do without EFI runtime services is not known here";
+                let why = "whether PREEMPT_RT kernels before 4.19 disable EFI runtime services is not known";
                 return Err(CannotTell::because(&host.kernel.release.path, why));
             }
             let is_built_in = host.kernel.numbers()? >= OPTION_LATER && config.need()?.is_off("EFI_DISABLE_RUNTIME");
             if host.kernel.is_realtime()? && !is_built_in {
-                return Ok(Answer::pass("This PREEMPT_RT kernel does without EFI runtime services")
+                return Ok(Answer::pass("This PREEMPT_RT kernel disables EFI runtime services")
                     .shows(&host.kernel.version));
             }
         } else if config.need()?.has("EFI_DISABLE_RUNTIME") {
-            return Ok(Answer::pass("The kernel was built to do without EFI runtime services")
+            return Ok(Answer::pass("The kernel was built without EFI runtime services")
                 .shows_as(&config.path, config.need()?.line("EFI_DISABLE_RUNTIME")));
         }
     }
@@ -65,14 +65,14 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if let (Some(allowed), Some(cpus)) = (host.platform.efi_cpus.known(), real_time(host, ask)?)
         && common(&allowed.0, &cpus).is_empty()
     {
-        return Ok(Answer::pass(format!("EFI runtime services are called on other CPUs than {cpus}"))
+        return Ok(Answer::pass(format!("EFI runtime services run on CPUs other than {cpus}"))
             .shows(&host.platform.efi_cpus));
     }
     Ok(Answer::fail(
         "EFI runtime services are in use",
         "While the kernel calls the firmware, to set a variable or the clock, that CPU handles no interrupts; some \
-         firmware stops all others as well. On one machine reading the clock took 10 ms, a variable 2 us \
-         (commit d9f283ae71af); writing to flash takes longer.",
+         firmware also stops all other CPUs. On one machine reading the clock took 10 ms, a variable 2 us (commit \
+         d9f283ae71af); writing to flash takes longer.",
     )
     .shows_as(&cmdline.path, cmdline.need()?.show("efi"))
     .fix(
@@ -80,9 +80,9 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             .risk("efibootmgr and firmware updates then need another boot without it"),
     )
     .fix(
-        Fix::runtime(format!("echo MASK > {}, a mask of housekeeping CPUs, where the file is", host.platform.efi_cpus.path))
-            .boot("the same from a unit at boot")
-            .risk("of no use where the firmware stops all CPUs"),
+        Fix::runtime(format!("echo MASK > {}, a mask of housekeeping CPUs, if the file exists", host.platform.efi_cpus.path))
+            .boot("the same command from a systemd unit at boot")
+            .risk("no effect if the firmware stops all CPUs"),
     ))
 }
 
@@ -119,9 +119,9 @@ mod tests {
                 .cpus("1")
                 .fails("in use"),
                 case("told to do without", &[EFI, &[("/proc/cmdline", "efi=debug,noruntime")]]).passes("off"),
-                case("an older realtime kernel", &[OLD_RT, EFI]).passes("does without"),
+                case("an older realtime kernel", &[OLD_RT, EFI]).passes("disables"),
                 case("5.15, before the option", &[NEWER_RT, EFI, &[(NEWER_CONFIG, "CONFIG_EFI=y\n")]])
-                    .passes("does without"),
+                    .passes("disables"),
                 case(
                     "5.15, with the option off",
                     &[

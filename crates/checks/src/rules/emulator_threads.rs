@@ -10,7 +10,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "emulator-threads",
-    title: "Threads of a virtual machine that are no vCPUs stay off real-time CPUs",
+    title: "Emulator threads of virtual machines stay off the real-time CPUs",
     severity: Severity::Warning,
     profiles: &[Profile::RealtimeVirtualHost],
     sources: &["https://libvirt.org/formatdomain.html (emulatorpin)", "sched_setaffinity(2)"],
@@ -24,30 +24,30 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let machines: BTreeSet<i32> =
         threads.iter().filter(|thread| is_vcpu(thread)).map(|thread| thread.pid).collect();
     if machines.is_empty() {
-        return Ok(Answer::not_applicable("No thread is called like a vCPU of QEMU (CPU N/KVM)"));
+        return Ok(Answer::not_applicable("No thread has the name of a QEMU vCPU (CPU N/KVM)"));
     }
     let helpers: Vec<&Thread> =
         threads.iter().filter(|thread| machines.contains(&thread.pid) && !is_vcpu(thread)).collect();
     let here: Vec<&Thread> = helpers.iter().copied().filter(|thread| may_run_on(thread, &cpus)).collect();
     let Some(first) = here.first() else {
         let pass = Answer::pass(format!(
-            "None of {} helpers of {} guests may run on CPUs {cpus}",
+            "None of {} emulator threads of {} guests may run on CPUs {cpus}",
             helpers.len(),
             machines.len()
         ));
         return Ok(match helpers.first() {
             Some(helper) => pass.shows_as(place(helper), format!("{}, {}", helper.comm, cpus_of(helper))),
-            None => pass.shows_as("/proc", "no helper"),
+            None => pass.shows_as("/proc", "no emulator thread"),
         });
     };
     let answer = Answer::fail(
         format!(
-            "{} helper threads of virtual machines may run on CPUs {cpus}, such as {}",
+            "{} emulator threads of virtual machines may run on CPUs {cpus}, such as {}",
             here.len(),
             first.comm
         ),
-        "They emulate devices and move blocks: on a CPU of a vCPU they either take its time or, where it is real-time \
-         and busy, never run, and the guest's devices hang.",
+        "They emulate devices and transfer blocks. On a CPU of a vCPU they take its time or, if the vCPU is \
+         real-time and busy, never run, and the guest's devices hang.",
     );
     let answer = here.iter().take(8).fold(answer, |answer, thread| {
         answer.shows_as(place(thread), format!("{}, {}", thread.comm, cpus_of(thread)))
@@ -55,7 +55,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     Ok(answer.fix(
         Fix::runtime("virsh emulatorpin DOMAIN HOUSEKEEPING-CPUS; virsh iothreadpin for I/O threads")
             .boot("<emulatorpin cpuset='...'/> and <iothreadpin .../> in <cputune>")
-            .risk("too few housekeeping CPUs make devices of the guest slow"),
+            .risk("with too few housekeeping CPUs the guest's devices are slow"),
     ))
 }
 

@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "energy-preference",
-    title: "The hardware is told to prefer performance",
+    title: "The hardware energy preference is performance",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -31,7 +31,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     if preferences.is_empty() {
         return Ok(Answer::not_applicable(
-            "The hardware does not choose frequencies by an energy preference here",
+            "The hardware has no energy preference here",
         ));
     }
     // The name of the value 0.
@@ -47,13 +47,13 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             survey.wrong.len(),
             cpus.len()
         ),
-        "The hardware raises the frequency late and lowers it early, to save energy, and wakes from idle at a low one; \
-         the governor has no say in it.",
+        "The hardware raises the frequency late and lowers it early, to save energy, and wakes from idle at a low \
+         frequency. The governor does not control this.",
     );
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
         Fix::runtime(format!("echo performance > {}, for each CPU", first.path))
-            .boot("choose the governor `performance`, which with intel_pstate brings the preference with it")
+            .boot("select the governor `performance`, which also sets the preference with intel_pstate")
             .risk("more power and heat"),
     ))
 }
@@ -78,7 +78,7 @@ mod tests {
                 case("not the chosen one", &[TWO_CPUS, &[(FIRST, "0\n"), (SECOND, "power\n")]])
                     .cpus("0")
                     .passes("pref"),
-                case("no such thing", &[TWO_CPUS]).does_not_apply("does not choose"),
+                case("no such thing", &[TWO_CPUS]).does_not_apply("no energy preference"),
                 case("no CPUs", &[&[]]).cannot_tell("online"),
             ],
         );

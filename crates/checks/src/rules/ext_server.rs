@@ -8,7 +8,7 @@ use whylate_host::{Server, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "ext-server",
-    title: "No deadline server runs threads of a BPF scheduler in front of real-time ones",
+    title: "No deadline server runs sched_ext threads before real-time threads",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &["Documentation/scheduler/sched-ext.rst", "kernel/sched/ext.c", "kernel/sched/debug.c"],
@@ -26,12 +26,12 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let cpus = ask.cpus(host)?;
     let Some(servers) = host.sched.ext_servers.if_present()? else {
         return Ok(
-            Answer::not_applicable("This kernel has no server for threads of a BPF scheduler").shows(state)
+            Answer::not_applicable("This kernel has no deadline server for sched_ext threads").shows(state)
         );
     };
     let servers: Vec<&Server> = servers.iter().filter(|server| cpus.contains(server.cpu)).collect();
     if servers.len() < cpus.len() {
-        return Err(CannotTell::because(&host.sched.ext_servers.path, "it does not list every chosen CPU"));
+        return Err(CannotTell::because(&host.sched.ext_servers.path, "a chosen CPU is missing there"));
     }
     let survey = survey("the ext servers", servers.iter().map(|server| &server.runtime_ns), |&ns| ns == 0)?;
     let Some(first) = survey.wrong.first() else {
@@ -49,20 +49,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             cpus.len()
         ),
         format!(
-            "Where real-time threads leave the threads of the BPF scheduler no time on their CPU, a deadline server \
-             runs these for {run} ms, in front of FIFO 99."
+            "When real-time threads leave sched_ext threads no time on their CPU, a deadline server runs them for \
+             {run} ms, with precedence over FIFO 99."
         ),
     );
     let answer = survey.wrong.iter().take(8).fold(answer.shows(state), |answer, on| answer.shows(on));
     Ok(answer
         .fix(
             Fix::runtime(format!("echo 0 > {}, for each of these CPUs", first.path))
-                .boot("the same from a unit at boot: it is kept nowhere")
-                .risk("threads of the BPF scheduler starve if a real-time thread uses all of a CPU"),
+                .boot("the same command from a systemd unit at boot: the setting is not persistent")
+                .risk("sched_ext threads starve if a real-time thread uses all of a CPU"),
         )
         .fix(
             Fix::runtime("stop the BPF scheduler (its service, or SysRq-S)")
-                .risk("its threads are SCHED_OTHER again"),
+                .risk("its threads become SCHED_OTHER"),
         ))
 }
 
@@ -92,7 +92,7 @@ mod tests {
                 case("off where it matters", &[KERNEL_7_2_RT, TWO_CPUS, SERVERS, LOADED])
                     .cpus("1")
                     .passes("off"),
-                case("6.12", &[KERNEL_6_12, TWO_CPUS, DEBUGFS, LOADED]).does_not_apply("no server"),
+                case("6.12", &[KERNEL_6_12, TWO_CPUS, DEBUGFS, LOADED]).does_not_apply("no deadline server"),
                 case("debugfs is not mounted", &[KERNEL_7_2_RT, TWO_CPUS, LOADED]).cannot_tell("debugfs"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

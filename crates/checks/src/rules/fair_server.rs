@@ -9,7 +9,7 @@ use whylate_host::{Server, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "fair-server",
-    title: "No deadline server runs SCHED_OTHER threads in front of real-time ones",
+    title: "No deadline server runs SCHED_OTHER threads before real-time threads",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &["kernel/sched/deadline.c", "kernel/sched/debug.c"],
@@ -25,7 +25,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let servers: Vec<&Server> = host.sched.fair_servers.need()?.iter().filter(|s| cpus.contains(s.cpu)).collect();
     // A CPU without an entry may be offline; one that is asked for and is not there cannot be judged.
     if servers.len() < cpus.len() {
-        return Err(CannotTell::because(&host.sched.fair_servers.path, "it does not list every chosen CPU"));
+        return Err(CannotTell::because(&host.sched.fair_servers.path, "a chosen CPU is missing there"));
     }
     let survey = survey("the fair servers", servers.iter().map(|server| &server.runtime_ns), |&ns| ns == 0)?;
     let Some(first) = survey.wrong.first() else {
@@ -38,15 +38,15 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let answer = Answer::fail(
         format!("The fair server may take {run} ms of each {each} ms on {} of {} CPUs", survey.wrong.len(), cpus.len()),
         format!(
-            "Where real-time threads leave SCHED_OTHER threads of their CPU no time, a deadline server runs these for \
-             {run} ms, in front of FIFO 99. sched_rt_runtime_us=-1 does not stop it. A thread that leaves the CPU \
-             some time never meets it."
+            "When real-time threads leave SCHED_OTHER threads no time on their CPU, a deadline server runs them for \
+             {run} ms, with precedence over FIFO 99. sched_rt_runtime_us=-1 does not stop it. It never acts if \
+             real-time threads leave the CPU some time."
         ),
     );
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, on| answer.shows(on));
     Ok(answer.fix(
         Fix::runtime(format!("echo 0 > {}, for each of these CPUs", first.path))
-            .boot("the same from a unit at boot: it is kept nowhere")
+            .boot("the same command from a systemd unit at boot: the setting is not persistent")
             .risk("kernel threads bound to the CPU starve if a real-time thread uses all of it"),
     ))
 }
@@ -73,7 +73,7 @@ mod tests {
                     .profile(Profile::CpuPartitioning)
                     .fails("50 ms"),
                 case("off where it matters", &[KERNEL_6_12, TWO_CPUS, ON]).cpus("1").passes("off"),
-                case("no such CPU", &[KERNEL_6_12, TWO_CPUS, ON]).cpus("1,7").cannot_tell("every chosen CPU"),
+                case("no such CPU", &[KERNEL_6_12, TWO_CPUS, ON]).cpus("1,7").cannot_tell("a chosen CPU"),
                 case("6.1", &[KERNEL_6_1, TWO_CPUS, DEBUGFS]).does_not_apply("before 6.12"),
                 case("debugfs is not mounted", &[KERNEL_6_12, TWO_CPUS]).cannot_tell("mount -t debugfs"),
                 case("taken into an older kernel", &[KERNEL_6_1, TWO_CPUS, ON]).fails_as(Severity::Info, "50 ms"),

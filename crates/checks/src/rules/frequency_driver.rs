@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "frequency-driver",
-    title: "The kernel has a say in the frequency",
+    title: "A kernel driver controls the CPU frequency",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &[
@@ -34,20 +34,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         return Ok(drivers
             .iter()
             .take(1)
-            .fold(Answer::pass("A driver sets the frequency"), |a, own| a.shows(own)));
+            .fold(Answer::pass("A driver controls the frequency"), |a, own| a.shows(own)));
     };
     if let Ground::Guest(_) = ground(host)? {
-        return Ok(Answer::not_applicable("The host sets the frequency of a virtual machine's CPUs"));
+        return Ok(Answer::not_applicable("The host controls the frequency of a virtual machine's CPUs"));
     }
     Ok(Answer::fail(
         format!("{} of {} CPUs have no frequency driver", without.len(), states.len()),
-        "The firmware alone decides how fast they run. Some firmware leaves the CPU at its lowest frequency, some \
-         changes it as it pleases; from here neither can be seen.",
+        "The firmware alone selects the frequency. Some firmware leaves the CPU at its lowest frequency, some \
+         changes it on its own; no file shows either.",
     )
     .shows(first)
     .fix(
         Fix::reboot("let the operating system control performance states (firmware setup), or load the platform's driver")
-            .risk("then choose the governor `performance`: another one makes the speed vary"),
+            .risk("select the governor `performance`: any other varies the speed"),
     ))
 }
 

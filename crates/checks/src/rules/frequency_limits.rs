@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "frequency-limits",
-    title: "No limit holds real-time CPUs below the frequency they could have",
+    title: "No limit keeps real-time CPUs below their maximum frequency",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/pm/cpufreq.rst", "Documentation/admin-guide/pm/intel_pstate.rst"],
@@ -31,13 +31,13 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     let Some((first, ..)) = limits.first() else {
-        return Ok(Answer::not_applicable("No driver lets the kernel choose frequencies"));
+        return Ok(Answer::not_applicable("No driver lets the kernel select frequencies"));
     };
     let held: Vec<_> = limits.iter().filter(|(_, _, most, hardware)| most < hardware).collect();
     let Some((worst, _, most, hardware)) = held.first() else {
         let one = limits.iter().all(|(_, least, most, _)| least == most);
         let what = if one {
-            "The limits leave one frequency: the highest"
+            "The limits leave only the highest frequency"
         } else {
             "The highest frequency is allowed"
         };
@@ -46,7 +46,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     // Without turbo the limit below the hardware's is what was asked for.
     if *host.cpus.no_turbo.if_present()?.unwrap_or(&false) || !*host.cpus.boost.if_present()?.unwrap_or(&true)
     {
-        return Ok(Answer::not_applicable("Turbo is off, which is a limit in itself"));
+        return Ok(Answer::not_applicable("Turbo is off, which also limits the frequency"));
     }
     if held.iter().all(|(_, least, most, _)| least == most) {
         return Ok(Answer::pass(format!("The frequency is fixed, at {} MHz", most / 1000))
@@ -54,16 +54,17 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             .shows(&worst.scaling_max_khz));
     }
     Ok(Answer::fail(
-        format!("{} of {} CPUs may reach {} of {} MHz only", held.len(), cpus.len(), most / 1000, hardware / 1000),
-        "Somebody limits the frequency: a power daemon, a thermal daemon, or the firmware. The same work takes longer, \
-         and the limit may change with temperature or the power supply.",
+        format!("{} of {} CPUs may reach only {} of {} MHz", held.len(), cpus.len(), most / 1000, hardware / 1000),
+        "A power daemon, a thermal daemon or the firmware limits the frequency. The same work takes longer, and the \
+         limit may change with the temperature or the power supply.",
     )
     .shows(&worst.scaling_max_khz)
     .shows(&worst.hardware_max_khz)
     .fix(
         Fix::runtime(format!("echo {hardware} > {}, for each CPU", worst.scaling_max_khz.path))
-            .boot("stop what sets it: thermald, power-profiles-daemon, tlp, or the firmware's power profile")
-            .risk("more heat: where cooling does not suffice the firmware slows the CPU down instead, at any moment"),
+            .boot("stop the program that sets it: thermald, power-profiles-daemon, tlp, or change the firmware's \
+                   power profile")
+            .risk("more heat: without enough cooling the firmware slows down the CPU at any moment"),
     ))
 }
 

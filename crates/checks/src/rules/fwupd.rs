@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "fwupd",
-    title: "No service asks the firmware for updates",
+    title: "No service queries the firmware for updates",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &["https://github.com/openshift/cluster-node-tuning-operator/pull/1591", "https://fwupd.org"],
@@ -19,16 +19,16 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let systemd = &host.systemd;
     let running = with_those_of_kernel(host)?.iter().find(|thread| thread.comm == "fwupd");
-    let why = "fwupd talks to the firmware, which may raise system management interrupts: all CPUs stop meanwhile, \
-               isolated ones too, and the kernel does not even see it. OpenShift's node tuning stops its timer therefore.";
+    let why = "fwupd calls the firmware, which may raise system management interrupts: all CPUs stop, isolated ones \
+               too, and the kernel does not notice. OpenShift's node tuning stops its timer for this reason.";
     let fix = Fix::runtime("systemctl mask --now fwupd.service fwupd-refresh.timer")
-        .boot("the same: masked it stays so")
-        .risk("firmware updates are to be made by hand, when nothing runs");
+        .boot("the same command: masking is persistent")
+        .risk("update firmware manually, when no real-time work runs");
     if let Some(thread) = running {
         return Ok(Answer::fail("fwupd runs", why).shows_as(place(thread), "fwupd").fix(fix));
     }
     let Some(shipped) = systemd.shipped.if_present()? else {
-        return Ok(Answer::not_applicable("There is no systemd that would start fwupd"));
+        return Ok(Answer::not_applicable("There is no systemd to start fwupd"));
     };
     if !shipped.iter().any(|unit| unit == "fwupd.service") {
         return Ok(Answer::pass("fwupd is not installed").shows_as(&systemd.shipped.path, "no fwupd.service"));

@@ -22,7 +22,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let mut without = Vec::new();
     for cpu in cpus.iter() {
         let state = host.cpus.get(cpu).ok_or_else(|| {
-            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} is not among those that were read"))
+            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read"))
         })?;
         match state.cpufreq.governor.if_present()? {
             Some(_) => governors.push(&state.cpufreq.governor),
@@ -30,7 +30,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     if governors.is_empty() {
-        let answer = Answer::not_applicable("No driver lets the kernel choose frequencies: the firmware or the host does");
+        let answer = Answer::not_applicable("No driver lets the kernel select frequencies: the firmware or the host \
+                                             does");
         return Ok(without.iter().take(1).fold(answer, |answer, none| answer.shows(none)));
     }
     let survey = survey("the governors", governors, |governor| governor == "performance")?;
@@ -40,14 +41,14 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let answer = Answer::fail(
         format!("The governor is `{}` on {} of {} CPUs", first.need()?, survey.wrong.len(), cpus.len()),
-        "A CPU that idled runs slowly when a task wakes up: the same work takes longer until the governor reacts, by the \
-         ratio of the frequencies, and the time is another one each time.",
+        "A CPU that was idle runs slowly when a task wakes up: until the governor reacts, the same work takes \
+         longer, by the ratio of the frequencies, and the time varies.",
     );
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
         Fix::runtime("cpupower frequency-set -g performance")
             .boot("cpufreq.default_governor=performance on the kernel command line (5.9)")
-            .risk("more power and heat; a CPU that gets too hot is slowed down by its firmware"),
+            .risk("more power and heat; the firmware slows down a CPU that gets too hot"),
     ))
 }
 

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "graphics",
-    title: "No graphics driver competes with real-time work",
+    title: "No graphics driver shares resources with real-time work",
     severity: Severity::Info,
     profiles: Profile::HARD,
     sources: &[
@@ -24,7 +24,7 @@ const DRIVERS: [&str; 10] =
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let Some(devices) = host.platform.pci.if_present()? else {
-        return Ok(Answer::not_applicable("There is no PCI bus to look for graphics on; others are not looked for"));
+        return Ok(Answer::not_applicable("There is no PCI bus; graphics elsewhere is not detected"));
     };
     let mut drivers = Vec::new();
     let mut displays = 0;
@@ -42,17 +42,18 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let Some((_, first)) = drivers.first() else {
         // A board that is described by a device tree has its graphics elsewhere.
         if host.platform.model.if_present()?.is_some() {
-            return Err(CannotTell::because("/sys/class/drm", "graphics of this board are not on PCI: look there"));
+            return Err(CannotTell::because("/sys/class/drm", "this board's graphics are not on PCI: check there"));
         }
-        return Ok(Answer::pass("No driver of a graphics processor is in use").shows_as(
+        return Ok(Answer::pass("No graphics processor driver is in use").shows_as(
             &host.platform.pci.path,
             format!("{displays} displays among {} devices", devices.len()),
         ));
     };
     let answer = Answer::fail(
         format!("A graphics processor is in use, with the driver {first}"),
-        "An integrated one shares the last-level cache, the memory and the power budget with the CPUs, and is made to be \
-         quick rather than steady; drivers of any hold locks and raise interrupts that others wait for.",
+        "An integrated graphics processor shares the last-level cache, the memory and the power budget with the \
+         CPUs, and is designed for throughput, not for constant latency. Every graphics driver holds locks and \
+         raises interrupts that delay other threads.",
     );
     let answer = drivers.iter().fold(answer, |answer, (device, driver)| {
         let sleeps = match device.power_control.known().map(String::as_str) {
@@ -62,9 +63,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         answer.shows_as(format!("/sys/bus/pci/devices/{}", device.address), format!("{driver}{sleeps}"))
     });
     Ok(answer.fix(
-        Fix::runtime("measure under graphics load (whylate measure, with glmark2 beside it) before it is relied upon")
-            .boot("run without a desktop, and blacklist the driver; where the CPU can, give real-time tasks a part of the cache (resctrl)")
-            .risk("without the driver there is a plain console at best"),
+        Fix::runtime("measure under graphics load before production use (whylate measure, with glmark2 beside it)")
+            .boot("run without a desktop, and blacklist the driver; give real-time tasks a part of the cache \
+                   (resctrl) if the CPU supports it")
+            .risk("without the driver only a plain console remains"),
     ))
 }
 
@@ -83,8 +85,8 @@ mod tests {
         table(
             &RULE,
             &[
-                case("no driver", &[NO_BOARD, &[(CLASS, "0x030000\n")]]).passes("No driver"),
-                case("no display", &[NO_BOARD, &[(CLASS, "0x020000\n")]]).passes("No driver"),
+                case("no driver", &[NO_BOARD, &[(CLASS, "0x030000\n")]]).passes("No graphics processor driver"),
+                case("no display", &[NO_BOARD, &[(CLASS, "0x020000\n")]]).passes("No graphics processor driver"),
                 case("a board", &[&[(CLASS, "0x0c0330\n"), ("/proc/device-tree/model", "Raspberry Pi 4\0")]])
                     .cannot_tell("not on PCI"),
                 case("no bus", &[TWO_CPUS]).does_not_apply("no PCI"),

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "guest-clock",
-    title: "The guest reads time from the TSC where the host lets it",
+    title: "The guest reads the time from the TSC where the host allows it",
     severity: Severity::Info,
     profiles: &[Profile::RealtimeVirtualGuest],
     sources: &["Documentation/virt/kvm/x86/timekeeping.rst", "arch/x86/kernel/kvmclock.c"],
@@ -22,24 +22,24 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let available = source.available.need()?;
     if !available.has("kvm-clock") {
-        return Err(CannotTell::because(&source.available.path, "it lists not even the clock that is in use"));
+        return Err(CannotTell::because(&source.available.path, "the current clock source is not in the list"));
     }
     if !available.has("tsc") {
-        return Ok(Answer::pass("kvm-clock is the best clock that this guest is given")
+        return Ok(Answer::pass("kvm-clock is the best clock available to this guest")
             .shows(&source.current)
             .shows(&source.available));
     }
     Ok(Answer::fail(
-        "Time is read from kvm-clock although the TSC is there",
-        "kvm-clock scales the TSC with numbers that the host writes into a page, and reads again if they changed \
-         meanwhile; the host updates them for all vCPUs now and then.",
+        "Time is read from kvm-clock although the TSC is available",
+        "kvm-clock scales the TSC with numbers that the host writes to a page, and reads them again if they changed \
+         meanwhile; the host updates them for all vCPUs from time to time.",
     )
     .shows(&source.current)
     .shows(&source.available)
     .fix(
         Fix::runtime(format!("echo tsc > {}", source.current.path))
             .boot("clocksource=tsc tsc=reliable on the kernel command line, with an invariant TSC in the guest's definition")
-            .risk("after a migration to a host with another frequency time is wrong"),
+            .risk("after a migration to a host with another frequency the time is wrong"),
     ))
 }
 
@@ -61,7 +61,7 @@ mod tests {
                 case("alone", &[&[(CURRENT, "kvm-clock\n"), (AVAILABLE, "kvm-clock acpi_pm\n")]])
                     .passes("best"),
                 case("what there is is empty", &[&[(CURRENT, "kvm-clock\n"), (AVAILABLE, "")]])
-                    .cannot_tell("not even"),
+                    .cannot_tell("not in the list"),
                 case("tsc", &[&[(CURRENT, "tsc\n")]]).does_not_apply("not read from kvm-clock"),
                 case("what there is is hidden", &[&[(CURRENT, "kvm-clock\n")]]).cannot_tell("available"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let pages = &host.memory.huge_pages;
     let Some(sizes) = pages.if_present()? else {
-        return Ok(Answer::not_applicable("The kernel has no huge pages to reserve"));
+        return Ok(Answer::not_applicable("The kernel does not support reserved huge pages"));
     };
     let survey = survey(&pages.path, sizes.iter().map(|size| &size.reserved), |&reserved| reserved == 0)?;
     if let Some(first) = survey.wrong.first() {
@@ -31,14 +31,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let answer = Answer::fail(
         "No huge pages are reserved",
-        "A guest's memory is then made of small pages that may be swapped, moved or merged, and each translation takes \
-         more steps, as guest and host both have page tables.",
+        "The host may swap, move or merge guest memory in small pages, and each address translation takes more \
+         steps, because guest and host both have page tables.",
     );
     let answer = survey.fine.iter().take(4).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
         Fix::runtime("echo N > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
             .boot("hugepagesz=1G hugepages=N on the kernel command line, and hugepages with locked memory in the guest's definition")
-            .risk("reserved memory is of no other use"),
+            .risk("reserved memory is not available for anything else"),
     ))
 }
 
@@ -57,7 +57,7 @@ mod tests {
             &[
                 case("none", &[&[(SMALL, "0\n"), (LARGE, "0\n")]]).fails("No huge pages"),
                 case("large ones", &[&[(SMALL, "0\n"), (LARGE, "8\n")]]).passes("reserved"),
-                case("not built in", &[TWO_CPUS]).does_not_apply("no huge pages"),
+                case("not built in", &[TWO_CPUS]).does_not_apply("does not support"),
                 case("malformed", &[&[(SMALL, "0\n"), (LARGE, "x\n")]]).cannot_tell("a number"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

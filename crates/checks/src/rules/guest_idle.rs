@@ -8,7 +8,7 @@ use whylate_host::{Reading, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "guest-idle",
-    title: "An idle guest keeps its CPU for a while",
+    title: "An idle guest polls before it gives up its CPU",
     severity: Severity::Info,
     profiles: &[Profile::RealtimeVirtualGuest],
     sources: &[
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if let Ground::Metal(_) = ground(host)? {
-        return Ok(Answer::not_applicable("The machine is no guest"));
+        return Ok(Answer::not_applicable("The machine is not a guest"));
     }
     let cmdline = &host.kernel.cmdline;
     if cmdline.need()?.get("idle") == Some("poll") {
@@ -38,7 +38,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             Some("0") => failed(cmdline.need()?.show("idle"), &cmdline.path)
                 .shows(driver)
                 .shows_as("/sys/module/haltpoll/parameters/guest_halt_poll_ns", "0"),
-            _ => Answer::pass("Idle CPUs poll for a while before they halt").shows(driver).shows(governor),
+            _ => Answer::pass("Idle CPUs poll before they halt").shows(driver).shows(governor),
         });
     }
     Ok(failed(cmdline.need()?.show("idle"), &cmdline.path).shows(driver))
@@ -46,17 +46,18 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
 
 fn failed(idle: String, path: &str) -> Answer {
     Answer::fail(
-        "An idle CPU halts at once, and the host takes it",
-        "To wake it, the host must be entered, schedule the vCPU's thread and enter the guest again. With polling in the \
-         guest a wake-up that comes soon needs none of that.",
+        "An idle CPU halts at once, and the host takes it back",
+        "To wake it, the host must be entered, schedule the vCPU's thread and enter the guest again. With polling in \
+         the guest, a wake-up soon after needs none of this.",
     )
     .shows_as(path, idle)
     .fix(
         Fix::runtime("modprobe cpuidle_haltpoll force=1; echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns")
             .boot("the module in /etc/modules-load.d with force=1 in /etc/modprobe.d; haltpoll.guest_halt_poll_ns=200000")
-            .risk("the host's CPU is busy meanwhile: each vCPU needs one of its own"),
+            .risk("the host CPU is busy meanwhile: each vCPU needs its own"),
     )
-    .fix(Fix::reboot("idle=poll on the guest's kernel command line").risk("its vCPUs never let the host's CPUs sleep"))
+    .fix(Fix::reboot("idle=poll on the guest's kernel command line").risk("its vCPUs keep the host's CPUs busy all \
+                                                                           the time"))
 }
 
 #[cfg(test)]
@@ -74,10 +75,10 @@ mod tests {
             &RULE,
             &[
                 case("halts", &[GUEST, &[(DRIVER, "none\n")]]).fails("halts at once"),
-                case("haltpoll", &[GUEST, &[(DRIVER, "haltpoll\n")]]).passes("for a while"),
+                case("haltpoll", &[GUEST, &[(DRIVER, "haltpoll\n")]]).passes("before they halt"),
                 case("for no time", &[GUEST, &[(DRIVER, "haltpoll\n"), FOR]]).fails("halts at once"),
                 case("idle=poll", &[GUEST, &[("/proc/cmdline", "idle=poll")]]).passes("poll"),
-                case("no guest", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).does_not_apply("no guest"),
+                case("not a guest", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).does_not_apply("not a guest"),
                 case("idle is hidden", &[GUEST]).cannot_tell("/sys"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],

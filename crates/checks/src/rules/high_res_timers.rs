@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "high-res-timers",
-    title: "Timers expire when they are due, not at a tick",
+    title: "Timers expire when they are due, not at the next tick",
     severity: Severity::Error,
     profiles: Profile::ALL,
     sources: &[
@@ -46,11 +46,11 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     };
     let answer = with(Answer::fail(
         what,
-        format!("Every sleep and timer ends at a tick: up to {late} late, each time, at whatever priority."),
+        format!("Every sleep and timer ends at a tick: up to {late} late, each time, at any priority."),
     ))
     .shows_as(config_path, config.line("HZ"));
     Ok(answer.fix(match built {
-        true => Fix::reboot("take highres=off from the kernel command line").risk("none"),
+        true => Fix::reboot("remove highres=off from the kernel command line").risk("none"),
         false => Fix::reboot("boot a kernel with CONFIG_HIGH_RES_TIMERS").risk("none"),
     }))
 }

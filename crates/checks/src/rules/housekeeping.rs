@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "housekeeping",
-    title: "A CPU is left for everything else, CPU 0 among them",
+    title: "At least one CPU is left for housekeeping, including CPU 0",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &["Documentation/timers/no_hz.rst", "Documentation/admin-guide/kernel-per-CPU-kthreads.rst"],
@@ -24,28 +24,28 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let rest = housekeeping(host, &cpus)?;
     if rest.is_empty() {
         if online.need()?.len() == 1 {
-            return Ok(Answer::not_applicable("There is one CPU: it does everything").shows(online));
+            return Ok(Answer::not_applicable("There is only one CPU").shows(online));
         }
         return Ok(Answer::fail(
-            "Every CPU is real-time: none is left for interrupts, timers, RCU and other programs",
-            "What the kernel has to do anyway then happens on the real-time CPUs, or starves behind real-time threads.",
+            "Every CPU is real-time: no CPU is left for interrupts, timers, RCU and other programs",
+            "The kernel's own work then runs on the real-time CPUs, or starves behind real-time threads.",
         )
         .shows(online)
         .shows_as("real-time CPUs", cpus.to_string())
-        .fix(Fix::runtime("leave CPU 0 out of the real-time CPUs").risk("one CPU less for them")));
+        .fix(Fix::runtime("leave CPU 0 out of the real-time CPUs").risk("one real-time CPU less")));
     }
     if cpus.contains(Cpu(0)) {
         return Ok(Answer::fail(
             "CPU 0 is among the real-time CPUs",
-            "It is the one that boots: many devices, timers and firmware interfaces are bound to it, and on many \
-             machines it alone takes legacy interrupts. It cannot be nohz_full on most.",
+            "It is the boot CPU: many devices, timers and firmware interfaces are bound to it, and on many machines \
+             only it takes legacy interrupts. On most machines it cannot be nohz_full.",
         )
         .graded(Severity::Info)
         .shows(online)
         .shows_as("real-time CPUs", cpus.to_string())
-        .fix(Fix::runtime("choose others, and keep CPU 0 for the rest").risk("none known")));
+        .fix(Fix::runtime("choose other CPUs, and keep CPU 0 for housekeeping").risk("none known")));
     }
-    Ok(Answer::pass(format!("CPUs {rest} are left for everything else"))
+    Ok(Answer::pass(format!("CPUs {rest} are left for housekeeping"))
         .shows(online)
         .shows_as("real-time CPUs", cpus.to_string()))
 }

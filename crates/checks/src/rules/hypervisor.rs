@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "hypervisor",
-    title: "The machine is no guest of a hypervisor",
+    title: "The machine is not a guest of a hypervisor",
     severity: Severity::Warning,
     profiles: &[Profile::Realtime, Profile::CpuPartitioning, Profile::Audio, Profile::Robotics],
     sources: &["Documentation/core-api/real-time/hardware.rst", "Documentation/virt/kvm/index.rst"],
@@ -19,16 +19,17 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let ground = ground(host)?;
     if let Ground::Metal(_) = ground {
-        return Ok(ground.shown(Answer::pass("The machine is no guest")));
+        return Ok(ground.shown(Answer::pass("The machine is not a guest")));
     }
     let answer = Answer::fail(
         "The machine is a guest of a hypervisor",
-        "Its CPUs are threads of the host: when the host runs something else they stand still, whatever this kernel does. \
-         Timers, interrupts and idle need the host's help, each with an exit that takes microseconds.",
+        "Its CPUs are threads of the host: when the host runs something else they stop. Timers, interrupts and idle \
+         states need the host, each with an exit that takes microseconds.",
     );
     Ok(ground.shown(answer).fix(
-        Fix::reboot("use a real machine; or prepare the host (--profile realtime-virtual-host there) and check with --profile realtime-virtual-guest here")
-            .risk("a host that others own cannot be prepared"),
+        Fix::reboot("use a physical machine; or prepare the host (--profile realtime-virtual-host there) and check \
+                     with --profile realtime-virtual-guest here")
+            .risk("a host under other administration cannot be prepared"),
     ))
 }
 
@@ -44,7 +45,7 @@ mod tests {
             &[
                 case("a guest", &[&[("/proc/cpuinfo", "flags : fpu hypervisor\n")]])
                     .fails("guest of a hypervisor"),
-                case("real", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).passes("no guest"),
+                case("real", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).passes("not a guest"),
                 case(
                     "a board",
                     &[
@@ -55,7 +56,7 @@ mod tests {
                         ],
                     ],
                 )
-                .passes("no guest"),
+                .passes("not a guest"),
                 case("unknown", &[&[("/proc/cpuinfo", "Features : fp\n")]]).cannot_tell("/sys"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "idle-poll",
-    title: "CPUs that poll when idle do not slow their siblings down",
+    title: "CPUs that poll when idle do not slow down their SMT siblings",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -26,18 +26,18 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let active = &host.cpus.smt_active;
     if !*active.need()? {
-        return Ok(Answer::pass("CPUs poll when idle, and no two share a core")
+        return Ok(Answer::pass("CPUs poll when idle, and no two CPUs share a core")
             .shows_as(&host.kernel.cmdline.path, "idle=poll")
             .shows(active));
     }
     Ok(Answer::fail(
         "CPUs poll when idle, and share cores",
-        "A CPU that polls keeps the execution units of its core busy: its sibling runs slower although nobody does \
-         anything.",
+        "A CPU that polls keeps the execution units of its core busy: its sibling runs slower, although the polling \
+         CPU has nothing to run.",
     )
     .shows_as(&host.kernel.cmdline.path, "idle=poll")
     .shows(active)
-    .fix(Fix::reboot("nosmt beside idle=poll").risk("half of the CPUs are gone"))
+    .fix(Fix::reboot("nosmt in addition to idle=poll").risk("half of the CPUs are then offline"))
     .fix(
         Fix::reboot("without idle=poll: intel_idle.max_cstate=1 processor.max_cstate=1")
             .risk("leaving C1 takes 2 us on many Intel CPUs"),

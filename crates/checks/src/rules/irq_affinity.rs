@@ -34,11 +34,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         None => host.cpus.isolated.need()?.clone(),
     };
     if cpus.is_empty() {
-        return Ok(Answer::not_applicable("No CPU is isolated: choose the real-time ones with --cpus"));
+        return Ok(Answer::not_applicable("No CPU is isolated: select the real-time CPUs with --cpus"));
     }
     let online = host.cpus.online.need()?;
     if online.iter().all(|cpu| cpus.contains(cpu)) {
-        return Ok(Answer::not_applicable("Every CPU is real-time: interrupts have no other to go to"));
+        return Ok(Answer::not_applicable("Every CPU is real-time: there is no other CPU for interrupts"));
     }
     // One that no driver has cannot come.
     let used: Vec<&Irq> = host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty() && !is_of_each_cpu(irq)).collect();
@@ -55,30 +55,32 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let default = host.irqs.default_affinity.need()?;
     let default_here = common(&default.0, &cpus);
     if survey.wrong.is_empty() && default_here.is_empty() {
-        return Ok(Answer::pass(format!("None of {} interrupts goes to CPUs {cpus}", used.len()))
+        return Ok(Answer::pass(format!("None of {} interrupts is routed to CPUs {cpus}", used.len()))
             .shows(&host.irqs.default_affinity));
     }
     let housekeeping: CpuSet = online.iter().filter(|&cpu| !cpus.contains(cpu)).collect();
     let fix = Fix::runtime(format!("for i in /proc/irq/[0-9]*; do echo {housekeeping} > $i/smp_affinity_list; done"))
         .boot(format!("irqaffinity={housekeeping} on the kernel command line, and IRQBALANCE_BANNED_CPULIST={cpus}"))
-        .risk("managed interrupts (NVMe, some network cards) refuse: boot with isolcpus=managed_irq,... for those");
+        .risk("managed interrupts (NVMe, some network cards) refuse the change: boot with isolcpus=managed_irq,... \
+               for those");
     if survey.wrong.is_empty() {
         return Ok(Answer::fail(
-            format!("No interrupt goes to CPUs {cpus} now, but new ones may: the default allows {default_here}"),
-            "A device that is plugged in, or a driver that is loaded, later interrupts them.",
+            format!("No interrupt is routed to CPUs {cpus} now, but new ones may be: the default mask allows \
+                     {default_here}"),
+            "A device that is plugged in later, or a driver that is loaded later, interrupts them.",
         )
         .graded(Severity::Info)
         .shows(&host.irqs.default_affinity)
         .fix(fix));
     }
     let mut answer = Answer::fail(
-        format!("{} of {} interrupts may come to CPUs {cpus}", survey.wrong.len(), used.len()),
-        "Each one takes time from whatever runs there, and its softirqs more; on PREEMPT_RT its thread, at priority 50, \
-         competes as well.",
+        format!("{} of {} interrupts may run on CPUs {cpus}", survey.wrong.len(), used.len()),
+        "Each interrupt takes time from the running thread, and its softirqs take more; on PREEMPT_RT its thread \
+         also competes, at priority 50.",
     );
     let wrong = targets.iter().filter(|(_, target)| survey.wrong.iter().any(|wrong| wrong.path == target.path));
     for (irq, target) in wrong.take(NAMED) {
-        let count = host.irqs.count(irq.number).map_or(String::new(), |count| format!(", came {count} times"));
+        let count = host.irqs.count(irq.number).map_or(String::new(), |count| format!(", {count} times"));
         answer = answer.shows_as(&target.path, format!("{}: {}{count}", target.need()?, irq.actions.join(" ")));
     }
     Ok(answer.shows(&host.irqs.default_affinity).fix(fix))

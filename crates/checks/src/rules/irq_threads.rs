@@ -10,7 +10,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "irq-threads",
-    title: "No interrupt's thread has the user's priority or a higher one",
+    title: "No interrupt thread has the user's priority or a higher one",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["Documentation/core-api/real-time/theory.rst", "kernel/irq/manage.c", "chrt(1)"],
@@ -29,26 +29,26 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         threads.filter(|thread| thread.kernel && thread.comm.starts_with("irq/")).collect();
     if irqs.is_empty() {
         return Ok(Answer::not_applicable(match host.kernel.is_realtime() {
-            Ok(false) => "No interrupt has a thread: handlers run at once, above every priority",
-            _ => "No interrupt has a thread here",
+            Ok(false) => "There are no interrupt threads: handlers run at once, above every priority",
+            _ => "There are no interrupt threads",
         }));
     }
     let above: Vec<&&Thread> =
         irqs.iter().filter(|thread| is_at_or_above(thread, priority) && may_run_on(thread, &cpus)).collect();
     let highest = irqs.iter().map(|thread| thread.priority).max().unwrap_or(0);
     let Some(first) = above.first() else {
-        return Ok(Answer::pass(format!("No interrupt's thread runs at or above {said} on CPUs {cpus}"))
-            .shows_as("/proc/PID/stat", format!("{} threads of interrupts, at most {highest}", irqs.len())));
+        return Ok(Answer::pass(format!("No interrupt thread runs at or above {said} on CPUs {cpus}"))
+            .shows_as("/proc/PID/stat", format!("{} interrupt threads, at most {highest}", irqs.len())));
     };
     let answer = Answer::fail(
         match above.len() {
             1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
             more => {
-                format!("{more} interrupts' threads run at or above {said}, such as {}", described(first))
+                format!("{more} interrupt threads run at or above {said}, such as {}", described(first))
             }
         },
-        "Whatever that device does comes before the user's thread. It is right so only for the device that the \
-         user's thread waits for.",
+        "The work of that device runs before the user's thread. This is correct only for the device that the user's \
+         thread waits for.",
     );
     let named = above.iter().take(NAMED).fold(answer, |answer, thread| {
         answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
@@ -56,13 +56,14 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     Ok(named
         .fix(
             Fix::runtime(format!("chrt -f -p {} {}", priority.saturating_sub(1).max(1), first.tid))
-                .boot("the same from a unit or udev rule: a driver that starts anew has 50 again")
-                .risk("a device that the user's thread needs must stay above it"),
+                .boot("the same command from a systemd unit or udev rule: a driver that restarts its thread sets 50 \
+                       again")
+                .risk("the thread of a device that the user's thread needs must stay above it"),
         )
         .fix(
             Fix::runtime("echo OTHER-CPUS > /proc/irq/N/smp_affinity_list")
                 .boot("irqaffinity=OTHER-CPUS on the kernel command line")
-                .risk("managed interrupts refuse"),
+                .risk("managed interrupts refuse the change"),
         ))
 }
 
@@ -83,10 +84,10 @@ mod tests {
                 case("below", &[TWO_CPUS, ETHERNET]).priority(80).passes("priority 80"),
                 case("the same", &[TWO_CPUS, ETHERNET]).priority(50).fails("irq/24-eth0 (fifo 50)"),
                 case("elsewhere", &[TWO_CPUS, ETHERNET]).priority(50).cpus("0").passes("CPUs 0"),
-                case("two", &[TWO_CPUS, ETHERNET, SOUND]).priority(40).fails("2 interrupts"),
+                case("two", &[TWO_CPUS, ETHERNET, SOUND]).priority(40).fails("2 interrupt threads"),
                 case("not threaded", &[KERNEL_6_1, TWO_CPUS, OTHER]).does_not_apply("above every"),
                 case("none there", &[KERNEL_6_1_RT, TWO_CPUS, OTHER])
-                    .does_not_apply("No interrupt has a thread here"),
+                    .does_not_apply("no interrupt threads"),
                 case("a container hides them", &[TWO_CPUS, thread!(program 1 "init", other 0, "0-1")])
                     .cannot_tell("container"),
             ],

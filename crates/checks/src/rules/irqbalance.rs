@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "irqbalance",
-    title: "irqbalance keeps away from real-time CPUs",
+    title: "irqbalance leaves out the real-time CPUs",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &["irqbalance(1)", "https://github.com/Irqbalance/irqbalance (cputree.c)"],
@@ -35,7 +35,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let (banned, path, shown) = match (mask, list) {
         (Some((file, mask)), _) => {
             let banned = of_mask(mask).ok_or_else(|| {
-                CannotTell::because(&file.path, format!("IRQBALANCE_BANNED_CPUS={mask} is no mask of CPUs"))
+                CannotTell::because(&file.path, format!("IRQBALANCE_BANNED_CPUS={mask} is not a CPU mask"))
             })?;
             (banned, file.path.clone(), format!("IRQBALANCE_BANNED_CPUS={mask}"))
         }
@@ -55,14 +55,14 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let open = without(&cpus, &banned);
     let place = format!("/proc/{}/comm", balancer.pid);
     if open.is_empty() {
-        return Ok(Answer::pass(format!("irqbalance runs, and keeps away from CPUs {cpus}"))
+        return Ok(Answer::pass(format!("irqbalance runs, and leaves out CPUs {cpus}"))
             .shows_as(place, "irqbalance")
             .shows_as(path, shown)
             .shows(&host.cpus.isolated));
     }
     Ok(Answer::fail(
         format!("irqbalance runs, and may move interrupts to CPUs {open}"),
-        "Every 10 s it looks at the load and moves interrupts: also those that somebody has put elsewhere by hand.",
+        "Every 10 s it checks the load and moves interrupts, including interrupts placed by hand.",
     )
     .shows_as(place, "irqbalance")
     .shows_as(path, shown)
@@ -70,7 +70,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .fix(
         Fix::runtime("systemctl stop irqbalance")
             .boot(format!("IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance or /etc/sysconfig/irqbalance"))
-            .risk("without it all interrupts of a device may stay on one CPU"),
+            .risk("without irqbalance all interrupts of a device may stay on one CPU"),
     ))
 }
 
@@ -106,16 +106,16 @@ mod tests {
             &[
                 case("not running", &[TWO_CPUS, KTHREADD, NONE_ISOLATED]).cpus("1").passes("does not run"),
                 case("running", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS]).cpus("1").fails("to CPUs 1"),
-                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED]]).passes("away"),
+                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED]]).passes("leaves out"),
                 case("told a list", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\n")]])
                     .cpus("1")
-                    .passes("away"),
+                    .passes("leaves out"),
                 case(
                     "told a mask",
                     &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=00000000,00000002\n")]],
                 )
                 .cpus("1")
-                .passes("away"),
+                .passes("leaves out"),
                 case(
                     "told another",
                     &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED, (FILE, "IRQBALANCE_BANNED_CPULIST=0\n")]],
@@ -135,7 +135,7 @@ mod tests {
                 .fails("to CPUs 1"),
                 case("nonsense", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=all\n")]])
                     .cpus("1")
-                    .cannot_tell("no mask"),
+                    .cannot_tell("not a CPU mask"),
                 case("no CPU chosen", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS]).cannot_tell("mounts"),
                 case("a container", &[TWO_CPUS, RUNS]).cpus("1").cannot_tell("/proc"),
                 case("hidden", &[&[]]).cpus("1").cannot_tell("/proc"),

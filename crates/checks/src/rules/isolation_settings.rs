@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "isolation-settings",
-    title: "The settings that isolate CPUs fit each other",
+    title: "The CPU isolation settings match each other",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -42,9 +42,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         let Some(value) = value else { continue };
         let list = cpus_of(name, value);
         match of_parameter(&list, possible) {
-            None => wrong.push(format!("{name}={value} is no CPU list, and the kernel ignores it")),
+            None => wrong.push(format!("{name}={value} is not a CPU list, and the kernel ignores it")),
             Some(cpus) if cpus.is_empty() => {
-                wrong.push(format!("{name}={value} names no CPU of this machine"))
+                wrong.push(format!("no CPU in {name}={value} exists on this machine"))
             }
             Some(_) => {}
         }
@@ -54,7 +54,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         && !flags(value).any(|flag| flag == "domain")
     {
         wrong.push(format!(
-            "isolcpus={value} does not isolate from the scheduler: the flag `domain` is not among them"
+            "isolcpus={value} does not isolate from the scheduler: the flag `domain` is missing"
         ));
     }
     match nohz_full {
@@ -62,13 +62,13 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             let open = without(full, &isolated(host)?);
             if !open.is_empty() {
                 wrong.push(format!(
-                    "CPUs {open} are nohz_full and not isolated: with a second task the tick comes back"
+                    "CPUs {open} are nohz_full but not isolated: a second task brings the tick back"
                 ));
             }
         }
         _ if cmdline.has("nohz_full") => {
             wrong.push(
-                "nohz_full= is given, and no CPU is: the kernel has no CONFIG_NO_HZ_FULL, or refused"
+                "nohz_full= is given, but no CPU is nohz_full: the kernel lacks CONFIG_NO_HZ_FULL, or refused"
                     .to_owned(),
             );
         }
@@ -77,20 +77,20 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if let Some(irqs) = cmdline.get("irqaffinity").and_then(|list| of_parameter(list, possible)) {
         let shared = common(&irqs, host.cpus.isolated.need()?);
         if !shared.is_empty() {
-            wrong.push(format!("irqaffinity= sends interrupts to CPUs {shared}, which are isolated"));
+            wrong.push(format!("irqaffinity= routes interrupts to CPUs {shared}, which are isolated"));
         }
     }
     let shown =
         |answer: Answer| given.iter().fold(answer, |answer, name| answer.shows_as(path, cmdline.show(name)));
     let Some(first) = wrong.first() else {
-        return Ok(shown(Answer::pass("What isolates CPUs fits together")).shows(&host.cpus.isolated));
+        return Ok(shown(Answer::pass("The CPU isolation settings match")).shows(&host.cpus.isolated));
     };
     let what = match wrong.len() {
         1 => first.clone(),
         more => format!("{first}; and {} more", more - 1),
     };
     let why =
-        "What was meant to be isolated is not, or not from everything; nobody notices until a task is late.";
+        "The CPUs are not isolated, or only partly; this goes unnoticed until a task is late.";
     let answer = shown(Answer::fail(what, why)).shows(&host.cpus.isolated).shows(&host.cpus.nohz_full);
     let answer = wrong.iter().skip(1).fold(answer, |answer, also| answer.shows_as("also", also.clone()));
     Ok(answer.fix(
@@ -98,7 +98,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             "name the same CPUs in all: isolcpus=managed_irq,domain,LIST nohz_full=LIST rcu_nocbs=LIST \
              irqaffinity=OTHERS",
         )
-        .risk("a list that leaves no CPU for the rest is refused by the kernel, or makes the machine slow"),
+        .risk("the kernel refuses a list that leaves no other CPU, or the machine becomes slow"),
     ))
 }
 
@@ -146,15 +146,15 @@ mod tests {
                     "isolcpus=managed_irq,domain,2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0-1",
                     ISOLATED,
                 )
-                .passes("fits"),
-                given("isolcpus=2-N nohz_full=2-3 rcu_nocbs", ISOLATED).passes("fits"),
+                .passes("match"),
+                given("isolcpus=2-N nohz_full=2-3 rcu_nocbs", ISOLATED).passes("match"),
                 given("quiet", NONE).does_not_apply("No CPU"),
                 given("isolcpus=2-3 irqaffinity=0-2", ISOLATED).fails("CPUs 2, which are isolated"),
-                given("isolcpus=managed_irq,2-3", NONE).fails("`domain` is not"),
-                given("isolcpus=3 nohz_full=2-3", HALF).fails("CPUs 2 are nohz_full and not isolated"),
+                given("isolcpus=managed_irq,2-3", NONE).fails("`domain` is missing"),
+                given("isolcpus=3 nohz_full=2-3", HALF).fails("CPUs 2 are nohz_full but not isolated"),
                 given("nohz_full=2-3", NONE).fails("CONFIG_NO_HZ_FULL"),
-                given("isolcpus=8-9", NONE).fails("names no CPU"),
-                given("isolcpus=two", NONE).fails("no CPU list"),
+                given("isolcpus=8-9", NONE).fails("no CPU in"),
+                given("isolcpus=two", NONE).fails("not a CPU list"),
                 case("no command line", &[FOUR]).cannot_tell("/proc"),
                 case("no CPUs", &[&[("/proc/cmdline", "isolcpus=1")]]).cannot_tell("possible"),
             ],

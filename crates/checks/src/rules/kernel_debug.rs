@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "kernel-debug",
-    title: "The kernel is built without checks of itself that cost time",
+    title: "The kernel is built without costly debug checks",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -23,15 +23,15 @@ pub(super) const RULE: Rule = Rule {
 /// Options, with what they do all the time. Those that only add information or cost nothing measurable
 /// (DEBUG_INFO, DEBUG_BUGVERBOSE, DEBUG_KERNEL, DEBUG_ATOMIC_SLEEP, SCHED_DEBUG, KFENCE) are not among them.
 const COSTLY: [(&str, &str); 20] = [
-    ("PROVE_LOCKING", "proves the order of every lock that is taken"),
-    ("LOCKDEP", "keeps books on every lock that is taken"),
+    ("PROVE_LOCKING", "verifies the order of all locks"),
+    ("LOCKDEP", "tracks every lock"),
     ("LOCK_STAT", "counts and times every contended lock"),
     ("PROVE_RCU", "checks each use of RCU"),
-    ("DEBUG_LOCK_ALLOC", "checks that memory that is freed holds no lock"),
+    ("DEBUG_LOCK_ALLOC", "checks that freed memory holds no lock"),
     ("DEBUG_SPINLOCK", "checks each spinlock"),
     ("DEBUG_MUTEXES", "checks each mutex"),
-    ("DEBUG_RT_MUTEXES", "checks each lock with priority inheritance"),
-    ("DEBUG_PREEMPT", "checks each use of a CPU's own data"),
+    ("DEBUG_RT_MUTEXES", "checks each priority-inheritance lock"),
+    ("DEBUG_PREEMPT", "checks each use of per-CPU data"),
     ("DEBUG_IRQFLAGS", "checks each change of the interrupt flag"),
     ("DEBUG_OBJECTS", "tracks timers and work items, if enabled at boot"),
     ("DEBUG_VM", "checks the memory manager"),
@@ -39,9 +39,9 @@ const COSTLY: [(&str, &str); 20] = [
     ("DEBUG_PAGEALLOC", "unmaps free pages, if enabled at boot"),
     ("SLUB_DEBUG_ON", "checks each small allocation"),
     ("KASAN", "checks each memory access"),
-    ("KCSAN", "looks for races at memory accesses"),
-    ("KMSAN", "tracks memory that is not initialised"),
-    ("KCOV", "records which code runs"),
+    ("KCSAN", "checks memory accesses for races"),
+    ("KMSAN", "tracks uninitialised memory"),
+    ("KCOV", "records code coverage"),
     ("GCOV_PROFILE_ALL", "counts each branch"),
 ];
 /// Of these one must say so at boot: option, parameter, the option that makes it the default.
@@ -75,7 +75,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         found.push((option, does));
     }
     let Some((first, does)) = found.first() else {
-        return Ok(Answer::pass("No option that checks the kernel all the time is on")
+        return Ok(Answer::pass("No costly debug check is on")
             .shows_as(path, config.line("PROVE_LOCKING")));
     };
     let what = match found.len() {
@@ -84,8 +84,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     };
     let answer = Answer::fail(
         what,
-        "Right for development, where it finds errors before they find the user. In operation it makes every path \
-         through the kernel longer, with interrupts disabled in places.",
+        "It is right for development, where it finds errors early. In production it makes every path through the \
+         kernel longer, in places with interrupts disabled.",
     );
     // Cheap ones, which some distributions leave on in every kernel.
     let cheap =
@@ -98,8 +98,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         answer.shows_as(path, format!("{}: {does}", config.line(option)))
     });
     Ok(answer.fix(
-        Fix::reboot("boot a kernel without them: distributions call the one with them `debug`")
-            .risk("none, once the program was tested on the kernel with them"),
+        Fix::reboot("boot a kernel without these options: distributions call the kernel that has them `debug`")
+            .risk("none, after the program was tested on the debug kernel"),
     ))
 }
 
@@ -119,17 +119,17 @@ mod tests {
         table(
             &RULE,
             &[
-                built("CONFIG_SMP=y\nCONFIG_DEBUG_INFO=y\nCONFIG_KFENCE=y\n", "").passes("No option"),
+                built("CONFIG_SMP=y\nCONFIG_DEBUG_INFO=y\nCONFIG_KFENCE=y\n", "").passes("No costly"),
                 built("CONFIG_PROVE_LOCKING=y\nCONFIG_LOCKDEP=y\n", "").fails("1 more"),
                 built("CONFIG_KASAN=y\n", "").fails("memory access"),
                 built("CONFIG_DEBUG_PREEMPT=y\n", "").fails_as(Severity::Info, "DEBUG_PREEMPT"),
-                built("CONFIG_DEBUG_PAGEALLOC=y\n", "quiet").passes("No option"),
+                built("CONFIG_DEBUG_PAGEALLOC=y\n", "quiet").passes("No costly"),
                 built("CONFIG_DEBUG_PAGEALLOC=y\n", "debug_pagealloc=on").fails("unmaps"),
                 built("CONFIG_DEBUG_OBJECTS=y\nCONFIG_DEBUG_OBJECTS_ENABLE_DEFAULT=1\n", "quiet")
                     .fails("timers"),
                 built("CONFIG_DEBUG_KMEMLEAK=y\nCONFIG_DEBUG_KMEMLEAK_DEFAULT_OFF=y\n", "quiet")
-                    .passes("No option"),
-                built("CONFIG_DEBUG_KMEMLEAK=y\n", "kmemleak=off").passes("No option"),
+                    .passes("No costly"),
+                built("CONFIG_DEBUG_KMEMLEAK=y\n", "kmemleak=off").passes("No costly"),
                 case("unknown build", &[KERNEL_6_1]).cannot_tell("config"),
             ],
         );

@@ -8,7 +8,7 @@ use whylate_host::{Config, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "kernel-options",
-    title: "The kernel is built as its own real-time guide advises",
+    title: "The kernel is built as its real-time guide advises",
     severity: Severity::Info,
     profiles: Profile::HARD,
     sources: &["Documentation/core-api/real-time/kernel-configuration.rst", "kernel/trace/Kconfig"],
@@ -29,31 +29,31 @@ const ADVICE: [Advice; 7] = [
         option: "CPU_FREQ",
         expected: true,
         severity: "high",
-        why: "without it the boot loader's frequency stays",
+        why: "without it the boot loader's frequency remains",
     },
     Advice {
         option: "CPU_FREQ_GOV_ONDEMAND",
         expected: false,
         severity: "medium",
-        why: "any program with the right to may switch to it, and the frequency then follows the load",
+        why: "any privileged program may switch to it, and the frequency then follows the load",
     },
     Advice {
         option: "CPU_FREQ_GOV_CONSERVATIVE",
         expected: false,
         severity: "medium",
-        why: "any program with the right to may switch to it, and the frequency then follows the load",
+        why: "any privileged program may switch to it, and the frequency then follows the load",
     },
     Advice {
         option: "CPU_FREQ_GOV_SCHEDUTIL",
         expected: false,
         severity: "medium",
-        why: "any program with the right to may switch to it, and the frequency then follows the load",
+        why: "any privileged program may switch to it, and the frequency then follows the load",
     },
     Advice {
         option: "CPU_IDLE",
         expected: true,
         severity: "info",
-        why: "without it a CPU never cools; limit the depth instead",
+        why: "without it a CPU never cools down; limit the depth instead",
     },
     Advice {
         option: "DRM",
@@ -65,7 +65,7 @@ const ADVICE: [Advice; 7] = [
         option: "TRACING",
         expected: true,
         severity: "info",
-        why: "without it nobody can find out why a task was late",
+        why: "without it the cause of a late task cannot be found",
     },
 ];
 
@@ -75,20 +75,20 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let off: Vec<&Advice> =
         ADVICE.iter().filter(|advice| is_set(config, advice.option) != advice.expected).collect();
     let Some(first) = off.iter().find(|advice| advice.severity == "high").or(off.first()) else {
-        return Ok(Answer::pass("The kernel is built as its own guide advises")
+        return Ok(Answer::pass("The kernel is built as its real-time guide advises")
             .shows_as(path, config.line("CPU_FREQ")));
     };
     let what = match off.len() {
-        1 => format!("The kernel's guide advises otherwise: {}", config.line(first.option)),
+        1 => format!("The kernel differs from its real-time guide: {}", config.line(first.option)),
         more => format!(
-            "The kernel's guide advises otherwise on {more} options, such as {}",
+            "The kernel differs from its real-time guide on {more} options, such as {}",
             config.line(first.option)
         ),
     };
     let answer = Answer::fail(
         what,
-        "A kernel for every purpose has options that a real-time machine is better without. What is in use now other \
-         rules tell; this one tells what could be.",
+        "A general-purpose kernel has options that a real-time machine does not need. Other rules check the settings \
+         in use; this rule shows the build options.",
     );
     let answer = off.iter().fold(answer, |answer, advice| {
         answer.shows_as(
@@ -97,8 +97,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         )
     });
     Ok(answer.fix(
-        Fix::reboot("where the kernel is one's own: build it as its kernel-configuration.rst says")
-            .risk("a kernel of one's own must be kept up to date; much can be set at runtime as well"),
+        Fix::reboot("if you build the kernel yourself: build it as its kernel-configuration.rst advises")
+            .risk("you must keep your own kernel up to date; many of these settings can also be changed at runtime"),
     ))
 }
 

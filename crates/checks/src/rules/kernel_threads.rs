@@ -10,7 +10,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "kernel-threads",
-    title: "No thread of the kernel has the user's priority or a higher one",
+    title: "No kernel thread has the user's priority or a higher one",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["sched(7)", "Documentation/admin-guide/kernel-per-CPU-kthreads.rst", "kernel/stop_machine.c"],
@@ -42,25 +42,26 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .collect();
     let Some(first) = above.first() else {
         let number = threads.iter().filter(|thread| thread.kernel).count();
-        return Ok(Answer::pass(format!("No thread of the kernel runs at or above {said} on CPUs {cpus}"))
-            .shows_as("/proc/PID/stat", format!("{number} threads of the kernel")));
+        return Ok(Answer::pass(format!("No kernel thread runs at or above {said} on CPUs {cpus}"))
+            .shows_as("/proc/PID/stat", format!("{number} kernel threads")));
     };
     let answer = Answer::fail(
         match above.len() {
             1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
             more => {
-                format!("{more} threads of the kernel run at or above {said}, such as {}", described(first))
+                format!("{more} kernel threads run at or above {said}, such as {}", described(first))
             }
         },
-        "While it runs, the user's thread waits. Most of these do little at a time, but nothing limits it.",
+        "While such a thread runs, the user's thread waits. Most of them do little at a time, but nothing limits it.",
     );
     let named = above.iter().take(NAMED).fold(answer, |answer, thread| {
         answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
     });
     Ok(named.fix(
         Fix::runtime(format!("chrt -f -p PRIORITY {}, below the user's", first.tid))
-            .boot("for RCU's threads rcutree.kthread_prio=; for others the same from a unit at boot")
-            .risk("what waits for that thread waits as long as the user's thread runs: never leave it none"),
+            .boot("for RCU threads rcutree.kthread_prio=; for others the same command from a systemd unit at boot")
+            .risk("everything that waits for that thread waits as long as the user's thread runs: always leave it \
+                   some CPU time"),
     ))
 }
 

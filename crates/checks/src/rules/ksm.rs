@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "ksm",
-    title: "Equal pages are not merged",
+    title: "KSM does not merge identical pages",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/mm/ksm.rst"],
@@ -18,17 +18,18 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let run = &host.memory.ksm_run;
     match run.if_present()? {
-        None => Ok(Answer::pass("The kernel cannot merge pages").shows(run)),
+        None => Ok(Answer::pass("The kernel does not support KSM").shows(run)),
         Some(1) => Ok(Answer::fail(
-            "ksmd merges equal pages",
-            "It reads the memory of virtual machines and of other programs that allow it, which costs time and caches. \
-             Whoever writes to a merged page faults, and waits until it is copied; so do real-time guests.",
+            "ksmd merges identical pages",
+            "It reads the memory of virtual machines and of other programs that allow it, which costs CPU time and \
+             cache space. A thread that writes to a merged page faults, and waits for the copy; real-time guests as \
+             well.",
         )
         .shows(run)
         .fix(
             Fix::runtime(format!("echo 2 > {}", run.path))
                 .boot("disable ksm.service and ksmtuned.service")
-                .risk("memory use grows by what was merged"),
+                .risk("memory use grows by the amount that was merged"),
         )),
         Some(_) => Ok(Answer::pass("ksmd does not run").shows(run)),
     }
@@ -49,7 +50,7 @@ mod tests {
                 case("runs", &[&[(RUN, "1\n")]]).fails("ksmd"),
                 case("stopped", &[&[(RUN, "0\n")]]).passes("does not run"),
                 case("unmerged", &[&[(RUN, "2\n")]]).passes("does not run"),
-                case("not built in", &[TWO_CPUS]).passes("cannot"),
+                case("not built in", &[TWO_CPUS]).passes("does not support"),
                 case("malformed", &[&[(RUN, "yes\n")]]).cannot_tell("a number"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "kvm-nx-huge-pages",
-    title: "KVM does not take huge pages of guests apart again and again",
+    title: "KVM does not repeatedly split guest huge pages",
     severity: Severity::Warning,
     profiles: &[Profile::RealtimeVirtualHost],
     sources: &[
@@ -20,32 +20,32 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
-    let unread = |name: &str| CannotTell::because(format!("/sys/module/{name}"), "it was not read");
+    let unread = |name: &str| CannotTell::because(format!("/sys/module/{name}"), "not read");
     let parameter = |name: &str| host.kernel.parameters.get(name).ok_or_else(|| unread(name));
     let (split, ratio) = (parameter("kvm/nx_huge_pages")?, parameter("kvm/nx_huge_pages_recovery_ratio")?);
     let Some(value) = split.if_present()? else {
-        return Ok(Answer::not_applicable("The module kvm is not loaded, or is not that of x86"));
+        return Ok(Answer::not_applicable("The module kvm is not loaded, or not for x86"));
     };
     if value != "Y" {
-        return Ok(Answer::pass("Huge pages of guests stay whole").shows(split));
+        return Ok(Answer::pass("Guest huge pages are not split").shows(split));
     }
     if ratio.need()? == "0" {
-        return Ok(Answer::pass("Huge pages are taken apart where a guest runs code in them, and stay so")
+        return Ok(Answer::pass("Guest huge pages are split where the guest executes code, and stay split")
             .shows(split)
             .shows(ratio));
     }
     Ok(Answer::fail(
-        "A thread puts huge pages of guests together again, which are then taken apart anew",
-        "Against an erratum (iTLB multihit) memory in which a guest runs code is mapped by small pages. The thread \
-         kvm-nx-lpage-recovery removes such mappings from time to time: the guest stops, and faults when it goes on. \
-         PREEMPT_RT kernels have a ratio of 0 for that reason.",
+        "A thread restores split guest huge pages, which are then split again",
+        "Because of an erratum (iTLB multihit), KVM maps memory in which a guest executes code with small pages. The \
+         thread kvm-nx-lpage-recovery periodically removes such mappings: the guest stops, and faults when it \
+         continues. PREEMPT_RT kernels have a ratio of 0 for that reason.",
     )
     .shows(split)
     .shows(ratio)
     .fix(
         Fix::runtime(format!("echo 0 > {}", ratio.path))
             .boot("options kvm nx_huge_pages_recovery_ratio=0 in /etc/modprobe.d")
-            .risk("what was once taken apart stays so: a little slower"),
+            .risk("split pages stay split: slightly slower"),
     ))
 }
 
@@ -62,10 +62,10 @@ mod tests {
         table(
             &RULE,
             &[
-                case("as it comes", &[&[(SPLIT, "Y\n"), (RATIO, "60\n")]]).fails("anew"),
-                case("PREEMPT_RT", &[&[(SPLIT, "Y\n"), (RATIO, "0\n")]]).passes("stay so"),
-                case("not concerned", &[&[(SPLIT, "N\n"), (RATIO, "60\n")]]).passes("whole"),
-                case("never", &[&[(SPLIT, "never\n")]]).passes("whole"),
+                case("as it comes", &[&[(SPLIT, "Y\n"), (RATIO, "60\n")]]).fails("split again"),
+                case("PREEMPT_RT", &[&[(SPLIT, "Y\n"), (RATIO, "0\n")]]).passes("stay split"),
+                case("not concerned", &[&[(SPLIT, "N\n"), (RATIO, "60\n")]]).passes("not split"),
+                case("never", &[&[(SPLIT, "never\n")]]).passes("not split"),
                 case("the ratio is hidden", &[&[(SPLIT, "Y\n")]]).cannot_tell("recovery_ratio"),
                 case("no KVM", &[TWO_CPUS]).does_not_apply("not loaded"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "latency-tracers",
-    title: "No tracer is built in that costs time while it is idle",
+    title: "No built-in tracer costs time while idle",
     severity: Severity::Warning,
     profiles: Profile::HARD,
     sources: &["Documentation/core-api/real-time/kernel-configuration.rst", "kernel/trace/Kconfig"],
@@ -30,14 +30,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             .shows_as(path, config.line(OPTIONS[1].0)));
     };
     let answer = Answer::fail(
-        format!("CONFIG_{first} {does}, traced or not"),
-        "Both happen at every spinlock and every interrupt. The kernel's own guide for real-time builds gives it the \
+        format!("CONFIG_{first} {does}, even while tracing is off"),
+        "Both happen at every spinlock and every interrupt. The kernel's guide for real-time builds gives it the \
          severity `high`.",
     );
     let answer = found.iter().fold(answer, |answer, (option, _)| answer.shows_as(path, config.line(option)));
     Ok(answer.fix(
         Fix::reboot("boot a kernel without them: the tracers osnoise and timerlat, and `whylate record`, need neither")
-            .risk("the latency tracers irqsoff and preemptoff are then missing"),
+            .risk("the latency tracers irqsoff and preemptoff are then not available"),
     ))
 }
 

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "machine-check-polling",
-    title: "CPUs are not polled for machine checks",
+    title: "Machine-check polling is off",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -23,25 +23,25 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let (interval, ignored) = (&host.cpus.check_interval, &host.cpus.ignore_ce);
     let Some(every) = interval.if_present()? else {
         return Ok(Answer::not_applicable(
-            "No machine checks are polled for here: x86 alone does, and not every guest",
+            "There is no machine-check polling here: it is specific to x86, and some guests do not have it",
         ));
     };
     if ignored.if_present()? == Some(&true) {
         return Ok(Answer::pass("Corrected machine checks are ignored").shows(ignored));
     }
     if every == "0" {
-        return Ok(Answer::pass("Machine checks are not polled for").shows(interval));
+        return Ok(Answer::pass("Machine-check polling is off").shows(interval));
     }
     Ok(Answer::fail(
         "Every CPU is polled for machine checks",
-        "A timer on each CPU, isolated or not, reads all banks of its machine-check registers from interrupt context, \
-         every 5 minutes by default, and more often once it found something. It counts in /proc/interrupts as MCP.",
+        "A timer on each CPU, isolated or not, reads all banks of its machine-check registers in interrupt context, \
+         every 5 minutes by default, and more often after it found an error. /proc/interrupts counts it as MCP.",
     )
     .shows(interval)
     .fix(
         Fix::runtime("echo 1 > /sys/devices/system/machinecheck/machinecheck0/ignore_ce")
             .boot("mce=ignore_ce on the kernel command line")
-            .risk("corrected memory errors go unnoticed, which announce that memory is about to fail"),
+            .risk("corrected memory errors, which often precede a memory failure, go unnoticed"),
     ))
 }
 
@@ -61,8 +61,8 @@ mod tests {
                 case("usual", &[&[(INTERVAL, "300\n"), (IGNORE, "0\n")]]).fails("polled"),
                 case("older kernels write hexadecimal", &[&[(INTERVAL, "12c\n")]]).fails("polled"),
                 case("ignored", &[&[(INTERVAL, "300\n"), (IGNORE, "1\n")]]).passes("ignored"),
-                case("not polled for", &[&[(INTERVAL, "0\n"), (IGNORE, "0\n")]]).passes("not polled"),
-                case("a guest", &[TWO_CPUS]).does_not_apply("x86 alone"),
+                case("not polled for", &[&[(INTERVAL, "0\n"), (IGNORE, "0\n")]]).passes("off"),
+                case("a guest", &[TWO_CPUS]).does_not_apply("specific to x86"),
                 case("malformed", &[&[(INTERVAL, "300\n"), (IGNORE, "?\n")]]).cannot_tell("ignore_ce"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

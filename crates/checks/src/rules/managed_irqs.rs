@@ -9,7 +9,7 @@ use whylate_host::{Irq, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "managed-irqs",
-    title: "Interrupts that the kernel places by itself stay away from real-time CPUs",
+    title: "Managed interrupts stay off the real-time CPUs",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -35,7 +35,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .collect();
     if queues.is_empty() {
         return Ok(Answer::not_applicable(
-            "No NVMe disk is here, whose interrupts the kernel would place by itself",
+            "There is no NVMe disk with managed interrupts",
         ));
     }
     let cmdline = host.kernel.cmdline.need()?;
@@ -59,20 +59,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if here.is_empty() {
         let what = match served.len() {
             0 => format!("None of {} disk queues interrupts CPUs {cpus}", queues.len()),
-            _ => format!("{} disk queues interrupt CPUs {cpus}, for I/O of these CPUs alone", served.len()),
+            _ => format!("{} disk queues interrupt CPUs {cpus}, only for their own I/O", served.len()),
         };
         let shows = if served.is_empty() { &queues } else { &served };
         return Ok(shown(Answer::pass(what), shows));
     }
     let answer = Answer::fail(
         format!("{} of {} disk queues interrupt CPUs {cpus} for I/O of other CPUs", here.len(), queues.len()),
-        "The kernel spreads the queues over all CPUs by itself; writing to smp_affinity fails for these interrupts, and \
-         irqbalance leaves them alone as well.",
+        "The kernel spreads the queues over all CPUs; writing to smp_affinity fails for these interrupts, and \
+         irqbalance does not move them either.",
     )
     .shows_as(&host.kernel.cmdline.path, cmdline.show("isolcpus"));
     Ok(shown(answer, &here).fix(
         Fix::reboot(format!("isolcpus=managed_irq,domain,{cpus} on the kernel command line (5.6)"))
-            .risk("a queue that isolated CPUs alone have still interrupts them when they do I/O"),
+            .risk("a queue whose CPUs are all isolated still interrupts them for their own I/O"),
     ))
 }
 
@@ -107,8 +107,8 @@ mod tests {
             &[
                 case("here", &[TWO_CPUS, QUEUES]).cpus("1").fails("1 of 1 disk queues"),
                 case("elsewhere", &[TWO_CPUS, QUEUES, &[MOVED]]).cpus("1").passes("None of 1"),
-                case("for its own I/O", &[TWO_CPUS, QUEUES, &[ALONE]]).cpus("1").passes("for I/O of these"),
-                case("no disk", &[TWO_CPUS, &QUEUES[..2]]).cpus("1").does_not_apply("No NVMe"),
+                case("for its own I/O", &[TWO_CPUS, QUEUES, &[ALONE]]).cpus("1").passes("only for their own I/O"),
+                case("no disk", &[TWO_CPUS, &QUEUES[..2]]).cpus("1").does_not_apply("no NVMe"),
                 case("malformed", &[TWO_CPUS, QUEUES, &[(ALONE.0, "x")]]).cpus("1").cannot_tell("CPU list"),
                 case("hidden", &[&[]]).cpus("1").cannot_tell("online"),
             ],

@@ -30,7 +30,7 @@ const PLENTY: u64 = 1 << 30;
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let (whose, most, amount, path, line) = match granted(host, ask, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: say for whom with --user")));
+            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most, size(most.unwrap_or(0)), path, line),
         // Of the kernel 64 KiB before 5.16, 8 MiB since; systemd has a default of its own.
@@ -43,10 +43,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let name = ask.user.as_deref().unwrap_or("USER");
     let mut answer = Answer::fail(
-        format!("{whose} may lock {amount} of memory, at most"),
-        "mlockall(2) fails with ENOMEM where the program is larger, and with MCL_FUTURE a later malloc or thread \
-         does. What is not locked faults when it is first touched, or after it was reclaimed: then it waits for \
-         the disk as well.",
+        format!("{whose} may lock at most {amount} of memory"),
+        "mlockall(2) fails with ENOMEM if the program is larger, and with MCL_FUTURE a later malloc or thread fails. \
+         Memory that is not locked faults when it is first touched, or after it was reclaimed: then it also waits \
+         for the disk.",
     )
     .shows_as(path, line);
     if most >= PLENTY {
@@ -55,13 +55,13 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     Ok(answer
         .fix(
             Fix::runtime(format!(
-                "echo '{name} - memlock unlimited' > /etc/security/limits.d/99-{name}-memlock.conf, and log in anew"
+                "echo '{name} - memlock unlimited' > /etc/security/limits.d/99-{name}-memlock.conf, and log in again"
             ))
-            .risk("the user's programs may then use all memory, which no swap relieves"),
+            .risk("the user's programs may then use all memory, and swap cannot free any"),
         )
         .fix(
             Fix::runtime("as a service: LimitMEMLOCK=infinity in its unit; in a container: --ulimit memlock=-1")
-                .risk("the same"),
+                .risk("the same risk"),
         ))
 }
 

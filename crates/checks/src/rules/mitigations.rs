@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "mitigations",
-    title: "No workaround for a flaw of the CPU makes each system call much longer",
+    title: "No CPU vulnerability mitigation makes system calls much longer",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &[
@@ -21,17 +21,17 @@ pub(super) const RULE: Rule = Rule {
 
 /// What the kernel says of workarounds that act at each entry or exit, and what they do there.
 const COSTLY: [(&str, &str); 5] = [
-    ("Mitigation: PTI", "switches page tables on each way in and out"),
-    ("Clear CPU buffers", "flushes buffers on each way out"),
-    ("Clear Register File", "flushes buffers on each way out"),
-    ("Mitigation: IBRS", "writes a model-specific register on each way in and out"),
-    ("untrained return thunk", "retrains return prediction on each way in"),
+    ("Mitigation: PTI", "switches page tables on each kernel entry and exit"),
+    ("Clear CPU buffers", "flushes buffers on each kernel exit"),
+    ("Clear Register File", "flushes buffers on each kernel exit"),
+    ("Mitigation: IBRS", "writes a model-specific register on each kernel entry and exit"),
+    ("untrained return thunk", "retrains return prediction on each kernel entry"),
 ];
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let all = &host.cpus.vulnerabilities;
     let Some(list) = all.if_present()? else {
-        return Ok(Answer::not_applicable("This kernel does not list flaws of the CPU"));
+        return Ok(Answer::not_applicable("This kernel does not list CPU vulnerabilities"));
     };
     let mut found = Vec::new();
     for (name, state) in list {
@@ -44,22 +44,22 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         return Err(CannotTell::because(&all.path, "it is empty"));
     }
     let Some((first, _, does)) = found.first() else {
-        return Ok(Answer::pass("No such workaround is in effect")
-            .shows_as(&all.path, format!("{} flaws are known of", list.len())));
+        return Ok(Answer::pass("No such mitigation is active")
+            .shows_as(&all.path, format!("{} known vulnerabilities", list.len())));
     };
     let what = match found.len() {
-        1 => format!("The workaround for {first} {does}"),
-        more => format!("{more} workarounds act on each way into the kernel or out: that for {first} {does}"),
+        1 => format!("The mitigation for {first} {does}"),
+        more => format!("{more} mitigations act on each kernel entry or exit: the one for {first} {does}"),
     };
     let answer = Answer::fail(
         what,
-        "Every system call, interrupt and page fault takes longer, each time by about the same: it adds to latency, but \
-         does not make it vary.",
+        "Every system call, interrupt and page fault takes longer, by about the same amount each time: it adds to \
+         the latency, but not to its variation.",
     );
     let answer = found.iter().fold(answer, |answer, (_, state, _)| answer.shows(*state));
     Ok(answer.fix(
-        Fix::reboot("mitigations=off on the kernel command line, if nobody else's code ever runs there")
-            .risk("programs, guests and web pages may then read what belongs to others: passwords, keys"),
+        Fix::reboot("mitigations=off on the kernel command line, if no untrusted code ever runs there")
+            .risk("programs, guests and web pages may then read data of others: passwords, keys"),
     ))
 }
 
@@ -92,7 +92,7 @@ mod tests {
                         (MDS, "Mitigation: Clear CPU buffers; SMT vulnerable\n"),
                     ]],
                 )
-                .fails("2 workarounds"),
+                .fails("2 mitigations"),
                 case("IBRS", &[&[(SPECTRE, "Mitigation: IBRS; IBPB: conditional\n")]]).fails("spectre_v2"),
                 case("switched off", &[&[(MELTDOWN, "Vulnerable\n")]]).passes("No such"),
                 case("not listed", &[TWO_CPUS]).does_not_apply("does not list"),

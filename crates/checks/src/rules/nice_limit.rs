@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "nice-limit",
-    title: "The user may give threads a negative nice value",
+    title: "The user may set negative nice values",
     severity: Severity::Info,
     profiles: &[Profile::Audio],
     sources: &["setpriority(2)", "setrlimit(2)", "limits.conf(5)"],
@@ -28,26 +28,26 @@ const ITEM: Item = Item {
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let (whose, most, path, line) = match granted(host, ask, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: say for whom with --user")));
+            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(40).min(40), path, line),
         Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
     };
     if most > 20 {
         return Ok(
-            Answer::pass(format!("{whose} may have nice values down to -{}", most - 20)).shows_as(path, line)
+            Answer::pass(format!("{whose} may set nice values down to -{}", most - 20)).shows_as(path, line)
         );
     }
     let name = ask.user.as_deref().unwrap_or("USER");
     Ok(Answer::fail(
-        format!("{whose} may not have negative nice values"),
+        format!("{whose} may not set negative nice values"),
         "Real-time threads need none. The SCHED_OTHER threads that feed them share the CPU with every other program \
-         at the same weight; each step of the nice value is worth 1.25 times the weight.",
+         at the same weight; each step of the nice value changes the weight by a factor of 1.25.",
     )
     .shows_as(path, line)
     .fix(
-        Fix::runtime(format!("echo '{name} - nice -11' > /etc/security/limits.d/99-{name}-nice.conf, and log in anew"))
-            .risk("the user's programs may then crowd out others"),
+        Fix::runtime(format!("echo '{name} - nice -11' > /etc/security/limits.d/99-{name}-nice.conf, and log in again"))
+            .risk("the user's programs may then take CPU time from others"),
     ))
 }
 

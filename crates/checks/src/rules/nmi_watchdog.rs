@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "nmi-watchdog",
-    title: "The hard lockup detector keeps off the real-time CPUs",
+    title: "The hard lockup detector does not run on the real-time CPUs",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -31,7 +31,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     // Since 6.5 each CPU can watch its neighbour instead, from the timer that `soft-watchdog` tells of.
     if host.kernel.config.known().is_some_and(|config| config.has("HARDLOCKUP_DETECTOR_BUDDY")) {
-        return Ok(Answer::pass("The hard lockup detector needs no non-maskable interrupt")
+        return Ok(Answer::pass("The hard lockup detector does not use a non-maskable interrupt")
             .shows_as(&host.kernel.config.path, "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y"));
     }
     let watched = &watchdogs.watchdog_cpumask;
@@ -39,20 +39,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let shared = common(watched.need()?, &cpus);
     if shared.is_empty() {
         return Ok(
-            Answer::pass(format!("The hard lockup detector watches other CPUs than {cpus}")).shows(watched)
+            Answer::pass(format!("The hard lockup detector does not watch CPUs {cpus}")).shows(watched)
         );
     }
     Ok(Answer::fail(
         format!("The hard lockup detector interrupts CPUs {shared}"),
-        "A performance counter raises a non-maskable interrupt after each kernel.watchdog_thresh seconds of CPU time; \
-         nothing is above it. The counter is lost to perf as well.",
+        "A performance counter raises a non-maskable interrupt after each kernel.watchdog_thresh seconds of CPU \
+         time; it preempts everything. The counter is also not available to perf.",
     )
     .shows(own)
     .shows(watched)
     .fix(
         Fix::runtime("sysctl -w kernel.nmi_watchdog=0")
             .boot("nmi_watchdog=0 on the kernel command line")
-            .risk("a CPU that hangs with interrupts disabled is no longer reported: use a hardware watchdog"),
+            .risk("the kernel no longer reports a CPU that hangs with interrupts disabled: use a hardware watchdog"),
     ))
 }
 
@@ -73,9 +73,9 @@ mod tests {
             &RULE,
             &[
                 case("on", &[TWO_CPUS, ON]).fails("CPUs 0-1"),
-                case("elsewhere", &[TWO_CPUS, ON, FIRST]).cpus("1").passes("other CPUs"),
+                case("elsewhere", &[TWO_CPUS, ON, FIRST]).cpus("1").passes("does not watch"),
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "0\n")]]).passes("off"),
-                case("by the neighbour", &[KERNEL_6_1, TWO_CPUS, ON, BUDDY]).passes("no non-maskable"),
+                case("by the neighbour", &[KERNEL_6_1, TWO_CPUS, ON, BUDDY]).passes("does not use"),
                 case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no hard"),
                 case("on, CPUs not known", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "1\n")]])
                     .cannot_tell("cpumask"),

@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "nohz-full",
-    title: "The tick is kept away where threads poll, and left where they sleep",
+    title: "The tick is off where threads poll, and on where they sleep",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["Documentation/timers/no_hz.rst", "Documentation/core-api/real-time/kernel-configuration.rst"],
@@ -32,23 +32,24 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if polling && !ticking.is_empty() {
         return Ok(Answer::fail(
             format!("The tick interrupts CPUs {ticking}"),
-            "A thread that never sleeps is interrupted CONFIG_HZ times a second, although nothing else waits for its CPU.",
+            "A thread that never sleeps is interrupted CONFIG_HZ times a second, although no other thread waits for \
+             its CPU.",
         )
         .shows(full)
         .fix(
             Fix::reboot(format!("nohz_full={cpus} on the kernel command line"))
-                .risk("every system call and interrupt on these CPUs costs more; the kernel needs CONFIG_NO_HZ_FULL"),
+                .risk("every system call and interrupt on these CPUs takes longer; the kernel needs CONFIG_NO_HZ_FULL"),
         ));
     }
     if !polling && !tickless.is_empty() {
         return Ok(Answer::fail(
             format!("CPUs {tickless} are nohz_full"),
-            "That is for threads that compute without end. Each way into the kernel and back keeps accounts there, \
-             which a thread that sleeps and wakes up every period pays twice a period; the kernel's own guide for \
-             real-time builds advises against it.",
+            "nohz_full is meant for threads that compute without end. Each kernel entry and exit costs time \
+             accounting, which a thread that sleeps and wakes up every period pays twice a period; the kernel's \
+             guide for real-time builds advises against it.",
         )
         .shows(full)
-        .fix(Fix::reboot("leave nohz_full= away, unless threads there rarely call the kernel").risk("the tick comes back")));
+        .fix(Fix::reboot("remove nohz_full=, unless threads there rarely enter the kernel").risk("the tick comes back")));
     }
     let what = if polling { "has no tick while one thread runs" } else { "has its usual tick" };
     Ok(Answer::pass(format!("Each of CPUs {cpus} {what}")).shows(full))

@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "numa-balancing",
-    title: "The kernel does not move pages between NUMA nodes by itself",
+    title: "Automatic NUMA balancing is off",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/sysctl/kernel.rst", "kernel/sched/fair.c (task_numa_work)"],
@@ -19,17 +19,17 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let setting = &host.sched.watchdogs.numa_balancing;
     match setting.if_present()? {
-        None => return Ok(Answer::pass("The kernel cannot balance NUMA nodes").shows(setting)),
+        None => return Ok(Answer::pass("The kernel does not support NUMA balancing").shows(setting)),
         Some(0) => return Ok(Answer::pass("Automatic NUMA balancing is off").shows(setting)),
         Some(_) => {}
     }
     if node_count(host)? == 1 {
-        return Ok(Answer::pass("There is one NUMA node alone: nothing to balance").shows(setting));
+        return Ok(Answer::pass("There is only one NUMA node").shows(setting));
     }
     Ok(Answer::fail(
         "Automatic NUMA balancing is on",
-        "To see which node uses a page the kernel takes the page's mapping away, again and again: the next access \
-         faults, and may move the page, also where memory is locked. Threads of one node get such faults as well.",
+        "To learn which node uses a page, the kernel repeatedly removes the page's mapping: the next access faults, \
+         and may move the page, even if it is locked. Threads that stay on one node get such faults as well.",
     )
     .shows(setting)
     .fix(
@@ -59,7 +59,7 @@ mod tests {
                 case("tiering", &[NODES, &[(SETTING, "2\n")]]).fails("is on"),
                 case("off", &[NODES, &[(SETTING, "0\n")]]).passes("off"),
                 case("one node", &[&NODES[..1], &[(SETTING, "1\n")]]).passes("one NUMA node"),
-                case("not built in", &[NODES, &[("/proc/version", "")]]).passes("cannot"),
+                case("not built in", &[NODES, &[("/proc/version", "")]]).passes("does not support"),
                 case("nodes hidden", &[&[(SETTING, "1\n")]]).cannot_tell("/sys"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],

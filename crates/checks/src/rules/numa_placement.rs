@@ -9,7 +9,7 @@ use whylate_host::{Node, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "numa-placement",
-    title: "Real-time CPUs are on one NUMA node, which has memory",
+    title: "The real-time CPUs are on one NUMA node, which has memory",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["numa(7)", "Documentation/admin-guide/mm/numaperf.rst"],
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
     let Some(nodes) = host.cpus.nodes.if_present()? else {
-        return Ok(Answer::not_applicable("The kernel knows no NUMA nodes"));
+        return Ok(Answer::not_applicable("The kernel reports no NUMA nodes"));
     };
     let mut concerned = Vec::new();
     let mut empty = Vec::new();
@@ -34,7 +34,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         concerned.push(node);
     }
     let Some(first) = concerned.first() else {
-        return Err(CannotTell::because(&host.cpus.nodes.path, format!("no node has CPUs {cpus}")));
+        return Err(CannotTell::because(&host.cpus.nodes.path, format!("no node contains CPUs {cpus}")));
     };
     let names = |nodes: &[&Node]| {
         nodes
@@ -47,15 +47,15 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if let Some(node) = empty.first() {
         return Ok(Answer::fail(
             format!("Node {} of the real-time CPUs has no memory", names(&empty)),
-            "Every access to memory that misses the caches goes to another node, over a link that all share.",
+            "Every access to memory that misses the caches goes to another node, over a link shared by all CPUs.",
         )
         .graded(Severity::Warning)
         .shows(&node.cpus)
         .shows(&node.memory)
         .fix(
-            Fix::runtime("choose CPUs of a node that has memory (numactl --hardware)")
+            Fix::runtime("use CPUs of a node that has memory (numactl --hardware)")
                 .boot("populate the memory channels of that socket")
-                .risk("interrupts and other isolated CPUs must follow"),
+                .risk("interrupts and other isolated CPUs must be moved too"),
         ));
     }
     if concerned.len() == 1 {
@@ -65,15 +65,15 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let answer = Answer::fail(
         format!("The real-time CPUs are on nodes {}", names(&concerned)),
-        "Threads that share memory across nodes wait for the link between them, and memory lies on the node where it \
-         was first touched. `distance` says how much dearer the other node is (10: its own).",
+        "Threads that share memory across nodes wait for the link between the nodes, and memory is on the node where \
+         it was first touched. `distance` shows the relative access cost of the other node (10: the local node).",
     );
     let answer =
         concerned.iter().take(4).fold(answer, |answer, node| answer.shows(&node.cpus).shows(&node.distances));
     Ok(answer.fix(
         Fix::runtime("keep each application on one node: numactl --cpunodebind=N --membind=N PROGRAM")
             .boot("choose isolated CPUs of one node; AllowedMemoryNodes= in the unit")
-            .risk("with membind memory may run out on one node while another has some"),
+            .risk("with membind, one node may run out of memory while another has some"),
     ))
 }
 

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "overcommit",
-    title: "Memory is not promised without limit",
+    title: "Memory overcommit is limited",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &["proc_sys_vm(5)", "Documentation/mm/overcommit-accounting.rst"],
@@ -19,19 +19,19 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let mode = &host.memory.vm.overcommit_memory;
     match *mode.need()? {
         0 => Ok(Answer::pass("Obvious overcommits of memory are refused").shows(mode)),
-        2 => Ok(Answer::pass("No more memory is promised than there is").shows(mode)),
+        2 => Ok(Answer::pass("Memory commitments are limited").shows(mode)),
         1 => Ok(Answer::fail(
-            "Any amount of memory is promised",
-            "An allocation never fails; where the memory is then used and is not there, all CPUs look for pages to \
-             reclaim, and a process is killed, perhaps the real-time one.",
+            "Memory overcommit is unlimited",
+            "An allocation never fails. If the memory is not available when it is used, all CPUs search for pages to \
+             reclaim, and a process is killed, possibly the real-time one.",
         )
         .shows(mode)
         .fix(
             Fix::runtime("sysctl vm.overcommit_memory=0")
                 .boot("vm.overcommit_memory = 0 in /etc/sysctl.d")
-                .risk("programs that reserve much more than they use (some databases) may fail to start"),
+                .risk("programs that reserve far more than they use (some databases) may fail to start"),
         )),
-        other => Err(CannotTell::because(&mode.path, format!("no kernel documents {other}"))),
+        other => Err(CannotTell::because(&mode.path, format!("{other} is not a documented value"))),
     }
 }
 
@@ -48,9 +48,9 @@ mod tests {
             &RULE,
             &[
                 case("usual", &[&[(MODE, "0\n")]]).passes("Obvious"),
-                case("strict", &[&[(MODE, "2\n")]]).passes("No more"),
-                case("always", &[&[(MODE, "1\n")]]).fails("Any amount"),
-                case("unheard of", &[&[(MODE, "3\n")]]).cannot_tell("documents 3"),
+                case("strict", &[&[(MODE, "2\n")]]).passes("limited"),
+                case("always", &[&[(MODE, "1\n")]]).fails("unlimited"),
+                case("unheard of", &[&[(MODE, "3\n")]]).cannot_tell("documented"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],
         );

@@ -8,7 +8,7 @@ use whylate_host::{KernelVersion, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "pcie-aspm",
-    title: "PCIe links do not sleep",
+    title: "PCIe links do not enter power-saving states",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &[
@@ -31,11 +31,11 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         return Ok(Answer::not_applicable("There is no PCI bus"));
     };
     let Some(chosen) = policy.if_present()?.map(|policy| policy.chosen.as_str()) else {
-        let why = "the kernel does not manage links: what the firmware set stays, and is not shown";
+        let why = "the kernel does not manage links: the firmware's setting remains, and is not visible";
         return Err(CannotTell::because(&policy.path, why));
     };
     if chosen == "performance" {
-        return Ok(Answer::pass("The policy keeps PCIe links awake").shows(policy));
+        return Ok(Answer::pass("The policy keeps PCIe links active").shows(policy));
     }
     let mut asleep = Vec::new();
     for device in devices {
@@ -54,22 +54,23 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         let cmdline = host.kernel.cmdline.need()?;
         if cmdline.get("pcie_aspm") == Some("off") || host.dmesg.find("doesn't support PCIe ASPM").is_some() {
             // (drivers/pci/pci-acpi.c)
-            let why = "the kernel leaves links alone: what the firmware set stays, and is not shown";
+            let why = "the kernel leaves links to the firmware, whose setting is not visible";
             return Err(CannotTell::because(&host.kernel.cmdline.path, why));
         }
         if host.kernel.numbers()? < PER_LINK {
             let why =
-                format!("with the policy `{chosen}`, kernels before 5.5 do not show which links may sleep");
+                format!("with the policy `{chosen}`, kernels before 5.5 do not show which links may enter \
+                         power-saving states");
             return Err(CannotTell::because(&policy.path, why));
         }
         // Guests have no links of their own; on a real machine that no state is shown has a reason.
         let shown =
             devices.iter().any(|device| device.link_states.known().is_some_and(|states| !states.is_empty()));
         if !shown && !host.dmesg.is_complete() && matches!(ground(host)?, Ground::Metal(_)) {
-            let why = "no link shows its states, and the messages that would say why are gone";
+            let why = "no link shows its states, and the kernel messages with the reason are gone";
             return Err(CannotTell::because(&host.dmesg.lines.path, why));
         }
-        return Ok(Answer::pass(format!("None of {} PCI devices has a link that may sleep", devices.len()))
+        return Ok(Answer::pass(format!("None of {} PCI devices has a link that may enter a power-saving state", devices.len()))
             .shows(policy));
     }
     let urgent = asleep.iter().any(|(device, _)| {
@@ -80,9 +81,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             .is_some_and(|class| ["0x02", "0x0401", "0x0403"].iter().any(|kind| class.starts_with(kind)))
     });
     let answer = Answer::fail(
-        format!("The links of {} PCIe devices may sleep", asleep.len()),
-        "A link that slept must wake up before the device is reached, or can raise an interrupt: by the specification's \
-         classes up to 4 us and more for L0s, up to 64 us and more for L1.",
+        format!("The links of {} PCIe devices may enter power-saving states", asleep.len()),
+        "A link in a power-saving state must wake up before the device can be accessed or can raise an interrupt: by \
+         the classes of the specification up to 4 us and more for L0s, up to 64 us and more for L1.",
     )
     .shows(policy);
     let answer = asleep.iter().take(NAMED).fold(answer, |answer, (device, states)| {
@@ -93,7 +94,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let answer = answer.fix(
         Fix::runtime(format!("echo performance > {}", policy.path))
             .boot("pcie_aspm.policy=performance on the kernel command line; ASPM off in the firmware")
-            .risk("more power; where the firmware keeps ASPM to itself the policy cannot be changed"),
+            .risk("more power; if the firmware controls ASPM, the policy cannot be changed"),
     );
     Ok(if urgent { answer.graded(Severity::Warning) } else { answer })
 }

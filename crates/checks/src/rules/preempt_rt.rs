@@ -35,16 +35,16 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let preemptible = matches!(model, Ok(Preempt::Full | Preempt::Lazy));
     if ask.profile == Profile::Audio && preemptible {
-        return Ok(Answer::pass(format!("{what}, which audio buffers of milliseconds can live with"))
+        return Ok(Answer::pass(format!("{what}, which is enough for audio buffers of milliseconds"))
             .shows(&kernel.version));
     }
     let why = match preemptible {
         true => {
-            "With `preempt=full` or `lazy` a thread waits while another holds any spinlock or handles softirqs: \
-             how long has no bound. `threadirqs` threads the handlers, but spinlocks still disable preemption."
+            "With `preempt=full` or `lazy` a thread waits while another holds any spinlock or handles softirqs, \
+             without a bound. `threadirqs` makes the handlers threads, but spinlocks still disable preemption."
         }
         false => {
-            "A system call runs on to its end or to a point where it asks: how long that takes under load has no bound."
+            "A system call runs to its end or to a preemption point: under load the time until then has no bound."
         }
     };
     Ok(Answer::fail(what, why)
@@ -52,7 +52,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .fix(Fix::reboot("install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)")
             .risk("throughput falls; out-of-tree drivers must be built for it"))
         .fix(Fix::reboot("without one: preempt=full threadirqs on the kernel command line")
-            .risk("no bound: only the usual case gets better")))
+            .risk("no bound: only the typical latency improves")))
 }
 
 #[cfg(test)]

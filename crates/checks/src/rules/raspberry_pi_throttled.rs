@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "raspberry-pi-throttled",
-    title: "A Raspberry Pi has enough power and is not too hot",
+    title: "The Raspberry Pi has enough power and is not too hot",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -25,7 +25,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let model = &host.platform.model;
     match model.if_present()? {
         Some(model) if model.starts_with("Raspberry Pi") => {}
-        _ => return Ok(Answer::not_applicable("This is no Raspberry Pi")),
+        _ => return Ok(Answer::not_applicable("This is not a Raspberry Pi")),
     }
     let told = &host.platform.pi_throttled;
     let bits =
@@ -33,13 +33,13 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             Some(text) => {
                 let digits = text.trim().trim_start_matches("0x");
                 Some(u32::from_str_radix(digits, 16).map_err(|_| {
-                    CannotTell::because(&told.path, format!("`{text}` is no hexadecimal number"))
+                    CannotTell::because(&told.path, format!("`{text}` is not a hexadecimal number"))
                 })?)
             }
             None => None,
         };
     if bits == Some(0) {
-        return Ok(Answer::pass("Neither power nor temperature was a problem since boot")
+        return Ok(Answer::pass("No power or temperature problem since boot")
             .shows(told)
             .shows(model));
     }
@@ -61,20 +61,20 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             ("The supply voltage was too low".to_owned(), host.dmesg.lines.path.clone(), line.to_owned())
         }
         (None, None) => {
-            let why = "only the vendor's kernel tells it in a file: ask `vcgencmd get_throttled`";
+            let why = "only the vendor's kernel shows it in a file: run `vcgencmd get_throttled`";
             return Err(CannotTell::because(&told.path, why));
         }
     };
     Ok(Answer::fail(
         what,
-        "The firmware lowers the ARM frequency by itself while the voltage is below 4.63 V or the chip is too hot, \
-         whatever the governor says.",
+        "The firmware lowers the ARM frequency while the voltage is below 4.63 V or the chip is too hot, independent \
+         of the governor.",
     )
     .shows_as(path, value)
     .shows(model)
     .fix(
         Fix::reboot("a supply and a cable that hold 5 V under load; a heat sink or fan")
-            .risk("force_turbo=1 in config.txt fixes the frequency, but not against under-voltage and heat"),
+            .risk("force_turbo=1 in config.txt fixes the frequency, but does not help against under-voltage and heat"),
     ))
 }
 
@@ -92,15 +92,15 @@ mod tests {
         table(
             &RULE,
             &[
-                case("fine", &[&[PI, (TOLD, "0\n")]]).passes("Neither"),
+                case("fine", &[&[PI, (TOLD, "0\n")]]).passes("No power"),
                 case("since boot", &[&[PI, (TOLD, "50000\n")]]).fails("since boot: under-voltage, throttled"),
                 case("now", &[&[PI, (TOLD, "0x50005\n")]]).fails("now: under-voltage, throttled"),
                 case("by a message", &[&[PI, message]]).fails("too low"),
                 case("silence", &[&[PI]]).cannot_tell("vcgencmd"),
                 case("malformed", &[&[PI, (TOLD, "x\n")]]).cannot_tell("hexadecimal"),
                 case("another machine", &[&[("/proc/device-tree/model", "Toradex\0")]])
-                    .does_not_apply("no Raspberry"),
-                case("x86", &[&[("/proc/version", "")]]).does_not_apply("no Raspberry"),
+                    .does_not_apply("not a Raspberry"),
+                case("x86", &[&[("/proc/version", "")]]).does_not_apply("not a Raspberry"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],
         );

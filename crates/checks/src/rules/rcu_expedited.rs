@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "rcu-expedited",
-    title: "RCU does not interrupt other CPUs to hurry",
+    title: "RCU does not interrupt other CPUs for expedited grace periods",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -23,19 +23,20 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let (normal, expedited) = (&host.kernel.rcu_normal, &host.kernel.rcu_expedited);
     // Where both are set the first one wins.
     match normal.if_present()? {
-        None => return Ok(Answer::not_applicable("This kernel's RCU knows no hurry").shows(normal)),
-        Some(true) => return Ok(Answer::pass("RCU does not hurry").shows(normal)),
+        None => return Ok(Answer::not_applicable("RCU of this kernel has no expedited grace periods").shows(normal)),
+        Some(true) => return Ok(Answer::pass("RCU uses normal grace periods").shows(normal)),
         Some(false) => {}
     }
     let always = *expedited.need()?;
     let what = match always {
-        true => "RCU interrupts all busy CPUs each time somebody waits for it",
-        false => "RCU interrupts all busy CPUs where somebody asks it to hurry",
+        true => "RCU interrupts all busy CPUs for every grace period",
+        false => "RCU interrupts all busy CPUs for each expedited grace period",
     };
     let answer = Answer::fail(
         what,
-        "An expedited grace period sends an interrupt to every CPU that is not idle, and not in a nohz_full program: \
-         changes of network, modules, cgroups and the like ask for one. PREEMPT_RT kernels do not, once they are up.",
+        "An expedited grace period sends an interrupt to every CPU that is neither idle nor in user space under \
+         nohz_full. Changes of network, modules, cgroups and the like request one. PREEMPT_RT kernels do not \
+         expedite after boot.",
     )
     .shows(normal)
     .shows(expedited);
@@ -43,7 +44,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     Ok(answer.fix(
         Fix::runtime(format!("echo 1 > {}", normal.path))
             .boot("rcupdate.rcu_normal_after_boot=1 on the kernel command line")
-            .risk("what asked to hurry takes longer, such as setting up many network name spaces"),
+            .risk("operations that request expedited grace periods take longer, such as the setup of many network \
+                   namespaces"),
     ))
 }
 
@@ -59,11 +61,11 @@ mod tests {
         table(
             &RULE,
             &[
-                case("normal", &[&[(NORMAL, "1\n"), (EXPEDITED, "1\n")]]).passes("does not hurry"),
-                case("as built", &[&[(NORMAL, "0\n"), (EXPEDITED, "0\n")]]).fails("asks it to hurry"),
+                case("normal", &[&[(NORMAL, "1\n"), (EXPEDITED, "1\n")]]).passes("normal grace"),
+                case("as built", &[&[(NORMAL, "0\n"), (EXPEDITED, "0\n")]]).fails("each expedited"),
                 case("always", &[&[(NORMAL, "0\n"), (EXPEDITED, "1\n")]])
-                    .fails_as(Severity::Warning, "each time"),
-                case("one CPU's RCU", &[&[("/sys/kernel/uevent_seqnum", "1\n")]]).does_not_apply("no hurry"),
+                    .fails_as(Severity::Warning, "for every grace period"),
+                case("one CPU's RCU", &[&[("/sys/kernel/uevent_seqnum", "1\n")]]).does_not_apply("no expedited"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],
         );

@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "rcu-offload",
-    title: "RCU callbacks run on other CPUs",
+    title: "RCU callbacks are offloaded from the real-time CPUs",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -53,19 +53,19 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if without(&here, &asked).is_empty() && config.need()?.has("RCU_NOCB_CPU") {
         return Err(CannotTell::because(
             &host.threads.each.path,
-            format!("{shown} is given, and no thread rcuop/N is there for CPUs {here}"),
+            format!("{shown} is given, but there is no thread rcuop/N for CPUs {here}"),
         ));
     }
     let answer = Answer::fail(
         format!("RCU callbacks run on CPUs {here}"),
-        "Memory that the kernel gives back is given back by the CPU that asked for it: in softirqs, which no priority \
-         is above without PREEMPT_RT, many callbacks in a row under load.",
+        "The CPU that queued an RCU callback also frees the memory: in softirqs, which run above every priority \
+         without PREEMPT_RT, many callbacks in a row under load.",
     )
-    .shows_as("/proc/PID/comm", "no rcuop/N for them")
+    .shows_as("/proc/PID/comm", "no rcuop/N for these CPUs")
     .shows_as(&cmdline.path, shown);
     Ok(answer.fix(
-        Fix::reboot(format!("rcu_nocbs={cpus} on the kernel command line; nohz_full= does it as well"))
-            .risk("the kernel needs CONFIG_RCU_NOCB_CPU; the threads rcuop/N must be kept on other CPUs"),
+        Fix::reboot(format!("rcu_nocbs={cpus} on the kernel command line; nohz_full= implies it"))
+            .risk("the kernel needs CONFIG_RCU_NOCB_CPU; keep the threads rcuop/N on other CPUs"),
     ))
 }
 

@@ -36,23 +36,23 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         ))
         .shows_as(
             "/proc/PID/task/TID/stat",
-            format!("{} threads, {realtime} of programs real-time", threads.len()),
+            format!("{} threads, {realtime} real-time threads of programs", threads.len()),
         ));
     };
     let what = match rogues.len() {
-        1 => format!("A thread of {} runs at or above {said}: {}", described(first), cpus_of(first)),
-        more => format!("{more} threads of programs run at or above {said}, such as {}", described(first)),
+        1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
+        more => format!("{more} program threads run at or above {said}, such as {}", described(first)),
     };
     let fix = Fix::runtime(format!(
         "chrt -p -o 0 {0}, or taskset -pc OTHER-CPUS {0}; or stop its service",
         first.tid
     ))
     .boot("CPUSchedulingPolicy=other, or CPUAffinity=, in a drop-in of its service")
-    .risk("a watchdog or a storage path may need its priority: look what it is for");
+    .risk("a watchdog or a storage path may need its priority: check its purpose");
     rogues.truncate(NAMED);
     let answer = Answer::fail(
         what,
-        "While it runs, the user's thread waits, for as long as it pleases: multipathd at SCHED_RR 99 once made a \
+        "While it runs, the user's thread waits, for as long as it runs: multipathd at SCHED_RR 99 once made a \
          priority 80 task late by 331 us once a second.",
     );
     let named = rogues.iter().fold(answer, |answer, thread| {

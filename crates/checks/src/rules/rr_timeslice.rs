@@ -9,7 +9,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "rr-timeslice",
-    title: "No two SCHED_RR threads take turns on a CPU",
+    title: "No two SCHED_RR threads of one priority share a CPU",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["sched(7)", "sched_rr_get_interval(2)"],
@@ -41,20 +41,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let turn = slice.need()?;
     Ok(Answer::fail(
-        format!("{} and {} may take turns of {turn} ms", described(a), described(b)),
+        format!("{} and {} may alternate in time slices of {turn} ms", described(a), described(b)),
         format!(
-            "SCHED_RR lets a thread run for {turn} ms before it is another's turn of the same priority: so late each \
-             may be, if both are busy. That they may use the same CPU does not mean that they ever do."
+            "SCHED_RR runs a thread for {turn} ms before the next thread of the same priority: if both are busy, \
+             each may be late by that much. They may use the same CPU, but need not."
         ),
     )
     .shows(slice)
     .shows_as(place(a), described(a))
     .shows_as(place(b), described(b))
-    .fix(Fix::runtime("give them priorities in the order of their deadlines, or CPUs of their own").risk("none known"))
+    .fix(Fix::runtime("give them priorities in the order of their deadlines, or separate CPUs").risk("none known"))
     .fix(
         Fix::runtime("sysctl -w kernel.sched_rr_timeslice_ms=10")
             .boot("kernel.sched_rr_timeslice_ms = 10 in /etc/sysctl.d/")
-            .risk("more switches between busy threads"),
+            .risk("more context switches between busy threads"),
     ))
 }
 

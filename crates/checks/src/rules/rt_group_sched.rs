@@ -20,15 +20,15 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let config = &host.kernel.config;
     let line = config.need()?.line("RT_GROUP_SCHED");
     if !rt_groups(host)? {
-        return Ok(Answer::pass("Real-time threads are not scheduled by control groups").shows_as(&config.path, line));
+        return Ok(Answer::pass("Control groups do not schedule real-time threads").shows_as(&config.path, line));
     }
     let fix = Fix::reboot("boot a kernel without CONFIG_RT_GROUP_SCHED, or, from 6.16, with rt_group_sched=0")
-        .risk("containers that rely on a share of real-time lose the limit");
+        .risk("containers that rely on a real-time share lose the limit");
     if *host.cgroups.version.need()? == CgroupVersion::V2 {
         return Ok(Answer::fail(
             "RT_GROUP_SCHED is on, with cgroup v2",
-            "The controller `cpu` can only be enabled while every real-time thread is in the root group: services get \
-             EPERM for SCHED_FIFO, or quotas cannot be set, depending on who comes first.",
+            "The controller `cpu` can only be enabled while every real-time thread is in the root group: depending \
+             on the order, services get EPERM for SCHED_FIFO, or quotas cannot be set.",
         )
         .shows_as(&config.path, line)
         .fix(fix));
@@ -42,7 +42,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
     }
     if empty.is_empty() && host.cgroups.truncated {
-        return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than are looked at"));
+        return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than whylate reads"));
     }
     let Some(first) = empty.first() else {
         return Ok(Answer::pass("Every control group has real-time runtime").shows_as(&config.path, line));
@@ -50,15 +50,15 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let answer = Answer::fail(
         format!("{} control groups have no real-time runtime, such as {}", empty.len(), first.path()),
         "In such a group sched_setscheduler(2) fails with EPERM for SCHED_FIFO and SCHED_RR, even for root. Many \
-         programs do not say so and run as SCHED_OTHER.",
+         programs then continue as SCHED_OTHER without a message.",
     )
     .shows_as(&config.path, line);
     let answer = empty.iter().take(8).fold(answer, |answer, group| answer.shows(&group.rt_runtime_us));
     Ok(answer
         .fix(
             Fix::runtime(format!("echo 400000 > {}, of its parents first", first.rt_runtime_us.path))
-                .boot("the same from a unit at boot")
-                .risk("the runtimes of all groups of a parent together may not exceed the parent's"),
+                .boot("the same command from a systemd unit at boot")
+                .risk("the sum of the runtimes of a parent's groups may not exceed the parent's"),
         )
         .fix(fix))
 }

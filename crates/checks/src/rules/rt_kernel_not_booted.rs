@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "rt-kernel-not-booted",
-    title: "No realtime kernel is installed and left unused",
+    title: "An installed realtime kernel is the running kernel",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["uname(1)", "kernel/Kconfig.preempt"],
@@ -24,7 +24,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     // Where not even the running kernel is, others are elsewhere as well: a partition that is not mounted, the host.
     let told = match installed.iter().any(|kernel| kernel.running) {
         true => Ok(()),
-        false => Err(CannotTell::because(&host.kernel.installed.path, "it does not hold the running kernel")),
+        false => Err(CannotTell::because(&host.kernel.installed.path, "the running kernel is not there")),
     };
     let others: Vec<_> = installed.iter().filter(|kernel| !kernel.running).collect();
     if others.is_empty() {
@@ -37,9 +37,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let waiting: Vec<_> =
         others.iter().filter(|kernel| kernel.realtime.known() == Some(&true)).map(|kernel| &kernel.release).collect();
     let mut answer = Answer::fail(
-        format!("A realtime kernel is installed, and another one runs: {}", waiting[0]),
-        "An update of the other kernel, or of the boot loader, may have changed the default; until it is booted, \
-         latency has no bound.",
+        format!("A realtime kernel is installed, but another one runs: {}", waiting[0]),
+        "An update of the other kernel, or of the boot loader, may have changed the default; until the realtime \
+         kernel is booted, latency has no bound.",
     )
     .shows(&host.kernel.release);
     for kernel in survey.wrong {
@@ -50,7 +50,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             "make it the default and reboot: grub-set-default or grubby --set-default /boot/vmlinuz-{}",
             waiting[0]
         ))
-        .risk("a driver that is missing for it may leave the machine without network or display"),
+        .risk("a missing driver may leave the machine without network or display"),
     ))
 }
 

@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "rt-runtime-share",
-    title: "RT throttling acts on each CPU by itself",
+    title: "RT throttling acts on each CPU separately",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["kernel/sched/features.h", "kernel/sched/rt.c"],
@@ -20,29 +20,29 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let runtime = &host.sched.rt_runtime_us;
     let throttled = throttle(host)? != Throttle::None && *runtime.need()? >= 0;
     if !throttled {
-        return Ok(Answer::not_applicable("There is no RT throttling here").shows(runtime));
+        return Ok(Answer::not_applicable("This kernel has no RT throttling").shows(runtime));
     }
     let features = &host.sched.features;
     let words = features.need()?;
     let borrows = words.has("RT_RUNTIME_SHARE");
     if !borrows && !words.has("NO_RT_RUNTIME_SHARE") {
-        return Err(CannotTell::because(&features.path, "it does not list RT_RUNTIME_SHARE"));
+        return Err(CannotTell::because(&features.path, "RT_RUNTIME_SHARE is not listed"));
     }
     let shown = if borrows { "RT_RUNTIME_SHARE" } else { "NO_RT_RUNTIME_SHARE" };
     if !borrows {
-        return Ok(Answer::pass("RT throttling acts on each CPU by itself").shows_as(&features.path, shown));
+        return Ok(Answer::pass("RT throttling acts on each CPU separately").shows_as(&features.path, shown));
     }
     Ok(Answer::fail(
         "A CPU may borrow real-time runtime from others",
-        "Real-time threads of a CPU are then not stopped at kernel.sched_rt_runtime_us, but once the others have \
-         nothing left to lend: a looping one may keep its CPU for ever, and all stop at once under load on all CPUs. \
-         Kernels from 5.10 on leave it off for that reason.",
+        "The kernel then stops the real-time threads of a CPU not at kernel.sched_rt_runtime_us, but when the other \
+         CPUs have no runtime left to lend: a looping thread may keep its CPU forever, and under load on all CPUs \
+         all real-time threads stop at once. Kernels from 5.10 on leave it off for that reason.",
     )
     .shows_as(&features.path, shown)
     .shows(runtime)
     .fix(
         Fix::runtime(format!("echo NO_RT_RUNTIME_SHARE > {}", features.path))
-            .boot("the same from a unit at boot")
+            .boot("the same command from a systemd unit at boot")
             .risk("a real-time thread that uses more than its share is then stopped"),
     ))
 }
@@ -63,7 +63,7 @@ mod tests {
             &RULE,
             &[
                 case("as built", &[KERNEL_6_1, LIMIT, &[(FEATURES, "TTWU_QUEUE NO_RT_RUNTIME_SHARE\n")]])
-                    .passes("by itself"),
+                    .passes("separately"),
                 case("switched on", &[KERNEL_6_1, LIMIT, &[(FEATURES, "TTWU_QUEUE RT_RUNTIME_SHARE\n")]])
                     .fails("borrow"),
                 case(
@@ -72,7 +72,7 @@ mod tests {
                 )
                 .fails("borrow"),
                 case("not listed", &[KERNEL_6_1, LIMIT, &[(FEATURES, "TTWU_QUEUE\n")]])
-                    .cannot_tell("does not list"),
+                    .cannot_tell("not listed"),
                 case("no throttling", &[KERNEL_6_1, NONE]).does_not_apply("no RT throttling"),
                 case("debugfs is not mounted", &[KERNEL_6_1, LIMIT]).cannot_tell("/sys"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),

@@ -21,7 +21,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let throttle = throttle(host)?;
     if throttle == Throttle::None {
         return Ok(Answer::pass(
-            "This kernel has no RT throttling: sched_rt_runtime_us only limits what SCHED_DEADLINE may reserve",
+            "This kernel has no RT throttling: sched_rt_runtime_us only limits SCHED_DEADLINE reservations",
         )
         .shows(&host.kernel.release)
         .shows_as(&host.kernel.config.path, "CONFIG_RT_GROUP_SCHED is not set"));
@@ -39,8 +39,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         Throttle::Borrowing => Answer::fail(
             format!("RT throttling allows {limit} us of each {length} us, and a CPU may borrow from others"),
             format!(
-                "Before 5.10 a CPU takes over what others leave (RT_RUNTIME_SHARE), so that a single looping thread \
-                 is not stopped; with real-time load on all CPUs every one of them stops for up to {stop} us."
+                "Before 5.10 a CPU borrows unused runtime of others (RT_RUNTIME_SHARE), so that a single looping \
+                 thread is not stopped; with real-time load on all CPUs every one of them stops for up to {stop} us."
             ),
         )
         .graded(Severity::Info),
@@ -48,8 +48,8 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             format!("RT throttling stops all real-time threads of a CPU for {stop} us once they used {limit} us"),
             format!(
                 "Together the SCHED_FIFO and SCHED_RR threads of a CPU may use {limit} us of each {length} us; then \
-                 all stop, however short of time they are, even if nothing else wants the CPU. A priority 50 task \
-                 beside a looping one of priority 1 is late by {stop} us once each period."
+                 all of them stop, even if no other thread needs the CPU. A priority 50 task on the same CPU as a \
+                 looping task of priority 1 is late by {stop} us once each period."
             ),
         ),
     };

@@ -25,17 +25,17 @@ const ALL: u64 = 1024;
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let clamp = &host.sched.uclamp_rt_min;
     let Some(&least) = clamp.if_present()? else {
-        return Ok(Answer::not_applicable("This kernel has no setting that lowers it").shows(clamp));
+        return Ok(Answer::not_applicable("This kernel has no such setting").shows(clamp));
     };
     if least >= ALL {
-        return Ok(Answer::pass("Real-time threads ask for the highest frequency").shows(clamp));
+        return Ok(Answer::pass("Real-time threads request the highest frequency").shows(clamp));
     }
     let mut governors = Vec::new();
     for cpu in ask.cpus(host)?.iter() {
         let state = host.cpus.get(cpu).ok_or_else(|| {
             CannotTell::because(
                 &host.cpus.present.path,
-                format!("CPU {cpu} is not among those that were read"),
+                format!("CPU {cpu} was not read"),
             )
         })?;
         if state.cpufreq.governor.if_present()?.is_some() {
@@ -43,24 +43,24 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     if governors.is_empty() {
-        return Ok(Answer::not_applicable("No driver lets the kernel choose frequencies"));
+        return Ok(Answer::not_applicable("No driver lets the kernel select frequencies"));
     }
     // The only governor that asks the scheduler.
     let survey = survey("the governors", governors, |governor| governor != "schedutil")?;
     let Some(first) = survey.wrong.first() else {
-        let answer = Answer::not_applicable("The governor does not ask the scheduler how busy a CPU is");
+        let answer = Answer::not_applicable("The governor does not use the scheduler's utilization");
         return Ok(survey.fine.iter().take(1).fold(answer, |answer, own| answer.shows(own)));
     };
     Ok(Answer::fail(
-        format!("Real-time threads are taken for {least} of {ALL} busy when the frequency is chosen"),
-        "The governor schedutil then lets them begin at a low frequency, and raises it only as they use the CPU.",
+        format!("Real-time threads count as {least} of {ALL} utilization for the frequency"),
+        "The governor schedutil then starts them at a low frequency, and raises it only as they use the CPU.",
     )
     .shows(clamp)
     .shows(*first)
     .fix(
         Fix::runtime(format!("sysctl -w kernel.sched_util_clamp_min_rt_default={ALL}"))
             .boot(format!("kernel.sched_util_clamp_min_rt_default = {ALL} in /etc/sysctl.d/"))
-            .risk("more power: that is why phones lower it"),
+            .risk("more power: phones lower it for that reason"),
     ))
 }
 
@@ -81,9 +81,9 @@ mod tests {
             &[
                 case("as built", &[TWO_CPUS, HIGH]).passes("highest"),
                 case("lowered", &[TWO_CPUS, LOW, SCHEDUTIL]).fails("128 of 1024"),
-                case("lowered, of no effect", &[TWO_CPUS, LOW, FIXED]).does_not_apply("does not ask"),
+                case("lowered, of no effect", &[TWO_CPUS, LOW, FIXED]).does_not_apply("does not use"),
                 case("no driver", &[TWO_CPUS, LOW]).does_not_apply("No driver"),
-                case("not built in", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no setting"),
+                case("not built in", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no such setting"),
                 case("hidden", &[TWO_CPUS]).cannot_tell("/proc"),
             ],
         );

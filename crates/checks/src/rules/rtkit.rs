@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "rtkit",
-    title: "Nobody needs more from rtkit than it gives",
+    title: "No request exceeds the limits of rtkit",
     severity: Severity::Info,
     profiles: &[Profile::Audio, Profile::Robotics],
     sources: &["rtkit-daemon(8)", "setrlimit(2)"],
@@ -29,10 +29,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     host.systemd.enabled.if_present()?;
     let mut units = host.systemd.units.iter().filter(|unit| unit.name == "rtkit-daemon.service");
     if let Some(unit) = units.find(|unit| unit.settings.path.starts_with("/etc/")) {
-        return Err(CannotTell::because(&unit.settings.path, "it may allow more, or less: see what it sets"));
+        return Err(CannotTell::because(&unit.settings.path, "it may change the limits: check its settings"));
     }
     let Some(priority) = ask.priority else {
-        return Ok(Answer::not_applicable("rtkit runs: whether it gives enough depends on --priority"));
+        return Ok(Answer::not_applicable("rtkit runs: whether its limit is high enough depends on --priority"));
     };
     if priority <= MOST {
         return Ok(
@@ -41,9 +41,9 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     Ok(Answer::fail(
         format!("rtkit gives priorities up to {MOST}, not {priority}"),
-        "A desktop program that asks rtkit (PipeWire, PulseAudio, browsers) gets at most that, must limit itself to \
-         200 ms without sleeping (RLIMIT_RTTIME, or it is killed), and loses it again when rtkit finds the machine \
-         starving.",
+        "A desktop program that uses rtkit (PipeWire, PulseAudio, browsers) gets at most this priority, must limit \
+         itself to 200 ms without sleeping (RLIMIT_RTTIME, or it is killed), and loses the priority when rtkit \
+         detects that the machine starves.",
     )
     .shows_as(place, "rtkit-daemon")
     .fix(

@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "rtprio-limit",
-    title: "The user may have the real-time priority asked for",
+    title: "The user may use the requested real-time priority",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["sched(7)", "setrlimit(2)", "limits.conf(5)", "pam_limits(8)"],
@@ -28,42 +28,41 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let wanted = u64::from(ask.priority.unwrap_or(1));
     let (whose, most, path, line) = match granted(host, ask, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: say for whom with --user")));
+            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(99).min(99), path, line),
         Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
     };
     if most >= wanted {
-        return Ok(Answer::pass(format!("{whose} may have priorities up to {most}")).shows_as(path, line));
+        return Ok(Answer::pass(format!("{whose} may use priorities up to {most}")).shows_as(path, line));
     }
     let what = match most {
-        0 => format!("{whose} may not have any real-time priority"),
-        most => format!("{whose} may have priorities up to {most}, and {wanted} is wanted"),
+        0 => format!("{whose} may not use real-time priorities"),
+        most => format!("{whose} may use priorities up to {most}; {wanted} is requested"),
     };
     let name = ask.user.as_deref().unwrap_or("USER");
     let priority = wanted.max(80);
     Ok(Answer::fail(
         what,
-        "Without CAP_SYS_NICE sched_setscheduler(2) fails with EPERM. Many programs do not say so and run as \
-         SCHED_OTHER.",
+        "Without CAP_SYS_NICE sched_setscheduler(2) fails with EPERM. Many programs then continue as SCHED_OTHER \
+         without a message.",
     )
     .shows_as(path, line)
     .fix(
         Fix::runtime(format!(
-            "echo '{name} - rtprio {priority}' > /etc/security/limits.d/99-{name}-rtprio.conf, and log in \
-             anew"
+            "echo '{name} - rtprio {priority}' > /etc/security/limits.d/99-{name}-rtprio.conf, and log in again"
         ))
-        .risk("the user's programs may then keep a CPU for themselves"),
+        .risk("the user's programs may then occupy a CPU"),
     )
     .fix(
         Fix::runtime(
             "as a service: CPUSchedulingPolicy=fifo and CPUSchedulingPriority= in its unit, for any user",
         )
-        .risk("the limits of PAM do not count there; LimitRTPRIO= does"),
+        .risk("PAM limits do not apply there; LimitRTPRIO= does"),
     )
     .fix(
         Fix::runtime("in a container: --ulimit rtprio=99, or --cap-add SYS_NICE")
-            .risk("CAP_SYS_NICE also lets it move other users' threads"),
+            .risk("CAP_SYS_NICE also allows changes to other users' threads"),
     ))
 }
 
@@ -89,21 +88,21 @@ mod tests {
             &RULE,
             &[
                 case("own", &[OWN, USER]).passes("up to 20"),
-                case("own, not enough", &[OWN, USER]).priority(80).fails("80 is wanted"),
-                case("own, to be raised first", &[TO_BE_RAISED, USER]).fails("not have any"),
+                case("own, not enough", &[OWN, USER]).priority(80).fails("80 is requested"),
+                case("own, to be raised first", &[TO_BE_RAISED, USER]).fails("not use real-time"),
                 case("the hard limit alone", &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio 95\n")]])
                     .user("ann")
-                    .fails("not have any"),
+                    .fails("not use real-time"),
                 case("root", &[OWN, ROOT]).priority(80).does_not_apply("CAP_SYS_NICE"),
                 case("own, capabilities not known", &[OWN]).cannot_tell("/proc/self/status"),
                 case("by group", &[ANN, AUDIO]).user("ann").priority(90).passes("up to 95"),
-                case("by group, too little", &[ANN, AUDIO]).user("ann").priority(98).fails("98 is wanted"),
-                case("nothing said", &[ANN]).user("ann").fails("not have any"),
+                case("by group, too little", &[ANN, AUDIO]).user("ann").priority(98).fails("98 is requested"),
+                case("nothing said", &[ANN]).user("ann").fails("not use real-time"),
                 case("PAM does not ask", &[ANN, AUDIO, &[("/etc/pam.d/login", "# nothing\n")]])
                     .user("ann")
-                    .fails("not have any"),
+                    .fails("not use real-time"),
                 case("root by name", &[ANN]).user("root").does_not_apply("every capability"),
-                case("nobody knows bob", &[ANN]).user("bob").cannot_tell("no user bob"),
+                case("nobody knows bob", &[ANN]).user("bob").cannot_tell("user bob is not"),
                 case("nonsense", &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio lots\n")]])
                     .user("ann")
                     .cannot_tell("lots"),

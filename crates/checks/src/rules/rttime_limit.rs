@@ -50,14 +50,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     };
     let answer = Answer::fail(
         format!("RLIMIT_RTTIME is set: {line} in {path}"),
-        "A real-time thread that runs for so long without a system call that blocks gets SIGXCPU, at the hard limit \
-         SIGKILL. Being preempted or yielding does not start it anew. Nothing is logged.",
+        "A real-time thread that runs that long without a blocking system call gets SIGXCPU, at the hard limit \
+         SIGKILL. Preemption or sched_yield(2) does not reset the time. Nothing is logged.",
     );
     let answer = found.iter().take(12).fold(answer, |answer, (path, line)| answer.shows_as(path, line));
     Ok(answer.fix(
         Fix::runtime("prlimit --rttime=unlimited --pid PID")
-            .boot("take the line away; in a unit LimitRTTIME=infinity")
-            .risk("nothing then stops a real-time thread that loops"),
+            .boot("remove the line; in a unit LimitRTTIME=infinity")
+            .risk("a looping real-time thread is then not stopped"),
     ))
 }
 

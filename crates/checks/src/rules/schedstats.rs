@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "schedstats",
-    title: "The scheduler keeps no statistics at each switch",
+    title: "Scheduler statistics are off",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/sysctl/kernel.rst", "Documentation/scheduler/sched-stats.rst"],
@@ -22,14 +22,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         Some(false) => Ok(Answer::pass("Scheduler statistics are off").shows(stats)),
         Some(true) => Ok(Answer::fail(
             "The scheduler keeps statistics at each wake-up and switch",
-            "A little longer each time, for numbers that somebody once asked for (latencytop, perf sched, a tracer); \
-             the kernel leaves them off for that reason.",
+            "Each one takes a little longer, for statistics that a tool enabled earlier (latencytop, perf sched, a \
+             tracer); the kernel leaves them off for that reason.",
         )
         .shows(stats)
         .fix(
             Fix::runtime("sysctl -w kernel.sched_schedstats=0")
                 .boot("schedstats=disable on the kernel command line")
-                .risk("/proc/schedstat and the waits in /proc/PID/sched stand still"),
+                .risk("/proc/schedstat and the waits in /proc/PID/sched are no longer updated"),
         )),
     }
 }

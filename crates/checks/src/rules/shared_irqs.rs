@@ -20,26 +20,26 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let numbered: Vec<&IrqRow> = rows.iter().filter(|row| row.name.parse::<u32>().is_ok()).collect();
     let shared: Vec<&IrqRow> = numbered.iter().copied().filter(|row| row.what.contains(", ")).collect();
     if numbered.is_empty() {
-        return Err(CannotTell::because(&host.irqs.rows.path, "it has no numbered interrupt"));
+        return Err(CannotTell::because(&host.irqs.rows.path, "there is no numbered interrupt"));
     }
     let path = &host.irqs.rows.path;
     let Some(first) = shared.first() else {
-        return Ok(Answer::pass(format!("Each of {} interrupts has one device", numbered.len()))
+        return Ok(Answer::pass(format!("None of {} interrupts is shared", numbered.len()))
             .shows_as(path, format!("{} rows, none with a comma", numbered.len())));
     };
     let answer = Answer::fail(
-        format!("{} interrupts are shared by devices, such as {}: {}", shared.len(), first.name, first.what),
-        "When one of them raises it the handlers of all run, one after the other; a slow one delays the others. With \
-         legacy lines no handler knows beforehand whose interrupt it is.",
+        format!("{} interrupts are shared, such as {}: {}", shared.len(), first.name, first.what),
+        "When one of the devices raises the interrupt, the handlers of all devices run, one after the other; a slow \
+         one delays the others. On legacy lines no handler knows which device raised it.",
     );
     let answer = shared.iter().take(8).fold(answer, |answer, row| {
-        answer.shows_as(path, format!("{}: {}, came {} times", row.name, row.what, row.total()))
+        answer.shows_as(path, format!("{}: {}, {} times", row.name, row.what, row.total()))
     });
     Ok(answer.fix(
         Fix::reboot(
             "use MSI (remove pci=nomsi), another slot, or unload the driver of the device that is not needed",
         )
-        .risk("some old devices have no MSI, or fail with it"),
+        .risk("some old devices do not support MSI, or fail with it"),
     ))
 }
 

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "skew-tick",
-    title: "The ticks of many CPUs do not come at the same instant",
+    title: "The CPUs' ticks do not coincide",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -24,16 +24,16 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let cmdline = &host.kernel.cmdline;
     let shown = cmdline.need()?.show("skew_tick");
     if cmdline.need()?.get("skew_tick") == Some("1") {
-        return Ok(Answer::pass("The ticks are spread").shows_as(&cmdline.path, shown));
+        return Ok(Answer::pass("The ticks are skewed").shows_as(&cmdline.path, shown));
     }
     if online.len() < 2 {
-        return Ok(Answer::not_applicable("There is one CPU: its tick meets no other").shows(&host.cpus.online));
+        return Ok(Answer::not_applicable("There is only one CPU").shows(&host.cpus.online));
     }
     Ok(Answer::fail(
         format!("The ticks of {} CPUs come at the same instant", online.len()),
-        "All of them then want the same locks, of timekeeping and of RCU, and wait for each other with interrupts \
-         disabled: the more CPUs, the longer. From how many on it counts nobody says; TuneD's real-time profiles \
-         spread them on any machine.",
+        "All CPUs then contend for the same locks, of timekeeping and of RCU, with interrupts disabled: the more \
+         CPUs, the longer. The kernel documentation gives no number of CPUs; TuneD's real-time profiles skew ticks \
+         on every machine.",
     )
     .shows(&host.cpus.online)
     .shows_as(&cmdline.path, shown)
@@ -54,7 +54,7 @@ mod tests {
             &RULE,
             &[
                 case("at once", &[MANY, QUIET]).fails("64 CPUs"),
-                case("spread", &[MANY, &[("/proc/cmdline", "skew_tick=1")]]).passes("spread"),
+                case("spread", &[MANY, &[("/proc/cmdline", "skew_tick=1")]]).passes("skewed"),
                 case("switched off", &[MANY, &[("/proc/cmdline", "skew_tick=0")]]).fails("64 CPUs"),
                 case("a small machine", &[TWO_CPUS, QUIET]).fails("2 CPUs"),
                 case("one CPU", &[&[("/sys/devices/system/cpu/online", "0\n")], QUIET]).does_not_apply("one CPU"),

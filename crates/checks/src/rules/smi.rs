@@ -23,15 +23,15 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let info = host.cpus.info.need()?;
     if info.trim().is_empty() {
-        return Err(CannotTell::because(&host.cpus.info.path, "it is empty"));
+        return Err(CannotTell::because(&host.cpus.info.path, "the file is empty"));
     }
     if !info.lines().any(|line| line.starts_with("flags")) {
-        return Ok(Answer::not_applicable("System management interrupts are an affair of x86"));
+        return Ok(Answer::not_applicable("System management interrupts exist only on x86"));
     }
     // The counter is a register of the CPU, not a file.
     Err(CannotTell::because(
         "MSR 0x34 (MSR_SMI_COUNT)",
-        "no file shows it: `whylate measure` sees the gaps they leave, turbostat counts them on Intel (column SMI)",
+        "no file shows it: `whylate measure` shows the gaps, turbostat counts SMIs on Intel (column SMI)",
     ))
 }
 

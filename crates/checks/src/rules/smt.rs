@@ -25,20 +25,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let mut siblings = Vec::new();
     for cpu in cpus.iter() {
         let state = host.cpus.get(cpu).ok_or_else(|| {
-            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} is not among those that were read"))
+            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read"))
         })?;
         siblings.push(&state.topology.siblings);
     }
     let alone = |own: &whylate_base::CpuSet| own.iter().filter(|&cpu| online.contains(cpu)).count() <= 1;
     let survey = survey("the CPUs", siblings, alone)?;
     if survey.wrong.is_empty() {
-        let pass = Answer::pass(format!("CPUs {cpus} have their cores to themselves"));
+        let pass = Answer::pass(format!("CPUs {cpus} do not share a core with an online CPU"));
         return Ok(survey.fine.iter().take(4).fold(pass, |answer, own| answer.shows(own)));
     }
     let answer = Answer::fail(
-        format!("{} of {} CPUs share their core with another", survey.wrong.len(), cpus.len()),
-        "Two threads on one core share its execution units, caches and buffers: whatever the sibling does makes this \
-         one slower, often to half its speed, and no priority is of any help.",
+        format!("{} of {} CPUs share their core with another CPU", survey.wrong.len(), cpus.len()),
+        "Two hardware threads of a core share its execution units, caches and buffers: work on the sibling slows \
+         down the real-time thread, often to half its speed, at any priority.",
     )
     .shows(&host.cpus.smt_control);
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, shared| answer.shows(shared));
@@ -46,11 +46,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .fix(
             Fix::runtime("echo off > /sys/devices/system/cpu/smt/control")
                 .boot("nosmt on the kernel command line, or in the firmware")
-                .risk("half of the CPUs are gone: thread counts and affinities must fit the rest"),
+                .risk("half of the CPUs are then offline: adapt thread counts and affinities"),
         )
         .fix(
-            Fix::runtime("echo 0 > /sys/devices/system/cpu/cpuN/online, for the siblings of real-time CPUs alone")
-                .risk("the same for those CPUs"),
+            Fix::runtime("echo 0 > /sys/devices/system/cpu/cpuN/online, for the siblings of real-time CPUs only")
+                .risk("the same risk for those CPUs"),
         ))
 }
 
@@ -77,9 +77,9 @@ mod tests {
                 case("off", &[TWO_CPUS, &[(ACTIVE, "0\n")]]).passes("No two"),
                 case("on", &[TWO_CPUS, SHARED, &[(ACTIVE, "1\n")]]).fails("2 of 2 CPUs"),
                 case("one CPU", &[TWO_CPUS, SHARED, &[(ACTIVE, "1\n")]]).cpus("1").fails("1 of 1 CPUs"),
-                case("before 4.19", &[TWO_CPUS, APART]).passes("to themselves"),
+                case("before 4.19", &[TWO_CPUS, APART]).passes("do not share a core"),
                 case("its sibling is offline", &[TWO_CPUS, SHARED, &[("/sys/devices/system/cpu/online", "0\n")]])
-                    .passes("to themselves"),
+                    .passes("do not share a core"),
                 case("topology hidden", &[TWO_CPUS, &[(ACTIVE, "1\n")]]).cannot_tell("thread_siblings_list"),
                 case("no such CPU", &[TWO_CPUS, SHARED]).cpus("9").cannot_tell("CPU 9"),
             ],

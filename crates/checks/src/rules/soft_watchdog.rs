@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "soft-watchdog",
-    title: "The soft lockup detector keeps off the real-time CPUs",
+    title: "The soft lockup detector does not run on the real-time CPUs",
     severity: Severity::Warning,
     profiles: Profile::HARD,
     sources: &[
@@ -36,7 +36,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let shared = common(watched.need()?, &cpus);
     if shared.is_empty() {
         return Ok(
-            Answer::pass(format!("The lockup detectors watch other CPUs than {cpus}")).shows(watched)
+            Answer::pass(format!("The lockup detectors do not watch CPUs {cpus}")).shows(watched)
         );
     }
     // Two fifths of the threshold; 0 switches both detectors off.
@@ -47,8 +47,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     Ok(Answer::fail(
         format!("The lockup detectors' timer interrupts CPUs {shared} every {} s", seconds(*threshold * 2)),
-        "A timer interrupt on each CPU, even on PREEMPT_RT; since 4.19 it wakes the CPU's stopper thread, which \
-         preempts even FIFO 99.",
+        "It is a timer interrupt on each CPU, even on PREEMPT_RT; since 4.19 it wakes the CPU's stopper thread, \
+         which preempts even FIFO 99.",
     )
     .shows(own)
     .shows(&watchdogs.nmi_watchdog)
@@ -57,12 +57,12 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .fix(
         Fix::runtime("sysctl -w kernel.watchdog=0")
             .boot("nowatchdog on the kernel command line: both detectors share the timer")
-            .risk("a thread that hangs in the kernel is no longer reported: use a hardware watchdog"),
+            .risk("the kernel no longer reports a thread that hangs in the kernel: use a hardware watchdog"),
     )
     .fix(
         Fix::runtime("sysctl -w kernel.watchdog_cpumask=OTHER-CPUS")
-            .boot("kernel.watchdog_cpumask in /etc/sysctl.d/; CPUs of nohz_full= are left out anyway")
-            .risk("the same, for the real-time CPUs alone"),
+            .boot("kernel.watchdog_cpumask in /etc/sysctl.d/; CPUs of nohz_full= are excluded by default")
+            .risk("the same risk, for the real-time CPUs only"),
     ))
 }
 
@@ -94,7 +94,7 @@ mod tests {
                     .passes("off"),
                 case("elsewhere", &[TWO_CPUS, ON, &[("/proc/sys/kernel/watchdog_cpumask", "0\n")]])
                     .cpus("1")
-                    .passes("other"),
+                    .passes("do not watch"),
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/soft_watchdog", "0\n")]]).passes("off"),
                 case("off, and the hard one on", &[
                     TWO_CPUS,

@@ -8,7 +8,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "softirq-threads",
-    title: "The kernel's timers, softirqs and RCU are not below the user's priority",
+    title: "The kernel's timer, softirq and RCU threads are not below the user's priority",
     severity: Severity::Info,
     profiles: Profile::HARD,
     sources: &[
@@ -27,7 +27,7 @@ const THREADS: [&str; 3] = ["ktimers/", "ksoftirqd/", "rcuc/"];
 fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let cpus = ask.cpus(host)?;
     if !host.kernel.is_realtime()? {
-        return Ok(Answer::not_applicable("Without PREEMPT_RT softirqs run on the way out of interrupts"));
+        return Ok(Answer::not_applicable("Without PREEMPT_RT softirqs run on interrupt exit"));
     }
     let helpers = with_those_of_kernel(host)?.iter().filter(|thread| {
         thread.kernel && may_run_on(thread, &cpus) && THREADS.iter().any(|name| thread.comm.starts_with(name))
@@ -35,11 +35,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let mut helpers: Vec<&Thread> = helpers.collect();
     helpers.sort_by_key(|thread| realtime_priority(thread));
     let Some(lowest) = helpers.first() else {
-        return Ok(Answer::not_applicable(format!("There are no threads for softirqs on CPUs {cpus}")));
+        return Ok(Answer::not_applicable(format!("There are no softirq threads on CPUs {cpus}")));
     };
     let Some(priority) = ask.priority else {
         return Ok(Answer::not_applicable(format!(
-            "The lowest is {}: whether a real-time thread can starve it depends on --priority",
+            "The lowest priority is {}: whether a real-time thread can starve it depends on --priority",
             described(lowest)
         )));
     };
@@ -52,13 +52,13 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let answer = Answer::fail(
         format!(
-            "{} of the kernel's threads run at or below priority {priority}, such as {}",
+            "{} kernel threads run at or below priority {priority}, such as {}",
             below.len(),
             described(lowest)
         ),
-        "On PREEMPT_RT timerfd, POSIX and interval timers expire in ktimers/N, network packets arrive in ksoftirqd/N, \
-         memory is given back in rcuc/N: while real-time threads of this priority use the CPU, none of it happens. \
-         Threads that sleep now and then need not care; one that polls without end must.",
+        "On PREEMPT_RT timerfd, POSIX and interval timers expire in ktimers/N, network packets arrive in \
+         ksoftirqd/N, and rcuc/N frees memory: while real-time threads of this priority use the CPU, none of this \
+         runs. It only matters for a thread that polls without end.",
     );
     let named = below
         .iter()
@@ -69,9 +69,9 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             "chrt -f -p {} TID, for ksoftirqd, ktimers and rcuc of these CPUs",
             (priority + 1).min(99)
         ))
-        .boot("rcutree.kthread_prio= on the kernel command line; TuneD's realtime profiles do the others")
+        .boot("rcutree.kthread_prio= on the kernel command line; TuneD's realtime profiles set the others")
         .risk(
-            "they then delay the user's thread: wait with clock_nanosleep(2) and keep the network elsewhere",
+            "they then delay the user's thread: wait with clock_nanosleep(2) and keep network traffic on other CPUs",
         ),
     ))
 }
@@ -91,7 +91,7 @@ mod tests {
         table(
             &RULE,
             &[
-                case("as built", &[rt, TWO_CPUS, TIMERS, SOFTIRQS]).priority(1).fails("2 of the kernel's"),
+                case("as built", &[rt, TWO_CPUS, TIMERS, SOFTIRQS]).priority(1).fails("2 kernel threads"),
                 case("as for polling guests", &[rt, TWO_CPUS, TIMERS, RAISED])
                     .priority(1)
                     .profile(Profile::RealtimeVirtualHost)

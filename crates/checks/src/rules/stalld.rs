@@ -11,7 +11,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "stalld",
-    title: "stalld, if it runs, runs elsewhere and does not double the fair server",
+    title: "stalld runs on other CPUs and does not duplicate the fair server",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["stalld(8)", "kernel/sched/deadline.c"],
@@ -28,16 +28,16 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     if has_servers(host)? && any_server(host)? {
         return Ok(Answer::fail(
-            "Both stalld and the fair server help threads that starve",
-            "Each interrupts real-time threads for it. From 6.12 the fair server comes first: it acts within a second, \
-             stalld after 60 s unless told otherwise.",
+            "Both stalld and the fair server are active",
+            "Each interrupts real-time threads to run starving ones. From 6.12 the fair server acts first: within a \
+             second, stalld after 60 s by default.",
         )
         .shows_as(place(first), described(first))
         .shows_as(&host.sched.fair_servers.path, "on")
         .fix(
             Fix::runtime("systemctl stop stalld, or echo 0 to the runtimes of the fair server: see `fair-server`")
                 .boot("systemctl disable stalld")
-                .risk("with both off nothing catches a real-time thread that loops"),
+                .risk("with both off, no safeguard catches a real-time thread that loops"),
         ));
     }
     let Some(cpus) = real_time(host, ask)? else {
@@ -46,11 +46,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let rest = housekeeping(host, &cpus)?;
     let here: Vec<&&Thread> = all.iter().filter(|thread| may_run_on(thread, &cpus)).collect();
     if here.is_empty() || rest.is_empty() {
-        return Ok(Answer::pass("stalld runs elsewhere").shows_as(place(first), cpus_of(first)));
+        return Ok(Answer::pass("stalld runs on other CPUs").shows_as(place(first), cpus_of(first)));
     }
     let answer = Answer::fail(
         format!("stalld may run on CPUs {cpus}"),
-        "It looks through every runqueue again and again, usually at a real-time priority of its own.",
+        "It scans every runqueue periodically, usually at a real-time priority of its own.",
     );
     let answer = here.iter().fold(answer, |answer, thread| {
         answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
@@ -58,7 +58,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     Ok(answer.fix(
         Fix::runtime(format!("taskset -apc {rest} {}", first.pid))
             .boot(format!("stalld -a {rest}, in its service"))
-            .risk("if these CPUs are busy at a higher priority it starves itself"),
+            .risk("it starves if these CPUs are busy at a higher priority"),
     ))
 }
 
@@ -86,11 +86,11 @@ mod tests {
             &[
                 case("none", &[KERNEL_6_1, TWO_CPUS, INIT]).does_not_apply("does not run"),
                 case("here", &[KERNEL_6_1, TWO_CPUS, INIT, WIDE]).cpus("1").fails("CPUs 1"),
-                case("elsewhere", &[KERNEL_6_1, TWO_CPUS, INIT, APART]).cpus("1").passes("elsewhere"),
+                case("elsewhere", &[KERNEL_6_1, TWO_CPUS, INIT, APART]).cpus("1").passes("on other CPUs"),
                 case("two nets", &[KERNEL_6_12, TWO_CPUS, INIT, APART, SERVER]).fails("Both"),
                 case("the server is off", &[KERNEL_6_12, TWO_CPUS, INIT, APART, OFF])
                     .cpus("1")
-                    .passes("elsewhere"),
+                    .passes("on other CPUs"),
                 case("debugfs is not mounted", &[KERNEL_6_12, TWO_CPUS, INIT, APART]).cannot_tell("debugfs"),
                 case("a container", &[KERNEL_6_1, TWO_CPUS, thread!(program 5 "app", other 0, "0")])
                     .cannot_tell("container"),

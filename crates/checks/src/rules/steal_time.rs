@@ -18,29 +18,30 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if let Ground::Metal(_) = ground(host)? {
-        return Ok(Answer::not_applicable("The machine is no guest"));
+        return Ok(Answer::not_applicable("The machine is not a guest"));
     }
     let times = &host.platform.hypervisor.cpu_times;
     let line = times.need()?;
     let ticks: Vec<u64> = line.split_ascii_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
     // user nice system idle iowait irq softirq steal; what guests of this one used is part of the first two.
     let Some(&stolen) = ticks.get(7) else {
-        return Err(CannotTell::because(&times.path, "it has no eighth number, the stolen time"));
+        return Err(CannotTell::because(&times.path, "the eighth number, the stolen time, is missing"));
     };
     if stolen == 0 {
-        let why = "it says that no time was stolen, which it also says where the host does not tell: use `whylate measure`";
+        let why = "the stolen time is 0, which a host that does not count also shows: use `whylate measure`";
         return Err(CannotTell::because(&times.path, why));
     }
     let all: u64 = ticks.iter().take(8).fold(0, |sum, ticks| sum.saturating_add(*ticks));
     let share = stolen as f64 * 100.0 / all.max(1) as f64;
     Ok(Answer::fail(
         format!("The host took {share:.2} % of the time since boot from this guest"),
-        "While it did, a CPU of this guest had work and did not run. One such gap may last as long as the host's \
-         scheduler pleases.",
+        "During that time a CPU of this guest was runnable and did not run. The host's scheduler alone limits the \
+         length of such a gap.",
     )
     .shows(times)
     .fix(
-        Fix::runtime("on the host: pin each vCPU to a CPU of its own, at a real-time priority, and keep all else away")
+        Fix::runtime("on the host: pin each vCPU to a CPU of its own, at a real-time priority, and keep other work \
+                      off it")
             .boot("whylate check --profile realtime-virtual-host there")
             .risk("vCPUs that never sleep starve the host's kernel threads on these CPUs"),
     ))
@@ -62,7 +63,7 @@ mod tests {
                     .fails("10.00 %"),
                 case("nothing, or not told", &[&[GUEST, ("/proc/stat", "cpu  1 0 1 7 0 0 0 0 0 0\n")]])
                     .cannot_tell("measure"),
-                case("no guest", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).does_not_apply("no guest"),
+                case("not a guest", &[&[("/proc/cpuinfo", "flags : fpu\n")]]).does_not_apply("not a guest"),
                 case("too short", &[&[GUEST, ("/proc/stat", "cpu  1 0 1 7\n")]]).cannot_tell("eighth"),
                 case("malformed", &[&[GUEST, ("/proc/stat", "x\n")]]).cannot_tell("cpu"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),

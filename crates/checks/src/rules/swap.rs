@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "swap",
-    title: "No swap area is in use",
+    title: "Swap is off",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["swapon(8)", "mlockall(2)"],
@@ -30,10 +30,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         "is read from the disk again"
     };
     let answer = Answer::fail(
-        format!("{} of {} MiB", first.name, first.size_kib >> 10) + " and what is beside it may take pages",
+        format!("{} of {} MiB", first.name, first.size_kib >> 10) + " is in use as swap",
         format!(
-            "Memory of a program that did not lock it (mlockall) may be swapped out; the next access waits until the page \
-             {medium}. That holds for libraries and configuration of real-time programs as well."
+            "Memory that a program did not lock (mlockall) may be swapped out; the next access waits until the page \
+             {medium}. This includes libraries and configuration of real-time programs."
         ),
     );
     let answer = areas.iter().take(4).fold(answer, |answer, area| {
@@ -45,7 +45,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     Ok(answer.fix(
         Fix::runtime("swapoff -a")
             .boot("remove the area from /etc/fstab, or mask its .swap unit; zram: its generator or service")
-            .risk("when memory runs out a process is killed instead"),
+            .risk("when memory runs out, a process is killed instead"),
     ))
 }
 

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "swappiness",
-    title: "Memory of programs is swapped out only in need",
+    title: "Program memory is swapped out only when needed",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/sysctl/vm.rst"],
@@ -25,17 +25,18 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let swappiness = &host.memory.vm.swappiness;
     let value = *swappiness.need()?;
     if value <= MOST {
-        return Ok(Answer::pass("Memory of programs is swapped out only in need").shows(swappiness));
+        return Ok(Answer::pass("Program memory is swapped out only when needed").shows(swappiness));
     }
     Ok(Answer::fail(
-        format!("Memory of programs is swapped out readily: swappiness is {value}"),
-        "Pages of programs that slept for a while make room for files that are read, long before memory runs out.",
+        format!("Program memory is swapped out early: swappiness is {value}"),
+        "The kernel swaps out pages of programs that slept for a while in favour of file pages, long before memory \
+         runs out.",
     )
     .shows(swappiness)
     .fix(
         Fix::runtime(format!("sysctl vm.swappiness={MOST}"))
             .boot(format!("vm.swappiness = {MOST} in /etc/sysctl.d"))
-            .risk("files are read again more often"),
+            .risk("files are read from disk more often"),
     ))
 }
 
@@ -54,7 +55,7 @@ mod tests {
             &RULE,
             &[
                 case("usual", &[&[SWAP, (SWAPPINESS, "60\n")]]).fails("60"),
-                case("low", &[&[SWAP, (SWAPPINESS, "10\n")]]).passes("only in need"),
+                case("low", &[&[SWAP, (SWAPPINESS, "10\n")]]).passes("only when needed"),
                 case("no area", &[&[("/proc/swaps", "Filename\n"), (SWAPPINESS, "60\n")]])
                     .does_not_apply("No swap"),
                 case("unknown", &[&[SWAP]]).cannot_tell("swappiness"),

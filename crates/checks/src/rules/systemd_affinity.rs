@@ -9,7 +9,7 @@ use whylate_host::{Snapshot, Unit};
 
 pub(super) const RULE: Rule = Rule {
     code: "systemd-affinity",
-    title: "Where systemd is told of CPUs, the real-time ones are not among them",
+    title: "systemd CPU settings do not include the real-time CPUs",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &["systemd-system.conf(5)", "systemd.exec(5)", "systemd.resource-control(5)"],
@@ -41,21 +41,22 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let Some((_, said, here)) = settings.iter().find(|(.., told)| !common(told, &cpus).is_empty()) else {
         return Ok(match settings.is_empty() {
             true => Answer::not_applicable(
-                "systemd is told nothing of CPUs: `unbound-threads` looks at the threads",
+                "systemd has no CPU settings: `unbound-threads` checks the threads",
             ),
             false => with(Answer::pass(format!("systemd keeps other programs off CPUs {cpus}"))),
         });
     };
     let rest = housekeeping(host, &cpus)?;
     Ok(with(Answer::fail(
-        format!("systemd is told {said}, and CPUs {} are real-time", common(here, &cpus)),
-        "Somebody meant to keep services off the real-time CPUs, or once had others: everything that systemd starts \
-         inherits it.",
+        format!("systemd has {said}, but CPUs {} are real-time", common(here, &cpus)),
+        "The setting was meant to keep services off the real-time CPUs, or was made for others: everything that \
+         systemd starts inherits it.",
     ))
     .fix(
-        Fix::runtime(format!("systemctl set-property system.slice AllowedCPUs={rest}, and so for the others"))
+        Fix::runtime(format!("systemctl set-property system.slice AllowedCPUs={rest}, and the same for the other \
+                              slices"))
             .boot(format!("CPUAffinity={rest} in /etc/systemd/system.conf, then reboot"))
-            .risk("a service that is to use these CPUs must ask for them: CPUAffinity= in its unit"),
+            .risk("a service that needs these CPUs must request them: CPUAffinity= in its unit"),
     ))
 }
 
@@ -76,7 +77,7 @@ fn told<'a>(
                 continue;
             }
             let cpus = of_parameter(&list, possible)
-                .ok_or_else(|| CannotTell::because(path, format!("{key}={value} is no list of CPUs")))?;
+                .ok_or_else(|| CannotTell::because(path, format!("{key}={value} is not a CPU list")))?;
             let before = found.take().map(|(.., before)| before).unwrap_or_default();
             let all: CpuSet = before.iter().chain(cpus.iter()).collect();
             found = Some((path.clone(), format!("{key}={all}"), all));
@@ -106,7 +107,7 @@ mod tests {
                     .passes("CPUs 2-3"),
                 case("here", &[CPUS, NONE, &[(CONF, "CPUAffinity=0 1,2\n")]])
                     .cpus("2-3")
-                    .fails("CPUAffinity=0-2, and CPUs 2"),
+                    .fails("CPUAffinity=0-2, but CPUs 2"),
                 case("lists add up", &[CPUS, NONE, &[(CONF, "CPUAffinity=0\nCPUAffinity=3\n")]])
                     .cpus("3")
                     .fails("0,3"),
@@ -122,7 +123,7 @@ mod tests {
                 case("a word", &[CPUS, NONE, &[(CONF, "CPUAffinity=numa\n")]])
                     .cpus("3")
                     .cannot_tell("CPUAffinity=numa"),
-                case("nothing said", &[CPUS, NONE]).cpus("3").does_not_apply("nothing of CPUs"),
+                case("nothing said", &[CPUS, NONE]).cpus("3").does_not_apply("no CPU settings"),
                 case("no systemd", &[CPUS, &[("/etc/hostname", "x")]])
                     .cpus("3")
                     .does_not_apply("not installed"),

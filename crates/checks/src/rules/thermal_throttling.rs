@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "thermal-throttling",
-    title: "No real-time CPU was slowed down by heat",
+    title: "No real-time CPU was throttled by heat",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["Documentation/core-api/real-time/hardware.rst", "drivers/thermal/intel/therm_throt.c"],
@@ -29,31 +29,32 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     if counts.is_empty() {
         if let Ground::Guest(_) = ground(host)? {
-            return Ok(Answer::not_applicable("The host knows how hot a virtual machine's CPUs are"));
+            return Ok(Answer::not_applicable("Only the host shows the temperature of a virtual machine's CPUs"));
         }
         let path = "/sys/devices/system/cpu/cpuN/thermal_throttle";
         return Err(CannotTell::because(
             path,
-            "this hardware keeps no count: watch the frequency under load",
+            "this hardware has no throttle count: watch the frequency under load",
         ));
     }
     let survey = survey("the counts", counts, |&count| count == 0)?;
     let Some(first) = survey.wrong.first() else {
-        let pass = Answer::pass(format!("CPUs {cpus} were never too hot since boot"));
+        let pass = Answer::pass(format!("CPUs {cpus} were not throttled since boot"));
         return Ok(survey.fine.iter().take(2).fold(pass, |answer, own| answer.shows(own)));
     };
     let answer = Answer::fail(
-        format!("CPUs were too hot {} times since boot, by the count of one", first.need()?),
-        "The hardware then lowers frequency and voltage by itself, or leaves out clocks: whatever runs takes a multiple \
-         of its time, and no setting of the kernel prevents it.",
+        format!("CPUs were throttled {} times since boot, by the count of one CPU", first.need()?),
+        "The hardware then lowers frequency and voltage, or skips clock cycles: the running work takes a multiple of \
+         its time, and no kernel setting prevents it.",
     );
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
         Fix::runtime(
-            "cool better, or limit the frequency below what makes it hot: cpupower frequency-set -u MHZ",
+            "improve the cooling, or limit the frequency to a level that does not overheat: cpupower frequency-set \
+             -u MHZ",
         )
-        .boot("the same limit from a unit at boot, or a lower power limit in the firmware")
-        .risk("the usual speed falls"),
+        .boot("the same limit from a systemd unit at boot, or a lower power limit in the firmware")
+        .risk("the typical speed falls"),
     ))
 }
 
@@ -70,11 +71,11 @@ mod tests {
         table(
             &RULE,
             &[
-                case("cool", &[TWO_CPUS, &[(CORE, "0\n"), (PACKAGE, "0\n")]]).cpus("0").passes("never"),
+                case("cool", &[TWO_CPUS, &[(CORE, "0\n"), (PACKAGE, "0\n")]]).cpus("0").passes("not throttled"),
                 case("hot", &[TWO_CPUS, &[(CORE, "0\n"), (PACKAGE, "17\n")]]).cpus("0").fails("17 times"),
                 case("a guest", &[TWO_CPUS, &[("/proc/cpuinfo", "flags : hypervisor\n")]])
                     .does_not_apply("host"),
-                case("AMD", &[TWO_CPUS, &[("/proc/cpuinfo", "flags : fpu\n")]]).cannot_tell("no count"),
+                case("AMD", &[TWO_CPUS, &[("/proc/cpuinfo", "flags : fpu\n")]]).cannot_tell("no throttle count"),
                 case("malformed", &[TWO_CPUS, &[(CORE, "many\n")]]).cpus("0").cannot_tell("a number"),
                 case("no CPUs", &[&[]]).cannot_tell("online"),
             ],

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if host.kernel.is_realtime()? {
-        return Ok(Answer::pass("PREEMPT_RT makes threads of them").shows(&host.kernel.version));
+        return Ok(Answer::pass("PREEMPT_RT makes interrupt handlers threads").shows(&host.kernel.version));
     }
     let cmdline = &host.kernel.cmdline;
     let shown = cmdline.need()?.show("threadirqs");
@@ -26,20 +26,20 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         return Ok(Answer::pass("Interrupt handlers are threads").shows_as(&cmdline.path, shown));
     }
     if threaded {
-        return Ok(Answer::fail("threadirqs is given, and this kernel does not know it", WHY)
+        return Ok(Answer::fail("threadirqs is given, but this kernel does not support it", WHY)
             .shows_as(&cmdline.path, shown)
             .shows_as(&host.kernel.config.path, host.kernel.config.need()?.line("IRQ_FORCED_THREADING"))
             .fix(Fix::reboot("boot a kernel with CONFIG_IRQ_FORCED_THREADING").risk("none known")));
     }
     Ok(Answer::fail("Interrupt handlers run above every priority", WHY).shows_as(&cmdline.path, shown).fix(
         Fix::reboot("threadirqs on the kernel command line").risk(
-            "each interrupt costs a switch; the sound card's thread must then be raised above others (rtirq)",
+            "each interrupt costs a context switch; raise the sound card's thread above others (rtirq)",
         ),
     ))
 }
 
-const WHY: &str = "A disk's or a network card's handler holds up the sound server, and no priority is of any help. As \
-                   threads, at priority 50, the sound card's can be put before the others.";
+const WHY: &str = "The handler of a disk or a network card delays the sound server, at any priority. As threads, at \
+                   priority 50, the sound card's handler can run before the others.";
 
 #[cfg(test)]
 mod tests {
@@ -57,7 +57,7 @@ mod tests {
             &[
                 case("PREEMPT_RT", &[KERNEL_6_1_RT]).passes("PREEMPT_RT"),
                 case("given", &[KERNEL_6_1, GIVEN, KNOWN]).passes("are threads"),
-                case("given in vain", &[KERNEL_6_1, GIVEN, UNKNOWN]).fails("does not know"),
+                case("given in vain", &[KERNEL_6_1, GIVEN, UNKNOWN]).fails("does not support"),
                 case("not given", &[KERNEL_6_1, &[("/proc/cmdline", "quiet")]]).fails("above every priority"),
                 case("given, unknown build", &[KERNEL_6_1, GIVEN]).cannot_tell("config"),
                 case("no command line", &[KERNEL_6_1]).cannot_tell("/proc"),

@@ -10,7 +10,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "throttling-off-no-net",
-    title: "A looping real-time thread is caught by something",
+    title: "A safeguard catches looping real-time threads",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["sched(7)", "stalld(8)", "kernel/sched/deadline.c"],
@@ -41,21 +41,22 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         match limited {
             false => "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
             true => {
-                "RT throttling lets a thread have the whole period, and neither a fair server nor stalld catches one \
-                 that loops"
+                "RT throttling allows a thread the whole period, and neither a fair server nor stalld catches a \
+                 looping one"
             }
         },
-        "A SCHED_FIFO thread that loops keeps its CPU for ever: kernel threads bound to it never run, and sooner or \
-         later everything that waits for them hangs, up to the whole machine.",
+        "A SCHED_FIFO thread that loops keeps its CPU forever: kernel threads bound to it never run, and in the end \
+         everything that waits for them hangs, up to the whole machine.",
     )
     .shows(runtime)
     .shows(&host.kernel.release)
     .shows_as("/proc", "no thread is called stalld")
-    .fix(Fix::runtime("systemctl start stalld").boot("systemctl enable stalld").risk("it runs a thread now and then"))
+    .fix(Fix::runtime("systemctl start stalld").boot("systemctl enable stalld").risk("it runs a thread from time to \
+                                                                                      time"))
     .fix(
         Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=950000; before 5.10 NO_RT_RUNTIME_SHARE as well: see `rt-runtime-share`")
             .boot("kernel.sched_rt_runtime_us = 950000 in /etc/sysctl.d/")
-            .risk("all real-time threads of a CPU stop for 50 ms once they used 950 ms; no use from 6.12 on"),
+            .risk("all real-time threads of a CPU stop for 50 ms after using 950 ms; no effect from 6.12 on"),
     ))
 }
 

@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "timer-device",
-    title: "Timer interrupts come from a precise timer of the CPU itself",
+    title: "Timer interrupts come from a precise per-CPU timer",
     severity: Severity::Info,
     profiles: Profile::ALL,
     sources: &[
@@ -36,59 +36,61 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     if SHARED.iter().any(|shared| name.starts_with(shared)) {
         return Ok(Answer::fail(
             format!("Timer interrupts come from `{name}`"),
-            "It is one device outside the CPUs: to set it takes microseconds and a lock, its interrupt comes to one CPU, \
-             and the others are told by that CPU.",
+            "It is one device outside the CPUs: programming it takes microseconds and a lock, its interrupt goes to \
+             one CPU, and that CPU notifies the others.",
         )
         .graded(Severity::Warning)
         .shows(device)
         .fix(
             Fix::reboot("remove nolapic, noapictimer or the like from the command line; update the firmware")
-                .risk("these may have been given because the local timer of this machine fails"),
+                .risk("these may be there because the local timer of this machine fails"),
         ));
     }
     if name != "lapic" {
-        return Err(CannotTell::because(&device.path, format!("what `{name}` is worth is not known here")));
+        return Err(CannotTell::because(&device.path, format!("the precision of `{name}` is not known")));
     }
     if let Some(line) = host.dmesg.find(ERRATUM) {
         return Ok(Answer::fail(
-            "The kernel does without the CPU's deadline timer, because of an erratum of its microcode",
-            "The local APIC's counter is coarser, is set anew from a relative time for each interrupt, and stops in deep \
-             idle states of some CPUs. The kernel does so as the deadline timer of this microcode may fail to fire.",
+            "The kernel does not use the CPU's deadline timer, because of a microcode erratum",
+            "The local APIC's counter is coarser, takes a relative time for each interrupt, and stops in deep idle \
+             states of some CPUs. The kernel avoids the deadline timer because it may fail to fire with this \
+             microcode.",
         )
         .graded(Severity::Warning)
         .shows(device)
         .shows_as(&host.dmesg.lines.path, line)
         .fix(
-            Fix::reboot("install the microcode it names (intel-microcode, microcode_ctl), or newer firmware")
+            Fix::reboot("install the microcode that the message names (intel-microcode, microcode_ctl), or newer \
+                         firmware")
                 .risk("none known"),
         ));
     }
     let cmdline = &host.kernel.cmdline;
     if cmdline.need()?.all("lapic").any(|value| value == "notscdeadline") {
         return Ok(Answer::fail(
-            "The command line does without the CPU's deadline timer",
-            "The local APIC's counter is coarser, and is set anew from a relative time for each interrupt.",
+            "The command line disables the CPU's deadline timer",
+            "The local APIC's counter is coarser, and takes a relative time for each interrupt.",
         )
         .shows(device)
         .shows_as(&cmdline.path, "lapic=notscdeadline")
         .fix(
             Fix::reboot("remove lapic=notscdeadline from the command line")
-                .risk("somebody had a reason for it"),
+                .risk("the parameter may be there for a reason"),
         ));
     }
     if host.cpus.flags().need()?.has("tsc_deadline_timer") {
         return Ok(Answer::fail(
-            "The CPU has a deadline timer, and the kernel does not use it",
-            "The local APIC's counter is coarser, and is set anew from a relative time for each interrupt.",
+            "The CPU has a deadline timer, but the kernel does not use it",
+            "The local APIC's counter is coarser, and takes a relative time for each interrupt.",
         )
         .shows(device)
         .shows_as(&host.cpus.info.path, "tsc_deadline_timer is among the flags")
-        .fix(Fix::reboot("look for `TSC deadline` and `APIC` among the messages of the boot").risk("none")));
+        .fix(Fix::reboot("check the boot messages for `TSC deadline` and `APIC`").risk("none")));
     }
     // Where the kernel gives the deadline timer up it takes the flag away as well: only its message tells.
     let intel = host.cpus.info.need()?.contains("GenuineIntel");
     if intel && !host.dmesg.is_complete() && matches!(ground(host)?, Ground::Metal(_)) {
-        let why = "the messages do not reach back to the boot: whether an erratum is the reason is not known";
+        let why = "the boot messages are gone: whether an erratum is the reason is not known";
         return Err(CannotTell::because(&host.dmesg.lines.path, why));
     }
     Ok(Answer::pass("Timer interrupts come from `lapic`: this CPU has no deadline timer").shows(device))

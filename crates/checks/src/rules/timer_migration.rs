@@ -8,7 +8,7 @@ use whylate_host::{KernelVersion, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "timer-migration",
-    title: "Timers of other CPUs do not come to the real-time ones",
+    title: "Timers of other CPUs do not migrate to the real-time CPUs",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -37,10 +37,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     match migration.if_present()? {
         None => {
             return Ok(
-                Answer::not_applicable("This kernel leaves every timer where it was set").shows(migration)
+                Answer::not_applicable("This kernel does not migrate timers").shows(migration)
             );
         }
-        Some(false) => return Ok(Answer::pass("Timers stay where they were set").shows(migration)),
+        Some(false) => return Ok(Answer::pass("Timers stay on the CPU where they were set").shows(migration)),
         Some(true) => {}
     }
     // Isolated CPUs are in no scheduling domain, where a busy CPU is looked for.
@@ -49,29 +49,31 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if open.is_empty() && version.as_ref().is_ok_and(|version| (HIERARCHY..LEFT_OUT).contains(version)) {
         return Err(CannotTell::because(
             &migration.path,
-            "it is 1, and from 6.9 to 6.18 an isolated CPU that is awake may be chosen to serve timers of idle ones",
+            "the setting is 1, and from 6.9 to 6.18 an isolated CPU that is not idle may be chosen for timers of \
+             idle CPUs",
         ));
     }
     if open.is_empty() {
         version?;
-        return Ok(Answer::pass(format!("Timers are moved, but not to CPUs {cpus}, which are isolated"))
+        return Ok(Answer::pass(format!("Timers migrate, but not to CPUs {cpus}, which are isolated"))
             .shows(migration)
             .shows(&host.cpus.isolated));
     }
     Ok(Answer::fail(
-        format!("Timers that idle CPUs set may come to CPUs {open}"),
-        "A timer that is set on an idle CPU is moved to a busy one, to let the first sleep on: that one has its \
-         interrupt and its softirq for somebody else's sake. Drivers' work that such timers begin ran on isolated CPUs \
-         for up to 1203 us, and for 10 us once timers kept away (oslat, in commit 7dec062cfcf2).",
+        format!("Timers that idle CPUs set may migrate to CPUs {open}"),
+        "A timer that is set on an idle CPU moves to a busy one, so that the idle CPU can sleep on: the busy CPU \
+         handles its interrupt and its softirq. Driver work started by such timers ran on isolated CPUs for up to \
+         1203 us, and for 10 us after timers were kept away (oslat, in commit 7dec062cfcf2).",
     )
     .shows(migration)
     .shows(&host.cpus.isolated)
     .fix(
         Fix::runtime("sysctl -w kernel.timer_migration=0")
             .boot("kernel.timer_migration = 0 in /etc/sysctl.d/")
-            .risk("idle CPUs wake up for their timers; do not measure with another setting than you run with"),
+            .risk("idle CPUs wake up for their timers; measure with the setting you run with"),
     )
-    .fix(Fix::reboot(format!("isolcpus=domain,{open} on the kernel command line")).risk("nothing balances load there")))
+    .fix(Fix::reboot(format!("isolcpus=domain,{open} on the kernel command line")).risk("there is no load balancing \
+                                                                                         there")))
 }
 
 #[cfg(test)]
@@ -95,7 +97,7 @@ mod tests {
                 case("isolated, 7.2", &[KERNEL_7_2_RT, TWO_CPUS, SECOND, ON]).passes("not to CPUs 1"),
                 case("isolated, version not known", &[TWO_CPUS, SECOND, ON]).cannot_tell("osrelease"),
                 case("not isolated", &[TWO_CPUS, NONE, ON]).cpus("1").fails("CPUs 1"),
-                case("not built in", &[TWO_CPUS, NONE]).cpus("1").does_not_apply("every timer"),
+                case("not built in", &[TWO_CPUS, NONE]).cpus("1").does_not_apply("does not migrate"),
                 case("isolation not known", &[TWO_CPUS, ON]).cpus("1").cannot_tell("isolated"),
             ],
         );

@@ -7,7 +7,7 @@ use whylate_host::{Snapshot, TraceInstance};
 
 pub(super) const RULE: Rule = Rule {
     code: "tracing-left-on",
-    title: "Nothing is traced",
+    title: "Tracing is off",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["Documentation/trace/ftrace.rst", "Documentation/core-api/real-time/kernel-configuration.rst"],
@@ -39,24 +39,24 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let fix = Fix::runtime(
         "trace-cmd reset, or echo nop > current_tracer; echo 0 > events/enable; in each instance",
     )
-    .boot("take ftrace= and trace_event= from the kernel command line")
-    .risk("somebody may be waiting for that trace; rasdaemon keeps an instance of its own, of rare events");
+    .boot("remove ftrace= and trace_event= from the kernel command line")
+    .risk("another program may need that trace; rasdaemon keeps an instance of its own, with rare events");
     let Some(first) = tracers.first() else {
         if events.is_empty() {
-            return Ok(Answer::pass("Nothing is traced").shows(&top.tracer).shows(&top.events));
+            return Ok(Answer::pass("Tracing is off").shows(&top.tracer).shows(&top.events));
         }
         let answer = Answer::fail(
             format!("Events are traced in {} of {} buffers", events.len(), instances.len() + 1),
-            "Each event that happens is written, which takes time in whatever path it is in, and counts for frequent \
-             ones such as sched_switch.",
+            "Each event that occurs is written, which takes time on its code path; this matters for frequent events \
+             such as sched_switch.",
         )
         .graded(Severity::Info);
         return Ok(events.iter().take(8).fold(answer, |answer, on| answer.shows(*on)).fix(fix));
     };
     let answer = Answer::fail(
         format!("The tracer `{}` is on", first.need()?),
-        "Most tracers hook into every function, or disable interrupts to measure; with tracing_on at 0 they go on, \
-         and only throw away what they see.",
+        "Most tracers hook into every function, or disable interrupts to measure; with tracing_on at 0 they \
+         continue, and only discard their data.",
     );
     Ok(tracers.iter().chain(&events).take(8).fold(answer, |answer, on| answer.shows(*on)).fix(fix))
 }
@@ -78,7 +78,7 @@ mod tests {
         table(
             &RULE,
             &[
-                case("nothing", &[NOP]).passes("Nothing"),
+                case("nothing", &[NOP]).passes("off"),
                 case("a tracer", &[NOP, &[("/sys/kernel/tracing/current_tracer", "function\n")]])
                     .fails("`function`"),
                 case(

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "transparent-huge-pages",
-    title: "Huge pages are not made unless a program asks",
+    title: "Transparent huge pages are not used unless requested",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
@@ -21,26 +21,26 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let memory = &host.memory;
     let Some(enabled) = memory.thp_enabled.if_present()? else {
-        return Ok(Answer::pass("The kernel makes no huge pages by itself").shows(&memory.thp_enabled));
+        return Ok(Answer::pass("The kernel does not support transparent huge pages").shows(&memory.thp_enabled));
     };
     match enabled.chosen.as_str() {
-        "never" => return Ok(Answer::pass("Huge pages are never made").shows(&memory.thp_enabled)),
+        "never" => return Ok(Answer::pass("Transparent huge pages are off").shows(&memory.thp_enabled)),
         "madvise" => {
             return Ok(
-                Answer::pass("Huge pages are made where a program asks for them").shows(&memory.thp_enabled)
+                Answer::pass("Huge pages are only used for programs that request them").shows(&memory.thp_enabled)
             );
         }
         "always" => {}
         other => {
-            let why = format!("no kernel documents `{other}`");
+            let why = format!("`{other}` is not a documented value");
             return Err(CannotTell::because(&memory.thp_enabled.path, why));
         }
     }
     Ok(Answer::fail(
-        "Huge pages are made for every program",
-        "khugepaged copies 512 pages of a running program into one and takes its mapping away meanwhile: whoever touches \
-         that memory waits, also where it is locked. A page fault clears 2 MiB at once, and with defrag moves other pages \
-         out of the way first.",
+        "Transparent huge pages are on for every program",
+        "khugepaged copies 512 pages of a running program into a huge page and removes the mapping meanwhile: a \
+         thread that touches that memory waits, even if it is locked. A page fault clears 2 MiB at once, and with \
+         defrag first moves other pages out of the way.",
     )
     .shows(&memory.thp_enabled)
     .shows(&memory.thp_defrag)
@@ -48,7 +48,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     .fix(
         Fix::runtime(format!("echo madvise > {}", memory.thp_enabled.path))
             .boot("transparent_hugepage=madvise (or never) on the kernel command line")
-            .risk("programs with much memory may miss the TLB more often; reserve huge pages for these"),
+            .risk("programs with much memory may miss the TLB more often; reserve huge pages for them"),
     ))
 }
 
@@ -65,9 +65,9 @@ mod tests {
             &RULE,
             &[
                 case("always", &[&[(ENABLED, "[always] madvise never\n")]]).fails("every program"),
-                case("madvise", &[&[(ENABLED, "always [madvise] never\n")]]).passes("asks"),
-                case("never", &[&[(ENABLED, "always madvise [never]\n")]]).passes("never"),
-                case("PREEMPT_RT has none", &[TWO_CPUS]).passes("no huge pages"),
+                case("madvise", &[&[(ENABLED, "always [madvise] never\n")]]).passes("request"),
+                case("never", &[&[(ENABLED, "always madvise [never]\n")]]).passes("are off"),
+                case("PREEMPT_RT has none", &[TWO_CPUS]).passes("does not support"),
                 case("unheard of", &[&[(ENABLED, "[inherit] x\n")]]).cannot_tell("inherit"),
                 case("malformed", &[&[(ENABLED, "always\n")]]).cannot_tell("brackets"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),

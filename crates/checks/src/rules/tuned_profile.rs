@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "tuned-profile",
-    title: "TuneD, if it runs, tunes for real-time work",
+    title: "An active TuneD profile is made for real-time work",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["tuned(8)", "tuned-adm(8)", "tuned-profiles(7)"],
@@ -64,7 +64,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if !CLOSE.contains(&last) && !OTHERS.contains(&last) {
         return Err(CannotTell::because(
             &active.path,
-            format!("what the profile `{last}` sets is not known: tuned-adm verify"),
+            format!("the settings of the profile `{last}` are not known: tuned-adm verify"),
         ));
     }
     let wanted = match ask.profile {
@@ -73,8 +73,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let answer = Answer::fail(
         format!("TuneD applies `{last}`"),
-        "It sets governor, sysctls and power saving for another purpose at each start, and moves back what somebody \
-         changed by hand where the profile says so.",
+        "It sets governor, sysctls and power saving for another purpose at each start, and reverts manual changes to \
+         the settings of the profile.",
     );
     let answer = match CLOSE.contains(&last) {
         true => answer.graded(Severity::Info),

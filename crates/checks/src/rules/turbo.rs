@@ -21,7 +21,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         (Some(&off), _) => (no_turbo, !off, "1"),
         (None, Some(&on)) => (boost, on, "0"),
         (None, None) => {
-            return Ok(Answer::not_applicable("No frequency driver here knows of turbo frequencies"));
+            return Ok(Answer::not_applicable("No frequency driver here supports turbo frequencies"));
         }
     };
     if !on {
@@ -29,14 +29,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let answer = Answer::fail(
         "Turbo frequencies are on",
-        "How fast a core may run above its nominal frequency depends on how many others are busy, on their \
-         instructions and on the temperature. So the time that the same work takes depends on its neighbours.",
+        "Above its nominal frequency, the speed of a core depends on how many other cores are busy, on their \
+         instructions and on the temperature. The time for the same work then depends on the other cores.",
     );
     Ok(answer.shows(reading).fix(
         Fix::runtime(format!("echo {value} > {}", reading.path))
-            .boot("the same from a unit at boot, or in the firmware")
+            .boot("the same command from a systemd unit at boot, or in the firmware")
             .risk(
-                "the usual speed falls: worth it only where the time must be the same each time, not short",
+                "the typical speed falls: useful only if the time must be constant, not short",
             ),
     ))
 }

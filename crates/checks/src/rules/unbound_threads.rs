@@ -10,7 +10,7 @@ use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
     code: "unbound-threads",
-    title: "Other programs keep off the real-time CPUs",
+    title: "Other programs stay off the real-time CPUs",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["systemd-system.conf(5)", "systemd.resource-control(5)", "sched_setaffinity(2)"],
@@ -25,7 +25,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let rest = housekeeping(host, &cpus)?;
     if rest.is_empty() {
-        return Ok(Answer::not_applicable("Every CPU is real-time: other programs have no other to go to"));
+        return Ok(Answer::not_applicable("Every CPU is real-time: there is no other CPU for other programs"));
     }
     let init = threads.iter().find(|thread| thread.pid == 1).map(|thread| &thread.affinity);
     let mut wide: Vec<&Thread> = Vec::new();
@@ -46,8 +46,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let answer = Answer::fail(
         format!("{} threads of other programs may run on CPUs {cpus}, such as {}", wide.len(), first.comm),
-        "They give way to real-time threads, except where they hold a lock or have preemption disabled in the \
-         kernel; and they empty the caches.",
+        "They yield to real-time threads, except while they hold a lock or have preemption disabled in the kernel; \
+         and they evict cache lines.",
     );
     let answer = init.into_iter().fold(answer, |answer, init| answer.shows(init));
     let answer = wide.iter().take(8).fold(answer, |answer, thread| {
@@ -61,7 +61,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         ))
         .boot(format!("CPUAffinity={rest} in /etc/systemd/system.conf, or isolcpus=domain,{cpus}"))
         .risk(
-            "a program that is to use these CPUs must then ask for them: CPUAffinity= in its unit, taskset",
+            "a program that needs these CPUs must then request them: CPUAffinity= in its unit, taskset",
         ),
     ))
 }

@@ -7,7 +7,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "vm-stat-interval",
-    title: "Counters of the memory manager are rarely collected from CPUs",
+    title: "Memory statistics are seldom collected from CPUs",
     severity: Severity::Info,
     profiles: Profile::ISOLATING,
     sources: &["Documentation/admin-guide/sysctl/vm.rst", "mm/vmstat.c (vmstat_shepherd)"],
@@ -22,12 +22,12 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let interval = &host.memory.vm.stat_interval;
     let seconds = *interval.need()?;
     if seconds >= LEAST {
-        return Ok(Answer::pass(format!("Counters are collected every {seconds} s")).shows(interval));
+        return Ok(Answer::pass(format!("Memory statistics are collected every {seconds} s")).shows(interval));
     }
     Ok(Answer::fail(
-        format!("Counters are collected from each CPU every {seconds} s"),
-        "Where a CPU changed a counter, a work item (kworker) runs on it to fold the difference in. On a CPU that one \
-         thread has for itself that is an interruption which brings the tick back for a while.",
+        format!("Memory statistics are collected from each CPU every {seconds} s"),
+        "If a CPU changed a counter, a work item (kworker) runs on it to fold in the difference. On a CPU dedicated \
+         to one thread this interrupts the thread and brings the tick back for a while.",
     )
     .shows(interval)
     .fix(

@@ -33,29 +33,30 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
     }
     if known == 0 {
-        return Ok(Answer::not_applicable("This kernel panics at neither"));
+        return Ok(Answer::not_applicable("This kernel has neither panic setting"));
     }
     if let [only] = found[..]
         && only == hung
         && *watchdogs.hung_task_timeout_secs.need()? == 0
     {
-        return Ok(Answer::pass("Hung tasks are not looked for").shows(&watchdogs.hung_task_timeout_secs));
+        return Ok(Answer::pass("Hung-task detection is off").shows(&watchdogs.hung_task_timeout_secs));
     }
     let Some(first) = found.first() else {
-        return Ok(Answer::pass("Starving threads make no panic").shows(hung).shows(stall));
+        return Ok(Answer::pass("Starving threads do not cause a panic").shows(hung).shows(stall));
     };
     let name = if *first == stall { "panic_on_rcu_stall" } else { "hung_task_panic" };
     let answer = Answer::fail(
         format!("The machine panics when threads starve: {name} is set"),
-        "Real-time threads that use up a CPU make others wait that are bound to it: after \
-         kernel.hung_task_timeout_secs (120 s) these count as hung, after 21 s (CONFIG_RCU_CPU_STALL_TIMEOUT) RCU as \
-         stalled. Instead of a message there is a reboot.",
+        "Real-time threads that use up a CPU block the threads bound to it: after kernel.hung_task_timeout_secs (120 \
+         s) these count as hung, after 21 s (CONFIG_RCU_CPU_STALL_TIMEOUT) RCU counts as stalled. The machine then \
+         reboots instead of logging a message.",
     );
     let answer = found.iter().fold(answer, |answer, setting| answer.shows(*setting));
     Ok(answer.fix(
         Fix::runtime(format!("sysctl -w kernel.{name}=0"))
             .boot(format!("kernel.{name} = 0 in /etc/sysctl.d/"))
-            .risk("where a reboot is the wanted answer to a hang, leave it, and see to it that real-time threads sleep"),
+            .risk("if a reboot is the intended reaction to a hang, keep the setting, and make sure that real-time \
+                   threads sleep"),
     ))
 }
 
@@ -73,12 +74,12 @@ mod tests {
         table(
             &RULE,
             &[
-                case("neither", &[&[(HUNG, "0\n"), (STALL, "0\n")]]).passes("no panic"),
+                case("neither", &[&[(HUNG, "0\n"), (STALL, "0\n")]]).passes("not cause a panic"),
                 case("a stall", &[&[(HUNG, "0\n"), (STALL, "1\n")]]).fails("panic_on_rcu_stall"),
                 case("hung", &[&[(HUNG, "1\n"), (STALL, "0\n"), (SECONDS, "120\n")]])
                     .fails("hung_task_panic"),
                 case("hung, never looked for", &[&[(HUNG, "1\n"), (STALL, "0\n"), (SECONDS, "0\n")]])
-                    .passes("not looked for"),
+                    .passes("detection is off"),
                 case("no such settings", &[&[("/proc/stat", "")]]).does_not_apply("neither"),
                 case("hidden", &[&[]]).cannot_tell("/proc"),
             ],

@@ -9,7 +9,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "workqueue-cpus",
-    title: "Unbound workqueues keep off the real-time CPUs",
+    title: "Unbound workqueues stay off the real-time CPUs",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &[
@@ -27,22 +27,22 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     };
     let shared = common(&mask.need()?.0, &cpus);
     if shared.is_empty() {
-        return Ok(Answer::pass(format!("Unbound workqueues keep off CPUs {cpus}")).shows(mask));
+        return Ok(Answer::pass(format!("Unbound workqueues stay off CPUs {cpus}")).shows(mask));
     }
     let others = housekeeping(host, &cpus)?;
     if others.is_empty() {
-        return Ok(Answer::not_applicable("Every CPU is real-time: workers have no other to go to"));
+        return Ok(Answer::not_applicable("Every CPU is real-time: there is no other CPU for workers"));
     }
     let answer = Answer::fail(
         format!("Unbound workqueues may run on CPUs {shared}"),
-        "Writing back files, drivers' deferred work and firmware calls come to these CPUs. The workers are \
-         SCHED_OTHER, but what they hold or disable meanwhile holds up real-time threads too.",
+        "File writeback, deferred work of drivers and firmware calls run on these CPUs. The workers are SCHED_OTHER, \
+         but their locks and disabled preemption also delay real-time threads.",
     );
     let hex = mask_of(&others);
     Ok(answer.shows(mask).fix(
         Fix::runtime(format!("echo {hex} > {}", mask.path))
             .boot(format!("workqueue.unbound_cpus={others} on the kernel command line (6.6), or isolcpus="))
-            .risk("with few CPUs left, work that devices wait for may take longer"),
+            .risk("with few CPUs left, work for devices may take longer"),
     ))
 }
 

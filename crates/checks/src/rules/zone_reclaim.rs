@@ -8,7 +8,7 @@ use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
     code: "zone-reclaim",
-    title: "A node that is full takes memory of another",
+    title: "Zone reclaim is off",
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &["Documentation/admin-guide/sysctl/vm.rst"],
@@ -19,25 +19,24 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let mode = &host.memory.vm.zone_reclaim_mode;
     match mode.if_present()? {
-        None => return Ok(Answer::pass("The kernel knows no NUMA nodes").shows(mode)),
+        None => return Ok(Answer::pass("The kernel reports no NUMA nodes").shows(mode)),
         Some(0) => {
-            return Ok(Answer::pass("Memory is taken from another node before any is reclaimed").shows(mode));
+            return Ok(Answer::pass("Memory is allocated from another node before any is reclaimed").shows(mode));
         }
         Some(_) => {}
     }
     if node_count(host)? == 1 {
-        return Ok(Answer::pass("There is one NUMA node alone").shows(mode));
+        return Ok(Answer::pass("There is only one NUMA node").shows(mode));
     }
     Ok(Answer::fail(
-        "Memory is reclaimed on a node that is full, although others have some",
-        "Whoever asks for a page looks for others to throw out first, and with some modes waits until they are written \
-         or swapped out.",
+        "A full node reclaims local memory although other nodes have free memory",
+        "Allocation reclaims local pages first, and with some modes waits until they are written or swapped out.",
     )
     .shows(mode)
     .fix(
         Fix::runtime("sysctl vm.zone_reclaim_mode=0")
             .boot("vm.zone_reclaim_mode = 0 in /etc/sysctl.d")
-            .risk("some memory is then of another node, and takes longer to reach"),
+            .risk("some memory is then on another node, and access to it takes longer"),
     ))
 }
 

@@ -6,7 +6,7 @@ use whylate_base::{Cpu, CpuSet};
 use whylate_host::Snapshot;
 
 /// Where no real-time CPUs are known of.
-pub(in crate::rules) const NOBODY_CHOSE: &str = "No CPU is isolated: choose the real-time ones with --cpus";
+pub(in crate::rules) const NOBODY_CHOSE: &str = "No CPU is isolated: select the real-time CPUs with --cpus";
 
 /// The chosen CPUs; where nobody chose, those that somebody took the trouble to isolate. `None`: there are none.
 pub(in crate::rules) fn real_time(host: &Snapshot, ask: &Ask) -> Result<Option<CpuSet>, CannotTell> {

@@ -72,12 +72,9 @@ pub(in crate::rules) fn states<'a>(
 ) -> Result<Vec<&'a CpuState>, CannotTell> {
     host.cpus.each.need()?;
     let of = |cpu| {
-        host.cpus.get(cpu).ok_or_else(|| {
-            CannotTell::because(
-                &host.cpus.present.path,
-                format!("CPU {cpu} is not among those that were read"),
-            )
-        })
+        host.cpus
+            .get(cpu)
+            .ok_or_else(|| CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read")))
     };
     cpus.iter().map(of).collect()
 }

@@ -58,7 +58,7 @@ fn own(host: &Snapshot, item: &Item) -> Result<Granted, CannotTell> {
     let limit = (item.own)(limits.need()?);
     let (bit, capability) = item.capability;
     if *host.limits.own_capabilities.need()? >> bit & 1 == 1 {
-        return Ok(Granted::Anything { by: format!("Whoever asks has {capability}") });
+        return Ok(Granted::Anything { by: format!("This process has {capability}") });
     }
     let word = |most: Option<u64>| most.map_or("unlimited".to_owned(), |most| most.to_string());
     let line = match limit.soft == limit.hard {
@@ -74,7 +74,10 @@ fn own(host: &Snapshot, item: &Item) -> Result<Granted, CannotTell> {
 fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTell> {
     let limits = &host.limits;
     let user = limits.users.need()?.iter().find(|user| user.name == name).ok_or_else(|| {
-        CannotTell::because(&limits.users.path, format!("it has no user {name}: another directory may have"))
+        CannotTell::because(
+            &limits.users.path,
+            format!("user {name} is not in it, but may be in a directory service"),
+        )
     })?;
     if user.uid == 0 {
         return Ok(Granted::Anything { by: format!("{name} has every capability") });
@@ -114,7 +117,7 @@ fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTe
         // One without the other: that stays what the kernel gives everybody.
         (Some((path, line)), None) | (None, Some((path, line))) => {
             value(item, path, line)?;
-            let because = format!("`{}` in {path} sets one of the soft and the hard limit alone", said(line));
+            let because = format!("`{}` in {path} sets only one of the soft and the hard limit", said(line));
             return Ok(Granted::Default { whose, because });
         }
         (Some(soft), Some(hard)) => (soft, hard),
@@ -139,7 +142,7 @@ fn value(item: &Item, path: &str, line: &LimitLine) -> Result<Option<u64>, Canno
         number => {
             let number: i64 = number
                 .parse()
-                .map_err(|_| CannotTell::because(path, format!("`{}`: a number was expected", said(line))))?;
+                .map_err(|_| CannotTell::because(path, format!("`{}`: expected a number", said(line))))?;
             Ok(Some((item.scale)(number)))
         }
     }

@@ -12,7 +12,7 @@ const ASSUMED: u32 = 80;
 pub(in crate::rules) fn priority(ask: &Ask) -> (u32, String) {
     match ask.priority {
         Some(priority) => (priority, format!("priority {priority}")),
-        None => (ASSUMED, format!("priority {ASSUMED} (assumed: give --priority)")),
+        None => (ASSUMED, format!("priority {ASSUMED} (assumed; set --priority)")),
     }
 }
 
@@ -61,7 +61,8 @@ pub(in crate::rules) fn with_those_of_kernel(host: &Snapshot) -> Result<&[Thread
         all if all.iter().any(|thread| thread.kernel) => Ok(all),
         _ => Err(CannotTell::because(
             &threads.path,
-            "threads of the kernel and of others are hidden here, as in a container: run it on the host, as root",
+            "kernel threads and threads of other users are hidden here, as in a container: run it on the host, as \
+             root",
         )),
     }
 }
