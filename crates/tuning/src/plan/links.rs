@@ -201,7 +201,10 @@ mod tests {
         let setting = Setting::Knob { path: "/proc/sys/kernel/timer_migration".to_owned() };
         let from_check = complete(&Reasons::default(), &setting);
         assert_eq!(from_check.rule.as_deref(), Some("timer-migration"));
-        assert_eq!(from_check.why.as_deref(), Some("Timers of other CPUs do not migrate to the real-time CPUs"));
+        assert_eq!(
+            from_check.why.as_deref(),
+            Some("Timers of other CPUs do not migrate to the real-time CPUs")
+        );
         let own =
             Reasons { why: Some("mine".to_owned()), rule: Some("smt".to_owned()), ..Reasons::default() };
         assert_eq!(complete(&own, &setting), own);
