@@ -3,10 +3,10 @@
 use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::findings::{self, Subject};
-use crate::latency::{self, Latency};
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
 use crate::threads::Thread;
+use crate::tracers::{self, Latency};
 use crate::verdict;
 use std::cmp::Reverse;
 use whylate_base::Ns;
@@ -15,7 +15,7 @@ use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
 /// Explains every activation of the selected threads of a trace.
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let asked = options;
-    let options = &latency::options(asked, source.info());
+    let options = &tracers::options(asked, source.info());
     let mut engine = Engine::new(options, source.info());
     let mut latency = Latency::new(source.info());
     for (tid, comm) in source.comms() {

@@ -21,7 +21,6 @@ mod engine;
 mod explain;
 mod findings;
 mod held_up;
-mod latency;
 mod model;
 mod options;
 mod quick_hash;
@@ -33,15 +32,15 @@ mod spread;
 mod stats;
 mod threads;
 mod timers;
+mod tracers;
 mod verdict;
 
 pub use causes::{Cause, CauseGroup};
 pub use engine::WANTED;
 pub use explain::explain;
 pub use findings::{finding_codes, finding_page};
-pub use latency::{CriticalSection, Gap, PartTimes, SectionPart, Within};
 pub use model::{
-    Activation, Culprit, Explanation, Lane, Missing, Occupant, Segment, Slice, Spread, TaskSummary, Trigger,
-    Verdict, is_stand_in, softirq_name,
+    Activation, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes, SectionPart,
+    Segment, Slice, Spread, TaskSummary, Trigger, Verdict, Within, is_stand_in, softirq_name,
 };
 pub use options::{Judge, Options, Select};

@@ -1,10 +1,12 @@
 //! What an analysis of a trace says: plain data for the renderers.
 
 pub(crate) mod culprit;
+pub(crate) mod section;
 
 pub use culprit::{Culprit, is_stand_in, softirq_name};
+pub use section::{CriticalSection, Gap, PartTimes, SectionPart, Within};
 
-use crate::{Cause, CriticalSection};
+use crate::causes::Cause;
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Name, TraceInfo};
 

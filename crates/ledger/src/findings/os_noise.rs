@@ -5,9 +5,9 @@ use super::subject::Subject;
 use super::words::{severity, times};
 use crate::causes::Cause;
 use crate::engine::Engine;
-use crate::latency::noise::{Interference, NoiseOfCpu};
-use crate::latency::people;
 use crate::model::Culprit;
+use crate::tracers::actors;
+use crate::tracers::osnoise::{Interference, NoiseOfCpu};
 use std::cmp::Reverse;
 use whylate_base::{Cpu, Evidence, Finding, Ns, Priority};
 use whylate_events::NoiseSource;
@@ -82,9 +82,9 @@ fn by_of(engine: &Engine<'_>, by: &Interference) -> Option<Culprit> {
     let &Interference { source, name, id } = by;
     match source {
         NoiseSource::Nmi => None,
-        NoiseSource::Irq => Some(people::irq_named(name, Some(id))),
+        NoiseSource::Irq => Some(actors::irq_named(name, Some(id))),
         NoiseSource::Softirq => Some(Culprit::Softirq { vec: id }),
-        NoiseSource::Thread => Some(people::task(engine, by.tid(), name.as_str())),
+        NoiseSource::Thread => Some(actors::task(engine, by.tid(), name.as_str())),
     }
 }
 

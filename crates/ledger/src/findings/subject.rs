@@ -1,8 +1,8 @@
 //! Everything a finding is made from.
 
 use crate::engine::Engine;
-use crate::latency::noise::Noises;
 use crate::model::Activation;
+use crate::tracers::osnoise::Noises;
 use whylate_events::TraceInfo;
 
 pub(crate) struct Subject<'a> {

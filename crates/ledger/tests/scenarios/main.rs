@@ -5,7 +5,6 @@ mod support;
 
 mod bandwidth;
 mod edges;
-mod latency;
 mod locks;
 mod losses;
 mod placement;
@@ -13,4 +12,5 @@ mod quota;
 mod scheduling;
 mod settings;
 mod timers;
+mod tracers;
 mod workings;

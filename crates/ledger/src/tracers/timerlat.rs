@@ -10,9 +10,9 @@
 //! Sources: kernel/trace/trace_osnoise.c, Documentation/trace/timerlat-tracer.rst. The osnoise events' times are
 //! net of what interrupted them, so they fill the time from their start that nothing above them took.
 
-use super::canvas::{Canvas, Charge};
+use super::actors::{self, task};
 use super::interrupted::{Interrupted, interrupted};
-use super::people::{self, task};
+use super::intervals::{Canvas, Charge};
 use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Lane, Occupant, Segment, Slice, Trigger, Verdict};
@@ -147,7 +147,7 @@ impl OnCpu {
         let by_scheduler = engine.seen.contains(Kind::Switch)
             && (engine.seen.contains(Kind::Waking) || engine.seen.contains(Kind::Wakeup));
         self.own = thread.map(|thread| thread.tid).or(self.own);
-        let own = self.own.unwrap_or(people::unnamed(cpu));
+        let own = self.own.unwrap_or(actors::unnamed(cpu));
         let told = Told { cpu, own, irq, thread, returned, stack, noises: self.noises.make_contiguous() };
         if !by_scheduler && told.possible() {
             let kept = !told.stack.is_empty();
@@ -193,7 +193,7 @@ impl Told<'_> {
         let running = self.thread.map(|_| last.at);
         let done = self.returned.map(|returned| due + returned.latency);
         let end = done.unwrap_or(last.at);
-        let (tid, comm, priority) = people::measured(engine, self.cpu, self.own, PRIORITY);
+        let (tid, comm, priority) = actors::measured(engine, self.cpu, self.own, PRIORITY);
         let (mut ledger, notes) = self.wait(engine, due, last.at);
         ledger.extend(self.work(engine, last.at, end));
         let lanes = vec![self.lane(engine, tid, comm, priority, &ledger, last.at)];
@@ -237,7 +237,7 @@ impl Told<'_> {
         canvas.fill(due, delay_end, delay_end - due, delay);
         // The handler itself, up to its sample.
         let handled = irq_at.unwrap_or(delay_end);
-        let handler = Charge::to(Cause::Irq, Some(people::local_timer()), Confidence::Medium);
+        let handler = Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::Medium);
         canvas.fill(delay_end, handled, handled - delay_end, handler);
         let segments = canvas.finish(|from, to| match current {
             Some(_) if to - from > LONGEST_PATH => Charge::unexplained(),
@@ -248,7 +248,7 @@ impl Told<'_> {
         });
         if let (Some(irq), Some(irq_at)) = (self.irq, irq_at) {
             notes.extend(place.map(|place| {
-                Evidence::at(irq_at, self.cpu, people::came_upon(&people::called(engine, irq.tid), &place))
+                Evidence::at(irq_at, self.cpu, actors::came_upon(&actors::called(engine, irq.tid), &place))
             }));
         }
         (segments, notes)
@@ -344,7 +344,7 @@ fn delay_charge(engine: &Engine<'_>, current: Option<Tid>, place: Option<&Interr
 fn charge(engine: &Engine<'_>, noise: &Noise, blocking: bool) -> Charge {
     match noise.source {
         NoiseSource::Nmi => Charge::to(Cause::Nmi, None, Confidence::High),
-        NoiseSource::Irq => Charge::to(Cause::Irq, Some(people::irq(noise)), Confidence::High),
+        NoiseSource::Irq => Charge::to(Cause::Irq, Some(actors::irq(noise)), Confidence::High),
         NoiseSource::Softirq => {
             Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec: noise.id }), Confidence::High)
         }
@@ -354,7 +354,7 @@ fn charge(engine: &Engine<'_>, noise: &Noise, blocking: bool) -> Charge {
         }
         NoiseSource::Thread => {
             let culprit = task(engine, thread_of(noise), noise.name.as_str());
-            people::in_front(culprit, blocking, Priority::realtime(PRIORITY))
+            actors::in_front(culprit, blocking, Priority::realtime(PRIORITY))
         }
     }
 }

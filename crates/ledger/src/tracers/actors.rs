@@ -1,8 +1,8 @@
 //! Who is who in what another tool measured: its own thread, the threads and interrupts it names, and with
 //! which right they went before.
 
-use super::canvas::Charge;
 use super::interrupted::Interrupted;
+use super::intervals::Charge;
 use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::Culprit;

@@ -4,9 +4,9 @@
 //! between them show of functions is evidence on top. Where those two lines are gone, the header still tells how
 //! long it took.
 
-use super::canvas::{Canvas, Charge};
+use super::actors;
+use super::intervals::{Canvas, Charge};
 use super::lines::{Line, Lines};
-use super::people;
 use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Lane, Occupant, Slice, Trigger, Verdict};
@@ -54,12 +54,12 @@ pub(super) fn by_header(engine: &mut Engine<'_>, trace: &LatencyTrace, lines: &L
                 Occupant::Task { tid: task.tid, comm, priority },
             )
         } else {
-            let culprit = people::task(engine, line.tid, "");
+            let culprit = actors::task(engine, line.tid, "");
             let who = match culprit {
                 Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
                 _ => Occupant::Unknown,
             };
-            (people::in_front(culprit, i == 0, priority), who)
+            (actors::in_front(culprit, i == 0, priority), who)
         };
         canvas.fill(line.at, next, next - line.at, charge);
         if line.at < next {
@@ -116,13 +116,13 @@ pub(super) fn notes(
     let resched = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
     notes.extend(run(lines, others, resched).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
-        let (who, where_) = (people::called(engine, tid), between(&from, &to));
+        let (who, where_) = (actors::called(engine, tid), between(&from, &to));
         Evidence::at(at, trace.cpu, format!("need-resched was set, and {who} went on for {length}{where_}"))
     }));
     let disabled = |line: &Line| line.flags.irqs_off() && !line.flags.in_interrupt();
     notes.extend(run(lines, others, disabled).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
-        let (who, where_) = (people::called(engine, tid), between(&from, &to));
+        let (who, where_) = (actors::called(engine, tid), between(&from, &to));
         Evidence::at(
             at,
             trace.cpu,

@@ -1,6 +1,6 @@
 //! The lines of a latency tracer's file, as far as they tell of functions: which, by whom, with what disabled.
 
-use super::model::{Gap, Within};
+use crate::model::section::{Gap, Within};
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Event, EventKind, Fact, Symbol};

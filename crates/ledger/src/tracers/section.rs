@@ -6,10 +6,10 @@
 
 use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, What};
-use super::model::{CriticalSection, PartTimes, SectionPart, Within};
 use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::Culprit;
+use crate::model::section::{CriticalSection, PartTimes, SectionPart, Within};
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Priority, Severity};
 use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};

@@ -4,9 +4,9 @@
 //! from the expiry on. What they leave of the total is unexplained; where they exceed it they are cut, and nobody
 //! is sure any more. (tools/tracing/rtla/src/timerlat_aa.c)
 
-use super::canvas::Charge;
+use super::actors::{self, task};
 use super::interrupted::{Interrupted, interrupted};
-use super::people::{self, task};
+use super::intervals::Charge;
 use crate::causes::Cause;
 use crate::engine::Engine;
 use crate::model::softirq_name;
@@ -23,7 +23,7 @@ const FRAMES: usize = 12;
 pub(super) fn record(engine: &mut Engine<'_>, breakdown: &Breakdown) {
     let total = breakdown.total.max(Ns::ZERO);
     let (tid, comm, priority) =
-        people::measured(engine, breakdown.cpu, people::unnamed(breakdown.cpu), PRIORITY);
+        actors::measured(engine, breakdown.cpu, actors::unnamed(breakdown.cpu), PRIORITY);
     let place = interrupted(&breakdown.stack);
     let blocker =
         breakdown.parts.iter().find(|part| part.kind == PartKind::BlockingThread && !part.name.is_empty());
@@ -90,7 +90,7 @@ fn pieces(
         if part.kind == PartKind::IrqLatency {
             if !parts.iter().any(|part| part.kind == PartKind::TimerIrq) {
                 let delay: Ns = pieces.iter().map(|(time, _)| *time).sum();
-                let handler = Charge::to(Cause::Irq, Some(people::local_timer()), Confidence::Medium);
+                let handler = Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::Medium);
                 pieces.push((part.time.since(delay), handler));
             }
             continue;
@@ -110,7 +110,7 @@ fn pieces(
             let charge = match one.kind {
                 PartKind::IrqDelay => Charge::to(
                     Cause::Irq,
-                    Some(people::irq_named(Name::from("previous"), None)),
+                    Some(actors::irq_named(Name::from("previous"), None)),
                     Confidence::Low,
                 ),
                 _ => charge(one),
@@ -144,11 +144,11 @@ fn charge(
             }
         }
         PartKind::IrqLatency | PartKind::TimerIrq => {
-            Charge::to(Cause::Irq, Some(people::local_timer()), Confidence::High)
+            Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::High)
         }
         PartKind::Nmi => Charge::to(Cause::Nmi, None, Confidence::High),
         PartKind::Irq => {
-            let by = named.then(|| people::irq_named(name, part.id));
+            let by = named.then(|| actors::irq_named(name, part.id));
             Charge::to(Cause::Irq, by, Confidence::High)
         }
         PartKind::Softirq => {
@@ -161,11 +161,11 @@ fn charge(
             match thread(engine, part) {
                 // Nobody kept an idle CPU: it is the kernel's way to the thread.
                 Culprit::Task { tid: Tid::IDLE, .. } => Charge::to(Cause::Dispatch, None, Confidence::Medium),
-                culprit => people::in_front(culprit, blocking, victim),
+                culprit => actors::in_front(culprit, blocking, victim),
             }
         }
         PartKind::BlockingThread => match blocker {
-            Some(by) => people::in_front(by, true, victim),
+            Some(by) => actors::in_front(by, true, victim),
             None => Charge::to(Cause::PreemptionDisabled, None, Confidence::Low),
         },
         PartKind::Thread => Charge::to(Cause::HigherPriorityTask, None, Confidence::Low),
@@ -188,11 +188,11 @@ fn notes(
     let mut notes = Vec::new();
     if let Some(place) = place {
         let who = match blocker {
-            Some(Culprit::Task { tid: Tid::IDLE, .. }) => people::called(engine, Tid::IDLE),
+            Some(Culprit::Task { tid: Tid::IDLE, .. }) => actors::called(engine, Tid::IDLE),
             Some(by) => by.to_string(),
             None => "the current thread".to_owned(),
         };
-        notes.push(Evidence::general(people::came_upon(&who, place)));
+        notes.push(Evidence::general(actors::came_upon(&who, place)));
     }
     if !breakdown.stack.is_empty() {
         let shown: Vec<&str> = breakdown.stack.iter().take(FRAMES).map(String::as_str).collect();

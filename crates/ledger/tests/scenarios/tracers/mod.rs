@@ -1,9 +1,9 @@
 //! What latency tracers and rtla measured: charged to the nanosecond, and nobody accused beyond what they show.
 
-mod noise;
+mod latency;
+mod osnoise;
 mod rtla;
 mod timerlat;
-mod tracers;
 
 use crate::support::Told;
 use whylate_base::{Cpu, Ns, Tid};

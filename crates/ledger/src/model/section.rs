@@ -1,6 +1,6 @@
 //! What is said of a critical section: plain data for the renderers.
 
-use crate::model::Culprit;
+use crate::model::culprit::Culprit;
 use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::LatencyTracer;
 

@@ -4,32 +4,29 @@
 //! wakeup, wakeup_rt, wakeup_dl      one activation, with the functions between as evidence    wakeup.rs
 //! irqsoff, preemptoff, ...          one critical section, and where its time went             section.rs
 //! timerlat samples                  activations of its thread                                 timerlat.rs
-//! osnoise, hwlat samples            findings: nobody was late                                 noise.rs
-//! rtla's analysis                   an activation each                                        breakdown.rs
+//! osnoise, hwlat samples            findings: nobody was late                                 osnoise.rs
+//! rtla's analysis                   an activation each                                        rtla.rs
 //! ```
 //!
 //! Where the scheduler's events are in the trace as well, the ordinary ledger goes first.
 
-mod breakdown;
-mod canvas;
+pub(crate) mod actors;
 mod interrupted;
+mod intervals;
 mod lines;
-mod model;
-pub(crate) mod noise;
-pub(crate) mod people;
+pub(crate) mod osnoise;
+mod rtla;
 mod section;
 mod timerlat;
 mod wakeup;
 
-pub use model::{CriticalSection, Gap, PartTimes, SectionPart, Within};
-
 use crate::charge::Remark;
 use crate::engine::Engine;
-use crate::model::{Activation, Explanation, Missing};
+use crate::model::{Activation, Explanation, Missing, PartTimes};
 use crate::options::{Judge, Options, Select};
 use crate::stats::{Ended, Kept};
 use lines::Lines;
-use noise::Noises;
+use osnoise::Noises;
 use timerlat::Timerlats;
 use whylate_base::Evidence;
 use whylate_events::{Event, EventKind, Kind, LatencyTrace, Tool, TraceInfo};
@@ -121,7 +118,7 @@ impl Latency {
             match breakdown.tool {
                 Tool::RtlaOsnoise => self.noises.of_rtla(breakdown),
                 Tool::RtlaTimerlat if self.timerlats.explained(breakdown.cpu) => {}
-                Tool::RtlaTimerlat => breakdown::record(engine, breakdown),
+                Tool::RtlaTimerlat => rtla::record(engine, breakdown),
             }
         }
     }
