@@ -67,7 +67,8 @@ fn is_of_thread(setting: &Setting) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kept, Reasons, ThreadId};
+    use crate::{Kept, ThreadId};
+    use whylate_profiles::Reasons;
 
     fn plan(changes: &[(&str, &str, &str)]) -> Plan {
         let change = |&(path, now, then): &(&str, &str, &str)| Change {

@@ -1,13 +1,13 @@
 //! Tuning that can be read first and undone exactly.
 //!
 //! ```text
-//! profile (TOML) ─┐                      ┌─ what is so now (Tree)
-//! TuneD profile  ─┴─> Wishes ──> plan ───┴─> Plan: changes, conflicts, refusals
-//!                                             └─> apply: steps, each journaled before it is made
-//!                                                  └─> verify, rollback, history: by the journal
+//!                   ┌─ what is so now (Tree)
+//! Wishes ──> plan ──┴─> Plan: changes, conflicts, refusals
+//!                        └─> apply: steps, each journaled before it is made
+//!                             └─> verify, rollback, history: by the journal
 //! ```
 //!
-//! * [`Wish`]: what is asked for, with patterns; [`Setting`]: one thing with a value; [`Cell`]: what is written.
+//! * A [`Wish`](whylate_profiles::Wish) has patterns; [`Setting`]: one thing with a value; [`Cell`]: what is written.
 //! * Only [`System::write`] and [`System::run`] change anything.
 
 mod apply;
@@ -16,25 +16,21 @@ mod cell;
 mod drift;
 mod fault;
 mod files;
+mod glob;
 mod history;
 mod journal;
-pub mod knob;
 mod live;
 pub mod persist;
 mod plan;
-mod policy;
 mod processes;
-pub mod profile;
 mod revert;
 mod rollback;
 mod setting;
 mod steps;
 mod store;
 mod sysctl;
-pub mod tuned;
 mod unit;
 mod verify;
-mod wish;
 
 pub use apply::{Run, apply, boot_id, resume};
 pub use cell::{Action, Cell, CellError, State, Step, System};
@@ -57,4 +53,3 @@ pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
 pub use store::{Lock, Store};
 pub use verify::{Drift, Uncovered, Verified, verify};
-pub use wish::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};

@@ -21,17 +21,15 @@ mod refusals;
 mod threads;
 mod units;
 
-pub(crate) use cpus::without;
 pub use narrow::{for_rules, without_parameters};
-pub(crate) use pattern::glob;
-pub(crate) use refusals::nobody_left;
 pub use refusals::{Permits, without_root};
 
-use crate::{Aim, LeftOut, Reasons, Setting, Wish, Wishes, profile};
+use crate::Setting;
 use expand::{Expanded, Found, Place};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree, Why};
+use whylate_profiles::{Aim, LeftOut, Reasons, Wish, Wishes, profile};
 
 /// What would be done, what would not, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

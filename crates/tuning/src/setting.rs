@@ -4,16 +4,16 @@
 //!
 //! | setting | value |
 //! |---|---|
-//! | a knob | as [`knob::normal`](crate::knob::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
+//! | a knob | as [`knob::normal`](whylate_profiles::knob::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
 //! | a thread's policy | `fifo 50`, `rr 1`, `other 0`, `batch 0`, `idle` (the number is the nice value there), `deadline RUNTIME DEADLINE PERIOD` in ns |
 //! | a thread's CPUs | a list, `0-3,8` |
 //! | a kernel parameter | what follows `=`; empty where it has none |
 //! | a unit | `active`, `inactive`, `failed`; `enabled`, `disabled`, `masked`, `static` ... |
 
-use crate::sysctl;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use whylate_base::Tid;
+use whylate_profiles::Aim;
 
 /// What can be set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -94,22 +94,29 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// What a profile asks for to get this setting; `None`: that depends on a pattern for threads.
+    fn aim(&self) -> Option<Aim> {
+        Some(match self.clone() {
+            Setting::ThreadPolicy { .. } | Setting::ThreadCpus { .. } => return None,
+            Setting::Knob { path } => Aim::Knob { path },
+            Setting::Parameter { name } => Aim::Parameter { name },
+            Setting::UnitActive { unit } => Aim::UnitActive { unit },
+            Setting::UnitEnabled { unit } => Aim::UnitEnabled { unit },
+            Setting::Variable { file, section, name } => Aim::Variable { file, section, name },
+            Setting::Partition { group } => Aim::Partition { group },
+            Setting::CpuDmaLatency => Aim::CpuDmaLatency,
+        })
+    }
+}
+
 /// Its name, the same each time: what a plan is ordered and compared by.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Setting::Knob { path } => match path.strip_prefix("/proc/sys/") {
-                Some(path) => f.write_str(&sysctl::name(path)),
-                None => f.write_str(path),
-            },
             Setting::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
             Setting::ThreadCpus { thread } => write!(f, "CPUs of {thread}"),
-            Setting::Parameter { name } => write!(f, "kernel parameter {name}"),
-            Setting::UnitActive { unit } => write!(f, "{unit} runs"),
-            Setting::UnitEnabled { unit } => write!(f, "{unit} at boot"),
-            Setting::Variable { file, name, .. } => write!(f, "{name} in {file}"),
-            Setting::Partition { group } => write!(f, "cpuset partition {group}"),
-            Setting::CpuDmaLatency => f.write_str("request on /dev/cpu_dma_latency"),
+            setting => setting.aim().map_or(Ok(()), |aim| aim.fmt(f)),
         }
     }
 }

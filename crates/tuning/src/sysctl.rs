@@ -1,8 +1,9 @@
 //! Sysctls by name, and what systemd-sysctl sets at boot (sysctl.d(5)): which file has the last word.
 
-use crate::plan::glob;
+use crate::glob::glob;
 use std::collections::BTreeMap;
 use whylate_host::{Tree, Unread};
+use whylate_profiles::sysctl::path;
 
 /// Of files with the same name the one in the earlier directory counts.
 const DIRECTORIES: [&str; 4] =
@@ -93,35 +94,9 @@ impl Sysctls {
     }
 }
 
-/// The path below /proc/sys that a name stands for. Where the first separator is a dot the others are as well, and a
-/// slash within a part stands for a dot (sysctl.d(5)).
-pub(crate) fn path(name: &str) -> String {
-    match name.find(['.', '/']) {
-        Some(at) if name[at..].starts_with('.') => {
-            let swap = |c| match c {
-                '.' => '/',
-                '/' => '.',
-                c => c,
-            };
-            name.chars().map(swap).collect()
-        }
-        _ => name.to_owned(),
-    }
-}
-
-/// The name of a path below /proc/sys. Where a part of it has a dot of its own (an interface `eth0.5`), slashes separate
-/// the parts.
-pub(crate) fn name(path: &str) -> String {
-    match path.contains('.') {
-        true => path.to_owned(),
-        false => path.replace('/', "."),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn the_last_word() {
@@ -179,18 +154,6 @@ mod tests {
             ("net/ipv4/conf/eth0.1/rp_filter", "2", vec!["/etc/sysctl.d/80-d.conf"]),
         ] {
             assert_eq!(sysctls.files_with(&format!("/proc/sys/{path}"), value), files, "{path}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_name_stands_for_its_path(
-            // A first part with a dot is in no kernel, and cannot be written.
-            first in "[a-z][a-z0-9_]{0,5}",
-            parts in proptest::collection::vec("[a-z][a-z0-9_.]{0,5}", 1..4),
-        ) {
-            let whole = format!("{first}/{}", parts.join("/"));
-            prop_assert_eq!(path(&name(&whole)), whole);
         }
     }
 }

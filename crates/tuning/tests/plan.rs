@@ -3,9 +3,8 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use whylate_host::{Snapshot, Tree};
-use whylate_tuning::{
-    Aim, Pattern, Permits, Plan, Reasons, Setting, Threads, Wish, Wishes, knob, plan, without_root,
-};
+use whylate_profiles::{Aim, Pattern, Reasons, Threads, Wish, Wishes, knob};
+use whylate_tuning::{Permits, Plan, Setting, plan, without_root};
 
 type Files = BTreeMap<String, String>;
 

@@ -30,6 +30,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-probes", Place::On(3, 0)),
     ("whylate-investigate", Place::On(4, 0)),
     ("whylate-bootloader", Place::On(4, 0)),
+    ("whylate-profiles", Place::On(4, 0)),
     ("whylate-tuning", Place::On(4, 1)),
     ("whylate-report", Place::On(5, 0)),
     ("whylate-export", Place::On(5, 0)),

@@ -11,9 +11,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
+use whylate_profiles::Wishes;
 use whylate_tuning::{
     Due, Entry, How, Journal, JournalError, Kind, Lock, Moment, Permits, Plan, Session, Standing, StepsError,
-    System, Wishes, boot_id, due,
+    System, boot_id, due,
 };
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {

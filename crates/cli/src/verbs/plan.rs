@@ -7,9 +7,10 @@ use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree};
+use whylate_profiles::{Wishes, profile, tuned};
 use whylate_report::check::json::document as check;
 use whylate_report::{Style, plan};
-use whylate_tuning::{Permits, Plan, Wishes, profile, tuned};
+use whylate_tuning::{Permits, Plan};
 
 /// Where nobody chose.
 const DEFAULT: &str = "realtime";

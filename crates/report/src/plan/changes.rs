@@ -1,7 +1,8 @@
 //! What all renderers of a plan share: changes by subject, those that say the same folded into one line.
 
 use crate::words;
-use whylate_tuning::{Change, LeftOut, Plan, Reasons, Setting, ThreadId};
+use whylate_profiles::{LeftOut, Reasons};
+use whylate_tuning::{Change, Plan, Setting, ThreadId};
 
 /// So many names are written out of those that are folded.
 const NAMED: usize = 3;

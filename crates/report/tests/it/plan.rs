@@ -2,12 +2,10 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
+use whylate_profiles::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};
 use whylate_report::plan::json::document::Document;
 use whylate_report::{Style, plan};
-use whylate_tuning::{
-    Aim, Change, Conflict, Kept, LeftOut, Machine, Pattern, Plan, Reasons, Refusal, Setting, ThreadId,
-    Threads, Wish, Wishes,
-};
+use whylate_tuning::{Change, Conflict, Kept, Machine, Plan, Refusal, Setting, ThreadId};
 
 fn knob(path: &str) -> Setting {
     Setting::Knob { path: path.to_owned() }

@@ -2,10 +2,11 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
+use whylate_profiles::Wishes;
 use whylate_report::{Style, apply, history, verify};
 use whylate_tuning::{
     Back, Cell, Drift, Entry, How, Kind, Moment, Plan, Planned, Record, Stored, Then, Uncovered, Verified,
-    Wishes, history,
+    history,
 };
 
 fn value(value: &str) -> Stored {

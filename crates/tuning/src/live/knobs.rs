@@ -2,11 +2,12 @@
 //! mean another.
 
 use super::{Live, words};
-use crate::{CellError, State, knob};
+use crate::{CellError, State};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use whylate_profiles::knob;
 
 /// No knob is longer: the kernel gives a page at most (Documentation/filesystems/sysfs.rst), seq_files some more.
 const MOST_BYTES: u64 = 64 << 10;

@@ -1,6 +1,6 @@
 //! Our file in /etc/sysctl.d (sysctl.d(5)): `kernel.timer_migration = 0`. It is read late among its neighbours.
 
-use crate::sysctl::{name, path};
+use whylate_profiles::sysctl::{name, path};
 
 /// Ours.
 pub(super) const OWN: &str = "/etc/sysctl.d/99-whylate.conf";

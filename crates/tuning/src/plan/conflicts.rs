@@ -5,7 +5,8 @@ mod services;
 
 use super::expand::Place;
 use crate::sysctl::Sysctls;
-use crate::{Aim, Conflict, Plan, Setting, knob};
+use crate::{Conflict, Plan, Setting};
+use whylate_profiles::{Aim, knob};
 
 /// Our own drop-in has the last word among those of its directory; what comes after all of them has it still.
 const OURS: &str = "whylate";

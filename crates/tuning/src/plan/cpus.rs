@@ -1,8 +1,8 @@
 //! Sets of CPUs: of a value, of a parameter, and what the machine has.
 
 use super::expand::Place;
-use crate::{Aim, Wish};
 use whylate_base::{Cpu, CpuSet};
+use whylate_profiles::{Aim, Wish};
 
 /// What may stand before the CPUs of `isolcpus=`.
 const FLAGS: [&str; 3] = ["nohz", "domain", "managed_irq"];
@@ -11,11 +11,6 @@ const FLAGS: [&str; 3] = ["nohz", "domain", "managed_irq"];
 pub(super) fn narrowed(now: &CpuSet, wished: &CpuSet) -> CpuSet {
     let both: CpuSet = now.iter().filter(|&cpu| wished.contains(cpu)).collect();
     if both.is_empty() { wished.clone() } else { both }
-}
-
-/// The CPUs of `a` that `b` does not have.
-pub(crate) fn without(a: &CpuSet, b: &CpuSet) -> CpuSet {
-    a.iter().filter(|&cpu| !b.contains(cpu)).collect()
 }
 
 /// A wish that names CPUs.

@@ -2,9 +2,10 @@
 
 use super::parameters::NextBoot;
 use super::{groups, irqs, knobs, parameters, threads, units};
-use crate::{Aim, LeftOut, Setting, Wish, persist};
+use crate::{Setting, persist};
 use std::collections::HashSet;
 use whylate_host::{NO_LATENCY_REQUEST, Snapshot, Tree, Unread};
+use whylate_profiles::{Aim, LeftOut, Wish};
 
 /// A machine to plan for.
 pub(super) struct Place<'a> {

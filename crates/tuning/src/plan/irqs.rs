@@ -1,6 +1,6 @@
 //! Interrupts: where each may go, and where new ones will.
 
-use super::cpus::{narrowed, without};
+use super::cpus::narrowed;
 use super::expand::{Expanded, Found, Place};
 use crate::Setting;
 use whylate_base::{Cpu, CpuSet};
@@ -48,7 +48,7 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
         let mode = place.tree.mode(&irq.affinity.path);
         match refuses(irq, mode.known().copied()) {
             // Its place is none of the others' business.
-            Some(_) if without(goes_to, &wished).is_empty() => {}
+            Some(_) if goes_to.without(&wished).is_empty() => {}
             Some(Refuses::Managed) => managed.insert(Cpu(irq.number)),
             Some(Refuses::Fixed) => fixed.insert(Cpu(irq.number)),
             None => expanded.found.push(found(&irq.affinity.path, now, &wished)),

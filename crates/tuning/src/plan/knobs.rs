@@ -1,10 +1,11 @@
 //! Files of the kernel: which ones a pattern names, and what they hold.
 
 use super::expand::{Expanded, Found};
-use super::pattern::glob;
-use crate::{Setting, knob};
+use crate::Setting;
+use crate::glob::glob;
 use whylate_base::natural;
 use whylate_host::{Tree, Unread, Why};
+use whylate_profiles::knob;
 
 const NO_SUCH_FILE: &str = "this kernel has no such file";
 

@@ -1,7 +1,8 @@
 //! Which checks look at a setting: so a change says why, and a failed check finds the settings that mend it.
 
-use super::pattern::glob;
-use crate::{Aim, Pattern, Reasons, Setting};
+use crate::Setting;
+use crate::glob::glob;
+use whylate_profiles::{Aim, Pattern, Reasons};
 
 /// A pattern for knobs' paths, and the rules that look at them.
 type Links = &'static [(&'static str, &'static [&'static str])];

@@ -1,7 +1,8 @@
 //! Less than a profile asks for: what mends failed checks, or what needs no reboot.
 
 use super::links::rules_of;
-use crate::{Aim, LeftOut, Setting, Wish, Wishes};
+use crate::Setting;
+use whylate_profiles::{Aim, LeftOut, Wish, Wishes};
 
 /// All but kernel parameters: where the boot loader cannot be told, or nobody wants a reboot. They are among what is
 /// left out.
@@ -40,7 +41,7 @@ pub fn for_rules(wishes: Wishes, codes: &[String]) -> Wishes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Aim, Reasons};
+    use whylate_profiles::{Aim, Reasons};
 
     #[test]
     fn only_what_is_linked_stays() {

@@ -1,6 +1,6 @@
 //! Why a plan must not be applied as it is.
 
-use super::cpus::{named, without};
+use super::cpus::named;
 use super::expand::Place;
 use crate::{Plan, Refusal, Setting, ThreadId};
 use whylate_base::{Cpu, CpuSet};
@@ -84,7 +84,7 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
         }
     }
     let mut said = Vec::new();
-    if let Some((why, fix)) = nobody_left(&taken, online) {
+    if let Some((why, fix)) = whylate_profiles::none_left(&taken, online) {
         said.push(("no-housekeeping-cpu", why, fix.to_owned()));
     } else if let Some((origin, cpus)) = nobody {
         let list = if cpus.is_empty() { "none".to_owned() } else { cpus.to_string() };
@@ -103,8 +103,8 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
         ));
     }
     // A list such as 0-N names every CPU that might be.
-    let missing = without(&given, present);
-    let offline = without(&without(&given, online), &missing);
+    let missing = given.without(present);
+    let offline = given.without(online).without(&missing);
     for (cpus, how) in [(missing, "not there"), (offline, "offline")] {
         if !cpus.is_empty() && said.iter().all(|(code, ..)| *code != "unknown-cpus") {
             said.push((
@@ -115,15 +115,6 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
         }
     }
     said
-}
-
-/// That no CPU would be left beside the isolated ones, and what to do; `None`: some would be.
-pub(crate) fn nobody_left(isolated: &CpuSet, online: &CpuSet) -> Option<(String, &'static str)> {
-    let why = format!(
-        "isolated would be CPUs {isolated}, and online are {online}: none is left for everything else"
-    );
-    let nobody = !online.is_empty() && without(online, isolated).is_empty();
-    nobody.then_some((why, "leave one CPU at least, CPU 0 if nothing else matters"))
 }
 
 /// What the check would say of the machine as the plan leaves it, where the plan has a hand in it.

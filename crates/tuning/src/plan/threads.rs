@@ -1,13 +1,14 @@
 //! Threads by name: their policies, and the CPUs they may use.
 
-use super::cpus::{narrowed, without};
+use super::cpus::narrowed;
 use super::expand::{Expanded, Found};
 use super::pattern;
-use crate::policy::{Asked, POLICIES};
-use crate::{Setting, ThreadId, Threads};
+use crate::{Setting, ThreadId};
 use std::collections::HashSet;
 use whylate_base::{CpuSet, Policy};
 use whylate_host::{Snapshot, Thread};
+use whylate_profiles::Threads;
+use whylate_profiles::policy::{Asked, POLICIES};
 
 /// So many are named of those that are summed up.
 const NAMED: usize = 3;
@@ -82,7 +83,7 @@ pub(super) fn cpus(
                 continue;
             }
         };
-        let stays = without(now, &wished).is_empty();
+        let stays = now.without(&wished).is_empty();
         if !stays && (thread.bound || is_per_cpu(thread, now)) {
             bound.push(thread);
             continue;
@@ -165,8 +166,8 @@ fn said(policy: Policy, thread: &Thread) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Pattern;
     use whylate_host::Tree;
+    use whylate_profiles::Pattern;
 
     /// `pid name flags nice rt_priority policy cpus`
     fn machine(threads: &[(i32, &str, u64, i32, u32, u32, &str)]) -> Snapshot {

@@ -4,9 +4,10 @@
 use super::{Drift, Uncovered, Verified, suspects};
 use crate::journal::Entry;
 use crate::setting::shown;
-use crate::{Cell, Change, Permits, Setting, Standing, State, System, Wishes, plan};
+use crate::{Cell, Change, Permits, Setting, Standing, State, System, plan};
 use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree};
+use whylate_profiles::Wishes;
 
 pub(super) fn wishes(verified: &mut Verified, entries: &[Entry], system: &dyn System, tree: &Tree) {
     let applied = || entries.iter().filter(|entry| entry.standing() == Standing::Applied);

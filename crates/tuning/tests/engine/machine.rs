@@ -11,9 +11,10 @@ use std::rc::Rc;
 use tempfile::TempDir;
 use whylate_bootloader::FileState;
 use whylate_host::Tree;
+use whylate_profiles::Wishes;
 use whylate_tuning::{
     Action, Cell, CellError, FaultInjector, How, Journal, JournalError, Kind, Live, Moment, Plan, Planned,
-    Run, State, Step, Store, System, ThreadId, Undone, Wishes, apply, resume, rollback,
+    Run, State, Step, Store, System, ThreadId, Undone, apply, resume, rollback,
 };
 
 const GRUB: &str = "/etc/default/grub";
@@ -138,7 +139,7 @@ fn walk(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
             _ => {
                 let bytes = fs::read(&path).expect("a file");
                 match name.starts_with("/proc/") || name.starts_with("/sys/") {
-                    true => whylate_tuning::knob::normal(&name, &String::from_utf8_lossy(&bytes)),
+                    true => whylate_profiles::knob::normal(&name, &String::from_utf8_lossy(&bytes)),
                     false => format!("{bytes:?}"),
                 }
             }

@@ -2,7 +2,8 @@
 
 use crate::machine::{Machine, applied, rolled_back};
 use whylate_host::Snapshot;
-use whylate_tuning::{FaultInjector, How, Permits, Plan, Step, System, plan, profile, steps};
+use whylate_profiles::profile;
+use whylate_tuning::{FaultInjector, How, Permits, Plan, Step, System, plan, steps};
 
 /// A machine that the profiles have something to do on.
 fn board() -> Machine {

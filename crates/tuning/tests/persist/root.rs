@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 use whylate_host::Tree;
-use whylate_tuning::{Action, Cell, Change, Live, Plan, Reasons, Setting, State, Step, System};
+use whylate_profiles::Reasons;
+use whylate_tuning::{Action, Cell, Change, Live, Plan, Setting, State, Step, System};
 
 pub(crate) struct Root {
     pub(crate) directory: tempfile::TempDir,

@@ -40,8 +40,8 @@ impl From<&tuning::Plan> for Document {
     }
 }
 
-impl From<&tuning::Wish> for Wish {
-    fn from(wish: &tuning::Wish) -> Self {
+impl From<&whylate_profiles::Wish> for Wish {
+    fn from(wish: &whylate_profiles::Wish) -> Self {
         Wish {
             aim: Aim::from(&wish.aim),
             value: wish.value.clone(),
@@ -52,41 +52,45 @@ impl From<&tuning::Wish> for Wish {
     }
 }
 
-impl From<&tuning::Aim> for Aim {
-    fn from(aim: &tuning::Aim) -> Self {
+impl From<&whylate_profiles::Aim> for Aim {
+    fn from(aim: &whylate_profiles::Aim) -> Self {
         match aim.clone() {
-            tuning::Aim::Knob { path } => Aim::Knob { path },
-            tuning::Aim::ThreadPolicy { threads } => Aim::ThreadPolicy { threads: Threads::from(&threads) },
-            tuning::Aim::ThreadCpus { threads } => Aim::ThreadCpus { threads: Threads::from(&threads) },
-            tuning::Aim::Irqs => Aim::Irqs,
-            tuning::Aim::Parameter { name } => Aim::Parameter { name },
-            tuning::Aim::UnitActive { unit } => Aim::UnitActive { unit },
-            tuning::Aim::UnitEnabled { unit } => Aim::UnitEnabled { unit },
-            tuning::Aim::Variable { file, section, name } => Aim::Variable { file, section, name },
-            tuning::Aim::Partition { group } => Aim::Partition { group },
-            tuning::Aim::CpuDmaLatency => Aim::CpuDmaLatency,
+            whylate_profiles::Aim::Knob { path } => Aim::Knob { path },
+            whylate_profiles::Aim::ThreadPolicy { threads } => {
+                Aim::ThreadPolicy { threads: Threads::from(&threads) }
+            }
+            whylate_profiles::Aim::ThreadCpus { threads } => {
+                Aim::ThreadCpus { threads: Threads::from(&threads) }
+            }
+            whylate_profiles::Aim::Irqs => Aim::Irqs,
+            whylate_profiles::Aim::Parameter { name } => Aim::Parameter { name },
+            whylate_profiles::Aim::UnitActive { unit } => Aim::UnitActive { unit },
+            whylate_profiles::Aim::UnitEnabled { unit } => Aim::UnitEnabled { unit },
+            whylate_profiles::Aim::Variable { file, section, name } => Aim::Variable { file, section, name },
+            whylate_profiles::Aim::Partition { group } => Aim::Partition { group },
+            whylate_profiles::Aim::CpuDmaLatency => Aim::CpuDmaLatency,
         }
     }
 }
 
-impl From<&tuning::Threads> for Threads {
-    fn from(threads: &tuning::Threads) -> Self {
+impl From<&whylate_profiles::Threads> for Threads {
+    fn from(threads: &whylate_profiles::Threads) -> Self {
         Threads { named: Pattern::from(&threads.named), except: each(&threads.except) }
     }
 }
 
-impl From<&tuning::Pattern> for Pattern {
-    fn from(pattern: &tuning::Pattern) -> Self {
+impl From<&whylate_profiles::Pattern> for Pattern {
+    fn from(pattern: &whylate_profiles::Pattern) -> Self {
         match pattern.clone() {
-            tuning::Pattern::Glob(glob) => Pattern::Glob(glob),
-            tuning::Pattern::Regex(regex) => Pattern::Regex(regex),
+            whylate_profiles::Pattern::Glob(glob) => Pattern::Glob(glob),
+            whylate_profiles::Pattern::Regex(regex) => Pattern::Regex(regex),
         }
     }
 }
 
-impl From<&tuning::Reasons> for Reasons {
-    fn from(reasons: &tuning::Reasons) -> Self {
-        let tuning::Reasons { why, rule, benefit, risk } = reasons.clone();
+impl From<&whylate_profiles::Reasons> for Reasons {
+    fn from(reasons: &whylate_profiles::Reasons) -> Self {
+        let whylate_profiles::Reasons { why, rule, benefit, risk } = reasons.clone();
         Reasons { why, rule, benefit, risk }
     }
 }
@@ -142,9 +146,9 @@ impl From<&tuning::ThreadId> for ThreadId {
     }
 }
 
-impl From<&tuning::LeftOut> for LeftOut {
-    fn from(left: &tuning::LeftOut) -> Self {
-        let tuning::LeftOut { what, why } = left.clone();
+impl From<&whylate_profiles::LeftOut> for LeftOut {
+    fn from(left: &whylate_profiles::LeftOut) -> Self {
+        let whylate_profiles::LeftOut { what, why } = left.clone();
         LeftOut { what, why }
     }
 }

@@ -1,7 +1,7 @@
 //! Kernel parameters that contradict each other, and others who write them.
 
 use super::targets;
-use crate::plan::cpus::{named, without};
+use crate::plan::cpus::named;
 use crate::plan::expand::Place;
 use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
@@ -97,7 +97,7 @@ fn siblings(wanted: &[(&str, Option<&str>)], plan: &Plan, place: &Place<'_>) -> 
     let taken = plan.wishes.wishes.iter().filter_map(|wish| named(wish, place)).filter(|named| named.taken);
     let taken: Vec<CpuSet> = taken.map(|named| named.cpus).collect();
     let gone: CpuSet = taken.iter().flat_map(CpuSet::iter).filter(second).collect();
-    let left = taken.first().map(|cpus| without(cpus, &gone));
+    let left = taken.first().map(|cpus| cpus.without(&gone));
     (!gone.is_empty()).then(|| Conflict {
         with: "nosmt".to_owned(),
         why: format!(

@@ -1,11 +1,11 @@
 //! Services that set again what a plan sets: irqbalance, TuneD, those that govern frequencies.
 
 use super::{stops, targets};
-use crate::plan::cpus::without;
 use crate::plan::expand::Place;
-use crate::{Aim, Conflict, Plan, Setting, Wish, knob};
+use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
 use whylate_host::{FromText, Mask};
+use whylate_profiles::{Aim, Wish, knob};
 
 /// Services that choose governors, frequencies and energy preferences: the unit, what its process is called (the
 /// kernel keeps 15 bytes), and what it does.
@@ -97,10 +97,10 @@ fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
     }
     let wanted = plan.wishes.wishes.iter().find(|wish| wish.aim == Aim::Irqs);
     let wanted = wanted.and_then(|wish| wish.value.as_deref()?.parse::<CpuSet>().ok());
-    let others = wanted.zip(place.host.cpus.online.known()).map(|(wanted, online)| without(online, &wanted));
+    let others = wanted.zip(place.host.cpus.online.known()).map(|(wanted, online)| online.without(&wanted));
     // It leaves alone what it is told to, else what the kernel isolates.
     if let (Some(others), Some(banned)) = (&others, banned(place))
-        && without(others, &banned).is_empty()
+        && others.without(&banned).is_empty()
     {
         return None;
     }

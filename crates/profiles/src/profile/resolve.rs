@@ -1,14 +1,15 @@
 //! A profile and those it extends, with the machine's CPUs put in: wishes.
 
-use super::condition::FACTS;
 use super::entry::{Entry, Value};
 use super::error::{Mistake, ProfileError};
+use super::facts::FACTS;
 use super::source::{Chain, Source};
-use super::text;
+use super::text::{self, Scope};
 use super::topology::Topology;
-use super::variables::{Variables, Worth};
+use super::value::Worth;
+use super::variables::Variables;
 use crate::policy::{Asked, POLICIES};
-use crate::{Aim, LeftOut, Pattern, Setting, Threads, Wish, Wishes};
+use crate::{Aim, LeftOut, Pattern, Threads, Wish, Wishes};
 use whylate_host::Snapshot;
 
 pub(super) fn resolve(
@@ -164,22 +165,10 @@ fn same(a: &Aim, b: &Aim) -> bool {
     }
 }
 
-/// What a wish is about, as the setting is called that it becomes.
+/// What a wish is about, with the value.
 fn described(wish: &Wish) -> String {
-    let what = match wish.aim.clone() {
-        Aim::Knob { path } => Setting::Knob { path }.to_string(),
-        Aim::ThreadPolicy { threads } => format!("policy of {}", threads.named),
-        Aim::ThreadCpus { threads } => format!("CPUs of {}", threads.named),
-        Aim::Irqs => "CPUs of interrupts".to_owned(),
-        Aim::Parameter { name } => Setting::Parameter { name }.to_string(),
-        Aim::UnitActive { unit } => Setting::UnitActive { unit }.to_string(),
-        Aim::UnitEnabled { unit } => Setting::UnitEnabled { unit }.to_string(),
-        Aim::Variable { file, section, name } => Setting::Variable { file, section, name }.to_string(),
-        Aim::Partition { group } => Setting::Partition { group }.to_string(),
-        Aim::CpuDmaLatency => Setting::CpuDmaLatency.to_string(),
-    };
     match &wish.value {
-        Some(value) if !value.is_empty() => format!("{what} = {value}"),
-        _ => what,
+        Some(value) if !value.is_empty() => format!("{} = {value}", wish.aim),
+        _ => wish.aim.to_string(),
     }
 }

@@ -68,22 +68,22 @@ pub fn mask(cpus: &CpuSet) -> String {
 /// The scheduler's features are words in one file, and one is switched by writing it alone, or `NO_` before it
 /// (`sched_feat_write()`, kernel/sched/debug.c). So each is a knob of its own, below the path of the file: this is the
 /// file and the name, where a path is of one.
-pub(crate) fn feature(path: &str) -> Option<(&str, &str)> {
+pub fn feature(path: &str) -> Option<(&str, &str)> {
     path.rsplit_once('/').filter(|(file, _)| is_features(file))
 }
 
 /// Whether a path is the file with all features.
-pub(crate) fn is_features(path: &str) -> bool {
+pub fn is_features(path: &str) -> bool {
     matches!(path, "/sys/kernel/debug/sched/features" | "/sys/kernel/debug/sched_features")
 }
 
 /// How a feature stands in its file: `NAME` or `NO_NAME`; `None`: this scheduler has no such feature.
-pub(crate) fn state_of_feature<'a>(features: &'a str, name: &str) -> Option<&'a str> {
+pub fn state_of_feature<'a>(features: &'a str, name: &str) -> Option<&'a str> {
     features.split_ascii_whitespace().find(|word| feature_name(word) == name)
 }
 
 /// The feature that a word switches on or off.
-pub(crate) fn feature_name(word: &str) -> &str {
+pub fn feature_name(word: &str) -> &str {
     word.strip_prefix("NO_").unwrap_or(word)
 }
 

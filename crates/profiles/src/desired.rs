@@ -1,6 +1,7 @@
 //! What a profile asks for, its variables resolved, before anybody looks at what the machine has: patterns for
 //! files, threads and interrupts. A plan is made of wishes, and made again of the same ones at the next boot.
 
+use crate::sysctl;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -9,7 +10,7 @@ use std::fmt;
 pub struct Wish {
     /// What it is about.
     pub aim: Aim,
-    /// How it is to be, in the words of [`Setting`](crate::Setting); `None`: it is not to be there (a kernel
+    /// How it is to be, in the words of a plan; `None`: it is not to be there (a kernel
     /// parameter), or not to be set.
     pub value: Option<String>,
     /// Why anybody should want it.
@@ -145,6 +146,27 @@ impl fmt::Display for Pattern {
         match self {
             Pattern::Glob(glob) => f.write_str(glob),
             Pattern::Regex(regex) => write!(f, "/{regex}/"),
+        }
+    }
+}
+
+/// The name of the setting that it becomes; of threads, with their pattern.
+impl fmt::Display for Aim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Aim::Knob { path } => match path.strip_prefix("/proc/sys/") {
+                Some(path) => f.write_str(&sysctl::name(path)),
+                None => f.write_str(path),
+            },
+            Aim::ThreadPolicy { threads } => write!(f, "policy of {}", threads.named),
+            Aim::ThreadCpus { threads } => write!(f, "CPUs of {}", threads.named),
+            Aim::Irqs => f.write_str("CPUs of interrupts"),
+            Aim::Parameter { name } => write!(f, "kernel parameter {name}"),
+            Aim::UnitActive { unit } => write!(f, "{unit} runs"),
+            Aim::UnitEnabled { unit } => write!(f, "{unit} at boot"),
+            Aim::Variable { file, name, .. } => write!(f, "{name} in {file}"),
+            Aim::Partition { group } => write!(f, "cpuset partition {group}"),
+            Aim::CpuDmaLatency => f.write_str("request on /dev/cpu_dma_latency"),
         }
     }
 }

@@ -1,13 +1,15 @@
 //! The variables of a profile: what they are for, what they are worth where nobody says, and what they are worth.
 
-use super::condition;
-use super::document::unknown;
 use super::error::{Mistake, Place, ProfileError, there_are};
-use super::expression::{Expression, Names, WORDS, is_of_name};
+use super::facts::FACTS;
+use super::grammar::{WORDS, is_of_name};
+use super::keys::unknown;
 use super::node::{Kind as Written, Node};
-use super::text;
+use super::sets::{self, Names};
+use super::text::{self, Scope};
 use super::topology::Topology;
-use crate::plan::nobody_left;
+use super::value::Worth;
+use crate::cpus::none_left;
 use whylate_base::CpuSet;
 
 /// A variable, as a profile has it.
@@ -31,27 +33,6 @@ pub(super) enum Kind {
     YesNo,
 }
 
-/// What a variable is worth.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Worth {
-    Cpus(CpuSet),
-    Text(String),
-    Number(i64),
-    YesNo(bool),
-}
-
-impl Worth {
-    /// As it stands in texts.
-    pub(super) fn show(&self) -> String {
-        match self {
-            Worth::Cpus(cpus) => cpus.to_string(),
-            Worth::Text(text) => text.clone(),
-            Worth::Number(number) => number.to_string(),
-            Worth::YesNo(yes) => if *yes { "yes" } else { "no" }.to_owned(),
-        }
-    }
-}
-
 const KINDS: &[(&str, Kind)] =
     &[("cpus", Kind::Cpus), ("text", Kind::Text), ("number", Kind::Number), ("yes-no", Kind::YesNo)];
 
@@ -61,7 +42,7 @@ pub(super) fn definitions(node: &Node) -> Result<Vec<Definition>, ProfileError> 
 }
 
 fn definition(name: &str, node: &Node) -> Result<Definition, ProfileError> {
-    let facts = condition::FACTS.iter().map(|(fact, _)| *fact);
+    let facts = FACTS.iter().map(|(fact, _)| *fact);
     if WORDS.iter().copied().chain(facts).any(|word| word == name) {
         return Err(
             node.wrong(format!("`{name}` has a meaning of its own"), "give the variable another name")
@@ -204,8 +185,33 @@ impl<'a> Variables<'a> {
         Ok(all)
     }
 
-    /// What one is worth.
-    pub(super) fn worth(&mut self, name: &str) -> Result<Worth, Mistake> {
+    fn worked_out(&mut self, kind: Kind, value: &str) -> Result<Worth, Mistake> {
+        if kind == Kind::Cpus {
+            return Ok(Worth::Cpus(self.cpus_of(value)?));
+        }
+        let text = text::filled(value, self)?;
+        let plain = text.trim();
+        Ok(match kind {
+            Kind::Number => {
+                Worth::Number(plain.parse().map_err(|_| {
+                    Mistake::new(format!("`{plain}` is not a whole number"), "write it like 10")
+                })?)
+            }
+            Kind::YesNo => Worth::YesNo(match plain {
+                "yes" | "true" | "1" => true,
+                "no" | "false" | "0" => false,
+                _ => return Err(Mistake::new(format!("`{plain}` is neither yes nor no"), "write yes or no")),
+            }),
+            _ if text.contains(char::is_control) => {
+                return Err(Mistake::new("the text is not one line", "write it on one line"));
+            }
+            _ => Worth::Text(text),
+        })
+    }
+}
+
+impl Scope for Variables<'_> {
+    fn worth(&mut self, name: &str) -> Result<Worth, Mistake> {
         let Some(at) = self.known.iter().position(|own| own.definition.name == name) else {
             let mut possible = there_are(self.known.iter().map(|own| own.definition.name.as_str()));
             if name.contains('-') {
@@ -240,40 +246,14 @@ impl<'a> Variables<'a> {
         Ok(worth)
     }
 
-    fn worked_out(&mut self, kind: Kind, value: &str) -> Result<Worth, Mistake> {
-        if kind == Kind::Cpus {
-            return Ok(Worth::Cpus(self.cpus_of(value)?));
-        }
-        let text = text::filled(value, self)?;
-        let plain = text.trim();
-        Ok(match kind {
-            Kind::Number => {
-                Worth::Number(plain.parse().map_err(|_| {
-                    Mistake::new(format!("`{plain}` is not a whole number"), "write it like 10")
-                })?)
-            }
-            Kind::YesNo => Worth::YesNo(match plain {
-                "yes" | "true" | "1" => true,
-                "no" | "false" | "0" => false,
-                _ => return Err(Mistake::new(format!("`{plain}` is neither yes nor no"), "write yes or no")),
-            }),
-            _ if text.contains(char::is_control) => {
-                return Err(Mistake::new("the text is not one line", "write it on one line"));
-            }
-            _ => Worth::Text(text),
-        })
-    }
-
-    /// That the variable `isolated` leaves no CPU for everything else, and what to do.
-    pub(super) fn nobody_left(&mut self) -> Option<(String, &'static str)> {
-        let Ok(Worth::Cpus(isolated)) = self.worth("isolated") else { return None };
-        nobody_left(&isolated, &self.machine.online().ok()?)
-    }
-
-    /// The CPUs of an expression.
-    pub(super) fn cpus_of(&mut self, text: &str) -> Result<CpuSet, Mistake> {
+    fn cpus_of(&mut self, text: &str) -> Result<CpuSet, Mistake> {
         let machine = self.machine;
-        Expression::parse(text)?.cpus(machine, self)
+        sets::cpus(text, machine, self)
+    }
+
+    fn none_left(&mut self) -> Option<(String, &'static str)> {
+        let Ok(Worth::Cpus(isolated)) = self.worth("isolated") else { return None };
+        none_left(&isolated, &self.machine.online().ok()?)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where profiles are: built in, in directories by name, or wherever a path says.
 
+use super::built_in::{BuiltIn, built_in};
 use super::document::Document;
 use super::error::{Place, ProfileError};
-use super::{BuiltIn, Listed, built_in};
 use crate::LeftOut;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -10,6 +10,17 @@ use std::path::{Path, PathBuf};
 
 /// No profile is longer.
 const LONGEST: u64 = 1 << 20;
+
+/// A profile that can be had by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it is for, as it says; or what is wrong with it.
+    pub summary: Result<String, ProfileError>,
+    /// Its file; `None`: it is built in.
+    pub path: Option<PathBuf>,
+}
 
 /// Where one is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! `${...}` in texts: a variable, or CPUs as a list. `$$` is a dollar sign.
 
 use super::error::Mistake;
-use super::expression::is_of_name;
-use super::variables::{Variables, Worth};
+use super::grammar::{WORDS, is_of_name};
+use super::value::Worth;
 use whylate_base::CpuSet;
 
 const POSSIBLE: &str =
@@ -11,6 +11,18 @@ const POSSIBLE: &str =
 /// The longest text that is made: variables that double each other would else make any length.
 const LONGEST: usize = 64 * 1024;
 
+/// What stands for names and sets in texts.
+pub(super) trait Scope {
+    /// The value of a variable.
+    fn worth(&mut self, name: &str) -> Result<Worth, Mistake>;
+
+    /// The CPUs of a set in words.
+    fn cpus_of(&mut self, text: &str) -> Result<CpuSet, Mistake>;
+
+    /// That the isolated CPUs leave none for everything else, and what to do.
+    fn none_left(&mut self) -> Option<(String, &'static str)>;
+}
+
 /// A text in pieces.
 enum Piece<'t> {
     Plain(&'t str),
@@ -18,7 +30,7 @@ enum Piece<'t> {
 }
 
 /// A text with everything filled in.
-pub(super) fn filled(text: &str, variables: &mut Variables<'_>) -> Result<String, Mistake> {
+pub(super) fn filled(text: &str, scope: &mut dyn Scope) -> Result<String, Mistake> {
     let mut filled = String::new();
     for piece in pieces(text)? {
         match piece {
@@ -29,7 +41,7 @@ pub(super) fn filled(text: &str, variables: &mut Variables<'_>) -> Result<String
                     "it may be in paths of [files] and names of [threads] only",
                 ));
             }
-            Piece::Filled(inner) => filled.push_str(&worth(inner, variables)?),
+            Piece::Filled(inner) => filled.push_str(&worth(inner, scope)?),
         }
         if filled.len() > LONGEST {
             return Err(Mistake::new("the text becomes too long", format!("{LONGEST} bytes are the most")));
@@ -39,7 +51,7 @@ pub(super) fn filled(text: &str, variables: &mut Variables<'_>) -> Result<String
 }
 
 /// A name with everything filled in: once for each CPU where it has `${each ...}`.
-pub(super) fn each(text: &str, variables: &mut Variables<'_>) -> Result<Vec<String>, Mistake> {
+pub(super) fn each(text: &str, scope: &mut dyn Scope) -> Result<Vec<String>, Mistake> {
     let mut all = vec![String::new()];
     let mut is_many = false;
     for piece in pieces(text)? {
@@ -51,12 +63,12 @@ pub(super) fn each(text: &str, variables: &mut Variables<'_>) -> Result<Vec<Stri
                 }
                 Some(set) => {
                     is_many = true;
-                    let cpus = some(set, variables)?;
+                    let cpus = some(set, scope)?;
                     let begun = all.pop().unwrap_or_default();
                     all = cpus.iter().map(|cpu| format!("{begun}{cpu}")).collect();
                 }
                 None => {
-                    let worth = worth(inner, variables)?;
+                    let worth = worth(inner, scope)?;
                     all.iter_mut().for_each(|one| one.push_str(&worth));
                 }
             },
@@ -81,29 +93,29 @@ pub(super) fn for_each(text: &str, cpus: &CpuSet) -> Vec<String> {
     all
 }
 
-fn worth(inner: &str, variables: &mut Variables<'_>) -> Result<String, Mistake> {
+fn worth(inner: &str, scope: &mut dyn Scope) -> Result<String, Mistake> {
     let name = inner.trim();
-    if !super::expression::WORDS.contains(&name)
+    if !WORDS.contains(&name)
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(is_of_name)
     {
-        return match variables.worth(name)? {
-            Worth::Cpus(_) => Ok(some(name, variables)?.to_string()),
+        return match scope.worth(name)? {
+            Worth::Cpus(_) => Ok(some(name, scope)?.to_string()),
             other => Ok(other.show()),
         };
     }
-    Ok(some(inner, variables)?.to_string())
+    Ok(some(inner, scope)?.to_string())
 }
 
 /// A list without a CPU would mean "all" to one file and an error to the next. Where that is because every CPU is to be
 /// isolated, it is said as a plan's refusal says it.
-pub(super) fn some(text: &str, variables: &mut Variables<'_>) -> Result<CpuSet, Mistake> {
-    let cpus = variables.cpus_of(text)?;
+pub(super) fn some(text: &str, scope: &mut dyn Scope) -> Result<CpuSet, Mistake> {
+    let cpus = scope.cpus_of(text)?;
     if !cpus.is_empty() {
         return Ok(cpus);
     }
     let what = format!("`{}` is no CPU at all", text.trim());
-    Err(match variables.nobody_left() {
+    Err(match scope.none_left() {
         Some((why, fix)) => Mistake::new(format!("{what}: {why}"), fix),
         None => Mistake::new(
             what,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use whylate_base::CpuSet;
 use whylate_host::{Snapshot, Tree};
-use whylate_tuning::{Aim, Pattern, Threads, Wish, Wishes, knob};
+use whylate_profiles::{Aim, Pattern, Threads, Wish, Wishes, knob};
 
 /// A machine that wishes are made on.
 #[derive(Clone)]

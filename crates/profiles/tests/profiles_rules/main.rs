@@ -7,7 +7,7 @@ use machine::{Machine, list};
 use std::collections::{BTreeMap, BTreeSet};
 use whylate_checks::{Ask, Profile, RULES, Status, Verdict};
 use whylate_host::Snapshot;
-use whylate_tuning::{Aim, Wish, Wishes, profile};
+use whylate_profiles::{Aim, Wish, Wishes, profile};
 
 fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree, Why};
-use whylate_tuning::profile::{self, ProfileError};
-use whylate_tuning::{Aim, Pattern, Wish, Wishes};
+use whylate_profiles::profile::{self, ProfileError};
+use whylate_profiles::{Aim, Pattern, Wish, Wishes};
 
 const FILES: &[(&str, &str)] = &[
     ("/sys/devices/system/cpu/present", "0-3\n"),

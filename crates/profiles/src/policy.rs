@@ -3,18 +3,19 @@
 use whylate_base::Policy;
 
 /// Which there are, for errors.
-pub(crate) const POLICIES: &str = "a policy is `fifo 1` to `fifo 99`, `rr 1` to `rr 99`, `other`, `batch`, both also with a \
+pub const POLICIES: &str = "a policy is `fifo 1` to `fifo 99`, `rr 1` to `rr 99`, `other`, `batch`, both also with a \
                                    nice value behind them, or `idle`; SCHED_DEADLINE is for the application to ask for";
 
 /// What is asked for: a policy, and its number where one was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub struct Asked {
     policy: Policy,
     number: Option<i32>,
 }
 
 impl Asked {
-    pub(crate) fn parse(value: &str) -> Option<Asked> {
+    /// A policy as a profile writes it.
+    pub fn parse(value: &str) -> Option<Asked> {
         let mut words = value.split_ascii_whitespace();
         let policy = Policy::from_name(words.next()?)?;
         let number = match words.next() {
@@ -31,9 +32,9 @@ impl Asked {
         (fits && words.next().is_none()).then_some(Asked { policy, number })
     }
 
-    /// In the words of [`Setting`](crate::Setting), for a thread with a nice value, which it keeps where none was asked
+    /// As a plan writes it, for a thread with a nice value, which it keeps where none was asked
     /// for.
-    pub(crate) fn said(self, nice: i32) -> String {
+    pub fn said(self, nice: i32) -> String {
         match self.policy {
             Policy::Idle => "idle".to_owned(),
             policy => format!("{} {}", policy.name(), self.number.unwrap_or(nice)),

@@ -44,8 +44,8 @@ impl Names for Given {
     }
 }
 
-fn cpus(text: &str, a: &CpuSet, b: &CpuSet) -> Result<CpuSet, Mistake> {
-    Expression::parse(text)?.cpus(Topology(machine()), &mut Given(a.clone(), b.clone()))
+fn of(text: &str, a: &CpuSet, b: &CpuSet) -> Result<CpuSet, Mistake> {
+    cpus(text, Topology(machine()), &mut Given(a.clone(), b.clone()))
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn sets() {
         ("0 + 1 & 1", "0-1"),
         ("(0 + 1) & 1", "1"),
     ] {
-        let found = cpus(text, &none, &none).unwrap_or_else(|wrong| panic!("{text}: {wrong:?}"));
+        let found = of(text, &none, &none).unwrap_or_else(|wrong| panic!("{text}: {wrong:?}"));
         assert_eq!(found.to_string(), expected, "{text}");
     }
 }
@@ -94,7 +94,7 @@ fn mistakes_are_named() {
     for (text, part) in [
         ("", "missing at the end"),
         ("2-", "missing at the end"),
-        ("3-2", "`3-2` is no list"),
+        ("3-2", "`3-2` is not a list"),
         ("2 3", "`3` is one too many"),
         ("all isolated", "`isolated` is one too many"),
         ("- 2", "before `-`"),
@@ -104,12 +104,12 @@ fn mistakes_are_named() {
         ("node(5)", "no NUMA node 5"),
         ("first(x of all)", "`)` is missing"),
         ("8", "no CPU 8"),
-        ("99999999999", "no list of numbers"),
+        ("99999999999", "not a list of numbers"),
         ("2|3", "`|` is no part"),
         ("all-isolated", "no all-isolated"),
         ("of", "no set of CPUs"),
     ] {
-        let wrong = cpus(text, &none, &none).expect_err(text);
+        let wrong = of(text, &none, &none).expect_err(text);
         assert!(wrong.what.contains(part), "{text}: {wrong:?}");
     }
 }
@@ -119,17 +119,14 @@ fn no_depth_is_too_much() {
     for text in
         ["(".repeat(5000), "not ".repeat(1000), "1+".repeat(1500), "1 ,".repeat(1000), "1 & ".repeat(1000)]
     {
-        assert!(Expression::parse(&text).is_err());
+        assert!(SETS.parse(&text).is_err());
     }
 }
 
 #[test]
 fn a_machine_of_which_little_is_known() {
     let host = Snapshot::read(&Tree::memory(&[("/sys/devices/system/cpu/present", "0-1\n")]));
-    let ask = |text| {
-        Expression::parse(text)
-            .and_then(|set| set.cpus(Topology(&host), &mut Given(CpuSet::new(), CpuSet::new())))
-    };
+    let ask = |text| cpus(text, Topology(&host), &mut Given(CpuSet::new(), CpuSet::new()));
     assert_eq!(ask("not 0").map(|cpus| cpus.to_string()), Ok("1".to_owned()));
     for text in ["online", "cores", "siblings(0)"] {
         assert!(ask(text).expect_err(text).what.contains("/sys/devices/system/cpu/online"), "{text}");
@@ -161,9 +158,9 @@ proptest! {
             ("a - siblings(a)", "none"),
             ("siblings(a + b)", "siblings(a) + siblings(b)"),
         ] {
-            prop_assert_eq!(cpus(one, &a, &b), cpus(other, &a, &b), "{} = {}", one, other);
+            prop_assert_eq!(of(one, &a, &b), of(other, &a, &b), "{} = {}", one, other);
         }
-        let (united, common) = (cpus("a + b", &a, &b).expect("a set"), cpus("a & b", &a, &b).expect("a set"));
+        let (united, common) = (of("a + b", &a, &b).expect("a set"), of("a & b", &a, &b).expect("a set"));
         prop_assert_eq!(united.len() + common.len(), a.len() + b.len());
     }
 
@@ -171,12 +168,12 @@ proptest! {
     #[test]
     fn lists_mean_themselves(a in sets_of_cpus()) {
         prop_assume!(!a.is_empty());
-        prop_assert_eq!(cpus(&a.to_string(), &a, &a), Ok(a));
+        prop_assert_eq!(of(&a.to_string(), &a, &a), Ok(a));
     }
 
     #[test]
     fn no_text_is_too_much(text in "\\PC{0,200}") {
-        let _ = Expression::parse(&text);
+        let _ = SETS.parse(&text);
     }
 
     #[test]
@@ -187,6 +184,6 @@ proptest! {
         0..80,
     )) {
         let none = CpuSet::new();
-        let _ = cpus(&words.join(" "), &none, &none);
+        let _ = of(&words.join(" "), &none, &none);
     }
 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use whylate_host::{Snapshot, Tree, Why};
-use whylate_tuning::tuned::{self, TunedError};
-use whylate_tuning::{Aim, Pattern, Wish, Wishes};
+use whylate_profiles::tuned::{self, TunedError};
+use whylate_profiles::{Aim, Pattern, Wish, Wishes};
 
 const CPU: &str = "/sys/devices/system/cpu";
 

@@ -1,8 +1,9 @@
 //! The sections of a profile: each entry with its aim and its value, in which `${...}` still stands.
 
-use super::document::{SAID, Said, unknown};
 use super::error::{Place, ProfileError};
+use super::keys::unknown;
 use super::node::{Kind, Node};
+use super::said::{SAID, Said};
 use crate::{Aim, Pattern, Threads};
 
 /// One entry.

@@ -1,0 +1,19 @@
+//! Profiles: what tuning asks of a machine.
+//!
+//! ```text
+//! profile.rs  whylate's profiles (TOML), built in and in files ─┐
+//! tuned.rs    TuneD's profiles, read as they are ───────────────┴─> Wishes (desired.rs)
+//! ```
+//!
+//! What a profile asks for has patterns (all threads called `ktimers/*`); a plan expands them for one machine.
+
+mod cpus;
+mod desired;
+pub mod knob;
+pub mod policy;
+pub mod profile;
+pub mod sysctl;
+pub mod tuned;
+
+pub use cpus::none_left;
+pub use desired::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};
