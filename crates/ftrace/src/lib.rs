@@ -6,8 +6,13 @@
 //! format files ─────> format ─────────┘ records   by event id
 //! ```
 //!
-//! A damaged file is read as far as it goes: what could not be read is listed as
-//! [`Damage`](whylate_events::Damage), never a panic and never silence.
+//! A damaged file is read as far as possible: what could not be read is listed as [`Damage`](events::Damage).
+//! A parser never panics.
+//!
+//! The features `zstd` (the C library, default) and `ruzstd` (pure Rust) choose the Zstandard decoder. The typed events
+//! are those of `whylate-events`, offered here as [`events`].
+
+pub use whylate_events as events;
 
 pub mod bytes;
 pub mod dat;

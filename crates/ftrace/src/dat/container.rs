@@ -205,17 +205,6 @@ impl Container {
     }
 }
 
-/// The clock in use of `trace_clock`'s text (`local [global] counter`); a text without
-/// brackets is the clock itself.
-pub(super) fn clock_in_use(text: &str) -> Option<String> {
-    let text = text.trim_matches(['\0', '\n', ' ']);
-    let clock = match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
-        Some((clock, _)) => clock,
-        None => text,
-    };
-    (!clock.is_empty() && !clock.contains(' ')).then(|| clock.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,13 +226,5 @@ mod tests {
         assert_eq!((container.damage[0].offset, container.damage[0].unread), (Some(7), Some(2 * 8192)));
         let mut container = Container::new(6, Endian::Little, 8);
         assert_eq!((0..5000).filter(|_| container.add_buffer(buffer(1, 0), 0)).count(), MOST_BUFFERS);
-    }
-
-    #[test]
-    fn the_clock_is_the_one_in_brackets() {
-        assert_eq!(clock_in_use("local [global] mono\n\0").as_deref(), Some("global"));
-        assert_eq!(clock_in_use("perf").as_deref(), Some("perf"));
-        assert_eq!(clock_in_use("local global"), None);
-        assert_eq!(clock_in_use("\0"), None);
     }
 }

@@ -29,6 +29,7 @@ mod latency_text;
 mod lost_index;
 mod merger;
 mod options;
+mod page_formats;
 mod raw;
 mod raw_dump;
 mod read_ahead;
@@ -39,16 +40,29 @@ mod time;
 mod tracing_data;
 mod v6;
 mod v7;
+#[cfg(feature = "zstd")]
+mod zstd_c;
+#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+mod zstd_rust;
 
-pub use buffer::{Buffer, CpuData};
+pub use buffer::{Buffer, CpuData, RawBuffer};
 pub use compress::Compression;
 pub use cpu_events::CpuEvents;
 pub use error::DatError;
 pub use events::TraceEvents;
 pub use file::TraceFile;
 pub use latency_text::LatencyText;
+pub use page_formats::PageFormats;
 pub use raw::{LostAtEnd, RawEvent, RawEvents};
-pub use raw_dump::{RawBuffer, RawDump};
+pub use raw_dump::RawDump;
 pub use read_at::ReadAt;
 pub use session::{Guest, Session};
 pub use tracing_data::TracingData;
+
+#[cfg(feature = "zstd")]
+use zstd_c as zstd_codec;
+#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+use zstd_rust as zstd_codec;
+
+#[cfg(not(any(feature = "zstd", feature = "ruzstd")))]
+compile_error!("whylate-ftrace needs one of the features `zstd` and `ruzstd`");

@@ -1,8 +1,8 @@
 //! Ring-buffer pages that were copied out of tracefs (`per_cpu/cpuN/trace_pipe_raw`) with the files
 //! that describe them, read as a trace.dat's are.
 
-use super::buffer::{Buffer, CpuData};
-use super::container::{Container, Kallsyms, clock_in_use};
+use super::buffer::{Buffer, RawBuffer};
+use super::container::{Container, Kallsyms};
 use super::describe::describe;
 use super::extent::clip;
 use super::file::TraceFile;
@@ -32,16 +32,6 @@ pub struct RawDump {
     pub damage: Vec<Damage>,
 }
 
-/// One ring buffer of a copy of tracefs.
-pub struct RawBuffer {
-    /// The instance's name; empty for the top buffer.
-    pub name: String,
-    /// The text of its `trace_clock`; empty where it was not copied.
-    pub clock: String,
-    /// Where each CPU's pages are.
-    pub cpus: Vec<CpuData>,
-}
-
 /// The largest sub-buffer a kernel can be set to hold (`buffer_subbuf_size_kb`), with room.
 const LARGEST_PAGE: usize = 64 << 20;
 /// A sub-buffer's size where no `header_page` tells: a page of most machines.
@@ -63,14 +53,7 @@ impl TraceFile {
             }
             None => USUAL_PAGE,
         };
-        let buffer = |raw: RawBuffer| Buffer {
-            name: raw.name,
-            clock: clock_in_use(&raw.clock),
-            page_size,
-            compressed: false,
-            cpus: raw.cpus,
-        };
-        container.buffers = dump.buffers.into_iter().map(buffer).collect();
+        container.buffers = dump.buffers.into_iter().map(|raw| Buffer::of_raw(raw, page_size)).collect();
         clip(&mut container, source.size());
         let formats = Arc::new(dump.formats);
         let decoders = Arc::new(Decoders::new(&formats, container.endian));

@@ -1,9 +1,9 @@
 //! The container of version 6: one header block after the other, then the pages
 //! (`trace-cmd.dat.v6(5)`).
 
-use super::buffer::{Buffer, CpuData, MOST_CPUS};
+use super::buffer::{Buffer, CpuData, MOST_CPUS, clock_in_use};
 use super::compress::Compression;
-use super::container::{Container, Kallsyms, clock_in_use};
+use super::container::{Container, Kallsyms};
 use super::error::Trouble;
 use super::input::Input;
 use super::latency_text::TextAt;

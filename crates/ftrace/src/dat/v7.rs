@@ -7,9 +7,9 @@
 //! option  = id u16 | size u32 | data      the last, DONE, points to the next options section
 //! ```
 
-use super::buffer::{Buffer, CpuData, MOST_CPUS};
+use super::buffer::{Buffer, CpuData, MOST_CPUS, clock_in_use};
 use super::compress::{Compression, LARGEST_SECTION, Unpacker};
-use super::container::{Container, Kallsyms, clock_in_use};
+use super::container::{Container, Kallsyms};
 use super::error::Trouble;
 use super::input::Input;
 use super::latency_text::TextAt;

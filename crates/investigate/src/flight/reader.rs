@@ -1,31 +1,37 @@
-//! Reads captures: their pages become a trace.dat in memory, and that the ledger's events.
+//! Reads captures: events straight from their pages, and a trace.dat where one is kept.
 
 use super::facts;
 use super::window::Capture;
-use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::Cursor;
+use std::io::{self, Cursor};
+use std::sync::Arc;
 use whylate_base::{Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, TraceInfo};
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, Pages, write};
-use whylate_ftrace::dat::{DatError, TraceFile};
+use whylate_ftrace::dat::{CpuData, PageFormats, RawBuffer, TraceFile};
 use whylate_ledger::{Cause, Explanation, Judge, Options, Select};
 
 /// Why a capture could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Its pages do not fit the kernel's description of them.
+    /// A page has another size than the kernel describes.
+    #[error("a page has {found} bytes instead of {expected}")]
+    PageSize {
+        /// What the page has.
+        found: usize,
+        /// What the kernel describes.
+        expected: usize,
+    },
+    /// The pages could not be written as a trace.dat.
     #[error("the pages do not make a trace")]
-    Write(#[from] std::io::Error),
-    /// The trace was not understood.
-    #[error(transparent)]
-    Dat(#[from] DatError),
+    Write(#[from] io::Error),
 }
 
 /// All that is needed to read the captures of one recorder.
 #[derive(Clone, Debug)]
 pub struct Reader {
     description: Description,
+    formats: Arc<PageFormats>,
     clock: String,
     facts: Vec<Fact>,
 }
@@ -35,7 +41,8 @@ const WORST: usize = 1_000;
 
 impl Reader {
     pub(super) fn new(description: Description, clock: String, facts: Vec<Fact>) -> Self {
-        Reader { description, clock, facts }
+        let formats = Arc::new(PageFormats::parse(&description));
+        Reader { description, formats, clock, facts }
     }
 
     /// Explains what the capture shows of these threads: their worst activations in it.
@@ -43,20 +50,8 @@ impl Reader {
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn explain(&self, capture: &Capture, threads: &[Tid]) -> Result<Explanation, ReadError> {
-        let file = self.open(capture)?;
-        let source = WithFacts::new(file.events(whylate_ledger::WANTED), &self.facts, capture.begins());
-        let options = Options {
-            tasks: threads.iter().copied().map(Select::Tid).collect(),
-            deadline: None,
-            worst: WORST,
-            judge: Judge::Latency,
-        };
-        let mut explanation = whylate_ledger::explain(source, &options);
-        if explanation.trace.lost_events == 0 {
-            // The kernel lost nothing: the gaps are those between the windows.
-            explanation.findings.retain(|finding| finding.code != Cause::TraceLoss.code());
-        }
-        Ok(explanation)
+        let events = self.open(capture)?.events(whylate_ledger::WANTED);
+        Ok(explain(WithFacts::new(events, &self.facts, capture.begins()), threads))
     }
 
     /// The capture as an opened trace, without the facts.
@@ -64,7 +59,9 @@ impl Reader {
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn open(&self, capture: &Capture) -> Result<TraceFile, ReadError> {
-        Ok(TraceFile::from_bytes(self.image(capture, &[])?)?)
+        let Joined { bytes, cpus } = self.join(capture)?;
+        let buffer = RawBuffer { name: String::new(), clock: self.clock.clone(), cpus };
+        Ok(self.formats.open(Arc::new(bytes), vec![buffer]))
     }
 
     /// The capture as a trace.dat that stands alone: the facts are in a buffer of their own.
@@ -72,48 +69,73 @@ impl Reader {
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn file(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
+        let Joined { bytes, cpus } = self.join(capture)?;
         let marks = facts::pages(&self.facts, &self.description, capture.begins())?;
-        self.image(capture, &marks)
-    }
-
-    /// The capture as a trace.dat, with pages of marks beside it.
-    fn image(&self, capture: &Capture, marks: &[u8]) -> Result<Vec<u8>, ReadError> {
-        let parts: Vec<(_, Vec<Cow<'_, [u8]>>)> = capture
-            .cpus
-            .iter()
-            .map(|part| {
-                let mut pages: Vec<_> = part.pages().iter().map(|page| Cow::Borrowed(page.bytes())).collect();
-                if let Some(first) = pages.first_mut() {
-                    set_lost(first.to_mut(), false);
-                }
-                for (page, pair) in pages.iter_mut().skip(1).zip(part.pages().windows(2)) {
-                    if let [earlier, later] = pair
-                        && !later.follows(earlier)
-                    {
-                        set_lost(page.to_mut(), true);
-                    }
-                }
-                (part.cpu, pages)
-            })
-            .collect();
-        let cpus = parts
-            .iter()
-            .map(|(cpu, pages)| CpuPages {
-                cpu: *cpu,
-                pages: Pages::Memory(pages.iter().map(AsRef::as_ref).collect()),
-                stats: "",
-            })
-            .collect();
-        let mut image = Cursor::new(Vec::new());
-        let mut buffers = vec![Buffer { name: "", clock: &self.clock, cpus }];
-        if let Some(first) = capture.cpus.first().filter(|_| !marks.is_empty()) {
-            let pages = Pages::Memory(marks.chunks(self.description.page_size.max(1)).collect());
-            let cpus = vec![CpuPages { cpu: first.cpu, pages, stats: "" }];
+        let page_size = self.description.page_size.max(1);
+        let memory = |bytes| Pages::Memory(<[u8]>::chunks(bytes, page_size).collect());
+        let part = |data: &CpuData| {
+            let (start, size) = (data.offset as usize, data.size as usize);
+            let pages = bytes.get(start..start + size).unwrap_or_default();
+            CpuPages { cpu: data.cpu, pages: memory(pages), stats: "" }
+        };
+        let mut buffers =
+            vec![Buffer { name: "", clock: &self.clock, cpus: cpus.iter().map(part).collect() }];
+        if let Some(first) = cpus.first().filter(|_| !marks.is_empty()) {
+            let cpus = vec![CpuPages { cpu: first.cpu, pages: memory(&marks), stats: "" }];
             buffers.push(Buffer { name: "facts", clock: &self.clock, cpus });
         }
+        let mut image = Cursor::new(Vec::new());
         write(&mut image, &self.description, &buffers)?;
         Ok(image.into_inner())
     }
+
+    /// Copies the pages of a capture one after the other, with a loss wherever pages are missing between two windows.
+    fn join(&self, capture: &Capture) -> Result<Joined, ReadError> {
+        let expected = self.description.page_size;
+        let (mut bytes, mut cpus) = (Vec::new(), Vec::with_capacity(capture.cpus.len()));
+        for part in &capture.cpus {
+            let offset = bytes.len();
+            let mut earlier = None;
+            for page in part.pages() {
+                let found = page.bytes().len();
+                if found != expected {
+                    return Err(ReadError::PageSize { found, expected });
+                }
+                let at = bytes.len();
+                bytes.extend_from_slice(page.bytes());
+                match earlier.replace(page) {
+                    None => set_lost(&mut bytes[at..], false),
+                    Some(earlier) if !page.follows(earlier) => set_lost(&mut bytes[at..], true),
+                    Some(_) => {}
+                }
+            }
+            let size = (bytes.len() - offset) as u64;
+            cpus.push(CpuData { cpu: part.cpu, offset: offset as u64, size });
+        }
+        Ok(Joined { bytes, cpus })
+    }
+}
+
+/// The pages of a capture in one piece, and where those of each CPU are.
+struct Joined {
+    bytes: Vec<u8>,
+    cpus: Vec<CpuData>,
+}
+
+/// Explains the worst activations of these threads.
+fn explain(source: impl EventSource, threads: &[Tid]) -> Explanation {
+    let options = Options {
+        tasks: threads.iter().copied().map(Select::Tid).collect(),
+        deadline: None,
+        worst: WORST,
+        judge: Judge::Latency,
+    };
+    let mut explanation = whylate_ledger::explain(source, &options);
+    if explanation.trace.lost_events == 0 {
+        // The kernel lost nothing: the gaps are those between the windows.
+        explanation.findings.retain(|finding| finding.code != Cause::TraceLoss.code());
+    }
+    explanation
 }
 
 /// Sets or takes away the flags by which a page says that events before it were lost. Of a
@@ -169,7 +191,142 @@ impl<S: EventSource> EventSource for WithFacts<S> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::Window;
     use super::*;
+    use whylate_base::{Comm, Cpu, Priority};
+    use whylate_events::{KindSet, Switch, TaskState, Wake};
+    use whylate_ftrace::encode::{Encoder, HEADER_EVENT, PageWriter, header_page};
+
+    const PAGE: usize = 4096;
+    const THREAD: Tid = Tid(100);
+    const HOG: Tid = Tid(7);
+
+    fn event(at: i64, cpu: u32, current: Tid, kind: EventKind) -> Event {
+        Event { ts: Ns(at), cpu: Cpu(cpu), context: Context { tid: current, ..Context::default() }, kind }
+    }
+
+    fn switch(at: i64, cpu: u32, prev: Tid, next: Tid) -> Event {
+        let named = |tid: Tid| Comm::from(if tid == THREAD { "probe" } else { "hog" });
+        let prio = |tid: Tid| match tid {
+            THREAD => Priority::realtime(80),
+            HOG => Priority::realtime(94),
+            _ => Priority::DEFAULT,
+        };
+        let switch = Switch {
+            prev_comm: named(prev),
+            prev_tid: prev,
+            prev_prio: prio(prev),
+            prev_state: if prev == Tid::IDLE { TaskState::Runnable } else { TaskState::Interruptible },
+            next_comm: named(next),
+            next_tid: next,
+            next_prio: prio(next),
+        };
+        event(at, cpu, prev, EventKind::Switch(switch))
+    }
+
+    /// The probe wakes each millisecond on CPU 0; each tenth time the hog runs there before it.
+    fn events() -> Vec<Event> {
+        let mut events = vec![switch(500_000, 0, THREAD, Tid::IDLE)];
+        for (nth, due) in (1..).zip((1..=200).map(|ms| ms * 1_000_000)) {
+            let late = nth % 10 == 0;
+            let wake = Wake {
+                comm: Comm::from("probe"),
+                tid: THREAD,
+                prio: Priority::realtime(80),
+                target_cpu: Cpu(0),
+            };
+            let current = if late { HOG } else { Tid::IDLE };
+            if late {
+                events.push(switch(due - 10_000, 0, Tid::IDLE, HOG));
+            }
+            events.push(event(due, 0, current, EventKind::Waking(wake)));
+            events.push(event(due + 1_000, 0, current, EventKind::Wakeup { wake, new: false }));
+            let running = if late { due + 150_000 } else { due + 5_000 };
+            events.push(switch(running, 0, current, THREAD));
+            events.push(switch(running + 20_000, 0, THREAD, Tid::IDLE));
+            events.push(event(running + 30_000, 1, Tid::IDLE, EventKind::CpuIdle { state: Some(1) }));
+        }
+        events
+    }
+
+    /// A reader of the events' formats, and their pages by CPU.
+    fn recorded() -> (Reader, Vec<Vec<u8>>) {
+        let mut encoder = Encoder::new(Some("6.12.0"), true);
+        let mut pages: Vec<_> = (0..2).map(|_| PageWriter::new(Vec::new(), PAGE)).collect();
+        let mut record = Vec::new();
+        for event in events() {
+            assert!(encoder.record(&event, &mut record));
+            pages[event.cpu.0 as usize].push(event.ts.0 as u64, &record).expect("written");
+        }
+        let (ftrace_formats, event_formats) = encoder.formats(KindSet::ALL);
+        let description = Description {
+            page_size: PAGE,
+            header_page: header_page(PAGE),
+            header_event: HEADER_EVENT.to_owned(),
+            ftrace_formats,
+            event_formats,
+            thread_names: format!("{THREAD} probe\n{HOG} hog\n"),
+            clock: "local [mono]".to_owned(),
+            uname: "Linux host 6.12.0 x86_64".to_owned(),
+            cpus: 2,
+            ..Description::default()
+        };
+        let facts = vec![Fact::RtRuntimeUs(-1), Fact::PreemptRt(true)];
+        let pages = pages.into_iter().map(|pages| pages.finish().expect("written").0).collect();
+        (Reader::new(description, "mono".to_owned(), facts), pages)
+    }
+
+    /// The capture of a span, out of pages that a recorder has read.
+    fn captured(pages: &[Vec<u8>], from: i64, to: i64) -> Capture {
+        let cover = |(cpu, pages): (u32, &Vec<u8>)| {
+            let mut window = Window::new(1 << 20);
+            pages.chunks(PAGE).for_each(|page| window.push_bytes(page));
+            window.cover(Cpu(cpu), Ns(from), Ns(to))
+        };
+        Capture { from: Ns(from), to: Ns(to), cpus: (0..).zip(pages).map(cover).collect() }
+    }
+
+    #[test]
+    fn pages_are_explained_as_the_file_made_of_them() {
+        let (reader, pages) = recorded();
+        let one = captured(&pages, 9_000_000, 12_000_000);
+        let mut with_a_hole = one.clone();
+        with_a_hole.extend(&captured(&pages, 150_000_000, 161_000_000));
+        for (capture, late) in [(one, 1), (with_a_hole, 2), (captured(&pages, 0, i64::MAX), 20)] {
+            let direct = reader.explain(&capture, &[THREAD]).expect("an explanation");
+            let file = TraceFile::from_bytes(reader.file(&capture).expect("a file")).expect("a trace.dat");
+            let through_file = explain(file.events(whylate_ledger::WANTED), &[THREAD]);
+            let shown = |explanation: &Explanation| {
+                (format!("{:#?}", explanation.activations), format!("{:#?}", explanation.findings))
+            };
+            assert_eq!(shown(&direct), shown(&through_file));
+            let by_hog = |activation: &&whylate_ledger::Activation| {
+                activation.verdict.cause == Cause::HigherPriorityTask
+            };
+            assert!(direct.activations.iter().filter(by_hog).count() >= late, "{:#?}", direct.activations);
+        }
+    }
+
+    #[test]
+    fn a_hole_between_two_windows_is_a_loss() {
+        let (reader, pages) = recorded();
+        let mut capture = captured(&pages, 9_000_000, 12_000_000);
+        capture.extend(&captured(&pages, 150_000_000, 161_000_000));
+        let events: Vec<Event> = reader.open(&capture).expect("a trace").events(KindSet::ALL).collect();
+        let lost = events.iter().filter(|event| matches!(event.kind, EventKind::Lost { .. })).count();
+        assert_eq!(lost, 1, "one of CPU 0; CPU 1 has a single page");
+    }
+
+    #[test]
+    fn a_page_of_another_size_is_refused() {
+        let (reader, pages) = recorded();
+        let mut window = Window::new(1 << 20);
+        window.push_bytes(&pages[0][..100]);
+        let cpus = vec![window.cover(Cpu(0), Ns::ZERO, Ns::MAX)];
+        let capture = Capture { from: Ns::ZERO, to: Ns::MAX, cpus };
+        let error = reader.explain(&capture, &[THREAD]).expect_err("refused");
+        assert_eq!(error.to_string(), "a page has 100 bytes instead of 4096");
+    }
 
     #[test]
     fn only_the_flags_of_a_page_are_changed() {

@@ -1,5 +1,6 @@
 //! The file's frame: its first bytes, sections that follow each other to the end, and the index.
 
+use crate::dat::zstd_codec;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// A section's number, its description for people, and its data.
@@ -18,10 +19,6 @@ const SECTION_HEADER: u64 = 16;
 const STRINGS_NAME: &str = "strings";
 /// What trace-cmd calls a section of pages as well.
 const PAGES_NAME: &str = "buffer flyrecord";
-/// 1 compresses symbols, by far the largest section, 5 times in milliseconds; higher levels
-/// gain little.
-const ZSTD_LEVEL: i32 = 1;
-
 /// The file as far as it is written.
 pub(super) struct Out<W> {
     inner: W,
@@ -50,8 +47,9 @@ impl<W: Write + Seek> Out<W> {
         head.push(u8::from(cfg!(target_endian = "big")));
         head.push(size_of::<usize>() as u8);
         head.extend(page_size.to_ne_bytes());
-        head.extend(b"zstd\0");
-        head.extend(zstd::zstd_safe::version_string().as_bytes());
+        head.extend(zstd_codec::NAME.as_bytes());
+        head.push(0);
+        head.extend(zstd_codec::version().as_bytes());
         head.push(0);
         out.options_offset = head.len() as u64;
         head.extend(0u64.to_ne_bytes());
@@ -81,7 +79,7 @@ impl<W: Write + Seek> Out<W> {
 
     /// Writes a compressed section and returns where it starts.
     pub(super) fn section(&mut self, section: &Section) -> io::Result<u64> {
-        let compressed = zstd::bulk::compress(&section.data, ZSTD_LEVEL)?;
+        let compressed = zstd_codec::pack(&section.data)?;
         let too_long =
             |_| io::Error::new(io::ErrorKind::InvalidInput, format!("section {} is too long", section.name));
         let sizes = [compressed.len(), section.data.len()].map(u32::try_from);
