@@ -1,7 +1,6 @@
 //! Measurements on this machine: structure and honesty, never microseconds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use whylate_base::{CpuSet, Ns, Tid};
 use whylate_investigate::measure::{
     MeasureError, MeasureOptions, MeasureReport, NotExplained, SpikeKind, TraceState, measure,
@@ -14,15 +13,23 @@ fn run(options: &MeasureOptions) -> MeasureReport {
     measure(options, &AtomicBool::new(false), &mut |_| {}).expect("measure")
 }
 
+/// Samples of each CPU. Not a duration: a busy machine may take none within any.
+const SAMPLES: u64 = 200;
+
 fn briefly() -> MeasureOptions {
-    MeasureOptions { duration: Some(Ns::from_ms(300)), buffer_kib: Some(8192), ..MeasureOptions::default() }
+    with(Probe::default())
+}
+
+fn with(probe: Probe) -> MeasureOptions {
+    let probe = Probe { loops: Some(SAMPLES), ..probe };
+    MeasureOptions { probe, buffer_kib: Some(8192), ..MeasureOptions::default() }
 }
 
 #[test]
 fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
     let report = run(&briefly());
     assert!(!report.cpus.is_empty());
-    assert!(report.elapsed >= Ns::from_ms(300));
+    assert!(report.cpus.iter().all(|cpu| cpu.histogram.count() == SAMPLES));
     let worst = report.cpus.iter().filter_map(|cpu| cpu.histogram.max()).max();
     assert_eq!(report.spikes.first().map(|spike| spike.latency()), worst);
     assert!(report.spikes.len() >= 5, "five worst");
@@ -62,7 +69,7 @@ fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
 #[test]
 fn every_wake_up_over_the_threshold_is_counted() {
     let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..Probe::default() };
-    let report = run(&MeasureOptions { probe, ..briefly() });
+    let report = run(&with(probe));
     let late = |cpu: &whylate_probes::CpuResult| cpu.histogram.count() - cpu.unreported_spikes;
     let count: u64 = report.cpus.iter().map(late).sum();
     let on_time: u64 = report
@@ -89,15 +96,13 @@ fn without_a_trace_nothing_is_explained_and_all_is_measured() {
 #[test]
 fn the_stop_flag_ends_it_with_a_valid_report() {
     let stop = AtomicBool::new(false);
-    let options = MeasureOptions { duration: None, trace: false, ..briefly() };
-    let report = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(100));
-            stop.store(true, Ordering::Relaxed);
-        });
-        measure(&options, &stop, &mut |_| {})
+    let options = MeasureOptions { trace: false, ..MeasureOptions::default() };
+    let report = measure(&options, &stop, &mut |progress| {
+        let measured = progress.cpus.iter().all(|cpu| cpu.histogram.count() > 0);
+        stop.store(measured, Ordering::Relaxed);
     });
-    assert!(report.expect("measure").cpus.iter().all(|cpu| cpu.histogram.count() > 0));
+    let report = report.expect("measure");
+    assert!(report.is_complete && report.cpus.iter().all(|cpu| cpu.histogram.count() > 0));
 }
 
 #[test]
@@ -106,7 +111,7 @@ fn the_measurement_leaves_the_thread_where_it_was() {
         let before = whylate_sys::getaffinity(Tid(0)).expect("affinity");
         let cpus: CpuSet = before.iter().take(1).collect();
         let probe = Probe { cpus: Some(cpus.clone()), ..Probe::default() };
-        let report = run(&MeasureOptions { probe, trace: false, ..briefly() });
+        let report = run(&MeasureOptions { trace: false, ..with(probe) });
         assert_eq!(report.cpus.iter().map(|cpu| cpu.cpu).collect::<CpuSet>(), cpus);
         assert_eq!(whylate_sys::getaffinity(Tid(0)).expect("affinity"), before);
     })
@@ -122,6 +127,6 @@ fn what_was_refused_is_in_the_report_and_wrong_values_are_errors() {
     assert!(!report.observer.is_empty());
 
     let probe = Probe { interval: Ns::ZERO, ..Probe::default() };
-    let error = measure(&MeasureOptions { probe, ..briefly() }, &AtomicBool::new(false), &mut |_| {});
+    let error = measure(&with(probe), &AtomicBool::new(false), &mut |_| {});
     assert!(matches!(error, Err(MeasureError::Probe(ProbeError::Interval(Ns::ZERO)))));
 }

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
-use whylate_probes::{Counts, CpuUnusable, Ipc, Kind, Lacking, Probe, ProbeError, ProbeResult, Timer, Waker};
+use whylate_probes::{
+    Counts, CpuResult, CpuUnusable, Ipc, Kind, Lacking, Probe, ProbeError, ProbeResult, Running, Timer, Waker,
+};
 use whylate_testing::{Need, skip};
 
 fn allowed() -> CpuSet {
@@ -13,10 +15,30 @@ fn on_one(kind: Kind) -> Probe {
     Probe { cpus: Some(allowed().iter().take(1).collect()), ..Probe::new(kind) }
 }
 
-fn measured(probe: &Probe, ms: u64) -> ProbeResult {
-    let running = probe.start().unwrap_or_else(|error| panic!("{}: {error}", probe.kind));
-    std::thread::sleep(Duration::from_millis(ms));
-    running.stop().expect("stop")
+/// Measures until each thread has taken this many samples, however long a busy machine needs for them.
+fn measured(probe: &Probe, samples: u64) -> ProbeResult {
+    let probe = Probe { loops: Some(samples), ..probe.clone() };
+    completed(probe.start().unwrap_or_else(|error| panic!("{}: {error}", probe.kind)))
+}
+
+fn completed(mut running: Running) -> ProbeResult {
+    let mut spikes = Vec::new();
+    await_condition(|| {
+        spikes.extend(running.spikes());
+        running.is_over()
+    });
+    let mut result = running.stop().expect("stop");
+    spikes.append(&mut result.spikes);
+    ProbeResult { spikes, ..result }
+}
+
+/// Waits for a condition. The bound is for a test that hangs, not for a busy machine.
+fn await_condition(mut condition: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(120);
+    while !condition() {
+        assert!(Instant::now() < until, "not reached in 120 s");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 fn samples(result: &ProbeResult) -> u64 {
@@ -29,7 +51,7 @@ fn every_timer_keeps_its_rhythm() {
         let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..on_one(Kind::Timer(timer)) };
         let result = measured(&probe, 100);
         let cpu = &result.cpus[0];
-        assert!(samples(&result) > 0, "{timer:?}");
+        assert_eq!(samples(&result), 100, "{timer:?}");
         assert!(
             (samples(&result) + cpu.missed) as i64 <= result.elapsed.0 / probe.interval.0 + 1,
             "{timer:?}"
@@ -46,7 +68,8 @@ fn every_timer_keeps_its_rhythm() {
 fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
     for by in Ipc::ALL {
         for waker in [Waker::SameCpu, Waker::On(allowed().iter().last().expect("a CPU"))] {
-            let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..on_one(Kind::Ipc { by, waker }) };
+            let own = on_one(Kind::Ipc { by, waker });
+            let probe = Probe { threshold: Some(Ns(1)), worst: 0, loops: Some(60), ..own };
             let running = match probe.start() {
                 Ok(running) => running,
                 Err(ProbeError::Sys(error)) if by == Ipc::Mq => {
@@ -55,9 +78,8 @@ fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
                 }
                 Err(error) => panic!("{by:?}: {error}"),
             };
-            std::thread::sleep(Duration::from_millis(60));
-            let result = running.stop().expect("stop");
-            assert!(samples(&result) > 0, "{by:?} {waker:?}");
+            let result = completed(running);
+            assert_eq!(samples(&result), 60, "{by:?} {waker:?}");
             let cpu = &result.cpus[0];
             assert_eq!(cpu.stuck_since, None, "{by:?} {waker:?}");
             assert!((samples(&result) + cpu.missed) as i64 <= result.elapsed.0 / probe.interval.0 + 2);
@@ -72,12 +94,9 @@ fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
 #[test]
 fn a_spinning_thread_sees_its_gaps() {
     let gap = Ns(500);
-    let probe = Probe { worst: 3, ..on_one(Kind::Busy { gap, duty: Some(50) }) };
+    let probe = Probe { worst: 3, loops: Some(100), ..on_one(Kind::Busy { gap, duty: Some(50) }) };
     let result = match probe.start() {
-        Ok(running) => {
-            std::thread::sleep(Duration::from_millis(300));
-            running.stop().expect("stop")
-        }
+        Ok(running) => completed(running),
         Err(ProbeError::Gap { reading, enough, .. }) => {
             assert!(reading < enough && enough > gap);
             return skip(Need::Machine, "the clock is slow to read");
@@ -86,7 +105,7 @@ fn a_spinning_thread_sees_its_gaps() {
     };
     let cpu = &result.cpus[0];
     // The tick alone makes some, even on a CPU that has nothing else to do.
-    assert!(samples(&result) > 0);
+    assert_eq!(samples(&result), 100);
     assert!(cpu.histogram.min().is_some_and(|min| min >= gap));
     assert_eq!(cpu.sched.policy, Policy::Other);
     let Counts::Busy { watched } = cpu.counts else { panic!("{:?}", cpu.counts) };
@@ -112,9 +131,9 @@ fn the_whole_machine_is_not_taken() {
 fn deadline_threads_keep_their_periods_or_say_why_not() {
     let kind = Kind::Deadline { runtime: Ns::from_us(200), deadline: Some(Ns::from_ms(2)) };
     let probe = Probe { interval: Ns::from_ms(4), ..Probe::new(kind) };
-    let result = measured(&probe, 100);
+    let result = measured(&probe, 25);
     let [cpu] = &result.cpus[..] else { panic!("one thread, unless more are wanted") };
-    assert!(samples(&result) > 0 && !cpu.bound);
+    assert!(samples(&result) == 25 && !cpu.bound);
     assert!(result.spikes.iter().all(|spike| allowed().contains(spike.cpu)));
     let Counts::Deadline { overruns } = cpu.counts else { panic!("{:?}", cpu.counts) };
     assert!(overruns <= samples(&result));
@@ -125,7 +144,17 @@ fn deadline_threads_keep_their_periods_or_say_why_not() {
 #[test]
 fn a_window_that_was_disturbed_is_no_sample() {
     let probe = on_one(Kind::Hwlat { width: Ns::from_us(200) });
-    let result = measured(&probe, 500);
+    let mut running = probe.start().expect("start");
+    // On a busy machine every window may be disturbed: then no number of samples would end it.
+    let windows = |cpu: &CpuResult| match cpu.counts {
+        Counts::Hwlat { disturbed, .. } => cpu.histogram.count() + disturbed,
+        _ => 0,
+    };
+    await_condition(|| {
+        running.spikes();
+        running.snapshot().iter().all(|cpu| windows(cpu) >= 30)
+    });
+    let result = running.stop().expect("stop");
     let cpu = &result.cpus[0];
     let Counts::Hwlat { watched, disturbed, .. } = cpu.counts else { panic!("{:?}", cpu.counts) };
     assert!(samples(&result) + disturbed > 0);
@@ -136,13 +165,7 @@ fn a_window_that_was_disturbed_is_no_sample() {
 #[test]
 fn a_threads_loops_end_its_part() {
     for kind in [Kind::Timer(Timer::Nanosleep), Kind::Ipc { by: Ipc::Futex, waker: Waker::SameCpu }] {
-        let running = Probe { loops: Some(7), ..on_one(kind) }.start().expect("start");
-        let until = Instant::now() + Duration::from_secs(20);
-        while !running.is_over() {
-            assert!(Instant::now() < until, "{kind}: not over in 20 s");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        let result = running.stop().expect("stop");
+        let result = measured(&on_one(kind), 7);
         assert_eq!((samples(&result), result.cpus[0].stuck_since), (7, None), "{kind}");
     }
 }
@@ -152,11 +175,7 @@ fn the_first_sample_over_the_threshold_ends_it_where_that_is_wanted() {
     let probe =
         Probe { threshold: Some(Ns(1)), stop_at_threshold: true, worst: 0, ..on_one(Probe::default().kind) };
     let mut running = probe.start().expect("start");
-    let until = Instant::now() + Duration::from_secs(20);
-    while !running.is_over() {
-        assert!(Instant::now() < until, "not over in 20 s");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    await_condition(|| running.is_over());
     assert_eq!(running.spikes().len(), 1);
     assert_eq!(running.stop().expect("stop").cpus[0].unreported_spikes, 0);
 }
@@ -191,8 +210,10 @@ fn a_wakers_cpu_is_checked_as_any_other() {
 #[test]
 fn what_is_prepared_and_dropped_ends() {
     for by in [Ipc::Pipe, Ipc::PiMutex, Ipc::Signal] {
-        let begun = Instant::now();
-        drop(on_one(Kind::Ipc { by, waker: Waker::SameCpu }).prepare().expect("prepare"));
-        assert!(begun.elapsed() < Duration::from_secs(5), "{by:?} was waited for in vain");
+        let running = on_one(Kind::Ipc { by, waker: Waker::SameCpu }).prepare().expect("prepare");
+        let tids: Vec<Tid> = running.threads().map(|thread| thread.tid).collect();
+        drop(running);
+        let ended = |&tid: &Tid| whylate_sys::getattr(tid).is_err_and(|error| error.is_no_such_thread());
+        await_condition(|| tids.iter().all(ended));
     }
 }

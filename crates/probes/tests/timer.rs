@@ -1,6 +1,6 @@
 //! The timer probe on this machine: structure and honesty, never microseconds.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_probes::{CpuUnusable, Lacking, Probe, ProbeError};
 
@@ -8,14 +8,30 @@ fn first_cpu() -> CpuSet {
     whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().take(1).collect()
 }
 
+/// Waits for a condition. The bound is for a test that hangs, not for a busy machine.
+fn await_condition(mut condition: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(120);
+    while !condition() {
+        assert!(Instant::now() < until, "not reached in 120 s");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 #[test]
 fn every_cpu_is_measured_and_the_numbers_fit_together() {
-    let probe = Probe::default();
+    let probe = Probe { loops: Some(200), ..Probe::default() };
     let mut running = probe.start().expect("start");
     let threads: Vec<_> = running.threads().collect();
-    std::thread::sleep(Duration::from_millis(200));
+    let mut spikes = Vec::new();
+    await_condition(|| {
+        spikes.extend(running.spikes());
+        running.snapshot().iter().all(|cpu| cpu.histogram.count() >= 100)
+    });
     let live = running.snapshot();
-    let mut spikes = running.spikes();
+    await_condition(|| {
+        spikes.extend(running.spikes());
+        running.is_over()
+    });
     let result = running.stop().expect("stop");
     spikes.extend(&result.spikes);
 
@@ -25,7 +41,7 @@ fn every_cpu_is_measured_and_the_numbers_fit_together() {
         assert_eq!((cpu.cpu, cpu.tid, cpu.sched), (thread.cpu, thread.tid, thread.sched));
         assert_eq!(cpu.stuck_since, None);
         let all = &cpu.histogram;
-        assert!(all.count() > 0);
+        assert_eq!(all.count(), 200);
         assert!(live.histogram.count() <= all.count());
         let [min, p50, p99, p9999, max] =
             [all.min(), all.percentile(0.5), all.percentile(0.99), all.percentile(0.9999), all.max()]
@@ -47,9 +63,15 @@ fn every_cpu_is_measured_and_the_numbers_fit_together() {
 
 #[test]
 fn a_threshold_reports_each_sample_over_it() {
-    let probe = Probe { cpus: Some(first_cpu()), threshold: Some(Ns(1)), worst: 0, ..Probe::default() };
+    let probe = Probe {
+        cpus: Some(first_cpu()),
+        threshold: Some(Ns(1)),
+        worst: 0,
+        loops: Some(100),
+        ..Probe::default()
+    };
     let running = probe.start().expect("start");
-    std::thread::sleep(Duration::from_millis(100));
+    await_condition(|| running.is_over());
     let result = running.stop().expect("stop");
     let cpu = &result.cpus[0];
     let over = cpu.histogram.count()
@@ -66,12 +88,8 @@ fn a_dropped_probe_stops_its_threads() {
     let running = Probe { cpus: Some(first_cpu()), ..Probe::default() }.start().expect("start");
     let tid = running.threads().next().expect("a thread").tid;
     drop(running);
-    // A thread that is gone, or whose exit the kernel is just finishing.
-    let gone = (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        whylate_sys::getattr(tid).is_err_and(|error| error.is_no_such_thread())
-    });
-    assert!(gone);
+    // The kernel may still be finishing its exit.
+    await_condition(|| whylate_sys::getattr(tid).is_err_and(|error| error.is_no_such_thread()));
 }
 
 #[test]

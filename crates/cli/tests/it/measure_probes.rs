@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 use whylate_base::{Cpu, Tid};
+use whylate_testing::{Need, skip};
 
 fn measure(options: &[&str]) -> Run {
     whylate(["measure"].into_iter().chain(options.iter().copied()))
@@ -37,15 +38,24 @@ fn each_probe_measures_and_says_what_it_measured() {
         (&["--probe", "deadline", "-i", "2ms"], "deadline"),
         (&["--probe", "hwlat", "--width", "200us", "-c", &cpu], "hwlat"),
     ] {
-        let run = measure(&[&["-D", "400ms", "--json"][..], options].concat());
+        // By samples, not by time: a busy machine may take none within any. Of hwlat every window may be disturbed,
+        // which is no sample, so that time ends it.
+        let enough = if kind == "hwlat" { ["-D", "2s"] } else { ["--loops", "20"] };
+        let run = measure(&[&enough[..], &["--json"], options].concat());
         let report = report(&run);
         assert_eq!(report["probe"]["kind"], kind, "{options:?}");
         for cpu in list(&report["cpus"]) {
             let disturbed = cpu["disturbed"].as_i64();
             assert_eq!(disturbed.is_some(), kind == "hwlat");
-            // On a busy machine no window of hwlat may have been quiet, and a thread without priority may have had no turn.
-            let measured = number(&cpu["samples"]) + disturbed.unwrap_or(0) > 0;
-            assert!(measured || cpu["policy"] == "other", "{kind}: {cpu:#}");
+            match disturbed {
+                Some(disturbed) if cpu["policy"] == "fifo" => {
+                    assert!(number(&cpu["samples"]) + disturbed > 0, "{cpu:#}");
+                }
+                Some(_) => {
+                    skip(Need::Root, "in part: without SCHED_FIFO hwlat may get no time on a busy machine")
+                }
+                None => assert_eq!(number(&cpu["samples"]), 20, "{kind}: {cpu:#}"),
+            }
             assert_eq!(cpu["bound"], kind != "deadline", "{kind}");
             assert_eq!(cpu["overruns"].is_i64(), kind == "deadline");
             assert_eq!(cpu["watched_ns"].is_i64(), matches!(kind, "busy" | "hwlat"));
@@ -54,41 +64,65 @@ fn each_probe_measures_and_says_what_it_measured() {
 }
 
 #[test]
-fn timerlat_measures_or_says_what_it_lacks() {
+fn timerlat_measures_and_leaves_the_settings_as_they_were() {
     let Some(tracefs) = Tracefs::open() else { return };
+    if !tracefs.has_tracer("timerlat") {
+        return skip(Need::Machine, "this kernel has no timerlat tracer");
+    }
+    let before = (tracefs.settings(), tracefs.osnoise());
+    let run = measure(&["--probe", "timerlat", "--loops", "20", "--json"]);
+    let kind = report(&run)["probe"]["kind"].as_str().map(str::to_owned);
+    assert!(kind.is_some_and(|kind| kind.starts_with("timerlat ")));
+    assert_eq!((tracefs.settings(), tracefs.osnoise()), before);
+}
+
+#[test]
+fn without_timerlat_in_the_kernel_the_probe_is_refused() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    if tracefs.has_tracer("timerlat") {
+        return skip(Need::Machine, "this kernel has the timerlat tracer");
+    }
     let before = (tracefs.settings(), tracefs.osnoise());
     let run = measure(&["--probe", "timerlat", "-D", "400ms", "--json"]);
-    if tracefs.osnoise().is_empty() {
-        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
-        for word in ["CONFIG_TIMERLAT_TRACER", "--probe timer"] {
-            assert!(run.stderr.contains(word), "{word} is not in: {}", run.stderr);
-        }
-    } else {
-        let kind = report(&run)["probe"]["kind"].as_str().map(str::to_owned);
-        assert!(kind.is_some_and(|kind| kind.starts_with("timerlat ")));
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+    for word in ["CONFIG_TIMERLAT_TRACER", "--probe timer"] {
+        assert!(run.stderr.contains(word), "{word} is not in: {}", run.stderr);
     }
     assert_eq!((tracefs.settings(), tracefs.osnoise()), before);
 }
 
 #[test]
 fn gaps_are_explained_by_what_happened_in_them() {
-    let _one = one_at_a_time();
-    let report =
-        report(&measure(&["--probe", "busy", "--duty", "60", "-c", &first_cpu(), "-D", "500ms", "--json"]));
-    for spike in list(&report["spikes"]) {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let report = report(&measure(&[
+        "--probe",
+        "busy",
+        "--duty",
+        "60",
+        "-c",
+        &first_cpu(),
+        "--loops",
+        "500",
+        "--json",
+    ]));
+    assert_eq!(report["trace"]["state"], "recorded", "{:#}", report["trace"]);
+    let spikes = list(&report["spikes"]);
+    assert!(!spikes.is_empty());
+    for spike in spikes {
+        let explained = spike["activation"].is_object();
+        assert_ne!(explained, spike["not_explained"].is_object(), "one of both: {spike:#}");
+    }
+    let in_a_gap = |spike: &&Value| spike["activation"]["trigger"]["kind"] == "running";
+    let gaps: Vec<&Value> = spikes.iter().filter(in_a_gap).collect();
+    if gaps.is_empty() {
+        return skip(Need::Machine, "the trace of every gap begins within it, or was overwritten");
+    }
+    for spike in gaps {
         let activation = &spike["activation"];
-        if activation["trigger"]["kind"] == "running" {
-            assert_eq!(
-                (&activation["due_ns"], &activation["done_ns"]),
-                (&spike["due_ns"], &spike["woken_ns"])
-            );
-            let ledger = list(&activation["ledger"]);
-            let charged: i64 = ledger.iter().map(|entry| number(&entry["ns"])).sum();
-            assert_eq!(charged, number(&spike["latency_ns"]), "all of the gap is charged");
-        } else {
-            // The window begins within the gap, or the trace is not to be had.
-            assert!(spike["not_explained"].is_object() || activation.is_object(), "{spike:#}");
-        }
+        assert_eq!((&activation["due_ns"], &activation["done_ns"]), (&spike["due_ns"], &spike["woken_ns"]));
+        let ledger = list(&activation["ledger"]);
+        let charged: i64 = ledger.iter().map(|entry| number(&entry["ns"])).sum();
+        assert_eq!(charged, number(&spike["latency_ns"]), "all of the gap is charged");
     }
 }
 

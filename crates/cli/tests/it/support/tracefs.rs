@@ -52,6 +52,12 @@ impl Tracefs {
         self.instances(pid).iter().any(is_on)
     }
 
+    /// True where the kernel has this tracer, as the program asks it.
+    pub(crate) fn has_tracer(&self, name: &str) -> bool {
+        let tracers = fs::read_to_string(self.root.join("available_tracers")).expect("tracers");
+        tracers.split_ascii_whitespace().any(|tracer| tracer == name)
+    }
+
     /// The settings that timerlat and osnoise share; none where the kernel has neither.
     pub(crate) fn osnoise(&self) -> BTreeMap<String, String> {
         let files = fs::read_dir(self.root.join("osnoise")).into_iter().flatten().flatten();
