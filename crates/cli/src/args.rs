@@ -11,7 +11,7 @@ mod tuning;
 pub(crate) use compare::{CompareArgs, CompareFormat, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use hold::HoldArgs;
-pub(crate) use lab::{DiskArgs, ExecArgs, GuestArgs, KernelsArgs, LabVerb, TuningArgs};
+pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use plan::{PlanArgs, PlanFormat, Wanted};
 pub(crate) use tuning::{ApplyArgs, Place, PlaceArgs, RollbackArgs};

@@ -10,13 +10,14 @@ mod findings;
 use crate::label::{Label, LateJob};
 use crate::scenario::{Expectation, Late};
 use accused::{Named, named};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
 use whylate_base::{Confidence, Ns};
 use whylate_ledger::{Activation, Cause, Explanation, Options, Select};
 
 /// What came of one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Every late job has the right cause and culprit, the findings are there, and nobody else is accused.
@@ -30,7 +31,7 @@ pub enum Outcome {
 }
 
 /// How one late job's verdict is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {
     /// Cause and culprit.
@@ -47,10 +48,10 @@ pub enum Ruling {
 }
 
 /// One late job, and what was said of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobRuling {
     /// When the job was due.
+    #[schemars(with = "i64")]
     pub due_ns: Ns,
     /// Right or wrong.
     pub ruling: Ruling,
@@ -61,16 +62,18 @@ pub struct JobRuling {
     /// Whom the verdict names.
     pub by: Option<String>,
     /// How sure the verdict is.
+    #[schemars(with = "Option<whylate_report::explain::json::document::Confidence>")]
     pub confidence: Option<Confidence>,
     /// Its time beyond the victim's usual.
+    #[schemars(with = "i64")]
     pub late_ns: Ns,
     /// How much of that is charged to `unexplained`.
+    #[schemars(with = "i64")]
     pub unexplained_ns: Ns,
 }
 
 /// What came of one run, with the reasons.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Judgement {
     /// In one word.
     pub outcome: Outcome,

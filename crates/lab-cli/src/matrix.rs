@@ -15,13 +15,13 @@ pub use pool::{Matrix, run};
 
 use crate::judge::{JobRuling, Judgement, Outcome, Ruling};
 use crate::scenario::{Expectation, Late};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// What came of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunResult {
     /// The scenario's name.
     pub scenario: String,
@@ -56,7 +56,7 @@ pub struct RunResult {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// Judged: see [`Outcome`].

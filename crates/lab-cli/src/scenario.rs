@@ -2,16 +2,16 @@
 
 mod built_in;
 mod check;
-mod pattern;
 mod read;
 
 pub(crate) use check::{Who, split_setting};
-pub use pattern::{family, matches, one_matches};
 pub use read::{ScenarioError, built_in, find, load};
 
+use crate::pattern::one_matches;
 use serde::Deserialize;
+use whylate_lab::Time;
 
-/// A file of `lab/scenarios`.
+/// A file of `scenarios`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Scenario {
@@ -61,17 +61,6 @@ pub struct Scenario {
     pub quick: Vec<String>,
     /// What the answer must be; the first whose kernels match.
     pub expect: Vec<Expectation>,
-}
-
-/// Who keeps the guest's time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Time {
-    /// The emulator counts instructions: the same from run to run, whatever the host does.
-    #[default]
-    Virtual,
-    /// The host's clock: what the host does to the guest is time stolen from it.
-    Free,
 }
 
 /// What the answer must be, on some kernels.

@@ -2,13 +2,13 @@
 
 use crate::judge::Ruling;
 use crate::matrix::{End, RunResult};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use whylate_base::Ns;
 
 /// The sums of a matrix.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
     /// By the cause that is right; `nothing` where nobody may be accused.
     pub by_cause: Vec<Row>,
@@ -21,8 +21,7 @@ pub struct Score {
 }
 
 /// One line of a table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// What the runs have in common.
     pub name: String,
@@ -47,8 +46,10 @@ pub struct Row {
     /// Of these: set aside.
     pub aside: u64,
     /// Time of late jobs beyond the usual.
+    #[schemars(with = "i64")]
     pub late_ns: Ns,
     /// How much of it is charged to `unexplained`.
+    #[schemars(with = "i64")]
     pub late_unexplained_ns: Ns,
 }
 

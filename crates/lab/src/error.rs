@@ -35,6 +35,12 @@ pub enum LabError {
         /// Those there are.
         known: String,
     },
+    /// Modules were given for a kernel of the cache.
+    #[error("--modules is for a kernel given as a file; {name} has modules of its own")]
+    OwnModules {
+        /// Its name.
+        name: String,
+    },
     /// A kernel could not be fetched.
     #[error("cannot fetch kernel {name}: {reason}{}", cached_too(cached))]
     Fetch {
@@ -115,13 +121,13 @@ fn cached_too(cached: &[String]) -> String {
 
 impl LabError {
     /// A file error with its path.
-    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LabError {
+    pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LabError {
         let path = path.to_owned();
         move |source| LabError::File { doing, path, source }
     }
 
     /// A program that did not start.
-    pub(crate) fn tool(program: &'static str, package: &'static str) -> impl FnOnce(io::Error) -> LabError {
+    pub fn tool(program: &'static str, package: &'static str) -> impl FnOnce(io::Error) -> LabError {
         move |source| LabError::Tool { program, source, todo: package }
     }
 }

@@ -2,19 +2,20 @@
 
 use crate::console::{CONSOLE_LINES, tail};
 use crate::initramfs::Initramfs;
-use crate::job::{JOB_PATH, Job, Module, OUT_DIR, Report, Step};
+use crate::job::{JOB_PATH, Job, Module, OUT_DIR};
 use crate::kernels::Kernel;
 use crate::modules::Tree;
 use crate::qemu::{Boot, Setup};
-use crate::scenario::Time;
 use crate::session::{Booted, Session, Watch};
+use crate::time::Time;
+use crate::visit::{Visit, Visited};
 use crate::{LabError, libraries};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Where the guest finds this program; also its init.
+/// Where the guest finds the program `whylate`; also its init.
 pub const PROGRAM_PATH: &str = "/whylate";
 /// Modules without which no results come back; built in where the tree does not have them.
 const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
@@ -40,53 +41,10 @@ pub struct Machine {
     pub program: PathBuf,
 }
 
-/// A file or directory of the host, for the guest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuestFile {
-    /// On the host.
-    pub from: PathBuf,
-    /// In the guest, from `/`.
-    pub to: String,
-}
-
-/// What is done in a machine.
-#[derive(Clone, Debug, Default)]
-pub struct Visit {
-    /// Put there before it boots. Dynamic programs bring their libraries along.
-    pub files: Vec<GuestFile>,
-    /// Modules to load, by name, with their parameters as of `insmod`.
-    pub modules: Vec<(String, String)>,
-    /// What is done there.
-    pub steps: Vec<Step>,
-}
-
-/// What came of it.
-#[derive(Clone, Debug)]
-pub struct Visited {
-    /// The guest's own report.
-    pub report: Report,
-    /// All its console showed.
-    pub console: String,
-    /// Who kept the time in the end.
-    pub time: Time,
-    /// What was done otherwise than asked, and why.
-    pub notes: Vec<String>,
-    /// Host time until the guest was up.
-    pub boot: Duration,
-    /// Host time of its steps.
-    pub run: Duration,
-    /// Host time of it all, files packed and unpacked.
-    pub total: Duration,
-}
-
 impl Machine {
-    /// One CPU, virtual time, 768 MiB, ended after two minutes; the program is this process's own.
-    ///
-    /// # Errors
-    /// When this process's program is not known.
-    pub fn new(kernel: Kernel) -> Result<Machine, LabError> {
-        let program = std::env::current_exe().map_err(LabError::file("find", Path::new("/proc/self/exe")))?;
-        Ok(Machine {
+    /// One CPU, virtual time, 768 MiB, ended after two minutes; `program` is `whylate`.
+    pub fn new(kernel: Kernel, program: &Path) -> Machine {
+        Machine {
             kernel,
             cpus: 1,
             time: Time::Virtual,
@@ -94,8 +52,8 @@ impl Machine {
             memory_mib: 768,
             limit: Duration::from_secs(120),
             stop: None,
-            program,
-        })
+            program: program.to_owned(),
+        }
     }
 
     /// Boots it, does `visit`, and puts the files of the guest's `/out` that are new or changed
@@ -206,7 +164,7 @@ mod tests {
             image: "/k/vmlinuz".into(),
             modules: None,
         };
-        Machine { cpus, ..Machine::new(kernel).expect("own program") }
+        Machine { cpus, ..Machine::new(kernel, &std::env::current_exe().expect("own program")) }
     }
 
     #[test]

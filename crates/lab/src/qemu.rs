@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use crate::console::{Console, Mark};
-use crate::scenario::Time;
+use crate::time::Time;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,11 +1,12 @@
 //! One boot, from QEMU's start to the files that come back: the same for guests with a disk and without.
 
+use crate::LabError;
 use crate::console::{CONSOLE_LINES, tail};
 use crate::cpio::{Kind, Reader};
 use crate::guest::RESULTS_DISK;
 use crate::job::{REPORT_NAME, Report};
 use crate::qemu::{Drive, Keeps, Qemu, Setup};
-use crate::{LabError, Visited};
+use crate::visit::Visited;
 use std::fs::{File, Permissions};
 use std::io::{self, BufReader};
 use std::os::unix::fs::PermissionsExt;

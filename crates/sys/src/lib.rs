@@ -24,6 +24,7 @@ mod signal;
 mod thread;
 mod thread_signal;
 mod timerfd;
+mod trace;
 mod usage;
 
 pub use affinity::{getaffinity, setaffinity};
@@ -45,4 +46,5 @@ pub use signal::QueuedSignal;
 pub use thread::{current_cpu, gettid, set_timer_slack};
 pub use thread_signal::{SignalTimer, ThreadSignal};
 pub use timerfd::TimerFd;
+pub use trace::{SystemCall, kill_at_change};
 pub use usage::{Usage, thread_cpu_time, thread_usage};

@@ -1,5 +1,5 @@
-//! Fault injection: tests interrupt an apply, or kill the whole program, before and after each change on a disk or in
-//! the kernel. Only the feature `fault-injection` builds it; without the feature nothing is ever interrupted.
+//! Fault injection: tests interrupt an apply before and after each change on a disk or in the kernel. A whole program is
+//! killed from outside (`whylate_sys::kill_at_change`). Only the feature `fault-injection` builds it; without the feature nothing is ever interrupted.
 
 #[cfg(feature = "fault-injection")]
 mod injector;
@@ -14,10 +14,6 @@ pub(crate) struct FaultInjector;
 
 #[cfg(not(feature = "fault-injection"))]
 impl FaultInjector {
-    pub(crate) fn from_environment() -> FaultInjector {
-        FaultInjector
-    }
-
     pub(crate) fn check(&self) -> std::io::Result<()> {
         Ok(())
     }

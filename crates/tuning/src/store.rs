@@ -40,7 +40,7 @@ impl Store {
     /// # Errors
     /// If the directory cannot be looked at.
     pub fn of(root: &Path) -> Result<Store, JournalError> {
-        Store::open_with(root, FaultInjector::from_environment())
+        Store::open_with(root, FaultInjector::default())
     }
 
     /// The same with faults.

@@ -37,7 +37,7 @@ pub(crate) struct Score {
     /// Guests side by side
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
-    /// Take the results from this file (of `whylate lab run --all --json`) instead of running anything
+    /// Take the results from this file (of `whylate-lab run --all --json`) instead of running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs"])]
     from: Option<PathBuf>,
 }
@@ -127,7 +127,7 @@ pub(crate) fn quick(root: &Path) -> Result<Quick> {
     if names.iter().any(|name| name == GUEST_TESTS_KERNEL) && !guest_tests(root)? {
         return Ok(Quick::Ran { good: false, words: "the tests that boot guests: see above".to_owned() });
     }
-    let summary = Summary::of(&lab(&whylate, &["--all".to_owned(), "--quick".to_owned()])?)?;
+    let summary = Summary::of(&rig(&whylate, &["--all".to_owned(), "--quick".to_owned()])?)?;
     print!("{}", summary.tables());
     for miss in summary.misses() {
         println!("{miss}");
@@ -163,27 +163,28 @@ fn good(summary: &Summary) -> bool {
 }
 
 fn matrix(root: &Path, arguments: &[String]) -> Result<Value> {
-    lab(&build(root)?, arguments)
+    rig(&build(root)?, arguments)
 }
 
-/// `whylate lab run`: its lines go to standard error, its results come back.
-fn lab(whylate: &Path, arguments: &[String]) -> Result<Value> {
-    let output = Command::new(whylate)
-        .args(["lab", "run", "--json"])
+/// `whylate-lab run`, beside `whylate`: its lines go to standard error, its results come back.
+fn rig(whylate: &Path, arguments: &[String]) -> Result<Value> {
+    let rig = whylate.with_file_name("whylate-lab");
+    let output = Command::new(&rig)
+        .args(["run", "--json"])
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .with_context(|| format!("cannot run {}", whylate.display()))?;
+        .with_context(|| format!("cannot run {}", rig.display()))?;
     if output.stdout.is_empty() {
         bail!("the lab ended with {} and no results: see above", output.status);
     }
-    serde_json::from_slice(&output.stdout).context("what `whylate lab run --json` wrote is not JSON")
+    serde_json::from_slice(&output.stdout).context("the output of `whylate-lab run --json` is not JSON")
 }
 
-/// Builds both programs; the lab looks for the injector beside `whylate`.
+/// Builds all three programs; `whylate-lab` looks for the other two beside itself.
 fn build(root: &Path) -> Result<PathBuf> {
-    crate::release::whylate(root, &["whylate-inject"])
+    crate::release::whylate(root, &["whylate-lab-cli", "whylate-inject"])
 }
 
 /// The day, as of this machine's clock and UTC.
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_quick_subset_needs_no_other_kernels() {
-        let scenarios = root::find().expect("the tree").join("lab/scenarios");
+        let scenarios = root::find().expect("the tree").join("crates/lab-cli/scenarios");
         let mut seen = 0;
         for entry in std::fs::read_dir(scenarios).expect("scenarios").flatten() {
             let text = std::fs::read_to_string(entry.path()).expect("a scenario");

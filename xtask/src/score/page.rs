@@ -9,7 +9,7 @@ pub(super) fn markdown(summary: &Summary, command: &str, day: &str) -> String {
     let mut text = format!(
         "# How often it is right\n\n\
          This page is written by `{command}`; do not edit it. {day}, kernels {}.\n\n\
-         Each run provokes one known fault in a real kernel (`lab/scenarios`), records it with `whylate record`, and\n\
+         Each run provokes one known fault in a real kernel (`crates/lab-cli/scenarios`), records it with `whylate record`, and\n\
          holds `whylate explain` against the label of the injector, which knows who did what to whom and when. A seed\n\
          varies thread names, phases and lengths.\n\n\
          - *right*: every late job has the right cause and culprit, what must be found is found, nobody else is accused.\n\

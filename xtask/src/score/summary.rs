@@ -41,17 +41,17 @@ impl Row {
         let number =
             |key: &str| value[key].as_u64().with_context(|| format!("a row without `{key}`: {value}"));
         let time = |key: &str| value[key].as_f64().with_context(|| format!("a row without `{key}`: {value}"));
-        let (late, unexplained) = (time("late-ns")?, time("late-unexplained-ns")?);
+        let (late, unexplained) = (time("late_ns")?, time("late_unexplained_ns")?);
         Ok(Row {
             name: value["name"].as_str().context("a row without a name")?.to_owned(),
             runs: number("runs")?,
             right: number("right")?,
-            causes: number("causes-right")?,
-            culprits: number("culprits-right")?,
+            causes: number("causes_right")?,
+            culprits: number("culprits_right")?,
             wrong: number("wrong")?,
             unexplained: number("unexplained")?,
-            not_provoked: number("not-provoked")?,
-            no_run: number("no-run")?,
+            not_provoked: number("not_provoked")?,
+            no_run: number("no_run")?,
             jobs: number("jobs")?,
             aside: number("aside")?,
             late_unexplained: if late > 0.0 { unexplained / late * 100.0 } else { 0.0 },
@@ -106,9 +106,9 @@ impl Summary {
         let runs = document["runs"].as_array().context("no `runs` in the lab's results")?;
         let releases = runs.iter().filter_map(|run| run["release"].as_str());
         Ok(Summary {
-            causes: rows("by-cause")?,
-            kernels: rows("by-kernel")?,
-            scenarios: rows("by-scenario")?,
+            causes: rows("by_cause")?,
+            kernels: rows("by_kernel")?,
+            scenarios: rows("by_scenario")?,
             total: Row::read(&score["total"])?,
             releases: releases.filter(|release| !release.is_empty()).map(str::to_owned).collect(),
             seeds: runs.iter().filter_map(|run| run["seed"].as_u64()).collect(),
@@ -176,9 +176,9 @@ pub(super) mod tests {
     /// Results of two runs on one kernel, one of them wrong.
     pub(crate) fn document() -> Value {
         let row = |name: &str, right: u64| {
-            json!({"name": name, "runs": 2, "right": right, "causes-right": 2, "culprits-right": right,
-                   "wrong": 2 - right, "unexplained": 0, "not-provoked": 1, "no-run": 0, "jobs": 16, "aside": 2,
-                   "late-ns": 1000, "late-unexplained-ns": 25})
+            json!({"name": name, "runs": 2, "right": right, "causes_right": 2, "culprits_right": right,
+                   "wrong": 2 - right, "unexplained": 0, "not_provoked": 1, "no_run": 0, "jobs": 16, "aside": 2,
+                   "late_ns": 1000, "late_unexplained_ns": 25})
         };
         json!({
             "schema": "whylate.lab-run/1",
@@ -188,7 +188,7 @@ pub(super) mod tests {
                 {"scenario": "irq-load", "kernel": "6.1", "release": "6.1.0-50", "seed": 1, "sweep": ["--phase", "1ms"],
                  "end": "wrong", "said": "1 x own-work (high)", "notes": []},
             ],
-            "score": {"by-cause": [row("irq", 1)], "by-kernel": [row("6.1", 1)], "by-scenario": [row("irq-load", 1)],
+            "score": {"by_cause": [row("irq", 1)], "by_kernel": [row("6.1", 1)], "by_scenario": [row("irq-load", 1)],
                       "total": row("all", 1)},
         })
     }

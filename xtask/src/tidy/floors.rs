@@ -36,6 +36,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-export", Place::On(5, 0)),
     ("whylate", Place::On(6, 0)),
     ("whylate-lab", Place::On(4, 0)),
+    ("whylate-lab-cli", Place::On(6, 0)),
     ("whylate-inject", Place::Beside(&["whylate-base", "whylate-sys"])),
     ("whylate-fuzz", Place::Beside(&["whylate-base", "whylate-events", "whylate-ftrace", "whylate-intake"])),
     ("xtask", Place::Beside(&["whylate-report", "whylate-ledger", "whylate-testing"])),

@@ -1,12 +1,13 @@
 //! `whylate apply`, `rollback`, `verify`, `history` and `confirm`, on the root of a made-up machine in a directory: the
 //! program itself is killed, refused and run twice.
 
-use crate::support::run::{Run, command, ended, whylate};
+use crate::support::run::{Run, command, whylate};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
 use tempfile::TempDir;
 
 const PROFILE: &str = r#"
@@ -26,6 +27,9 @@ cpus = "0-1"
 nohz_full = "2-3"
 skew_tick = 1
 "#;
+
+/// A change in the middle of an apply of [`PROFILE`].
+const CUT_AT: u64 = 40;
 
 const CMDLINE: &str = "/boot/firmware/cmdline.txt";
 
@@ -84,20 +88,19 @@ impl Root {
         whylate(self.arguments(words))
     }
 
+    /// Killed before its `at`-th change; how it ended.
+    fn run_killed(&self, at: u64, words: &[&str]) -> ExitStatus {
+        let mut command = command();
+        command.args(self.arguments(words)).stdout(Stdio::null()).stderr(Stdio::null());
+        whylate_sys::kill_at_change(&mut command, at).expect("it can be traced")
+    }
+
     fn apply(&self, more: &[&str]) -> Run {
-        let words: Vec<&str> = self.apply_words().into_iter().chain(more.iter().copied()).collect();
-        self.run(&words)
+        self.run(&[&self.apply_words()[..], more].concat())
     }
 
     fn apply_words(&self) -> [&str; 4] {
         ["apply", "--yes", "--profile", self.profile.to_str().expect("UTF-8")]
-    }
-
-    /// A run that kills itself at the so-manyth place where it changes something.
-    fn killed_at(&self, place: u64, words: &[&str]) -> Run {
-        let mut command = command();
-        command.args(self.arguments(words)).env("WHYLATE_KILL_AT", place.to_string());
-        ended(command.output().expect("the program starts"))
     }
 
     /// Every file but the journals: kind, mode, owner, bytes.
@@ -177,21 +180,21 @@ fn applied_verified_changed_rolled_back() {
     assert!(run.code == Some(0) && run.stderr.contains("nothing to roll back"), "{run:#?}");
 }
 
-/// Killed by the kernel's own hand, at each place where anything changes.
+/// Killed before each system call that changes anything.
 #[test]
 fn killed_it_is_undone_exactly() {
     let (mut at, mut killed) = (1, 0);
     loop {
         let root = Root::new();
         let before = root.everything();
-        let run = root.killed_at(at, &root.apply_words());
-        if run.code.is_some() {
-            assert_eq!(run.code, Some(0), "{run:#?}");
+        let ended = root.run_killed(at, &root.apply_words());
+        if let Some(code) = ended.code() {
+            assert_eq!(code, 0);
             break;
         }
         killed += 1;
         // The undo is killed as well, somewhere in the middle.
-        root.killed_at((at / 2).max(1), &["rollback"]);
+        root.run_killed((at / 2).max(1), &["rollback"]);
         let run = root.run(&["rollback"]);
         assert_eq!(run.code, Some(0), "at {at}: {run:#?}");
         assert_eq!(root.everything(), before, "killed at {at}");
@@ -328,8 +331,8 @@ fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
     fs::write(&root.profile, profile + more).expect("a profile");
     fs::create_dir_all(root.path("/sys/class/net/eth0")).expect("a directory");
     fs::write(root.path("/sys/class/net/eth0/threaded"), "0\n").expect("a file");
-    let cut = root.killed_at(20, &root.apply_words());
-    assert_eq!(cut.code, None, "{cut:#?}");
+    let cut = root.run_killed(CUT_AT, &root.apply_words());
+    assert_eq!(cut.code(), None);
     let run = root.run(&["verify"]);
     assert!(run.code == Some(1) && run.stdout.contains("cut off half way"), "{run:#?}");
     assert_eq!(root.run(&["apply", "--resume"]).code, Some(0));

@@ -1,7 +1,8 @@
 //! Whom a verdict names, and whether it was they.
 
 use crate::label::Label;
-use crate::scenario::{Who, matches};
+use crate::pattern::matches;
+use crate::scenario::Who;
 use whylate_ledger::{Activation, Culprit, softirq_name};
 
 /// How the naming of a culprit is.

@@ -3,15 +3,15 @@
 use super::plan::{Boot, Run};
 use super::pool::Matrix;
 use super::{End, RunResult, expected_code, said};
-use crate::job::{Program, Report, Step, StepReport};
 use crate::judge::{Circumstances, has_victims, judge, options};
 use crate::label::Label;
-use crate::machine::PROGRAM_PATH;
-use crate::scenario::{Scenario, Time, split_setting};
-use crate::{GuestFile, LabError, Machine, Visit, Visited};
+use crate::scenario::{Scenario, split_setting};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use whylate_lab::job::{Program, Report, Step, StepReport};
+use whylate_lab::machine::PROGRAM_PATH;
+use whylate_lab::{GuestFile, LabError, Machine, Time, Visit, Visited};
 use whylate_ledger::{Explanation, explain};
 
 /// Where the guest finds the injector.
@@ -22,7 +22,7 @@ const MOST_WORDS: usize = 400;
 /// Boots the machine and judges every run.
 pub(super) fn run(boot: &Boot, matrix: &Matrix, stop: &AtomicBool) -> Result<Vec<RunResult>, LabError> {
     let Some(scenario) = boot.scenario() else { return Ok(Vec::new()) };
-    let mut machine = Machine::new(boot.kernel.clone())?;
+    let mut machine = Machine::new(boot.kernel.clone(), &matrix.whylate);
     machine.cpus = scenario.cpus;
     machine.time = boot.time();
     machine.append = scenario.append.clone();

@@ -1,10 +1,10 @@
 //! Which runs there are, and which of them share a boot.
 
-use crate::kernels::Kernel;
-use crate::scenario::{Expectation, Late, Scenario, Time};
+use crate::scenario::{Expectation, Late, Scenario};
 use std::sync::Arc;
 use std::time::Duration;
 use whylate_base::{Ns, parse_duration};
+use whylate_lab::{Kernel, Time};
 
 /// One boot serves this many runs at most: if it fails they are all lost, and made again one by one.
 const MOST_RUNS: usize = 8;

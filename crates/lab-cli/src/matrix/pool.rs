@@ -3,16 +3,17 @@
 
 use super::plan::Boot;
 use super::{RunResult, boot};
-use crate::LabError;
-use crate::scenario::Time;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
+use whylate_lab::{LabError, Time};
 
 /// What all runs have in common.
 #[derive(Clone, Debug)]
 pub struct Matrix {
+    /// The program under test, `whylate`: the guest's init, which also records.
+    pub whylate: PathBuf,
     /// The program `whylate-inject`.
     pub injector: PathBuf,
     /// Where recordings and labels are kept, if they are.

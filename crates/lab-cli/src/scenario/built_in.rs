@@ -1,8 +1,8 @@
-//! The files of `lab/scenarios`, part of this program.
+//! The files of `scenarios`, part of this program.
 
 macro_rules! files {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../lab/scenarios/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../scenarios/", $name, ".toml")))),*]
     };
 }
 

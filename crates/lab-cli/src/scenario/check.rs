@@ -1,7 +1,8 @@
 //! What the types do not hold of a scenario: words that must be known ones.
 
-use super::{Expectation, Late, Scenario, Time};
+use super::{Expectation, Late, Scenario};
 use whylate_base::{Ns, parse_duration};
+use whylate_lab::Time;
 use whylate_ledger::Cause;
 
 /// Nothing of a scenario lasts longer.

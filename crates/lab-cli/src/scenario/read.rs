@@ -38,7 +38,7 @@ pub enum ScenarioError {
         why: String,
     },
     /// Neither a built-in scenario nor a file.
-    #[error("`{name}` is neither a scenario nor a file: `whylate lab run --list` names the scenarios{near}")]
+    #[error("`{name}` is neither a scenario nor a file: `whylate-lab run --list` names the scenarios{near}")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -52,7 +52,7 @@ pub enum ScenarioError {
 /// # Errors
 /// When one of them is not right, which a test excludes.
 pub fn built_in() -> Result<Vec<Scenario>, ScenarioError> {
-    FILES.iter().map(|(name, text)| parse(name, &format!("lab/scenarios/{name}.toml"), text)).collect()
+    FILES.iter().map(|(name, text)| parse(name, &format!("scenarios/{name}.toml"), text)).collect()
 }
 
 /// The scenario of that name, or in that file.
@@ -61,7 +61,7 @@ pub fn built_in() -> Result<Vec<Scenario>, ScenarioError> {
 /// When there is none, or it is not right.
 pub fn find(name: &str) -> Result<Scenario, ScenarioError> {
     match FILES.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => parse(name, &format!("lab/scenarios/{name}.toml"), text),
+        Some((_, text)) => parse(name, &format!("scenarios/{name}.toml"), text),
         None if Path::new(name).is_file() => load(Path::new(name)),
         None => Err(ScenarioError::Unknown { name: name.to_owned(), near: near(name) }),
     }
@@ -110,14 +110,14 @@ mod tests {
 
     #[test]
     fn every_file_is_built_in_and_right() {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/scenarios");
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
         let mut files: Vec<String> = std::fs::read_dir(dir)
             .expect("the directory of scenarios")
             .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".toml")?.to_owned()))
             .collect();
         files.sort();
         let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, files, "built_in.rs must list the files of lab/scenarios");
+        assert_eq!(names, files, "built_in.rs must list the files of scenarios");
         let scenarios = built_in().expect("every scenario is right");
         assert_eq!(
             scenarios.iter().map(|scenario| &scenario.name).collect::<Vec<_>>(),
@@ -125,7 +125,7 @@ mod tests {
         );
         for kernel in ["6.1", "6.1-rt", "6.12", "6.12-rt", "7.2", "7.2-rt"] {
             for scenario in &scenarios {
-                let covered = super::super::one_matches(&scenario.kernels, kernel);
+                let covered = crate::pattern::one_matches(&scenario.kernels, kernel);
                 assert!(!covered || scenario.expectation(kernel).is_some(), "{} on {kernel}", scenario.name);
             }
         }

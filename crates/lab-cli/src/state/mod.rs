@@ -17,7 +17,6 @@ mod threads;
 mod units;
 mod volatile;
 
-pub(crate) use crate::scenario::matches;
 pub use compare::{Comparison, Difference, compare};
 pub use volatile::{VOLATILE, Volatile};
 

@@ -2,7 +2,7 @@
 //! whatever is in here is not compared.
 
 use super::State;
-use crate::scenario::matches;
+use crate::pattern::matches;
 
 /// Names that are not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,23 +1,22 @@
-//! What if it dies in the middle?
+//! Trials in which `apply` does not get to its end.
 
-use super::trial::{Line, Trial};
+use super::machine::{Line, Trial};
 use super::{Ask, verbs};
-use crate::LabError;
 use crate::state::State;
 use std::time::Duration;
+use whylate_lab::LabError;
 
 /// How a shell says that a program was ended by SIGKILL.
 const KILLED: i32 = 137;
 
-/// In one boot, with a program built with the feature `fault-injection`: for each of `steps`, `apply`
-/// kills itself there, `rollback` undoes what it had done, and all is as
-/// before. A step beyond the last is one that `apply` gets to its end before; it is rolled back as well.
+/// In one boot: for each of `steps`, `apply` is killed there, `rollback` undoes its changes, and all is as before. A step beyond the last is one that `apply` gets to its end before; it is rolled back as well.
 ///
 /// # Errors
 /// As [`story`](super::story()).
 pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
     let mut lines = vec![
         Line::new("program installed", verbs::install(), &[0]),
+        // Before its first change: nothing is to be undone.
         Line::new("the program can be killed", verbs::apply(ask, Some(1)), &[KILLED]),
         Line::state("before"),
     ];
@@ -42,7 +41,7 @@ pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabE
     Ok(())
 }
 
-/// For each of `steps`: `apply` kills itself there and the machine loses its power at once; the next boot rolls back,
+/// For each of `steps`: `apply` is killed there and the machine loses its power at once; the next boot rolls back,
 /// and after another reboot all is as before.
 ///
 /// # Errors

@@ -2,9 +2,9 @@
 //! back, rebooted, and must then be what it was; also if the program, or the whole machine, dies in the middle.
 //!
 //! ```text
-//!  trial     one machine: its disk, its boots, what was found
+//!  machine   one machine: its disk, its boots, what was found
 //!  story     plan, apply, reboot, verify, measure, rollback, reboot, as at first
-//!  kills     apply dies at its Nth step; the power is cut there
+//!  kills     apply is killed at its Nth step; the power is cut there
 //!  parity    the same profile by TuneD and by us, the two machines side by side
 //!  verbs     the command lines of the program under trial
 //! ```
@@ -12,15 +12,15 @@
 //! What is right is decided by [`state`](crate::state), which the tuning code has no part in.
 
 mod kills;
+mod machine;
 mod parity;
 mod story;
-mod trial;
 mod verbs;
 
 pub use kills::{kills, power_cuts};
+pub use machine::{Finding, Trial};
 pub use parity::{Made, PACKAGES, Parity, ParitySetting, Side, page, parity, parity_of};
 pub use story::story;
-pub use trial::{Finding, Trial};
 
 /// What is asked of the program under trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

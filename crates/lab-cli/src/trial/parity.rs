@@ -1,15 +1,15 @@
 //! The same profile, by TuneD on one machine and by us on another that was the same: which of TuneD's settings we
 //! make as well, by TuneD's profile and by our own, and why not the others.
 
-use super::trial::{Left, Line, Trial};
+use super::machine::{Left, Line, Trial};
 use super::{Ask, verbs};
-use crate::LabError;
 use crate::state::{State, Values, compare};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use whylate_base::CpuSet;
+use whylate_lab::LabError;
 
 mod deliberate;
 mod page;

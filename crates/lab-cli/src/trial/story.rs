@@ -1,10 +1,10 @@
 //! The whole story on one machine, in four boots.
 
-use super::trial::{Left, Line, Trial};
+use super::machine::{Left, Line, Trial};
 use super::{Ask, verbs};
-use crate::LabError;
 use serde_json::Value;
 use std::time::Duration;
+use whylate_lab::LabError;
 
 /// Plan, apply, reboot, verify, measure before and after, rollback, reboot: and all is as it was.
 ///

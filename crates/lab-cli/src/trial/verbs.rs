@@ -1,9 +1,12 @@
-//! The command lines of the program under trial.
+//! The command lines of the program on trial, and of the rig beside it.
 
 use super::Ask;
 
 /// Where it is installed in the guest: a unit that runs it at boot must find it there.
 pub(super) const PROGRAM: &str = "/usr/local/bin/whylate";
+
+/// This program, as the guest has it during a job.
+const RIG: &str = "/run/whylate-lab/whylate-lab";
 
 /// Puts the program of the job there.
 pub(super) fn install() -> String {
@@ -12,7 +15,7 @@ pub(super) fn install() -> String {
 
 /// The machine's state, into a file of `/out`.
 pub(super) fn state(name: &str) -> String {
-    format!("/run/whylate-lab/whylate lab state > /out/{name}.json")
+    format!("{RIG} state > /out/{name}.json")
 }
 
 fn profile(ask: &Ask) -> String {
@@ -32,11 +35,10 @@ pub(super) fn plan(ask: &Ask) -> String {
     format!("{PROGRAM} plan {} --json > /out/plan.json", profile(ask))
 }
 
-/// Applied without a question; `kill_at`: until it kills itself there, which takes a program built with the feature
-/// `fault-injection`.
+/// Applied without a question; `kill_at`: killed before its so-manyth change.
 pub(super) fn apply(ask: &Ask, kill_at: Option<u32>) -> String {
-    let kill = kill_at.map(|step| format!("WHYLATE_KILL_AT={step} ")).unwrap_or_default();
-    format!("{kill}{PROGRAM} apply {} --yes", profile(ask))
+    let killed = kill_at.map(|step| format!("{RIG} kill-at {step} -- ")).unwrap_or_default();
+    format!("{killed}{PROGRAM} apply {} --yes", profile(ask))
 }
 
 /// Is all as it was applied?
@@ -74,8 +76,11 @@ mod tests {
         };
         let line = apply(&ask, Some(7));
         let words = r"--profile 'my own'\''s' --isolated '2-3' --set 'own=a b' --allow 'no-net' --yes";
-        assert!(line.starts_with("WHYLATE_KILL_AT=7 /") && line.ends_with(words), "{line}");
+        assert!(
+            line.contains("kill-at 7 -- /usr/local/bin/whylate apply") && line.ends_with(words),
+            "{line}"
+        );
         assert!(plan(&Ask { of_tuned: true, ..ask.clone() }).contains(r"--tuned 'my own"));
-        assert!(!apply(&ask, None).contains("KILL"));
+        assert!(!apply(&ask, None).contains("kill"));
     }
 }

@@ -1,12 +1,12 @@
-//! `whylate lab disk`
+//! `whylate-lab disk`
 
 use crate::args::DiskArgs;
+use crate::beside::program;
 use crate::outcome::Outcome;
 use crate::output::say;
 use crate::{output, signals};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
-use std::time::Duration;
 use whylate_lab::disk::{Booted, Guest, Image};
 use whylate_lab::job::{Program, Step};
 use whylate_lab::{Store, Visit};
@@ -18,22 +18,23 @@ pub(crate) fn run(args: &DiskArgs) -> Result<Outcome> {
     let store = Store::open_default();
     let packages: Vec<&str> = args.packages.iter().map(String::as_str).collect();
     let image = Image::debian(&store, &args.kernel, &packages)?;
-    let stop = signals::stop_flags()?;
+    let stop = signals::stop_flag()?;
     let temporary = tempfile::tempdir().context("cannot make a temporary directory")?;
     let disk: PathBuf = args.disk.clone().unwrap_or_else(|| temporary.path().join("disk.img"));
     if !disk.exists() {
         if !image.is_cached(&store) {
             say!("disk {} is not cached: making it, which takes some minutes ...", image.name());
         }
-        image.copy(&store, &disk, &stop.asked)?;
+        image.copy(&store, &disk, &stop)?;
     }
     let mut guest = Guest::new(&disk)?;
-    guest.limit = Duration::from_nanos(args.limit.0.unsigned_abs());
+    guest.limit = args.limit;
+    guest.program = Some(program(args.whylate.as_deref(), "whylate", "--whylate")?);
     let mut all_done = true;
     for (number, (commands, steps)) in boots(&args.commands).into_iter().enumerate() {
         let out = args.output.join(format!("boot-{}", number + 1));
         let visit = Visit { steps, ..Visit::default() };
-        match guest.boot(&visit, &out, &stop.asked)? {
+        match guest.boot(&visit, &out, &stop)? {
             Booted::Cut { code, .. } => {
                 let code = code.map_or("nothing".to_owned(), |code| format!("exit code {code}"));
                 say!("boot {}: power cut after {code}", number + 1);

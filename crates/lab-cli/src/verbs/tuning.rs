@@ -1,23 +1,25 @@
-//! `whylate lab tuning`
+//! `whylate-lab tuning`
 
 use crate::args::TuningArgs;
+use crate::beside::program;
 use crate::outcome::Outcome;
 use crate::output::say;
 use crate::{output, signals};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::path::PathBuf;
 use whylate_lab::disk::Image;
-use whylate_lab::tuning::{self, Ask, Finding, Parity, Trial};
 use whylate_lab::{LabError, Store};
+use whylate_lab_cli::trial::{self, Ask, Finding, Parity, Trial};
 
 /// As many lines of what was not right are shown; all of them are in the files, and in JSON.
 const LINES: usize = 30;
 
 pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
-    let stop = signals::stop_flags()?;
+    let stop = signals::stop_flag()?;
     let tell = |finding: &Finding| tell(finding);
-    let lab = Lab { args, store: Store::open_default(), stop: &stop.asked, tell: &tell };
+    let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
+    let lab = Lab { args, store: Store::open_default(), whylate, stop: &stop, tell: &tell };
     let mut machines = Vec::new();
     let mut right = true;
     for kernel in &args.kernels {
@@ -61,19 +63,21 @@ pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
 struct Lab<'a> {
     args: &'a TuningArgs,
     store: Store,
+    whylate: PathBuf,
     stop: &'a std::sync::atomic::AtomicBool,
     tell: &'a dyn Fn(&Finding),
 }
 
 impl Lab<'_> {
-    fn trial(&self, kernel: &str, packages: &[&str], name: &str) -> Result<Trial<'_>, LabError> {
+    fn machine(&self, kernel: &str, packages: &[&str], name: &str) -> Result<Trial<'_>, LabError> {
         let image = Image::debian(&self.store, kernel, packages)?;
         if !image.is_cached(&self.store) {
             say!("disk {} is not cached: making it, which takes some minutes ...", image.name());
         }
         say!("{name}:");
-        let mut trial = Trial::new(&image, &self.store, &self.args.output.join(name), self.stop, self.tell)?;
-        trial.set_limit(Duration::from_nanos(self.args.limit.0.unsigned_abs()));
+        let out = self.args.output.join(name);
+        let mut trial = Trial::new(&image, &self.store, &self.whylate, &out, self.stop, self.tell)?;
+        trial.set_limit(self.args.limit);
         Ok(trial)
     }
 
@@ -82,18 +86,18 @@ impl Lab<'_> {
         let mut told = Vec::new();
         let name = |kind: &str| format!("{kernel}-{}-{kind}", ask.profile);
         if !self.args.kill_at.is_empty() {
-            let mut trial = self.trial(kernel, &[], &name("kills"))?;
-            tuning::kills(&mut trial, ask, &self.args.kill_at)?;
+            let mut trial = self.machine(kernel, &[], &name("kills"))?;
+            trial::kills(&mut trial, ask, &self.args.kill_at)?;
             told.push(("kills", trial.findings));
         }
         if !self.args.power_cut.is_empty() {
-            let mut trial = self.trial(kernel, &[], &name("power-cuts"))?;
-            tuning::power_cuts(&mut trial, ask, &self.args.power_cut)?;
+            let mut trial = self.machine(kernel, &[], &name("power-cuts"))?;
+            trial::power_cuts(&mut trial, ask, &self.args.power_cut)?;
             told.push(("power-cuts", trial.findings));
         }
         if told.is_empty() {
-            let mut trial = self.trial(kernel, &[], &name("story"))?;
-            tuning::story(&mut trial, ask, self.args.measure)?;
+            let mut trial = self.machine(kernel, &[], &name("story"))?;
+            trial::story(&mut trial, ask, self.args.measure)?;
             told.push(("story", trial.findings));
         }
         Ok(told)
@@ -103,12 +107,12 @@ impl Lab<'_> {
         let name = |whose: &str| format!("{kernel}-{}-{whose}", ask.profile);
         if self.args.no_run {
             let [theirs, ours] = ["tuned", "whylate"].map(|whose| self.args.output.join(name(whose)));
-            return Ok((tuning::parity_of(&ask.profile, &theirs, &ours)?, Vec::new()));
+            return Ok((trial::parity_of(&ask.profile, &theirs, &ours)?, Vec::new()));
         }
-        let mut theirs = self.trial(kernel, &tuning::PACKAGES, &name("tuned"))?;
-        let mut ours = self.trial(kernel, &tuning::PACKAGES, &name("whylate"))?;
+        let mut theirs = self.machine(kernel, &trial::PACKAGES, &name("tuned"))?;
+        let mut ours = self.machine(kernel, &trial::PACKAGES, &name("whylate"))?;
         let variables = [format!("isolated_cores={}", ask.isolated)];
-        let parity = tuning::parity(&mut theirs, &mut ours, ask, &variables)?;
+        let parity = trial::parity(&mut theirs, &mut ours, ask, &variables)?;
         let findings = theirs.findings.into_iter().chain(ours.findings).collect();
         Ok((parity, findings))
     }
@@ -119,7 +123,7 @@ impl Lab<'_> {
             self.args.isolated
         );
         let path = self.args.output.join(format!("parity-{kernel}.md"));
-        std::fs::write(&path, tuning::page(&about, parities))
+        std::fs::write(&path, trial::page(&about, parities))
             .with_context(|| format!("cannot write {}", path.display()))?;
         say!("written: {}", path.display());
         Ok(())

@@ -1,7 +1,7 @@
-//! Machines with a disk: `whylate lab disk`, `lab tuning`, `lab state`. Those that boot run only with
+//! Machines with a disk: `whylate-lab disk`, `tuning`, `state`. Those that boot run only with
 //! WHYLATE_TEST_DISK=1: a boot takes half a minute, the disk is made first, and that takes root.
 
-use crate::support::run::{command, ended};
+use crate::support::{command, ended};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use whylate_testing::Need;
 #[test]
 fn the_state_of_this_machine_has_all_groups() {
     // Not looked through for words of ours: it has the files of this machine in it.
-    let run = command().args(["lab", "state"]).output().expect("the program starts");
+    let run = command().arg("state").output().expect("the program starts");
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
     let state: Value = serde_json::from_slice(&run.stdout).expect("JSON");
     for (group, name) in
@@ -27,9 +27,9 @@ fn the_state_of_this_machine_has_all_groups() {
 fn what_cannot_be_is_refused_before_anything_is_made() {
     let cache = tempfile::tempdir().expect("a directory");
     for arguments in [
-        &["lab", "disk", "--kernel", "5.4", "true"][..],
-        &["lab", "tuning", "--kernel", "5.4"],
-        &["lab", "guest", "--service"],
+        &["disk", "--kernel", "5.4", "true"][..],
+        &["tuning", "--kernel", "5.4", "--whylate", "/bin/true"],
+        &["guest"],
     ] {
         let mut lab = command();
         lab.current_dir(cache.path()).env("WHYLATE_LAB_CACHE", cache.path().join("cache"));
@@ -49,7 +49,15 @@ fn a_disk_keeps_what_was_written() {
     }
     let directory = tempfile::tempdir().expect("a directory");
     let mut lab = command();
-    lab.current_dir(directory.path()).args(["lab", "disk", "--kernel", "6.1-rt", "--disk", "disk.img"]);
+    lab.current_dir(directory.path()).args([
+        "disk",
+        "--whylate",
+        "/bin/true",
+        "--kernel",
+        "6.1-rt",
+        "--disk",
+        "disk.img",
+    ]);
     lab.args([
         "echo one > /root/one",
         "cp /proc/cmdline /root/first",

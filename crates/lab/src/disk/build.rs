@@ -10,11 +10,12 @@
 use super::Booted;
 use super::guest::Guest;
 use super::image::Image;
+use crate::LabError;
 use crate::console::tail;
 use crate::job::{Program, Step};
 use crate::kernels::{advice, debian_source};
 use crate::qemu::TSC_PARAMETERS;
-use crate::{LabError, Visit};
+use crate::visit::Visit;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;

@@ -56,7 +56,7 @@ put /etc/whylate-lab.sh <<'END'
 exec >/dev/console 2>&1
 work=/run/whylate-lab
 mkdir -p /out $work && mount -t tmpfs tmpfs $work && cd $work &&
-    cpio -idmu --quiet </dev/disk/by-id/virtio-job && ./whylate lab guest --service ||
+    cpio -idmu --quiet </dev/disk/by-id/virtio-job && ./whylate-lab guest ||
     systemctl poweroff
 END
 mkdir -p "$root/etc/systemd/system/multi-user.target.wants"

@@ -1,12 +1,13 @@
 //! One boot of a machine with a disk.
 
+use crate::LabError;
 use crate::guest::{JOB_DISK, WORK};
 use crate::initramfs::Initramfs;
 use crate::job::{Job, Module};
 use crate::qemu::{Boot, Drive, Keeps, Setup};
-use crate::scenario::Time;
 use crate::session::{Booted, Session, Watch};
-use crate::{LabError, Visit};
+use crate::time::Time;
+use crate::visit::Visit;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ use std::time::Duration;
 
 /// The disk with the boot loader.
 const ROOT_DISK: &str = "root";
+
+/// The name of the service's program in [`WORK`]: `customize.sh` starts it.
+const SERVICE: &str = "whylate-lab";
 
 /// A machine with a disk, which each boot finds as the one before has left it.
 #[derive(Clone, Debug)]
@@ -27,19 +31,21 @@ pub struct Guest {
     pub memory_mib: u32,
     /// Host time after which a boot is ended.
     pub limit: Duration,
-    /// The program `whylate`, which does the jobs.
-    pub program: PathBuf,
+    /// The program `whylate-lab`, which does the jobs.
+    pub service: PathBuf,
+    /// The program `whylate`, for the jobs.
+    pub program: Option<PathBuf>,
 }
 
 impl Guest {
-    /// Four CPUs in the host's time, 1 GiB, ended after five minutes; the program is this process's own.
+    /// Four CPUs in the host's time, 1 GiB, ended after five minutes; this process's own program does the jobs.
     ///
     /// # Errors
     /// When this process's program is not known.
     pub fn new(disk: &Path) -> Result<Guest, LabError> {
-        let program = std::env::current_exe().map_err(LabError::file("find", Path::new("/proc/self/exe")))?;
+        let service = std::env::current_exe().map_err(LabError::file("find", Path::new("/proc/self/exe")))?;
         let limit = Duration::from_secs(300);
-        Ok(Guest { disk: disk.to_owned(), cpus: 4, memory_mib: 1024, limit, program })
+        Ok(Guest { disk: disk.to_owned(), cpus: 4, memory_mib: 1024, limit, service, program: None })
     }
 
     /// Boots it, does `visit`, puts the files of its `/out` into the directory `out`, and shuts it down; or kills
@@ -65,11 +71,14 @@ impl Guest {
         session.run(&setup, &Watch { limit: self.limit, freeze: None, stop }, out)
     }
 
-    /// The archive with the job. The program is for the job only; what is to stay on the disk is a file of the
+    /// The archive with the job. The programs are for the job only; what is to stay on the disk is a file of the
     /// visit, or put there by a step.
     fn job(&self, visit: &Visit) -> Result<Initramfs, LabError> {
         let mut files = Initramfs::empty();
-        files.file(&self.program, "whylate");
+        files.file(&self.service, SERVICE);
+        if let Some(program) = &self.program {
+            files.file(program, "whylate");
+        }
         for file in &visit.files {
             files.file(&file.from, &format!("files/{}", file.to.trim_matches('/')));
         }

@@ -1,4 +1,4 @@
-//! The guest's init: this same program, started by the kernel.
+//! The guest's side of a job: the program `whylate` as its init, or `whylate-lab` as a service.
 //!
 //! ```text
 //!  mounts   what a program expects of a running system

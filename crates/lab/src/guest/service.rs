@@ -1,6 +1,6 @@
 //! The job of one boot, done by a service of a guest that has a disk and an init of its own.
 //!
-//! The service unpacks the disk with the job into [`WORK`] and starts this program there
+//! The service unpacks the disk with the job into [`WORK`] and starts the program `whylate-lab` there
 //! (`disk/customize.sh` has its unit). Files of `/out` are in memory: a job leaves on the disk only what its
 //! steps write there.
 
@@ -27,7 +27,7 @@ pub(crate) const CUT: &str = "whylate-guest: cut";
 pub fn main() -> Result<(), String> {
     let job = Path::new(WORK).join("job.json");
     if !job.exists() {
-        return Err(format!("this is what a guest of `whylate lab` runs: it must find {}", job.display()));
+        return Err(format!("this is what a guest of `whylate-lab` runs: it must find {}", job.display()));
     }
     if let Err(problem) = work(&job) {
         println!("whylate-guest: {problem}");

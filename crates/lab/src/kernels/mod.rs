@@ -3,6 +3,7 @@
 //! ```text
 //!  series   the kernels known by name, and what each is good for
 //!  image    what a kernel image says of itself
+//!  pick     the one that a user names
 //!  store    the cache: one directory for each kernel, made whole or not at all
 //!  fetch    from Debian's mirror into the cache
 //!    sources  the mirror's address, from this machine's own apt sources
@@ -15,6 +16,7 @@ mod apt;
 mod choose;
 mod fetch;
 mod image;
+mod pick;
 mod series;
 mod sources;
 mod store;
@@ -22,6 +24,7 @@ mod unpack;
 
 pub(crate) use apt::{advice, debian_source};
 pub(crate) use fetch::UNFINISHED;
+pub use pick::pick;
 pub use series::{SERIES, Series};
 pub use store::Store;
 

@@ -1,15 +1,16 @@
 //! `whylate lab exec`
 
-use crate::args::{ExecArgs, Format};
+use crate::args::{ExecArgs, Format, GuestArgs};
 use crate::outcome::Outcome;
 use crate::output::say;
 use crate::{output, signals, verbs};
 use anyhow::{Context, Error, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use whylate_lab::job::{OUT_DIR, Program, REPORT_NAME, Step};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
-use whylate_lab::{GuestFile, LabError, Visit, Visited};
+use whylate_lab::{GuestFile, LabError, Machine, Visit, Visited};
 
 /// Names among the files that come back.
 const TRACE: &str = "trace.dat";
@@ -21,7 +22,7 @@ const EXIT_CODE: &str = "exit-code";
 pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
     output::check_page(args.report.as_deref())?;
     let visit = visit(args)?;
-    let machine = super::machine(&args.guest)?;
+    let machine = machine(&args.guest)?;
     forget_earlier(&args.output)?;
     let stop = signals::stop_flags()?;
     let visited = machine.run(&visit, &args.output, &stop.asked).map_err(|error| match error {
@@ -42,6 +43,21 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
     let explanation = whylate_ledger::explain(source, &args.selection.options());
     let format = Format { json: args.json, page: args.report.clone() };
     verbs::explain::answer(&explanation, &args.selection, &format)
+}
+
+/// The machine to boot; this program is its init.
+fn machine(args: &GuestArgs) -> Result<Machine> {
+    let fetching = |name: &str| say!("kernel {name} is not cached: fetching it ...");
+    let kernel = whylate_lab::kernels::pick(&args.kernel, args.modules.as_deref(), fetching)?;
+    let own = std::env::current_exe().context("cannot find this program")?;
+    Ok(Machine {
+        cpus: args.cpus,
+        time: args.time.into(),
+        append: args.append.clone(),
+        memory_mib: args.memory,
+        limit: Duration::from_nanos(args.limit.0.unsigned_abs()),
+        ..Machine::new(kernel, &own)
+    })
 }
 
 /// Removes what an earlier run left of ours in the directory: it must not pass for this one's. What its program

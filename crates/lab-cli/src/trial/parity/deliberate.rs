@@ -76,7 +76,7 @@ const DELIBERATE: &[Deliberate] = &[
 /// Why that setting is not made as TuneD makes it; `read`: where TuneD's profile is read.
 pub(super) fn why(name: &str, read: bool) -> Option<&'static str> {
     let known =
-        DELIBERATE.iter().find(|known| known.read >= read && crate::state::matches(known.names, name));
+        DELIBERATE.iter().find(|known| known.read >= read && crate::pattern::matches(known.names, name));
     known.map(|known| known.why)
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
-use whylate_lab::matrix::{End, RunResult};
-use whylate_lab::scenario::Scenario;
-use whylate_lab::score::{Row, Score};
+use whylate_lab_cli::matrix::{End, RunResult};
+use whylate_lab_cli::scenario::Scenario;
+use whylate_lab_cli::score::{Row, Score};
 
 /// The scenarios, one line each.
 pub(super) fn list(scenarios: &[Arc<Scenario>]) -> String {

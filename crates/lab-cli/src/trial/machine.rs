@@ -1,14 +1,14 @@
 //! One machine on trial.
 
 use super::verbs;
-use crate::disk::{Booted, Guest, Image};
-use crate::job::{Program, Step};
 use crate::state::{Comparison, State, compare};
-use crate::{LabError, Store, Visit};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use whylate_lab::disk::{Booted, Guest, Image};
+use whylate_lab::job::{Program, Step};
+use whylate_lab::{LabError, Store, Visit};
 
 /// A machine on trial, with what was found so far.
 pub struct Trial<'a> {
@@ -68,13 +68,15 @@ pub(super) struct Left {
 }
 
 impl<'a> Trial<'a> {
-    /// A new machine from that image, its disk and all that comes back of it below `out`.
+    /// A new machine from that image, its disk and all that comes back of it below `out`; `whylate` is the program
+    /// on trial.
     ///
     /// # Errors
     /// When the image cannot be made, or copied.
     pub fn new(
         image: &Image,
         store: &Store,
+        whylate: &Path,
         out: &Path,
         stop: &'a AtomicBool,
         tell: &'a dyn Fn(&Finding),
@@ -82,7 +84,8 @@ impl<'a> Trial<'a> {
         std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
         let disk = out.join("disk.img");
         image.copy(store, &disk, stop)?;
-        let guest = Guest::new(&disk)?;
+        let mut guest = Guest::new(&disk)?;
+        guest.program = Some(whylate.to_owned());
         Ok(Trial { guest, out: out.to_owned(), boots: 0, stop, tell, findings: Vec::new() })
     }
 

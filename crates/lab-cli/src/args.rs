@@ -1,0 +1,86 @@
+//! The command line.
+
+mod disk;
+mod run;
+mod tuning;
+
+pub(crate) use disk::DiskArgs;
+pub(crate) use run::RunArgs;
+pub(crate) use tuning::TuningArgs;
+
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::time::Duration;
+use whylate_base::{Ns, parse_duration};
+
+/// The test rig of whylate: known faults on real kernels, and trials of tuning.
+///
+/// The program under test is `whylate`, beside this one. Guests boot in QEMU; `whylate lab kernels` fetches kernels.
+#[derive(Debug, Parser)]
+#[command(name = "whylate-lab", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run scenarios of known faults on real kernels, and judge the explanations
+    ///
+    /// Each scenario provokes one fault in a guest and knows the right answer. One line reports each run when
+    /// it ends; a table sums them up. Exit codes: 0 all answers are right; 1 some are not; 2 some did not run.
+    Run(RunArgs),
+    /// Boot a machine with a disk and a distribution, and run commands there
+    ///
+    /// The disk is made once for each kernel series, from Debian's packages, and kept in the cache; that takes two
+    /// minutes, root, and mmdebstrap. GRUB on the disk boots it. A shell runs the commands, one
+    /// after the other, as root; `reboot` and
+    /// `power-cut` between them are not commands: they reboot the machine, or cut its power.
+    Disk(DiskArgs),
+    /// Tune a machine with a disk, reboot it, verify, roll back, reboot, and compare it with its state before
+    ///
+    /// The machine's state (files, values of the kernel, threads, units) is taken before and after and compared.
+    /// With --kill-at and --power-cut, `apply` is killed, or the machine loses its power, in the middle. With
+    /// --parity, TuneD applies the profile as well, on another machine.
+    ///
+    /// Exit codes: 0 all is right; 1 something is not; 2 could not do it.
+    Tuning(TuningArgs),
+    /// Print the state of this machine as JSON: everything that tuning may change
+    #[command(hide = true)]
+    State,
+    /// The service that does the jobs of a machine with a disk
+    #[command(hide = true)]
+    Guest,
+    /// Run a program, and kill it just before its Nth change to a file, a thread, or another program's start
+    ///
+    /// Exit codes: the program's own; 128 + 9 if it was killed.
+    #[command(hide = true)]
+    KillAt {
+        /// Which change, counted from 1
+        #[arg(value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        at: u64,
+        /// The program, and its arguments
+        #[arg(last = true, required = true, value_name = "PROGRAM")]
+        command: Vec<OsString>,
+    },
+}
+
+/// A duration of more than nothing.
+fn limit(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(Ns(nanoseconds @ 1..)) => Ok(Duration::from_nanos(nanoseconds.unsigned_abs())),
+        Ok(_) => Err("must be more than zero".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

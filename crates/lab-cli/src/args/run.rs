@@ -1,0 +1,49 @@
+//! The command line of `whylate-lab run`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `whylate-lab run`
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Scenarios by name, or files of your own (see crates/lab-cli/scenarios)
+    #[arg(value_name = "SCENARIO", required_unless_present_any = ["all", "quick", "list"])]
+    pub(crate) scenarios: Vec<String>,
+    /// Every scenario
+    #[arg(long, conflicts_with = "scenarios")]
+    pub(crate) all: bool,
+    /// Only what is in the quick subset, on the kernels named there
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// List the scenarios and exit
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) list: bool,
+    /// Run on this kernel: a name of `whylate lab kernels`, fetched if need be, or a bzImage (repeatable)
+    /// [default: every cached kernel that a scenario applies to]
+    #[arg(short, long = "kernel", value_name = "NAME|PATH")]
+    pub(crate) kernels: Vec<String>,
+    /// The kernel's modules, for a bzImage
+    #[arg(long, value_name = "DIR", requires = "kernels")]
+    pub(crate) modules: Option<PathBuf>,
+    /// As many runs of each, with the seeds 1 to N: names, phases and lengths vary
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(crate) seeds: u64,
+    /// One run of each, with this seed; 0 gives telling names
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    pub(crate) seed: Option<u64>,
+    /// Guests side by side, while they keep their own time [default: one for each CPU, at most 8]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) jobs: Option<u16>,
+    /// Keep recordings and labels in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+    /// The program under test [default: whylate beside this program]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) whylate: Option<PathBuf>,
+    /// The program that provokes the faults [default: whylate-inject beside this program]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) inject: Option<PathBuf>,
+    /// Write JSON to standard output: every run, and the sums
+    #[arg(long)]
+    pub(crate) json: bool,
+}

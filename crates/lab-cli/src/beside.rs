@@ -1,0 +1,23 @@
+//! The programs that the rig works with: they lie beside this one.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// The program that was given with `option`, otherwise the one called `name` beside this one.
+///
+/// # Errors
+/// When it is not there, or no guest could run it.
+pub(crate) fn program(given: Option<&Path>, name: &str, option: &str) -> Result<PathBuf> {
+    let path = match given {
+        Some(path) => path.to_owned(),
+        None => std::env::current_exe().context("cannot find this program")?.with_file_name(name),
+    };
+    if !path.is_file() {
+        bail!(
+            "{} is missing: build it (cargo build --release -p {name}), or name it with {option}",
+            path.display()
+        );
+    }
+    whylate_lab::check_program(&path)?;
+    Ok(path)
+}

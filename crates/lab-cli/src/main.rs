@@ -1,0 +1,45 @@
+//! The binary `whylate-lab`: arguments, exit codes, glue.
+
+mod args;
+mod beside;
+mod outcome;
+mod output;
+mod signals;
+mod verbs;
+
+use anyhow::{Result, bail};
+use args::{Cli, Verb};
+use clap::Parser;
+use outcome::Outcome;
+use output::say;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().verb) {
+        Ok(code) => code,
+        // The reader of our output has seen enough: `whylate-lab run --list | head` is no failure.
+        Err(error) if output::is_broken_pipe(&error) => Outcome::Done.into(),
+        Err(error) => {
+            say!("whylate-lab: {error:#}");
+            Outcome::Failed.into()
+        }
+    }
+}
+
+fn run(verb: &Verb) -> Result<ExitCode> {
+    let outcome = match verb {
+        Verb::Run(args) => verbs::run::run(args)?,
+        Verb::Disk(args) => verbs::disk::run(args)?,
+        Verb::Tuning(args) => verbs::tuning::run(args)?,
+        Verb::KillAt { at, command } => return verbs::kill_at::run(*at, command),
+        Verb::State => {
+            output::print_json(&serde_json::to_value(whylate_lab_cli::state::take())?)?;
+            Outcome::Done
+        }
+        Verb::Guest => match whylate_lab::guest::service() {
+            Ok(()) => Outcome::Done,
+            Err(problem) => bail!(problem),
+        },
+    };
+    Ok(outcome.into())
+}

@@ -1,0 +1,44 @@
+//! Results go to standard output, progress to standard error.
+
+/// Writes a line to standard error, as `eprintln!` does; a closed terminal does not end the run.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+pub(crate) use say;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::io::{self, IsTerminal, Write};
+use whylate_report::Style;
+
+/// Colours on a terminal only, and not where `NO_COLOR` is set (no-color.org).
+pub(crate) fn style() -> Style {
+    let usual = Style::default();
+    if !io::stdout().is_terminal() {
+        return usual;
+    }
+    let width =
+        rustix::termios::tcgetwinsize(io::stdout()).map_or(usual.width, |size| usize::from(size.ws_col));
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style { color: !no_color, width: width.clamp(60, 120) }
+}
+
+/// Writes text to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+/// Writes a JSON document to standard output.
+pub(crate) fn print_json(document: &Value) -> Result<()> {
+    print(&format!("{document:#}\n"))
+}
+
+/// True when an error is only that the reader of our output went away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref().map(io::Error::kind);
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}

@@ -1,0 +1,6 @@
+//! One module for each verb.
+
+pub(crate) mod disk;
+pub(crate) mod kill_at;
+pub(crate) mod run;
+pub(crate) mod tuning;

@@ -1,0 +1,7 @@
+//! Runs `whylate-lab` as a user does.
+
+mod disk;
+mod document;
+mod kill_at;
+mod run;
+mod support;
