@@ -118,14 +118,6 @@ pub struct Circumstances {
     pub host_noise: bool,
 }
 
-/// Causes that accuse nobody and nothing that could be changed: they say where, not why.
-pub fn is_neutral(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::Unexplained | Cause::TraceLoss | Cause::TimerLate | Cause::Dispatch | Cause::IdleExit
-    )
-}
-
 /// How to ask for the explanation that [`judge`] wants: as a user would, without choosing threads,
 /// unless that leaves a victim out; every activation is kept.
 pub fn options(label: &Label, select_victims: bool) -> Options {
@@ -276,12 +268,12 @@ fn rule(
         return match verdict.cause {
             Cause::Stolen if circumstances.host_noise => Ruling::Aside,
             cause if expected.not_judged.iter().any(|aside| aside == cause.code()) => Ruling::Aside,
-            cause if is_neutral(cause) => Ruling::Unexplained,
+            cause if !cause.accuses() => Ruling::Unexplained,
             _ => Ruling::Wrong,
         };
     }
     // What a victim does to itself has no other culprit, whoever else plays a part in the run.
-    let itself = job.fault.as_deref().and_then(Cause::from_code).is_some_and(is_own);
+    let itself = job.fault.as_deref().and_then(Cause::from_code).is_some_and(Cause::accuses_late_thread);
     let culprits: &[String] = if itself { &[] } else { &expected.culprits };
     match named(label, activation, verdict.by.as_ref(), culprits) {
         Named::Rightly => Ruling::Right,
@@ -295,14 +287,6 @@ fn is_right(job: &LateJob, cause: Cause, expected: &Expectation) -> bool {
         Some(fault) => fault == cause.code(),
         None => expected.causes.iter().any(|right| right == cause.code()),
     }
-}
-
-/// Causes that lie in the late thread itself.
-fn is_own(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::OwnWork | Cause::RelativeSleep | Cause::PageFault | Cause::BlockIo | Cause::TimerSlack
-    )
 }
 
 #[cfg(test)]

@@ -10,20 +10,6 @@ use whylate_ledger::{Cause, Explanation};
 /// Findings that accuse nobody: they tell of the recording, or of a limit the user gave.
 const NEUTRAL: [&str; 4] = ["trace-loss", "unseen-switches", "deadline-missed", "unexplained"];
 
-/// Findings that sum up verdicts, with the culprit named there: in a run with a fault the verdicts
-/// of the late jobs are judged already, and other threads of the run are late for reasons of their own.
-const FROM_VERDICTS: [Cause; 9] = [
-    Cause::HigherPriorityTask,
-    Cause::EqualPriorityTask,
-    Cause::DeadlineTask,
-    Cause::StopTask,
-    Cause::Irq,
-    Cause::Softirq,
-    Cause::IrqsDisabled,
-    Cause::PreemptionDisabled,
-    Cause::LockWait,
-];
-
 /// The findings that accuse wrongly, by code and title.
 pub(super) fn wrong(
     label: &Label,
@@ -43,7 +29,9 @@ pub(super) fn wrong(
             || faults.contains(finding.code)
             || NEUTRAL.contains(&finding.code)
             || (circumstances.host_noise && finding.code == Cause::Stolen.code());
-        let judged_elsewhere = FROM_VERDICTS.iter().any(|cause| cause.code() == finding.code)
+        // In a run with a fault the verdicts of the late jobs are judged already, and other threads of the run are
+        // late for reasons of their own.
+        let judged_elsewhere = Cause::from_code(finding.code).is_some_and(Cause::has_culprit_finding)
             && (expected.late != Late::None || !concerns_victim(label, explanation, finding));
         finding.severity >= Severity::Warning && !allowed && !judged_elsewhere
     };

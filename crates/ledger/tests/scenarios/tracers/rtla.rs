@@ -141,3 +141,17 @@ proptest! {
         prop_assert_eq!(activation.response(), Ns(total.max(0)));
     }
 }
+
+#[test]
+fn an_nmi_of_rtlas_analysis_is_charged() {
+    let mut breakdown = objtool();
+    breakdown.total = Ns(90_000);
+    breakdown.parts.push(part(PartKind::Nmi, "", None, 48_000, true));
+    let told = broken_down(breakdown);
+    let activation = told.only();
+    check_tiling(activation);
+    assert!(charged(activation).contains(&(Cause::Nmi, 48_000)), "{activation:#?}");
+    let verdict = &activation.verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::Nmi, Confidence::High));
+    assert!(verdict.why.starts_with("non-maskable interrupts took 48.00 us of CPU 23"), "{}", verdict.why);
+}

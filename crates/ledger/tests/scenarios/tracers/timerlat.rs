@@ -240,3 +240,27 @@ proptest! {
         told.0.activations.iter().for_each(check_tiling);
     }
 }
+
+#[test]
+fn an_nmi_is_charged_as_the_tracer_measured_it() {
+    use TimerlatContext::{Irq, Thread};
+    let told = told(
+        TraceInfo::default(),
+        vec![
+            sample(1_003_000, 0, 7, Irq, 3_000),
+            noise(1_004_000, 0, NoiseSource::Irq, "local_timer", 236, 1_001_000, 3_000),
+            noise(1_095_000, 0, NoiseSource::Nmi, "nmi", 0, 1_005_000, 90_000),
+            sample(1_097_000, TIMERLAT, 7, Thread, 97_000),
+        ],
+    );
+    let activation = told.only();
+    check_tiling(activation);
+    let nmi: i64 =
+        charged(activation).iter().filter(|(cause, _)| *cause == Cause::Nmi).map(|part| part.1).sum();
+    assert_eq!(nmi, 90_000, "{activation:#?}");
+    let verdict = &activation.verdict;
+    assert_eq!((verdict.cause, verdict.by, verdict.confidence), (Cause::Nmi, None, Confidence::High));
+    assert_eq!(verdict.why, "non-maskable interrupts took 90.00 us of CPU 5 while timerlat/5 (rt 95) waited");
+    assert!(verdict.fix[0].contains("nmi_watchdog"), "{:?}", verdict.fix);
+    assert!(verdict.evidence.iter().any(|seen| seen.what == "nmi, 90.00 us"), "{:?}", verdict.evidence);
+}
