@@ -8,7 +8,7 @@ use crate::{root, tidy, tools};
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 struct Step {
@@ -57,6 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
             Ok(false) => Outcome::Failed("see the lines above".to_owned()),
             Err(error) => Outcome::Failed(format!("{error:#}")),
         }),
+        step("package", || outcome(&mut package(root))),
         step("lab", || match score::quick(root) {
             Ok(Quick::Ran { good: true, .. }) => Outcome::Passed,
             Ok(Quick::Ran { good: false, words }) => Outcome::Failed(words),
@@ -84,6 +85,25 @@ fn step(name: &'static str, work: impl FnOnce() -> Outcome) -> Step {
     let start = Instant::now();
     let outcome = work();
     Step { name, outcome, time: start.elapsed() }
+}
+
+/// Packs every crate that is published, as `cargo publish` would. `--no-verify`: to build the packages would fetch
+/// crates.io's versions of our own crates. `--offline`: the tests before it have fetched all that it reads.
+fn package(root: &Path) -> Command {
+    let mut command = root::cargo(root);
+    command.args([
+        "package",
+        "--workspace",
+        "--no-verify",
+        "--allow-dirty",
+        "--offline",
+        "--quiet",
+        "--locked",
+    ]);
+    for name in ["xtask", "whylate-inject", "whylate-testing"] {
+        command.args(["--exclude", name]);
+    }
+    command
 }
 
 /// A missing tool is never a failure of the tree: what cannot go without it fails by itself.

@@ -12,7 +12,7 @@ use super::process;
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use counts::Counts;
+use counts::{Counts, HISTOGRAM};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -138,9 +138,6 @@ impl Measure {
         Ok(())
     }
 }
-
-/// Latencies beyond so many us are in no class of cyclictest's.
-const HISTOGRAM: &str = "100000";
 
 impl Contender {
     fn run(&self) -> Result<Numbers> {

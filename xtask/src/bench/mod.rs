@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measures whylate beside its peers, on this machine. Nothing here passes or fails.
 
+mod build;
 mod check;
 mod measure;
 mod process;
@@ -18,6 +19,8 @@ pub(crate) enum Bench {
     /// Blow the storm that `read` records
     #[command(hide = true)]
     Storm(storm::Blow),
+    /// Build a release from clean: seconds and bytes
+    Build(build::Build),
     /// Check this machine and a large one that is made up, beside rtcqs and TuneD
     Check(check::Check),
     /// Measure wake-up latencies beside cyclictest, in turn: idle, and under stress-ng
@@ -29,6 +32,7 @@ impl Bench {
         match self {
             Bench::Read(read) => read.run(root),
             Bench::Storm(storm) => storm.run(),
+            Bench::Build(build) => build.run(root),
             Bench::Check(check) => check.run(root),
             Bench::Measure(measure) => measure.run(root),
         }

@@ -10,52 +10,27 @@ mod floors;
 mod invariants;
 mod manifest;
 mod map;
+mod names;
+mod packages;
 mod pure;
 mod rust;
 mod shape;
 mod text;
 mod tree;
 mod unsafety;
+mod violation;
+mod words;
 
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
 use tree::Tree;
-
-/// What is wrong where, and what to do about it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Violation {
-    path: String,
-    /// Counted from 1; `None` if it is the whole file.
-    line: Option<usize>,
-    wrong: String,
-    todo: String,
-}
-
-impl Violation {
-    fn at(path: &str, line: usize, wrong: impl Into<String>, todo: impl Into<String>) -> Violation {
-        Violation { path: path.to_owned(), line: Some(line), wrong: wrong.into(), todo: todo.into() }
-    }
-
-    fn of(path: &str, wrong: impl Into<String>, todo: impl Into<String>) -> Violation {
-        Violation { path: path.to_owned(), line: None, wrong: wrong.into(), todo: todo.into() }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.path)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": {}; {}", self.wrong, self.todo)
-    }
-}
+use violation::Violation;
 
 /// A rule.
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 13] = [
+const RULES: &[Rule] = &[
     unsafety::only_in_sys,
     unsafety::lints,
     floors::check,
@@ -69,6 +44,7 @@ const RULES: [Rule; 13] = [
     text::size_and_paths,
     map::check,
     invariants::check,
+    packages::check,
 ];
 
 /// Prints every violation to standard output; `true` if there is none.
@@ -95,6 +71,14 @@ pub(crate) enum List {
         #[arg(default_value = "")]
         dir: String,
     },
+    /// List names that were replaced, and public types of one name in several crates
+    Names,
+    /// List the words that documents and messages do without
+    Words {
+        /// Only files below this directory or of this path
+        #[arg(default_value = "")]
+        path: String,
+    },
 }
 
 impl List {
@@ -105,29 +89,33 @@ impl List {
     pub(crate) fn run(&self, root: &Path) -> Result<bool> {
         let tree = Tree::read(root)?;
         match self {
-            List::Circles { dir } => {
-                let circles = circles::of(&tree, dir);
-                for circle in &circles {
-                    println!("{circle}");
-                }
-                println!("tidy: {} circles of modules", circles.len());
-                Ok(circles.is_empty())
+            List::Circles { dir } => Ok(listed(&circles::of(&tree, dir), "circles of modules")),
+            List::Names => {
+                let mut found = names::retired(&tree);
+                found.extend(names::doubled(&tree));
+                Ok(listed(&found, "names to replace"))
+            }
+            List::Words { path } => {
+                let mut found = words::check(&tree);
+                found.retain(|violation| violation.path.starts_with(path.as_str()));
+                Ok(listed(&found, "words to replace"))
             }
         }
     }
 }
 
+/// Prints what was found and how much that is; `true` if it is nothing.
+fn listed<T: fmt::Display>(found: &[T], what: &str) -> bool {
+    for one in found {
+        println!("{one}");
+    }
+    println!("tidy: {} {what}", found.len());
+    found.is_empty()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_violation_reads_as_place_fault_and_remedy() {
-        let violation = Violation::at("a/b.rs", 7, "dbg! left behind", "remove it");
-        assert_eq!(violation.to_string(), "a/b.rs:7: dbg! left behind; remove it");
-        let violation = Violation::of("a/b.rs", "no header", "write one");
-        assert_eq!(violation.to_string(), "a/b.rs: no header; write one");
-    }
 
     /// Every rule must find something to say about a tree that breaks them all, so none can go dead unseen.
     #[test]

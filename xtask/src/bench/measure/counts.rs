@@ -5,6 +5,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Latencies beyond so many us are in no class of cyclictest's.
+pub(super) const HISTOGRAM: &str = "100000";
+
 /// All threads together.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Counts {

@@ -1,7 +1,7 @@
 //! Both programs in a guest of `whylate lab exec`, one after the other, where time is the emulator's own: what this
 //! machine does meanwhile does not show, so two programs that measure the same thing must see the same.
 
-use super::counts::Counts;
+use super::counts::{Counts, HISTOGRAM};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ pub(super) fn compare(
         "cyclictest -q -m -p80 -t1 -a0 -i{interval} -D1 --laptop > /dev/null; \
          cyclictest -q -m -p80 -t1 -a0 -i{interval} -D{seconds} --laptop -h {} --json=/out/{theirs} > /dev/null; \
          /whylate measure --no-trace -p 80 -c 0 -i {interval}us -d {seconds}s --export /out/{ours} > /dev/null",
-        super::HISTOGRAM
+        HISTOGRAM
     );
     let cyclictest = std::env::var_os("PATH")
         .and_then(|path| {

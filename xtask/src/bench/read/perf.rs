@@ -1,6 +1,6 @@
 //! The same storm in perf's own format, beside `perf sched latency`.
 
-use super::{Reader, table};
+use super::reader::{RUNS, Reader, describe, run_on_storm, table};
 use crate::tools;
 use anyhow::Result;
 use std::path::Path;
@@ -17,13 +17,13 @@ pub(super) fn compare(whylate: &Path, target: &Path, duration: Duration) -> Resu
     }
     let file = target.join("bench").join("storm.perf.data");
     record(&file, duration)?;
-    let events = super::describe(whylate, &file)?.events;
+    let events = describe(whylate, &file)?.events;
     println!("{}: {events} events", file.display());
     let mut readers = [
         Reader::new("whylate explain", whylate, &["explain", "--json"], &file),
         Reader::new("perf sched latency", "perf", &["sched", "latency", "-i"], &file),
     ];
-    for _ in 0..super::RUNS {
+    for _ in 0..RUNS {
         for reader in &mut readers {
             reader.read()?;
         }
@@ -38,5 +38,5 @@ fn record(file: &Path, duration: Duration) -> Result<()> {
     for event in EVENTS {
         recorder.args(["-e", event]);
     }
-    super::run_on_storm(&mut recorder, duration)
+    run_on_storm(&mut recorder, duration)
 }
