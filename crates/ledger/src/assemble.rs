@@ -1,223 +1,156 @@
-//! From an activation that ended to the record that is kept of it.
+//! From events to what is kept of each thread: the engine makes the timeline, and each activation that ends on the way
+//! is charged, counted, and kept if it is among the worst.
 
-use crate::activations::{Begin, Open, WakeCause};
-use crate::bandwidth::Window;
-use crate::causes::Cause;
-use crate::charge::{self, Remark};
-use crate::cpus::Who;
-use crate::engine::Engine;
-use crate::model::{Activation, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+mod checkpoint;
+mod passed_over;
+mod record;
+
+use crate::charge;
+use crate::charge::notes::VerdictNote;
+use crate::engine::{EndedActivation, Engine};
+use crate::model::Activation;
 use crate::options::Options;
-use crate::settle::regroup;
-use crate::stats::{Ended, Kept};
-use crate::threads::{State, Thread};
-use crate::timers;
-use std::collections::BTreeSet;
-use whylate_base::{Cpu, Ns, Tid};
+use crate::stats::{Kept, StatsByThread, Times};
+use crate::timeline::Timeline;
+use crate::timeline::activations::{Begin, Open};
+use crate::timeline::threads::State;
+use whylate_base::{Evidence, Ns, Tid};
+use whylate_events::{Event, TraceInfo};
 
-/// A lane of more slices is drawn coarser: no picture shows them.
-const MAX_SLICES: usize = 4_000;
+/// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
+const LOOK_BACK: Ns = Ns::from_secs(1);
+/// Events between two clean-ups.
+const CLEAN_UP_EVERY: u64 = 1 << 16;
 
-impl Engine<'_> {
-    /// The activation of `tid`, if one is in progress, ended: it was `done`, or was only seen up to `end`.
-    pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
-        let Some(thread) = self.threads.get(tid) else { return };
-        // It is long, and stays where it is for as long as it can.
-        let Some(open) = &thread.open else { return };
-        // Clocks of two CPUs may disagree: nothing of an activation lies before its due time, nor does it end
-        // before what is charged of it.
-        let end = end.max(open.settled_until()).max(open.running.unwrap_or(open.due));
-        let done = done.map(|_| end);
-        // How long a program took to start, before it made itself real-time, is nobody's deadline.
-        let starts_up = open.began_fair && thread.prio.is_realtime() && thread.pinned_fair.is_none();
-        if !self.options.selects(thread) || (starts_up && self.options.tasks.is_empty()) {
-            self.threads.get_mut(tid).open = None;
+/// See the module.
+pub(crate) struct Assembler<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) stats: StatsByThread,
+    engine: Engine<'a>,
+    events: u64,
+}
+
+impl<'a> Assembler<'a> {
+    pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Assembler<'a> {
+        Assembler { options, stats: StatsByThread::default(), engine: Engine::new(options, info), events: 0 }
+    }
+
+    /// What is known of the trace.
+    pub(crate) fn timeline(&self) -> &Timeline {
+        &self.engine.timeline
+    }
+
+    /// The same, for what other sources than events show.
+    pub(crate) fn timeline_mut(&mut self) -> &mut Timeline {
+        &mut self.engine.timeline
+    }
+
+    /// Takes in the next event.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        self.events += 1;
+        if self.events.is_multiple_of(CLEAN_UP_EVERY) {
+            self.clean_up(event.ts.max(self.engine.timeline.now));
+        }
+        self.engine.apply(event);
+        if !self.engine.ended.is_empty() {
+            self.take_ended();
+        }
+    }
+
+    /// The trace ended.
+    pub(crate) fn end(&mut self) {
+        let timeline = &self.engine.timeline;
+        let now = timeline.now;
+        let open = timeline.threads.iter().filter(|thread| thread.open.is_some());
+        let open: Vec<Tid> = open.map(|thread| thread.tid).collect();
+        for tid in open {
+            let thread = self.engine.timeline.threads.get_mut(tid);
+            match thread.state() {
+                State::Blocked { wait, .. } if !wait.continues() => {
+                    let since = thread.since();
+                    self.engine.end(tid, since, since.unwrap_or(now));
+                }
+                _ => self.engine.end(tid, None, now),
+            }
+            self.take_ended();
+        }
+        self.engine.timeline.windows.close_all(now);
+    }
+
+    /// Keeps an activation that another tool measured; `too_late`: by a limit of that tool.
+    pub(crate) fn keep_measured(&mut self, activation: Activation, notes: Vec<Evidence>, too_late: bool) {
+        let thread = self.engine.timeline.threads.get_mut(activation.tid);
+        if !self.options.selects(thread) {
             return;
         }
+        thread.is_reported = true;
+        let notes = notes.into_iter().map(VerdictNote::Note);
+        let notes = notes.chain(too_late.then_some(VerdictNote::TooLate)).collect();
+        let times = Times {
+            latency: activation.latency(),
+            response: activation.response(),
+            whole: activation.is_whole(),
+        };
+        let stats = self.stats.of(activation.tid);
+        stats.count(&times, &activation.ledger, self.options.deadline);
+        stats.keep(Kept { activation, notes }, self.options.worst);
+    }
+
+    /// Charges the activations that have ended.
+    fn take_ended(&mut self) {
+        let mut ended = std::mem::take(&mut self.engine.ended);
+        ended.iter().for_each(|ended| self.charge(ended));
+        ended.clear();
+        // Its memory serves the next ones.
+        self.engine.ended = ended;
+    }
+
+    fn charge(&mut self, ended: &EndedActivation) {
+        let EndedActivation { tid, ref open, done, end } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
-        let kept = thread.stats.as_ref().is_none_or(|stats| stats.would_keep(end - open.due, keep));
+        let thread = self.engine.timeline.threads.get_mut(tid);
+        thread.is_reported = true;
+        let stats = self.stats.of(tid);
         let begun = open.begin != Begin::TraceStart;
-        let ended = Ended {
+        let times = Times {
             latency: open.running.filter(|_| begun).map(|running| running.since(open.due)),
             response: end.since(open.due),
             whole: done.is_some() && begun,
         };
-        if !kept && let Some(ledger) = charge::plain(self, thread, open, end) {
-            debug_assert_eq!(charge::ledger(self, thread, open, end), (ledger.to_vec(), Vec::new()));
-            let thread = self.threads.get_mut(tid);
-            thread.open = None;
-            return thread.stats.get_or_insert_default().count(&ended, &ledger, deadline);
+        let kept = stats.would_keep(end - open.due, keep);
+        let timeline = &self.engine.timeline;
+        let Some(thread) = timeline.threads.get(tid) else { return };
+        if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
+            debug_assert_eq!(charge::ledger(timeline, thread, open, end), (ledger.to_vec(), Vec::new()));
+            return stats.count(&times, &ledger, deadline);
         }
-        let (ledger, mut remarks) = charge::ledger(self, thread, open, end);
-        debug_assert!(tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
-        self.note_bandwidth(&ledger);
-        let thread = self.threads.get_mut(tid);
-        let open = thread.open.take().filter(|_| kept);
-        thread.stats.get_or_insert_default().count(&ended, &ledger, deadline);
-        let (Some(thread), Some(open)) = (self.threads.get(tid), open) else { return };
-        let activation = self.activation(thread, &open, done, end, regroup(ledger));
-        remarks.extend(timers::longest(self, &activation.ledger).map(Remark::Timers));
-        let stats = self.threads.get_mut(tid).stats.get_or_insert_default();
-        stats.keep(Kept { activation, remarks }, keep);
-    }
-
-    /// The trace ended.
-    pub(crate) fn end_all(&mut self) {
-        let now = self.now;
-        let open: Vec<Tid> =
-            self.threads.iter().filter(|thread| thread.open.is_some()).map(|thread| thread.tid).collect();
-        for tid in open {
-            let thread = self.threads.get_mut(tid);
-            match thread.state() {
-                State::Blocked { wait, .. } if !wait.continues() => {
-                    let since = thread.since();
-                    self.end(tid, since, since.unwrap_or(now));
-                }
-                _ => self.end(tid, None, now),
-            }
-        }
-        for window in &mut self.windows {
-            window.end.get_or_insert(now);
+        let (ledger, mut notes) = charge::ledger(timeline, thread, open, end);
+        debug_assert!(charge::tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
+        stats.count(&times, &ledger, deadline);
+        passed_over::note(&mut self.engine.timeline, &ledger);
+        let timeline = &self.engine.timeline;
+        if let Some(thread) = timeline.threads.get(tid).filter(|_| kept) {
+            let activation = record::record(timeline, thread, ended, checkpoint::regroup(ledger));
+            notes.extend(charge::timers::longest(timeline, &activation.ledger).map(VerdictNote::Timers));
+            stats.keep(Kept { activation, notes }, keep);
         }
     }
 
-    fn activation(
-        &self,
-        thread: &Thread,
-        open: &Open,
-        done: Option<Ns>,
-        end: Ns,
-        ledger: Vec<Segment>,
-    ) -> Activation {
-        let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
-        let lanes = self.lanes(&ledger, cpu, open.due, end);
-        Activation {
-            tid: thread.tid,
-            comm: thread.comm,
-            priority: thread.own_priority(),
-            cpu,
-            trigger: self.trigger(open),
-            due: open.due,
-            woken: open.woken,
-            running: open.running,
-            done,
-            end,
-            ledger,
-            verdict: Verdict::none(),
-            lanes,
+    /// Forgets what no activation in progress can need. It is `now`.
+    fn clean_up(&mut self, now: Ns) {
+        if self.engine.timeline.held() > checkpoint::MUCH {
+            checkpoint::checkpoint(&mut self.engine, now - LOOK_BACK);
+            self.take_ended();
         }
+        let oldest = self
+            .engine
+            .timeline
+            .threads
+            .iter()
+            .filter(|thread| self.options.selects(thread))
+            .filter_map(|thread| thread.open.as_ref())
+            .map(Open::charged_until)
+            .min();
+        self.engine.timeline.forget(oldest.unwrap_or(now).min(now) - LOOK_BACK);
     }
-
-    fn trigger(&self, open: &Open) -> Trigger {
-        match open.begin {
-            Begin::TraceStart => Trigger::TraceStart,
-            Begin::Woken(WakeCause::Timer { .. }) => Trigger::Timer,
-            Begin::Woken(WakeCause::Thread(tid)) => {
-                let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
-                Trigger::Thread { tid, comm }
-            }
-            Begin::Woken(WakeCause::Irq(id)) => match self.irqs.get(id) {
-                (Some(irq), name) => Trigger::Irq { irq, name },
-                // An inter-processor interrupt carries somebody's wake-up; whose was not seen.
-                (None, _) => Trigger::Wakeup,
-            },
-            Begin::Woken(WakeCause::Softirq(vec)) => Trigger::Softirq { vec },
-            Begin::Woken(WakeCause::Unseen) => Trigger::Wakeup,
-        }
-    }
-
-    /// What the CPUs that the ledger names did.
-    fn lanes(&self, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -> Vec<Lane> {
-        let cpus: BTreeSet<Cpu> = ledger.iter().map(|segment| segment.cpu).chain([own]).collect();
-        let lane = |cpu: Cpu| {
-            self.cpus.get(cpu).map(|timeline| {
-                let slices = timeline.between(from, to).map(|(start, end, stretch)| Slice {
-                    start,
-                    end,
-                    who: self.occupant(stretch.who),
-                });
-                Lane { cpu, slices: coarsen(slices.collect(), from, to) }
-            })
-        };
-        cpus.into_iter().filter_map(lane).collect()
-    }
-
-    fn occupant(&self, who: Who) -> Occupant {
-        match who {
-            Who::Unknown => Occupant::Unknown,
-            Who::Idle => Occupant::Idle,
-            Who::Task(tid, priority) => {
-                let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
-                Occupant::Task { tid, comm, priority }
-            }
-            Who::Irq(id) => {
-                let (irq, name) = self.irqs.get(id);
-                Occupant::Irq { irq, name }
-            }
-            Who::Softirq(vec) => Occupant::Softirq { vec },
-        }
-    }
-
-    /// Marks the bandwidth windows in which time was lost, and adds those only a wait showed.
-    pub(crate) fn note_bandwidth(&mut self, ledger: &[Segment]) {
-        let by_bandwidth = [Cause::RtThrottled, Cause::CoarseClockThrottled, Cause::FairServer];
-        for segment in ledger.iter().filter(|segment| by_bandwidth.contains(&segment.cause)) {
-            let overlapping = self.windows.iter_mut().rev().find(|window| {
-                window.cpu == segment.cpu
-                    && window.start < segment.end
-                    && window.end.is_none_or(|end| end > segment.start)
-            });
-            match overlapping {
-                Some(window) => window.hurt = true,
-                None => {
-                    let used = self.cpus.get(segment.cpu).map_or((0.0, Ns::ZERO), |timeline| {
-                        let (_, share, over) = self.realtime_use(timeline, segment.start);
-                        (share, over)
-                    });
-                    if let Some(timeline) = self.cpus.get_mut(segment.cpu) {
-                        timeline.passed_over_until = timeline.passed_over_until.max(Some(segment.end));
-                    }
-                    self.windows.push(Window {
-                        cpu: segment.cpu,
-                        start: segment.start,
-                        end: Some(segment.end),
-                        passed_over: Tid::IDLE,
-                        saw_idle: segment.cause != Cause::FairServer,
-                        ran: None,
-                        most_used_by: match segment.by {
-                            Some(crate::model::Culprit::Task { tid, priority, .. }) => Some((tid, priority)),
-                            _ => None,
-                        },
-                        used,
-                        hurt: true,
-                    });
-                }
-            }
-        }
-    }
-}
-
-/// Merges neighbours of the same occupant, and hides what is too short to be seen where there is too much.
-fn coarsen(slices: Vec<Slice>, from: Ns, to: Ns) -> Vec<Slice> {
-    let shortest = if slices.len() > MAX_SLICES { Ns((to - from).0 / MAX_SLICES as i64) } else { Ns::ZERO };
-    let mut coarse: Vec<Slice> = Vec::new();
-    for slice in slices {
-        match coarse.last_mut() {
-            Some(last) if last.who == slice.who || slice.end - slice.start < shortest => last.end = slice.end,
-            _ => coarse.push(slice),
-        }
-    }
-    coarse
-}
-
-/// True when the segments cover `from..to` without a gap or an overlap.
-pub(crate) fn tiles(ledger: &[Segment], from: Ns, to: Ns) -> bool {
-    let mut at = from;
-    for segment in ledger {
-        if segment.start != at || segment.end <= segment.start {
-            return false;
-        }
-        at = segment.end;
-    }
-    at == to
 }

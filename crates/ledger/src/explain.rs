@@ -1,11 +1,13 @@
 //! The one call: events in, explanation out.
 
+use crate::assemble::Assembler;
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::findings::{self, Subject};
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
-use crate::threads::Thread;
+use crate::stats::Stats;
+use crate::timeline::Timeline;
+use crate::timeline::threads::Thread;
 use crate::tracers::{self, Latency};
 use crate::verdict;
 use std::cmp::Reverse;
@@ -16,10 +18,10 @@ use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let asked = options;
     let options = &tracers::options(asked, source.info());
-    let mut engine = Engine::new(options, source.info());
+    let mut assembler = Assembler::new(options, source.info());
     let mut latency = Latency::new(source.info());
     for (tid, comm) in source.comms() {
-        engine.threads.get_mut(tid).comm = comm;
+        assembler.timeline_mut().threads.get_mut(tid).assume_name(comm);
     }
     loop {
         let batch = source.next_batch();
@@ -28,32 +30,33 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         }
         for event in batch {
             if !latency.is_over() {
-                engine.apply(event);
+                assembler.apply(event);
             }
-            latency.see(&mut engine, event);
+            latency.see(&mut assembler, event);
         }
     }
     // A stream may know more names at its end than at its beginning.
     for (tid, comm) in source.comms() {
-        let thread = engine.threads.get_mut(tid);
-        if thread.comm.is_empty() {
-            thread.comm = comm;
+        let thread = assembler.timeline_mut().threads.get_mut(tid);
+        if thread.comm().is_empty() {
+            thread.assume_name(comm);
         }
     }
     let trace = source.info().clone();
-    latency.finish(&mut engine, &trace);
-    engine.end_all();
-    latency.complete(&mut engine);
-    let missing = missing(&engine, &trace);
+    latency.finish(&mut assembler, &trace);
+    assembler.end();
+    latency.complete(&mut assembler);
+    let timeline = assembler.timeline();
+    let missing = missing(timeline, &trace);
 
     let mut activations: Vec<Activation> = Vec::new();
     let mut tasks: Vec<TaskSummary> = Vec::new();
-    for thread in engine.threads.iter() {
-        let Some(stats) = &thread.stats else { continue };
-        tasks.push(summary(thread));
+    for thread in timeline.threads.iter() {
+        let Some(stats) = assembler.stats.get(thread.tid) else { continue };
+        tasks.push(summary(thread, stats));
         for kept in &stats.worst {
             let mut activation = kept.activation.clone();
-            activation.verdict = verdict::of(&engine, thread, &activation, &kept.remarks);
+            activation.verdict = verdict::of(timeline, stats, options.judge, &activation, &kept.notes);
             verdict::weigh(&mut activation.verdict, &trace);
             activations.push(activation);
         }
@@ -70,35 +73,36 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     };
     tasks.sort_by_key(|task| (rank_of(task), task.tid));
     let findings = findings::all(&Subject {
-        engine: &engine,
+        timeline,
+        stats: &assembler.stats,
+        options,
         trace: &trace,
         worst: &activations,
         noises: latency.noises(),
     });
     let mut explanation = Explanation { trace, tasks, activations, sections: Vec::new(), findings, missing };
-    latency.add_to(&engine, asked, &mut explanation);
+    latency.add_to(timeline, asked, &mut explanation);
     explanation
 }
 
-fn summary(thread: &Thread) -> TaskSummary {
-    let stats = thread.stats.as_deref();
-    let mut causes: Vec<(Cause, Ns)> = stats.map(|stats| stats.causes().collect()).unwrap_or_default();
+fn summary(thread: &Thread, stats: &Stats) -> TaskSummary {
+    let mut causes: Vec<(Cause, Ns)> = stats.causes().collect();
     causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
     TaskSummary {
         tid: thread.tid,
-        comm: thread.comm,
-        policy: thread.policy,
+        comm: thread.comm(),
+        policy: thread.policy(),
         priority: thread.own_priority(),
-        activations: stats.map_or(0, |stats| stats.activations),
-        latency: stats.and_then(|stats| stats.latency.spread()),
-        response: stats.and_then(|stats| stats.response.spread()),
+        activations: stats.activations,
+        latency: stats.latency.spread(),
+        response: stats.response.spread(),
         causes,
     }
 }
 
 /// What the ledger needs and the trace neither has nor says it asked for.
-fn missing(engine: &Engine<'_>, trace: &TraceInfo) -> Vec<Missing> {
-    let present = engine.seen.union(trace.recorded.unwrap_or(KindSet::NONE));
+fn missing(timeline: &Timeline, trace: &TraceInfo) -> Vec<Missing> {
+    let present = timeline.seen.union(trace.recorded.unwrap_or(KindSet::NONE));
     let needs = [
         (Kind::Switch, "who had the CPU, and so anything at all"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),

@@ -9,29 +9,19 @@
 //!
 //! Pure: no I/O. A recorded trace and a live one are the same call.
 
-mod activations;
-mod affinity;
 mod assemble;
-mod bandwidth;
 mod causes;
 mod charge;
-mod clocks;
-mod cpus;
 mod engine;
 mod explain;
 mod findings;
-mod held_up;
+mod gaps;
 mod model;
 mod options;
 mod quick_hash;
-mod quota;
-mod recent;
-mod settle;
-mod sleeps;
 mod spread;
 mod stats;
-mod threads;
-mod timers;
+mod timeline;
 mod tracers;
 mod verdict;
 

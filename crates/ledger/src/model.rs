@@ -147,7 +147,7 @@ pub enum Trigger {
     Wakeup,
     /// The trace begins in the middle of it; due is where it was first seen.
     TraceStart,
-    /// It ran already; due is where it was held up ([`Activation::held_up`]).
+    /// It ran already; due is where it was held up ([`Activation::gap`]).
     Running,
 }
 

@@ -1,6 +1,6 @@
 //! What to explain: which threads, how many activations of each.
 
-use crate::threads::Thread;
+use crate::timeline::threads::Thread;
 use whylate_base::{Ns, Tid};
 
 /// What the user asked for.
@@ -59,7 +59,7 @@ impl Select {
     }
 
     fn matches(&self, thread: &Thread) -> bool {
-        self.is(thread.tid, thread.comm.as_str())
+        self.is(thread.tid, thread.comm().as_str())
     }
 }
 
@@ -75,28 +75,6 @@ impl Options {
     }
 }
 
-/// Real-time threads of the kernel itself. They are real-time so that they serve others, and
-/// being late is their normal life; a trace shows no parent, so they are known by name.
-pub(crate) fn is_housekeeping(comm: &str) -> bool {
-    const PER_CPU: [&str; 12] = [
-        "migration/",
-        "ktimers/",
-        "ksoftirqd/",
-        "rcuc/",
-        "rcub/",
-        "rcuop/",
-        "rcuog/",
-        "rcuos/",
-        "cpuhp/",
-        "irq_work/",
-        "idle_inject/",
-        "backlog_napi/",
-    ];
-    const PREFIXES: [&str; 6] = ["irq/", "rcu_", "sugov:", "watchdog/", "kworker/", "posixcputmr"];
-    const NAMES: [&str; 6] = ["oom_reaper", "khungtaskd", "watchdogd", "psimon", "ktimersoftd", "hwlatd"];
-    PER_CPU.iter().chain(&PREFIXES).any(|prefix| comm.starts_with(prefix)) || NAMES.contains(&comm)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,15 +83,5 @@ mod tests {
     fn a_number_is_an_id_and_a_word_is_a_name() {
         assert_eq!(Select::parse("4711"), Select::Tid(Tid(4711)));
         assert_eq!(Select::parse("ptp4l"), Select::Comm("ptp4l".into()));
-    }
-
-    #[test]
-    fn the_kernels_own_threads_are_housekeeping() {
-        for comm in ["migration/0", "ktimers/12", "irq/27-eth0", "rcu_preempt", "sugov:0"] {
-            assert!(is_housekeeping(comm), "{comm}");
-        }
-        for comm in ["rtload", "cyclictest", "migrationd", "irqbalance", "watchdogd2"] {
-            assert!(!is_housekeeping(comm), "{comm}");
-        }
     }
 }

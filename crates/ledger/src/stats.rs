@@ -1,14 +1,35 @@
 //! What is kept of a thread over the whole trace: its distributions, sums, and worst activations.
 
 use crate::causes::Cause;
-use crate::charge::Remark;
+use crate::charge::notes::VerdictNote;
 use crate::model::{Activation, Culprit, Segment};
 use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
 
 /// Culprits that are kept apart. Where threads come and go by the million, those who cost little are forgotten.
 const MOST_COSTS: usize = 8192;
+
+/// The sums of every thread that is explained.
+#[derive(Default)]
+pub(crate) struct StatsByThread(QuickMap<Tid, Box<Stats>>);
+
+impl StatsByThread {
+    /// Of a thread of which an activation has ended.
+    pub(crate) fn get(&self, tid: Tid) -> Option<&Stats> {
+        self.0.get(&tid).map(Box::as_ref)
+    }
+
+    /// Of a thread, from now on.
+    pub(crate) fn of(&mut self, tid: Tid) -> &mut Stats {
+        self.0.entry(tid).or_default()
+    }
+
+    /// A thread's activations so far were none.
+    pub(crate) fn remove(&mut self, tid: Tid) {
+        self.0.remove(&tid);
+    }
+}
 
 /// One thread's sums.
 #[derive(Default)]
@@ -31,11 +52,11 @@ pub(crate) struct Stats {
 /// An activation that is kept, with what its verdict will want to know.
 pub(crate) struct Kept {
     pub(crate) activation: Activation,
-    pub(crate) remarks: Vec<Remark>,
+    pub(crate) notes: Vec<VerdictNote>,
 }
 
 /// An activation as the distributions see it.
-pub(crate) struct Ended {
+pub(crate) struct Times {
     pub(crate) latency: Option<Ns>,
     pub(crate) response: Ns,
     /// It was seen from its beginning to its end.
@@ -72,15 +93,15 @@ pub(crate) fn charged(segments: &[Segment]) -> Vec<Charged> {
 
 impl Stats {
     /// Takes in an activation whose ledger is made.
-    pub(crate) fn count(&mut self, ended: &Ended, ledger: &[Segment], deadline: Option<Ns>) {
+    pub(crate) fn count(&mut self, times: &Times, ledger: &[Segment], deadline: Option<Ns>) {
         self.activations += 1;
-        if let Some(latency) = ended.latency {
+        if let Some(latency) = times.latency {
             self.latency.record(latency);
         }
-        if ended.whole {
-            self.response.record(ended.response);
+        if times.whole {
+            self.response.record(times.response);
         }
-        if deadline.is_some_and(|deadline| ended.response > deadline) {
+        if deadline.is_some_and(|deadline| times.response > deadline) {
             self.missed += 1;
         }
         let mut own = Ns::ZERO;
@@ -102,7 +123,7 @@ impl Stats {
                 self.longest_theft = (length, segment.start);
             }
         }
-        if ended.whole {
+        if times.whole {
             self.own_work.record(own);
         }
         if self.costs.len() > MOST_COSTS {
@@ -158,8 +179,8 @@ mod tests {
         let rounds = 4 * MOST_COSTS as i32;
         for tid in 0..rounds {
             let ledger = [segment(7, 0, 100), segment(1_000 + tid, 100, 1 + i64::from(tid % 50))];
-            let ended = Ended { latency: None, response: Ns(200), whole: true };
-            stats.count(&ended, &ledger, None);
+            let times = Times { latency: None, response: Ns(200), whole: true };
+            stats.count(&times, &ledger, None);
         }
         assert!(stats.costs.len() <= MOST_COSTS, "{}", stats.costs.len());
         let often =

@@ -20,15 +20,13 @@ mod section;
 mod timerlat;
 mod wakeup;
 
-use crate::charge::Remark;
-use crate::engine::Engine;
+use crate::assemble::Assembler;
 use crate::model::{Activation, Explanation, Missing, PartTimes};
 use crate::options::{Judge, Options, Select};
-use crate::stats::{Ended, Kept};
+use crate::timeline::Timeline;
 use lines::Lines;
 use osnoise::Noises;
 use timerlat::Timerlats;
-use whylate_base::Evidence;
 use whylate_events::{Event, EventKind, Kind, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
@@ -75,7 +73,7 @@ impl Latency {
 
     /// Takes in the next event, after the engine did.
     #[inline]
-    pub(crate) fn see(&mut self, engine: &mut Engine<'_>, event: &Event) {
+    pub(crate) fn see(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
         if let Some((trace, lines)) = &mut self.trace {
             lines.see(event);
             if let (EventKind::Switch(switch), Some(task), true) =
@@ -92,16 +90,16 @@ impl Latency {
                 | EventKind::Hwlat { .. }
                 | EventKind::StackFrame { .. }
         ) {
-            self.see_measured(engine, event);
+            self.see_measured(assembler, event);
         }
     }
 
     #[cold]
-    fn see_measured(&mut self, engine: &mut Engine<'_>, event: &Event) {
+    fn see_measured(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
         match &event.kind {
-            EventKind::Timerlat(sample) => self.timerlats.sample(engine, event, sample),
+            EventKind::Timerlat(sample) => self.timerlats.sample(assembler, event, sample),
             EventKind::Noise(noise) => {
-                self.timerlats.noise(engine, event, noise);
+                self.timerlats.noise(assembler, event, noise);
                 self.noises.noise(event, noise);
             }
             EventKind::OsnoiseSample(sample) => self.noises.sample(event, sample),
@@ -112,39 +110,39 @@ impl Latency {
     }
 
     /// The stream ended: what other tools measured becomes activations, before the ordinary ones end.
-    pub(crate) fn finish(&mut self, engine: &mut Engine<'_>, info: &TraceInfo) {
-        self.timerlats.finish(engine);
+    pub(crate) fn finish(&mut self, assembler: &mut Assembler<'_>, info: &TraceInfo) {
+        self.timerlats.finish(assembler);
         for breakdown in &info.breakdowns {
             match breakdown.tool {
                 Tool::RtlaOsnoise => self.noises.of_rtla(breakdown),
                 Tool::RtlaTimerlat if self.timerlats.explained(breakdown.cpu) => {}
-                Tool::RtlaTimerlat => rtla::record(engine, breakdown),
+                Tool::RtlaTimerlat => rtla::record(assembler, breakdown),
             }
         }
     }
 
     /// The ordinary activations have ended, too.
-    pub(crate) fn complete(&mut self, engine: &mut Engine<'_>) {
+    pub(crate) fn complete(&mut self, assembler: &mut Assembler<'_>) {
         if let Some((trace, lines)) = self.trace.as_ref().filter(|(trace, _)| trace.tracer.is_wakeup()) {
-            wakeup::by_header(engine, trace, lines);
+            wakeup::by_header(assembler, trace, lines);
         }
     }
 
     /// Adds what the lines and samples tell to an explanation.
-    pub(crate) fn add_to(&self, engine: &Engine<'_>, asked: &Options, explanation: &mut Explanation) {
+    pub(crate) fn add_to(&self, timeline: &Timeline, asked: &Options, explanation: &mut Explanation) {
         match &self.trace {
             Some((trace, lines)) if trace.tracer.is_wakeup() => {
                 let of_tracer = |activation: &&mut Activation| {
                     trace.task.is_none_or(|task| task.tid == activation.tid) && activation.latency().is_some()
                 };
                 if let Some(activation) = explanation.activations.iter_mut().find(of_tracer) {
-                    let notes = wakeup::notes(engine, &explanation.trace, trace, lines, activation);
+                    let notes = wakeup::notes(timeline, &explanation.trace, trace, lines, activation);
                     activation.verdict.evidence.extend(notes);
                 }
             }
             Some((trace, lines)) => {
-                let section = section::section(engine, &explanation.trace, trace, lines);
-                explanation.findings.push(section::finding(engine, &section));
+                let section = section::section(timeline, &explanation.trace, trace, lines);
+                explanation.findings.push(section::finding(asked.deadline, &section));
                 explanation.sections.push(section);
                 if asked.tasks.is_empty() {
                     // Who was current in it was not late.
@@ -165,33 +163,15 @@ impl Latency {
             let of_findings = explanation.findings.iter_mut().flat_map(|one| &mut one.evidence);
             of_activations.chain(of_findings).for_each(|seen| seen.at = None);
         }
-        if let Some(missing) = missing(engine, explanation) {
+        if let Some(missing) = missing(timeline, explanation) {
             explanation.missing = missing;
         }
     }
 }
 
-/// Keeps an activation with the thread it is of; `kept`: because it was too late by a limit of its tool.
-fn record(engine: &mut Engine<'_>, activation: Activation, notes: Vec<Evidence>, kept: bool) {
-    let options = engine.options;
-    let thread = engine.threads.get_mut(activation.tid);
-    if !options.selects(thread) {
-        return;
-    }
-    let remarks = notes.into_iter().map(Remark::Note).chain(kept.then_some(Remark::TooLate)).collect();
-    let stats = thread.stats.get_or_insert_default();
-    let ended = Ended {
-        latency: activation.latency(),
-        response: activation.response(),
-        whole: activation.is_whole(),
-    };
-    stats.count(&ended, &activation.ledger, options.deadline);
-    stats.keep(Kept { activation, remarks }, options.worst);
-}
-
 /// What such a recording lacks, where it is one; `None` of ordinary ones.
-fn missing(engine: &Engine<'_>, explanation: &Explanation) -> Option<Vec<Missing>> {
-    let has = |kind: Kind| engine.seen.contains(kind);
+fn missing(timeline: &Timeline, explanation: &Explanation) -> Option<Vec<Missing>> {
+    let has = |kind: Kind| timeline.seen.contains(kind);
     let lacks = |kinds: &[(Kind, &'static str)]| {
         let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
         lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell }).collect()

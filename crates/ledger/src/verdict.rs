@@ -7,12 +7,11 @@ pub(crate) use sentence::segment;
 
 use crate::causes::Cause;
 use crate::causes::info::Usual;
-use crate::charge::Remark;
-use crate::engine::Engine;
+use crate::charge::notes::VerdictNote;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::options::Judge;
-use crate::stats::{Charged, charged as charged_by};
-use crate::threads::Thread;
+use crate::stats::{Charged, Stats, charged as charged_by};
+use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority};
 use whylate_events::{Kind, Quality, TraceInfo};
 
@@ -38,22 +37,22 @@ const MAX_EVIDENCE: usize = 4;
 
 /// What made `activation` late.
 pub(crate) fn of(
-    engine: &Engine<'_>,
-    thread: &Thread,
+    timeline: &Timeline,
+    stats: &Stats,
+    judge: Judge,
     activation: &Activation,
-    remarks: &[Remark],
+    notes: &[VerdictNote],
 ) -> Verdict {
-    let judged = judged(engine.options.judge, activation);
-    let usual_work =
-        thread.stats.as_ref().and_then(|stats| stats.own_work.percentile(0.5)).unwrap_or(Ns::ZERO);
-    let knows_usual = thread.stats.as_ref().is_some_and(|stats| stats.activations >= ENOUGH);
+    let judged = judged(judge, activation);
+    let usual_work = stats.own_work.percentile(0.5).unwrap_or(Ns::ZERO);
+    let knows_usual = stats.activations >= ENOUGH;
     let groups = charged_by(&judged);
     // Only what goes beyond the usual made the thread late. What is usual is not known of an activation that was
     // cut off.
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause.info().details.usual {
         Usual::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
         Usual::OwnWork => Ns::ZERO,
-        Usual::WakeUpPath => time.since(usual_cost(thread, (cause, by), time)),
+        Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time)),
         Usual::Nothing => time,
     };
     let heaviest = groups
@@ -65,7 +64,7 @@ pub(crate) fn of(
     let response: Ns = judged.iter().map(Segment::length).sum();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
     let routine = cause.info().details.routine;
-    let notable = if remarks.contains(&Remark::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
+    let notable = if notes.contains(&VerdictNote::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
     let on_time = excess < notable
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE)
         || (routine && share_of(excess) < ROUTINE_SHARE);
@@ -82,11 +81,10 @@ pub(crate) fn of(
         confidence =
             confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
-    let mut evidence = evidence(engine, activation, &judged, cause, by);
-    evidence
-        .extend(remarks.iter().filter(|_| !on_time).filter_map(|remark| remarked(remark, cause, by)).take(1));
-    evidence.extend(remarks.iter().filter_map(|remark| match remark {
-        Remark::Note(seen) => Some(seen.clone()),
+    let mut evidence = evidence(timeline, activation, &judged, cause, by);
+    evidence.extend(notes.iter().filter(|_| !on_time).filter_map(|note| noted(note, cause, by)).take(1));
+    evidence.extend(notes.iter().filter_map(|note| match note {
+        VerdictNote::Note(seen) => Some(seen.clone()),
         _ => None,
     }));
     let underlying = cause;
@@ -100,13 +98,13 @@ pub(crate) fn of(
         share: share_of(charged),
         confidence,
         why: String::new(),
-        fix: if on_time { Vec::new() } else { fix(engine, cause, by.as_ref(), activation.priority) },
+        fix: if on_time { Vec::new() } else { fix(timeline, cause, by.as_ref(), activation.priority) },
         evidence,
     };
-    verdict.why = sentence::why(engine, thread, activation, &verdict, underlying, on_time, usual_work);
+    verdict.why = sentence::why(timeline, stats, activation, &verdict, underlying, on_time, usual_work);
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =
-        delays_timer_threads.then(|| expirer(remarks, &judged, (cause, by))).flatten().filter(|_| !on_time)
+        delays_timer_threads.then(|| expirer(notes, &judged, (cause, by))).flatten().filter(|_| !on_time)
     {
         verdict.why = sentence::expirer_waited(activation, &verdict, &expirer);
         verdict.fix = advice::expirer(&expirer, by.as_ref());
@@ -136,11 +134,11 @@ pub(crate) fn weigh(verdict: &mut Verdict, trace: &TraceInfo) {
 }
 
 /// The thread that runs expired timers, if all that is charged to `key` is its wait for the CPU.
-fn expirer(remarks: &[Remark], judged: &[Segment], key: (Cause, Option<Culprit>)) -> Option<Culprit> {
+fn expirer(notes: &[VerdictNote], judged: &[Segment], key: (Cause, Option<Culprit>)) -> Option<Culprit> {
     let ends = judged.iter().filter(|segment| (segment.cause, segment.by) == key).map(|segment| segment.end);
     let last = ends.max()?;
-    remarks.iter().find_map(|remark| match remark {
-        Remark::Expirer { thread, until } if last <= *until => Some(*thread),
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Expirer { thread, until } if last <= *until => Some(*thread),
         _ => None,
     })
 }
@@ -157,23 +155,23 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
 
 /// What to do about a cause and culprit, best first.
 pub(crate) fn fix(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     cause: Cause,
     by: Option<&Culprit>,
     late_thread: Priority,
 ) -> Vec<String> {
     match by {
-        Some(by) if is_boosted(engine, by) => advice::boosted(),
+        Some(by) if is_boosted(timeline, by) => advice::boosted(),
         by => cause.advice(by, late_thread),
     }
 }
 
 /// True of a thread that ran at a priority above its own: it held a lock that another waited for.
-pub(crate) fn is_boosted(engine: &Engine<'_>, by: &Culprit) -> bool {
+pub(crate) fn is_boosted(timeline: &Timeline, by: &Culprit) -> bool {
     match by {
         Culprit::Task { tid, priority, .. } => {
-            engine.seen.contains(Kind::PiSetprio)
-                && engine.threads.get(*tid).is_some_and(|thread| priority.outranks(thread.own_priority()))
+            timeline.seen.contains(Kind::PiSetprio)
+                && timeline.threads.get(*tid).is_some_and(|thread| priority.outranks(thread.own_priority()))
         }
         Culprit::Irq { .. } | Culprit::Softirq { .. } => false,
     }
@@ -182,10 +180,10 @@ pub(crate) fn is_boosted(engine: &Engine<'_>, by: &Culprit) -> bool {
 /// What a cause and culprit cost the thread's other activations on average, where they are part of
 /// most: the interrupt that wakes a thread always does. A handler that always takes long is no less
 /// of an answer for that.
-fn usual_cost(thread: &Thread, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
-    let Some(stats) = thread.stats.as_ref().filter(|stats| stats.activations >= ENOUGH) else {
+fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
+    if stats.activations < ENOUGH {
         return Ns::ZERO;
-    };
+    }
     match stats.costs.get(&key) {
         Some(cost) if cost.activations * 2 > stats.activations => {
             let others = Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1));
@@ -204,7 +202,7 @@ fn starved(activation: &Activation) -> bool {
 
 /// The longest segments that were charged to the verdict, as the trace shows them.
 fn evidence(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     activation: &Activation,
     judged: &[Segment],
     cause: Cause,
@@ -224,20 +222,20 @@ fn evidence(
         evidence.push(Evidence::general(format!("and {} shorter intervals", total - segments.len())));
     }
     if cause.info().details.shows_bandwidth {
-        evidence.extend(bandwidth_evidence(engine, activation));
+        evidence.extend(bandwidth_evidence(timeline, activation));
     }
     evidence
 }
 
-/// A remark on the ledger, where it bears on the verdict.
-fn remarked(remark: &Remark, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
-    match (remark, cause, by) {
-        (Remark::Idle { at, on, idle }, Cause::WakePlacement, _) => Some(Evidence::at(
+/// A note on the ledger, where it bears on the verdict.
+fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
+    match (note, cause, by) {
+        (VerdictNote::Idle { at, on, idle }, Cause::WakePlacement, _) => Some(Evidence::at(
             *at,
             *on,
             format!("CPU {idle}, which the thread may use, was idle all that time"),
         )),
-        (Remark::Timers(timers), Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => {
+        (VerdictNote::Timers(timers), Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => {
             Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
         }
         _ => None,
@@ -245,8 +243,8 @@ fn remarked(remark: &Remark, cause: Cause, by: Option<Culprit>) -> Option<Eviden
 }
 
 /// What the bandwidth windows of the activation show beyond their length.
-fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Evidence> {
-    let window = engine.windows.iter().find(|window| {
+fn bandwidth_evidence(timeline: &Timeline, activation: &Activation) -> Option<Evidence> {
+    let window = timeline.windows.iter().find(|window| {
         window.hurt
             && window.cpu == activation.cpu
             && window.start < activation.end
@@ -254,7 +252,7 @@ fn bandwidth_evidence(engine: &Engine<'_>, activation: &Activation) -> Option<Ev
     })?;
     let (share, over) = window.used;
     let idle = if window.saw_idle { "the CPU was idle" } else { "only SCHED_OTHER threads ran" };
-    let used = match window.shows_user(engine.bandwidth.period) {
+    let used = match window.shows_user(timeline.bandwidth.period) {
         true => {
             let used = Ns((over.0 as f64 * share) as i64);
             format!("real-time threads had used {used} ({:.0} %) of the {over} before", share * 100.0)

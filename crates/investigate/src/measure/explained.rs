@@ -93,7 +93,7 @@ fn answer(
             let held_up =
                 |running: Ns| running < spike.due || (running < middle && running + SLACK < spike.woken);
             let ran = kind != SpikeKind::Stuck && found.running.is_some_and(held_up);
-            let part = ran.then(|| found.held_up(spike.due, spike.woken)).flatten();
+            let part = ran.then(|| found.gap(spike.due, spike.woken)).flatten();
             Ok(part.unwrap_or_else(|| found.clone()))
         }
         Err(why) => Err(NotExplained::Unreadable(why.clone())),

@@ -1,8 +1,9 @@
 //! A wait on a busy CPU while another one, which the thread may use, was idle.
 
-use super::waiting::Queue;
-use super::{Charger, Remark};
-use crate::cpus::Who;
+use super::charger::Charger;
+use super::notes::VerdictNote;
+use super::queue::Queue;
+use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::Kind;
 
@@ -18,9 +19,9 @@ impl Charger<'_> {
             return None;
         }
         // Where changes were not recorded, it may have been bound to others at the time.
-        let changes_seen = self.engine.seen.contains(Kind::Syscall);
-        let others =
-            queue.waiter.allowed.cpus().filter(|(cpu, told)| *cpu != queue.cpu && (*told || changes_seen));
+        let changes_seen = self.timeline.seen.contains(Kind::Syscall);
+        let allowed = queue.waiter.affinity.cpus(queue.from, queue.to);
+        let others = allowed.filter(|(cpu, told)| *cpu != queue.cpu && (*told || changes_seen));
         others
             .filter(|(cpu, _)| self.is_idle(*cpu, queue.from, queue.to))
             .map(|(cpu, told)| (cpu, if told { Confidence::High } else { Confidence::Medium }))
@@ -29,21 +30,20 @@ impl Charger<'_> {
 
     /// Remarks once for each pair of CPUs.
     pub(super) fn remark_idle(&mut self, at: Ns, on: Cpu, idle: Cpu) {
-        let same =
-            |remark: &Remark| matches!(remark, Remark::Idle { on: o, idle: i, .. } if (*o, *i) == (on, idle));
-        if !self.remarks.iter().any(same) {
-            self.remarks.push(Remark::Idle { at, on, idle });
+        let same = |note: &VerdictNote| matches!(note, VerdictNote::Idle { on: o, idle: i, .. } if (*o, *i) == (on, idle));
+        if !self.notes.iter().any(same) {
+            self.notes.push(VerdictNote::Idle { at, on, idle });
         }
     }
 
     fn is_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
-        let Some(timeline) = self.engine.cpus.get(cpu) else { return false };
+        let Some(timeline) = self.timeline.cpus.get(cpu) else { return false };
         let mut interrupted = Ns::ZERO;
-        for (start, end, stretch) in timeline.between(from, to) {
-            match stretch.who {
-                Who::Idle => {}
-                Who::Irq(_) | Who::Softirq(_) => interrupted += end - start,
-                Who::Task(..) | Who::Unknown => return false,
+        for (start, end, slice) in timeline.between(from, to) {
+            match slice.running {
+                Running::Idle => {}
+                Running::Irq(_) | Running::Softirq(_) | Running::Nmi => interrupted += end - start,
+                Running::Task(..) | Running::Unknown => return false,
             }
         }
         interrupted.0.saturating_mul(INTERRUPTS) <= (to - from).0

@@ -8,7 +8,8 @@
 
 use crate::causes::Cause;
 use crate::model::Culprit;
-use whylate_base::{Comm, Priority, SchedClass, Tid};
+use crate::timeline::threads::Thread;
+use whylate_base::{Comm, Ns, Priority, SchedClass, Tid};
 
 /// What decides how a thread is scheduled, at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,11 @@ impl Relation {
 }
 
 impl Contender {
+    /// A thread as it was at an instant.
+    pub(crate) fn at(thread: &Thread, instant: Ns) -> Contender {
+        Contender { tid: thread.tid, comm: thread.comm_at(instant), priority: thread.priority_at(instant) }
+    }
+
     /// The thread behind a culprit, where it is one.
     pub(crate) fn of(culprit: &Culprit) -> Option<Contender> {
         match *culprit {

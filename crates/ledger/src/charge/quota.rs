@@ -4,9 +4,9 @@
 //! the quota has been refilled. Since 6.18 that happens to each thread on its way to user space, before to the
 //! whole cgroup's queue of a CPU; a trace shows the same of both.
 
-use super::Charger;
-use super::waiting::{PASSED_OVER, Queue};
-use crate::cpus::Who;
+use super::charger::Charger;
+use super::queue::{PASSED_OVER, Queue};
+use crate::timeline::running::Running;
 use whylate_base::{Confidence, Ns, SchedClass};
 
 /// From a refill to the switch: an interrupt, sometimes a call to another CPU.
@@ -27,19 +27,20 @@ pub(super) struct Throttled {
 impl Charger<'_> {
     /// When in a wait the thread had no quota, if it was so.
     pub(super) fn throttled(&self, queue: &Queue<'_>) -> Option<Throttled> {
-        if queue.prio.class() != SchedClass::Fair {
+        if queue.class_at(queue.from) != SchedClass::Fair {
             return None;
         }
         let Queue { from, to, .. } = *queue;
-        let refill = self.engine.quota.last_between(from, to);
+        let refill = self.timeline.quota.last_between(from, to);
         // The same cgroup's refill before would have let it run, had it been stopped by then.
-        let since = |refill: &crate::quota::Refill| refill.since.map_or(from, |since| since.max(from));
+        let since =
+            |refill: &crate::timeline::quota::Refill| refill.since.map_or(from, |since| since.max(from));
         if self.was_left_idle(queue) {
             let ended = refill.filter(|refill| self.idle_within(queue, refill.at, to) <= LONGEST_PICKUP);
-            let (from, to, confidence) = match (ended, self.engine.quota.in_use()) {
+            let (from, to, confidence) = match (ended, self.timeline.quota.in_use()) {
                 (Some(refill), _) => (since(&refill), refill.at, Confidence::High),
                 // The refill is yet to come.
-                (None, Some(true)) if to >= self.engine.now => (from, to, Confidence::Medium),
+                (None, Some(true)) if to >= self.timeline.now => (from, to, Confidence::Medium),
                 (None, Some(true) | None) => (from, to, Confidence::Low),
                 (None, Some(false)) => return None,
             };
@@ -47,20 +48,20 @@ impl Charger<'_> {
         }
         let refill = refill.filter(|refill| to - refill.at <= PROMPT)?;
         let from = since(&refill);
-        let long = refill.at - from >= LONGEST_TURN && to < self.engine.now;
+        let long = refill.at - from >= LONGEST_TURN && to < self.timeline.now;
         long.then_some(Throttled { from, to: refill.at, confidence: Confidence::Medium })
     }
 
     /// True when the CPU idled in a wait for longer than it takes to wake up.
     fn was_left_idle(&self, queue: &Queue<'_>) -> bool {
         queue.idled_on
-            || queue.timeline.between(queue.from, queue.to).any(|(start, end, stretch)| {
-                stretch.who == Who::Idle && start >= queue.first_choice && end - start > PASSED_OVER
+            || queue.timeline.between(queue.from, queue.to).any(|(start, end, slice)| {
+                slice.running == Running::Idle && start >= queue.first_choice && end - start > PASSED_OVER
             })
     }
 
     fn idle_within(&self, queue: &Queue<'_>, from: Ns, to: Ns) -> Ns {
-        let stretches = queue.timeline.between(from, to);
-        stretches.filter(|(.., stretch)| stretch.who == Who::Idle).map(|(start, end, _)| end - start).sum()
+        let slices = queue.timeline.between(from, to);
+        slices.filter(|(.., slice)| slice.running == Running::Idle).map(|(start, end, _)| end - start).sum()
     }
 }

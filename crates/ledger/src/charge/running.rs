@@ -1,10 +1,11 @@
 //! The time a thread had a CPU: its own work, and what cut into it.
 
-use super::late::notably_late;
-use super::{Charge, Charger};
-use crate::activations::Fault;
+use super::attribution::Charge;
+use super::charger::Charger;
+use super::overdue::notably_late;
 use crate::causes::Cause;
-use crate::cpus::Who;
+use crate::timeline::activations::Fault;
+use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Ns};
 
 /// A gap between two faults longer than this is the thread's own work, not the first fault's handling.
@@ -18,14 +19,14 @@ impl Charger<'_> {
     /// Charges up to `to` a time in which the thread ran on `cpu`.
     pub(super) fn running(&mut self, cpu: Cpu, to: Ns) {
         self.cpu = cpu;
-        let Some(timeline) = self.engine.cpus.get(cpu) else { return self.unseen(to) };
+        let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         let marks = self.marks(cpu, self.at, to);
         let mut marks = &marks[..];
-        for (from, end, stretch) in timeline.between(self.at, to) {
-            match stretch.who {
-                Who::Task(tid, _) if tid == self.victim.tid => self.own(end, &mut marks),
+        for (from, end, slice) in timeline.between(self.at, to) {
+            match slice.running {
+                Running::Task(tid, _) if tid == self.victim.tid => self.own(end, &mut marks),
                 _ => {
-                    let charge = self.interruption((from, end, stretch)).unwrap_or_else(Charge::unexplained);
+                    let charge = self.interruption((from, end, slice)).unwrap_or_else(Charge::unexplained);
                     self.charge(end, charge);
                 }
             }
@@ -69,17 +70,17 @@ impl Charger<'_> {
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
         // Page faults would look like the thread's own work.
-        let losses = &self.engine.partial_losses;
-        let losses = losses.range(losses.partition_point(|loss| loss.2 <= from)..);
         marks.extend(
-            losses
-                .filter(|loss| loss.0 == cpu && loss.1 < to)
-                .map(|loss| (loss.1, loss.2, Charge::to(Cause::TraceLoss, None, Confidence::High))),
+            self.timeline
+                .losses
+                .partial_between(cpu, from, to)
+                .map(|loss| (loss.from, loss.to, Charge::to(Cause::TraceLoss, None, Confidence::High))),
         );
-        if let Some(timeline) = self.engine.cpus.get(cpu) {
+        if let Some(timeline) = self.timeline.cpus.get(cpu) {
             for late in notably_late(timeline, from, to) {
+                let priority = self.victim.priority_at(late.due);
                 let stolen = self
-                    .kept_from_interrupt(cpu, late.due, late.handled, self.victim.tid, self.victim.prio)
+                    .kept_from_interrupt(cpu, late.due, late.handled, self.victim.tid, priority)
                     .filter(|charge| charge.cause == Cause::Stolen);
                 marks.extend(stolen.map(|charge| (late.due, late.handled, charge)));
             }

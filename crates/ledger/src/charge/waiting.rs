@@ -1,20 +1,22 @@
 //! The time a thread was runnable and did not run.
 
-use super::late::{notably_late, shows_irqs_off};
+use super::attribution::Charge;
+use super::bandwidth::mechanism;
+use super::charger::{Charger, culprit, served};
+use super::overdue::{notably_late, shows_irqs_off};
 use super::precedence::{Contender, Relation, by_right};
-use super::{Charge, Charger};
-use crate::bandwidth::Window;
+use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue};
 use crate::causes::Cause;
-use crate::cpus::{CpuTimeline, Who, Witness};
 use crate::model::Culprit;
-use crate::options::is_housekeeping;
-use crate::recent::partition_from_end;
-use crate::threads::Thread;
+use crate::timeline::bandwidth::Window;
+use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
+use crate::timeline::housekeeping::is_housekeeping;
+use crate::timeline::recent::partition_from_end;
+use crate::timeline::running::Running;
+use crate::timeline::threads::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
 
-/// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.
-pub(super) const ORDINARY_DISPATCH: Ns = Ns::from_us(20);
 /// With the function tracer every one of its some hundred functions costs.
 const TRACED_DISPATCH: Ns = Ns::from_us(100);
 /// The end of an interrupt wakes softirq threads and reprograms timers before it lets the scheduler in.
@@ -22,47 +24,30 @@ const LONGEST_INTERRUPT_EXIT: Ns = Ns::from_us(100);
 /// An idle task that settled down again, and slept for this long, had looked for a thread to run and
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
-/// A lower thread that was switched in for less may have been chosen just before the wake-up.
-pub(super) const PASSED_OVER: Ns = Ns::from_us(50);
-
-/// The wait of one thread on one runqueue.
-pub(super) struct Queue<'a> {
-    pub(super) waiter: &'a Thread,
-    pub(super) prio: Priority,
-    pub(super) cpu: Cpu,
-    pub(super) timeline: &'a CpuTimeline,
-    pub(super) from: Ns,
-    pub(super) to: Ns,
-    /// The scheduler's first choice after the wait began.
-    pub(super) first_choice: Ns,
-    /// The idle task settled down again meanwhile, which it never does with a thread it may run.
-    pub(super) idled_on: bool,
-}
 
 impl Charger<'_> {
-    /// Charges up to `to` a time in which `waiter`, of effective priority `prio`, was queued on `cpu`.
-    pub(super) fn waiting(&mut self, waiter: &Thread, prio: Priority, cpu: Cpu, to: Ns) {
+    /// Charges up to `to` a time in which `waiter` was queued on `cpu`.
+    pub(super) fn waiting(&mut self, waiter: &Thread, cpu: Cpu, to: Ns) {
         self.cpu = cpu;
-        let engine = self.engine;
-        let Some(timeline) = engine.cpus.get(cpu) else { return self.unseen(to) };
+        let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         let from = self.at;
         let mut first_choice = to;
         let mut idles = false;
-        for (start, _, stretch) in timeline.between(from, to) {
-            if stretch.switched && stretch.start >= from {
+        for (start, _, slice) in timeline.between(from, to) {
+            if slice.switched && slice.start >= from {
                 first_choice = start;
                 break;
             }
-            idles |= stretch.who == Who::Idle;
+            idles |= slice.running == Running::Idle;
         }
         let idled_on = idles && settled_down(timeline, from, first_choice);
-        let queue = Queue { waiter, prio, cpu, timeline, from, to, first_choice, idled_on };
+        let queue = Queue { waiter, cpu, timeline, from, to, first_choice, idled_on };
         let throttled = self.throttled(&queue);
         let elsewhere = self.idle_elsewhere(&queue);
-        for (start, end, stretch) in timeline.between(from, to) {
-            let fair = match stretch.who {
-                Who::Task(_, theirs) => theirs.class() == SchedClass::Fair,
-                who => who == Who::Idle,
+        for (start, end, slice) in timeline.between(from, to) {
+            let fair = match slice.running {
+                Running::Task(_, theirs) => theirs.class() == SchedClass::Fair,
+                running => running == Running::Idle,
             };
             let stopped = throttled.filter(|stopped| fair && start >= stopped.from && start < stopped.to);
             if let Some(stopped) = stopped {
@@ -70,20 +55,20 @@ impl Charger<'_> {
                 self.charge(end, charge);
                 continue;
             }
-            let mut charge = match stretch.who {
-                Who::Task(tid, theirs) => self.behind(&queue, start, end, tid, theirs),
+            let mut charge = match slice.running {
+                Running::Task(tid, theirs) => self.behind(&queue, start, end, tid, theirs),
                 // Its quota is there again: what is left is the way out of idle.
-                Who::Idle if throttled.is_some_and(|stopped| start >= stopped.to) => {
+                Running::Idle if throttled.is_some_and(|stopped| start >= stopped.to) => {
                     self.late_from_idle(cpu, start, end)
                 }
-                Who::Idle => self.behind_idle(&queue, start, end),
-                _ => self.interruption((start, end, stretch)).unwrap_or_else(Charge::unexplained),
+                Running::Idle => self.behind_idle(&queue, start, end),
+                _ => self.interruption((start, end, slice)).unwrap_or_else(Charge::unexplained),
             };
             if let Some((idle, confidence)) = elsewhere.filter(|_| by_right(charge.cause)) {
                 charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
                 self.remark_idle(start, cpu, idle);
             }
-            if let Who::Task(tid, theirs) = stretch.who
+            if let Running::Task(tid, theirs) = slice.running
                 && by_right(charge.cause)
             {
                 self.but_for_thefts(&queue, (start, end), (tid, theirs), charge);
@@ -110,7 +95,7 @@ impl Charger<'_> {
                 Some(stolen) if stolen.cause == Cause::Stolen => stolen,
                 // It was seen with interrupts disabled, and so had the CPU.
                 Some(disabled) if disabled.confidence == Confidence::High => charge,
-                _ => Charge { confidence: charge.confidence.min(self.unwitnessed()), ..charge },
+                _ => Charge { confidence: charge.confidence.min(self.unobserved()), ..charge },
             };
             self.charge(due, charge);
             self.charge(handled, overdue);
@@ -119,16 +104,15 @@ impl Charger<'_> {
 
     /// A thread had the CPU.
     fn behind(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
-        let by = self.task(tid, theirs);
-        let Queue { waiter, prio, .. } = *queue;
-        let waiter = Contender { tid: waiter.tid, comm: waiter.comm, priority: prio };
+        let by = self.task(tid, theirs, start);
+        let waiter = Contender::at(queue.waiter, start);
         let Some(runner) = Contender::of(&by) else { return Charge::unexplained() };
         let cause = match Relation::of(&waiter, &runner) {
             // Switched in already, and still booked as queued: two CPUs' clocks differ a little.
             Relation::SameThread => return Charge::to(Cause::Dispatch, None, Confidence::High),
             Relation::StopClass => Cause::StopTask,
             Relation::Deadline => Cause::DeadlineTask,
-            Relation::HigherPriority if prio.class() == SchedClass::Fair => {
+            Relation::HigherPriority if waiter.priority.class() == SchedClass::Fair => {
                 return self.behind_realtime(queue, end, by);
             }
             Relation::HigherPriority => Cause::HigherPriorityTask,
@@ -145,7 +129,7 @@ impl Charger<'_> {
     fn behind_realtime(&self, queue: &Queue<'_>, end: Ns, by: Culprit) -> Charge {
         let waiter = queue.waiter;
         match waiter.pinned_fair {
-            // The kernel's own threads come and go: nobody is stuck behind them.
+            // The kernel's own threads come and go: no thread is stuck behind them.
             Some(pinned)
                 if pinned < end
                     && !serves_the_kernel(&by)
@@ -161,7 +145,7 @@ impl Charger<'_> {
 
     /// A thread had the CPU that the waiter outranks.
     fn behind_lower(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
-        let ran = Some(self.task(tid, theirs));
+        let ran = Some(self.task(tid, theirs, start));
         if let Some(charge) = self.in_window(queue, start, ran) {
             return charge;
         }
@@ -174,22 +158,22 @@ impl Charger<'_> {
             };
         }
         // It was there first, and has not given way yet.
-        let ordinary = match self.engine.seen.contains(Kind::Function) {
+        let ordinary = match self.timeline.seen.contains(Kind::Function) {
             true => TRACED_DISPATCH,
             false => ORDINARY_DISPATCH,
         };
         let interrupted = queue
             .timeline
             .between(queue.from, end)
-            .any(|(_, _, stretch)| matches!(stretch.who, Who::Irq(_) | Who::Softirq(_)));
+            .any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
         let kept = if interrupted { end - start } else { queue.first_choice - queue.from };
         if kept <= ordinary {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
-        let by = Some(self.task(tid, theirs));
-        let first_seen = partition_from_end(&queue.timeline.witnesses, |seen| seen.at < start);
-        let seen = queue.timeline.witnesses.range(first_seen..).take_while(|seen| seen.at <= end);
-        let seen: Vec<&Witness> = seen.filter(|seen| seen.tid == tid).collect();
+        let by = ran;
+        let first_seen = partition_from_end(&queue.timeline.irqs_off_samples, |seen| seen.at < start);
+        let seen = queue.timeline.irqs_off_samples.range(first_seen..).take_while(|seen| seen.at <= end);
+        let seen: Vec<&IrqsOffSample> = seen.filter(|seen| seen.tid == tid).collect();
         let preemption_off = seen.iter().any(|seen| !seen.irqs_off);
         if interrupted {
             return self.after_interrupt(kept, by, preemption_off);
@@ -201,7 +185,7 @@ impl Charger<'_> {
             return Charge::to(Cause::IrqsDisabled, by, Confidence::High);
         }
         self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
-            .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, self.unwitnessed()))
+            .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, self.unobserved()))
     }
 
     /// A lower thread went on after an interrupt, so it had interrupts enabled. It is at fault when it
@@ -212,22 +196,13 @@ impl Charger<'_> {
         } else if kept <= LONGEST_INTERRUPT_EXIT {
             Charge::to(Cause::Dispatch, None, Confidence::Medium)
         } else {
-            Charge::to(Cause::PreemptionDisabled, by, self.unwitnessed())
-        }
-    }
-
-    /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the
-    /// hypervisor may have had it.
-    pub(super) fn unwitnessed(&self) -> Confidence {
-        match self.engine.hypervisor {
-            Some(true) => Confidence::Low,
-            _ => Confidence::Medium,
+            Charge::to(Cause::PreemptionDisabled, by, self.unobserved())
         }
     }
 
     /// The CPU was idle.
     fn behind_idle(&self, queue: &Queue<'_>, start: Ns, end: Ns) -> Charge {
-        if queue.prio.class() == SchedClass::Realtime {
+        if queue.class_at(start) == SchedClass::Realtime {
             if let Some(charge) = self.in_window(queue, start, None) {
                 return charge;
             }
@@ -243,23 +218,21 @@ impl Charger<'_> {
 
     /// The bandwidth window at `at`, if there is one on the waiter's CPU; `ran` had the CPU then.
     fn in_window(&self, queue: &Queue<'_>, at: Ns, ran: Option<Culprit>) -> Option<Charge> {
-        if queue.prio.class() != SchedClass::Realtime {
+        if queue.class_at(at) != SchedClass::Realtime {
             return None;
         }
-        let window = self.engine.windows.iter().rev().find(|window| {
-            window.cpu == queue.cpu && window.start <= at && window.end.is_none_or(|end| end > at)
-        })?;
+        let window = self.timeline.windows.at(queue.cpu, at)?;
         Some(self.by_bandwidth(window, ran))
     }
 
     /// The scheduler left a runnable real-time thread waiting, and no switch away from one showed it.
     fn passed_over(&self, queue: &Queue<'_>, at: Ns, ran: Option<Culprit>) -> Charge {
-        if queue.prio.class() != SchedClass::Realtime {
+        if queue.class_at(at) != SchedClass::Realtime {
             return Charge::unexplained();
         }
-        let (user, share, over) = self.engine.realtime_use(queue.timeline, queue.from);
+        let (user, share, over) = self.timeline.realtime_use(queue.timeline, queue.from);
         let saw_idle =
-            queue.timeline.between(queue.from, queue.to).any(|(_, _, stretch)| stretch.who == Who::Idle);
+            queue.timeline.between(queue.from, queue.to).any(|(_, _, slice)| slice.running == Running::Idle);
         let window = Window {
             cpu: queue.cpu,
             start: at,
@@ -274,19 +247,21 @@ impl Charger<'_> {
         self.by_bandwidth(&window, ran)
     }
 
-    /// Charges RT throttling to who used the time up, and a server to whom it served: `ran`.
+    /// Charges RT throttling to the thread that used the time up, and a server to the thread that it served: `ran`.
     fn by_bandwidth(&self, window: &Window, ran: Option<Culprit>) -> Charge {
-        let (cause, confidence) = window.cause(&self.engine.bandwidth);
+        let (cause, confidence) = mechanism(window, &self.timeline.bandwidth);
         let by = match cause {
             Cause::FairServer => match (window.ran, ran) {
                 // A kworker has another name by now.
                 (Some((first, comm)), Some(Culprit::Task { tid, .. })) if first == tid => {
-                    Some(self.engine.served(tid, comm))
+                    Some(served(self.timeline, window.start, tid, comm))
                 }
                 (_, ran) => ran,
             },
             Cause::Unexplained => None,
-            _ => window.user(self.engine.bandwidth.period).map(|(tid, prio)| self.task(tid, prio)),
+            _ => window
+                .user(self.timeline.bandwidth.period)
+                .map(|(tid, prio)| culprit(self.timeline, tid, prio, window.start)),
         };
         Charge::to(cause, by, confidence)
     }
@@ -294,10 +269,10 @@ impl Charger<'_> {
 
 /// True when the idle task of a CPU settled down again in `from..to`, and slept on.
 fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
-    timeline.between(from, to).any(|(start, end, stretch)| {
+    timeline.between(from, to).any(|(start, end, slice)| {
         let first = partition_from_end(&timeline.idle_signs, |sign| *sign < start);
         let mut signs = timeline.idle_signs.range(first..).take_while(|sign| **sign < end);
-        stretch.who == Who::Idle && signs.any(|sign| end - *sign >= IDLED_ON)
+        slice.running == Running::Idle && signs.any(|sign| end - *sign >= IDLED_ON)
     })
 }
 

@@ -1,29 +1,30 @@
-//! What any event shows by its context: who has the CPU. And what a loss takes away.
+//! What any event shows by its context: the thread that has the CPU. And what a loss takes away.
 
 use super::Engine;
 use super::interrupts::LONGEST_SILENCE;
-use crate::activations::{Begin, Open};
-use crate::cpus::Witness;
-use crate::threads::State;
+use crate::timeline::activations::{Begin, Open};
+use crate::timeline::cpus::IrqsOffSample;
+use crate::timeline::losses::Loss;
+use crate::timeline::threads::State;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::{ContextFlags, Event, EventKind, Fact, Kind, KindSet};
 
 impl Engine<'_> {
-    /// Takes in who was current. Where that is not who was thought to be, a switch was not
-    /// seen: the thread is taken to have the CPU from here.
+    /// Takes in the current thread. Where another one was expected, a switch was not seen: the thread is taken to
+    /// have the CPU from here.
     #[inline(always)] // At each event, from one place.
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
-        let Some(mut cpu) = self.cpus.get_mut(event.cpu) else { return };
+        let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
         if let Some(last) = cpu.last_event.replace(at)
             && at - last > LONGEST_SILENCE
         {
             self.note_silence(last, at, event.cpu);
-            let Some(again) = self.cpus.get_mut(event.cpu) else { return };
+            let Some(again) = self.timeline.cpus.get_mut(event.cpu) else { return };
             cpu = again;
         }
         if let Some(tid) = cpu.faulting.take() {
             let is_fault = matches!(event.kind, EventKind::PageFault(_));
-            if let Some(open) = &mut self.threads.get_mut(tid).open {
+            if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
                 open.after_fault(at, is_fault);
             }
         }
@@ -40,7 +41,7 @@ impl Engine<'_> {
             );
             if !of_scheduler {
                 let irqs_off = context.flags.irqs_off();
-                cpu.witnesses.push_back(Witness { at, tid: context.tid, irqs_off });
+                cpu.irqs_off_samples.push_back(IrqsOffSample { at, tid: context.tid, irqs_off });
             }
         }
         // Settling down to sleep again, or stopping its tick for it (an event of no type here).
@@ -55,18 +56,18 @@ impl Engine<'_> {
 
     /// A thread is found on a CPU without having been seen to get there.
     pub(super) fn appear(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
-        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         let before = timeline.current();
         if before.is_some() {
             timeline.unseen_switches += 1;
         }
-        let thread = self.threads.get_mut(tid);
-        timeline.sight(at, tid, thread.prio);
+        let thread = self.timeline.threads.get_mut(tid);
+        timeline.sight(at, tid, thread.priority());
         if !tid.is_idle() {
             self.found(at, cpu, tid);
         }
         if let Some(before) = before.filter(|before| !before.is_idle()) {
-            let thread = self.threads.get_mut(before);
+            let thread = self.timeline.threads.get_mut(before);
             if thread.state() == State::Running(cpu) {
                 thread.enter(at, State::Unknown);
             }
@@ -75,10 +76,10 @@ impl Engine<'_> {
 
     /// A thread runs, and how it came to was not seen.
     pub(super) fn found(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
-        let mut thread = self.threads.get_mut(tid);
+        let mut thread = self.timeline.threads.get_mut(tid);
         if matches!(thread.state(), State::Blocked { .. }) {
             self.wake_unseen(at, cpu, tid);
-            thread = self.threads.get_mut(tid);
+            thread = self.timeline.threads.get_mut(tid);
         }
         if thread.state() != State::Running(cpu) {
             thread.enter(at, State::Running(cpu));
@@ -91,13 +92,13 @@ impl Engine<'_> {
 
     /// Events were lost on a CPU up to `at`.
     pub(super) fn lost(&mut self, at: Ns, cpu: Cpu) {
-        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         let from = timeline.lose(at);
         timeline.last_event = Some(at);
         timeline.faulting = None;
-        self.losses.push_back((cpu, from, at));
-        self.close_window(cpu, from);
-        for thread in self.threads.iter_mut() {
+        self.timeline.losses.add(Loss { cpu, from, to: at });
+        self.timeline.close_window(cpu, from);
+        for thread in self.timeline.threads.iter_mut() {
             if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
                 thread.enter(from, State::Unknown);
                 thread.waking = None;
@@ -109,16 +110,16 @@ impl Engine<'_> {
 
     /// True when a buffer without switches lost events after `since`, and another of the same CPU did not.
     pub(super) fn others_went_on(&self, cpu: Cpu, since: Ns, kinds: KindSet) -> bool {
-        let last = self.cpus.get(cpu).and_then(|timeline| timeline.last_event);
+        let last = self.timeline.cpus.get(cpu).and_then(|timeline| timeline.last_event);
         !kinds.is_empty() && !kinds.contains(Kind::Switch) && last.is_some_and(|last| last > since)
     }
 
     /// The buffer with system calls and page faults lost events in `from..at`; the scheduler's did not.
     pub(super) fn partly_lost(&mut self, from: Ns, at: Ns, cpu: Cpu) {
-        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.faulting = None;
-        self.partial_losses.push_back((cpu, from, at));
-        for thread in self.threads.iter_mut() {
+        self.timeline.losses.add_partial(Loss { cpu, from, to: at });
+        for thread in self.timeline.threads.iter_mut() {
             if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
                 thread.syscall = None;
                 thread.contending = None;
@@ -127,13 +128,13 @@ impl Engine<'_> {
     }
 
     /// Takes in a fact that the recording carries as a marker.
-    pub(super) fn fact(&mut self, text: &str) {
+    pub(super) fn fact(&mut self, at: Ns, text: &str) {
         match Fact::parse(text) {
             Some(Fact::Policy { tid, policy, priority, comm }) => {
-                let thread = self.threads.get_mut(tid);
-                thread.policy = Some(policy);
-                if thread.comm.is_empty() {
-                    thread.comm = comm;
+                let thread = self.timeline.threads.get_mut(tid);
+                thread.set_policy(at, policy);
+                if thread.comm().is_empty() {
+                    thread.assume_name(comm);
                 }
                 let prio = match policy {
                     Policy::Deadline => Some(Priority(-1)),
@@ -141,19 +142,19 @@ impl Engine<'_> {
                     _ => None,
                 };
                 if let Some(prio) = prio {
-                    thread.set_priority(prio);
+                    thread.set_priority(at, prio);
                 }
             }
             Some(Fact::RtRuntimeUs(us)) => {
-                self.bandwidth.unlimited = us < 0;
-                self.bandwidth.runtime = (us >= 0).then(|| Ns::from_us(us));
+                self.timeline.bandwidth.unlimited = us < 0;
+                self.timeline.bandwidth.runtime = (us >= 0).then(|| Ns::from_us(us));
             }
-            Some(Fact::RtPeriodUs(us)) if us > 0 => self.bandwidth.period = Ns::from_us(us),
-            Some(Fact::RtGroupSched(on)) => self.bandwidth.group_sched = Some(on),
-            Some(Fact::FairServerNs(ns)) => self.bandwidth.fair_server = Some(ns),
-            Some(Fact::Hypervisor(on)) => self.hypervisor = Some(on),
-            Some(Fact::Affinity { tid, cpus }) => self.threads.get_mut(tid).allowed.told(cpus),
-            Some(Fact::Isolated(cpus)) => self.isolated = cpus,
+            Some(Fact::RtPeriodUs(us)) if us > 0 => self.timeline.bandwidth.period = Ns::from_us(us),
+            Some(Fact::RtGroupSched(on)) => self.timeline.bandwidth.group_sched = Some(on),
+            Some(Fact::FairServerNs(ns)) => self.timeline.bandwidth.fair_server = Some(ns),
+            Some(Fact::Hypervisor(on)) => self.timeline.hypervisor = Some(on),
+            Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.told(cpus),
+            Some(Fact::Isolated(cpus)) => self.timeline.isolated = cpus,
             Some(Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. }) | None => {}
         }
     }

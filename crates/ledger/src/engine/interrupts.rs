@@ -1,7 +1,8 @@
 //! Interrupts and timers: entries, exits, expiries and how late they were.
 
-use super::{ArmedTimer, Engine};
-use crate::cpus::{Callback, Firing, LateTimer, Who};
+use super::Engine;
+use crate::timeline::running::Running;
+use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
 use whylate_base::{Cpu, Ns};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 
@@ -22,38 +23,57 @@ impl Engine<'_> {
     /// from it.
     #[cold]
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
-        let Some(timeline) = self.cpus.get_mut(cpu) else { return };
+        let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
-        if let Some(Who::Irq(id)) = timeline.interrupt().map(|frame| frame.who)
+        if let Some(Running::Irq(id)) = timeline.interrupt().map(|frame| frame.running)
             && timeline.firing.is_none()
             && !timeline.callbacks.is_empty()
-            && self.irqs.get(id).1.as_str() == "local_timer"
+            && self.timeline.irqs.get(id).1.as_str() == "local_timer"
         {
             timeline.fall_silent(last, at);
         }
     }
 
+    /// `nmi_handler`: a handler has run for `delta` (`nmi_handle`, `arch/x86/kernel/nmi.c`). Nothing else is traced on its
+    /// CPU meanwhile.
+    #[cold]
+    pub(super) fn nmi(&mut self, at: Ns, on: Cpu, delta: Ns) {
+        let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
+        let last = cpu.last_event.unwrap_or(at);
+        let began = (at - delta).clamp(last.min(at), at);
+        // The time that it took is not a silence of what it interrupted.
+        cpu.last_event = Some(at);
+        if began - last > LONGEST_SILENCE {
+            self.note_silence(last, began, on);
+        }
+        if let Some(cpu) = self.timeline.cpus.get_mut(on)
+            && began < at
+        {
+            cpu.nmi(began, at);
+        }
+    }
+
     pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
-        let Some(cpu) = self.cpus.get_mut(event.cpu) else { return };
+        let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
         match event.kind {
             EventKind::IrqEntry { irq, name } => {
-                let id = self.irqs.id(Some(irq), name);
-                cpu.enter(at, Who::Irq(id), false);
+                let id = self.timeline.irqs.id(Some(irq), name);
+                cpu.enter(at, Running::Irq(id), false);
             }
             EventKind::VectorEntry { name } => {
-                let id = self.irqs.id(None, name);
-                cpu.enter(at, Who::Irq(id), false);
+                let id = self.timeline.irqs.id(None, name);
+                cpu.enter(at, Running::Irq(id), false);
             }
-            EventKind::SoftirqEntry { vec } => cpu.enter(at, Who::Softirq(vec), false),
+            EventKind::SoftirqEntry { vec } => cpu.enter(at, Running::Softirq(vec), false),
             EventKind::IrqExit { irq } => {
-                let irqs = &self.irqs;
-                cpu.exit(at, |who| matches!(who, Who::Irq(id) if irqs.get(id).0 == Some(irq)));
+                let irqs = &self.timeline.irqs;
+                cpu.exit(at, |running| matches!(running, Running::Irq(id) if irqs.get(id).0 == Some(irq)));
             }
             EventKind::VectorExit { name } => {
-                let id = self.irqs.id(None, name);
-                cpu.exit(at, |who| who == Who::Irq(id));
+                let id = self.timeline.irqs.id(None, name);
+                cpu.exit(at, |running| running == Running::Irq(id));
             }
-            EventKind::SoftirqExit { vec } => cpu.exit(at, |who| who == Who::Softirq(vec)),
+            EventKind::SoftirqExit { vec } => cpu.exit(at, |running| running == Running::Softirq(vec)),
             _ => {}
         }
     }
@@ -61,22 +81,22 @@ impl Engine<'_> {
     /// A timer was started.
     pub(super) fn arm(&mut self, at: Ns, event: &Event, start: &HrtimerStart) {
         let in_interrupt = event.context.flags.in_interrupt()
-            || self.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
+            || self.timeline.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
         let by = Some(event.context.tid).filter(|tid| !in_interrupt && !tid.is_idle());
         let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at, by };
-        self.timers.insert(start.hrtimer, armed);
+        self.timeline.timers.arm(start.hrtimer, armed);
         let sleeps = start.function.is_empty() || start.function.as_str().starts_with("hrtimer_wakeup");
         if sleeps && !in_interrupt && !event.context.tid.is_idle() {
-            self.threads.get_mut(event.context.tid).sleeps.program(at, start.softexpires);
+            self.timeline.threads.get_mut(event.context.tid).sleeps.program(at, start.softexpires);
         }
     }
 
     /// A timer's callback begins.
     pub(super) fn fire(&mut self, at: Ns, on: Cpu, expiry: &HrtimerExpiry) {
-        self.quota.fire(at, expiry);
+        self.timeline.quota.fire(at, expiry);
         let in_kernel = self.in_kernel(on);
-        let Some(cpu) = self.cpus.get_mut(on) else { return };
-        let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
+        let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
+        let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
         // The interrupt reads the timers' clock when it begins, once for all it then finds expired.
         let began = cpu.hard_interrupt().filter(|_| !in_softirq).map_or(at, |frame| frame.start);
         let first_of_interrupt = cpu.timers_read.is_none_or(|(now, _)| now != expiry.now);
@@ -85,12 +105,12 @@ impl Engine<'_> {
         }
         let offset = match (self.monotonic, first_of_interrupt) {
             (true, _) if (at - expiry.now).0.unsigned_abs() < SAME_CLOCK.0.unsigned_abs() => Ns::ZERO,
-            (_, true) => self.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY)),
-            (_, false) => self.timer_clocks.of(expiry.now, at),
+            (_, true) => self.timeline.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY)),
+            (_, false) => self.timeline.timer_clocks.of(expiry.now, at),
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);
         let read = on_trace_clock(expiry.now);
-        let armed = self.timers.remove(&expiry.hrtimer);
+        let armed = self.timeline.timers.disarm(expiry.hrtimer);
         let armed_by = armed.and_then(|armed| armed.by);
         let armed = armed.filter(|armed| {
             // The interrupt before ran all that had expired by then. What it left had not, so this
@@ -113,8 +133,8 @@ impl Engine<'_> {
             None => (read, read),
         };
         if cpu.interrupt().is_none() {
-            let id = self.irqs.id(None, "hrtimer".into());
-            cpu.enter(at, Who::Irq(id), true);
+            let id = self.timeline.irqs.id(None, "hrtimer".into());
+            cpu.enter(at, Running::Irq(id), true);
         }
         cpu.firing = Some(Firing { due, hard_due });
         cpu.callbacks.push_back(Callback { start: at, end: None, function: expiry.function, armed_by });
@@ -122,8 +142,8 @@ impl Engine<'_> {
 
     /// Whether the thread on a CPU is in the kernel now; `None` when its system calls are not recorded.
     fn in_kernel(&self, cpu: Cpu) -> Option<bool> {
-        let current = self.cpus.get(cpu)?.current()?;
-        let thread = self.threads.get(current)?;
+        let current = self.timeline.cpus.get(cpu)?.current()?;
+        let thread = self.timeline.threads.get(current)?;
         if thread.is_housekeeping() {
             Some(true)
         } else {

@@ -2,11 +2,12 @@
 //! where its activations begin and end.
 
 use super::Engine;
-use crate::activations::{Begin, Open, WakeCause};
-use crate::bandwidth::Window;
-use crate::cpus::Who;
-use crate::sleeps::{Syscalls, Wait};
-use crate::threads::{State, Thread, Waking};
+use super::syscall_table::SyscallTable;
+use crate::timeline::activations::{Begin, Open, WakeCause};
+use crate::timeline::bandwidth::Window;
+use crate::timeline::running::Running;
+use crate::timeline::sleeps::Wait;
+use crate::timeline::threads::{State, Thread, Waking};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
 
@@ -16,10 +17,10 @@ const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
 const MOVED_AT_ONCE: Ns = Ns::from_us(200);
 
 impl Engine<'_> {
-    /// `sched_waking`: somebody begins to wake a thread.
+    /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
         let waking = self.wake_of(at, event, wake);
-        let thread = self.threads.get_mut(wake.tid);
+        let thread = self.timeline.threads.get_mut(wake.tid);
         if !matches!(thread.state(), State::Queued(_)) {
             thread.waking = Some(waking);
         }
@@ -27,7 +28,7 @@ impl Engine<'_> {
 
     /// `sched_wakeup`: the thread is on a runqueue.
     pub(super) fn wakeup(&mut self, at: Ns, event: &Event, wake: &Wake) {
-        let noted = self.threads.get_mut(wake.tid).waking.take();
+        let noted = self.timeline.threads.get_mut(wake.tid).waking.take();
         let waking = noted.unwrap_or_else(|| self.wake_of(at, event, wake));
         self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
@@ -35,19 +36,19 @@ impl Engine<'_> {
     /// What the current context says of the wake-up it makes.
     fn wake_of(&self, at: Ns, event: &Event, wake: &Wake) -> Waking {
         let Wake { comm, prio, .. } = *wake;
-        let Some(cpu) = self.cpus.get(event.cpu) else {
+        let Some(cpu) = self.timeline.cpus.get(event.cpu) else {
             return Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
         };
         if let Some(firing) = cpu.firing {
-            let in_softirq = matches!(cpu.interrupt().map(|frame| frame.who), Some(Who::Softirq(_)));
+            let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
             let current = event.context.tid;
             let expirer = Some(current).filter(|_| in_softirq && self.runs_softirqs(current));
             let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due, expirer };
             return Waking { at, due: firing.due.min(at), cause, comm, prio };
         }
-        let cause = match cpu.interrupt().map(|frame| frame.who) {
-            Some(Who::Irq(id)) => WakeCause::Irq(id),
-            Some(Who::Softirq(vec)) => WakeCause::Softirq(vec),
+        let cause = match cpu.interrupt().map(|frame| frame.running) {
+            Some(Running::Irq(id)) => WakeCause::Irq(id),
+            Some(Running::Softirq(vec)) => WakeCause::Softirq(vec),
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
             _ => WakeCause::Thread(event.context.tid),
         };
@@ -56,22 +57,22 @@ impl Engine<'_> {
 
     /// A thread reached the runqueue of `cpu` at `at`.
     fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
-        let thread = self.threads.get_mut(tid);
+        let thread = self.timeline.threads.get_mut(tid);
         match thread.state() {
             State::Blocked { wait, .. } => {
-                let wait = self.settle_wait(wait, waking.cause);
-                let thread = self.threads.get_mut(tid);
+                let wait = self.refined(wait, waking.cause);
+                let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
                 if let Some(span) = thread.history.back_mut() {
                     span.state = State::Blocked { wait, waker: waking.cause.waker() };
                 }
                 if wait.continues() {
-                    self.threads.get_mut(tid).rename(waking);
+                    self.timeline.threads.get_mut(tid).take_over(waking);
                 } else {
                     self.end(tid, Some(since), since);
                     self.begin(at, tid, cpu, waking, None);
                 }
-                self.threads.get_mut(tid).enter(at, State::Queued(cpu));
+                self.timeline.threads.get_mut(tid).enter(at, State::Queued(cpu));
             }
             State::Running(on) => {
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
@@ -84,7 +85,7 @@ impl Engine<'_> {
                 if own_timer && sleeping {
                     self.end(tid, Some(waking.at), waking.at);
                     self.begin(at, tid, on, waking, Some(at));
-                    self.threads.get_mut(tid).enter(at, State::Running(on));
+                    self.timeline.threads.get_mut(tid).enter(at, State::Running(on));
                 }
             }
             State::Queued(on) => {
@@ -96,22 +97,22 @@ impl Engine<'_> {
                 let since = thread.since().unwrap_or(at);
                 self.end(tid, None, since);
                 self.begin(at, tid, cpu, waking, None);
-                self.threads.get_mut(tid).enter(at, State::Queued(cpu));
+                self.timeline.threads.get_mut(tid).enter(at, State::Queued(cpu));
             }
         }
     }
 
     /// True for the kernel's threads that do nothing but softirqs.
     fn runs_softirqs(&self, tid: Tid) -> bool {
-        let comm = self.threads.get(tid).map(|thread| thread.comm).unwrap_or_default();
+        let comm = self.timeline.threads.get(tid).map(|thread| thread.comm()).unwrap_or_default();
         comm.as_str().starts_with("ktimers/") || comm.as_str().starts_with("ksoftirqd/")
     }
 
     /// A sleep on a device that another program's thread ended was a wait for what that thread held.
-    fn settle_wait(&self, wait: Wait, cause: WakeCause) -> Wait {
+    fn refined(&self, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
             (Wait::Io, WakeCause::Thread(tid)) => {
-                let by_program = self.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
+                let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 if by_program { Wait::Lock { owner: Some(tid) } } else { wait }
             }
             _ => wait,
@@ -120,8 +121,8 @@ impl Engine<'_> {
 
     /// A thread runs that was asleep as far as was seen: take the wake-up in now.
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
-        let thread = self.threads.get_mut(tid);
-        let (comm, prio) = (thread.comm, thread.prio);
+        let thread = self.timeline.threads.get_mut(tid);
+        let (comm, prio) = (thread.comm(), thread.priority());
         let unseen = Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
         let waking = thread.waking.take().unwrap_or(unseen);
         self.woken(waking.at, tid, cpu, &waking);
@@ -129,37 +130,38 @@ impl Engine<'_> {
 
     /// An activation begins.
     fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking, running: Option<Ns>) {
-        let first = self.first.unwrap_or(at);
-        let thread = self.threads.get_mut(tid);
-        thread.rename(waking);
+        let first = self.timeline.first.unwrap_or(at);
+        let thread = self.timeline.threads.get_mut(tid);
+        thread.take_over(waking);
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let earliest = thread.last_due.unwrap_or(first).max(first);
         let due = waking.due.max(earliest).min(at);
+        let began_fair = !thread.priority().is_realtime();
         let open = thread.open.insert(Open::new(Begin::Woken(waking.cause), due, waking.at.max(due)));
         open.woken = Some(at);
         open.running = running;
         open.cpu = Some(cpu);
-        open.began_fair = !thread.prio.is_realtime();
+        open.began_fair = began_fair;
         thread.last_due = Some(due);
     }
 
     /// `sched_switch`
     pub(super) fn switch(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
-        if self.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
+        if self.timeline.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
             self.appear(at, cpu, switch.prev_tid);
         }
         if !switch.prev_tid.is_idle() {
             self.leave(at, cpu, switch);
         }
         self.watch_bandwidth(at, cpu, switch);
-        if let Some(timeline) = self.cpus.get_mut(cpu) {
+        if let Some(timeline) = self.timeline.cpus.get_mut(cpu) {
             timeline.switch(at, switch.next_tid, switch.next_prio);
         }
         if !switch.next_tid.is_idle() {
-            let thread = self.threads.get_mut(switch.next_tid);
-            thread.comm = switch.next_comm;
-            thread.set_priority(switch.next_prio);
+            let thread = self.timeline.threads.get_mut(switch.next_tid);
+            thread.rename(at, switch.next_comm);
+            thread.set_priority(at, switch.next_prio);
             thread.faulting = None;
             let in_fault = std::mem::take(&mut thread.sleeps_in_fault);
             self.found(at, cpu, switch.next_tid);
@@ -172,22 +174,23 @@ impl Engine<'_> {
 
     /// A thread leaves the CPU.
     fn leave(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
-        let thread = self.threads.get_mut(switch.prev_tid);
-        thread.comm = switch.prev_comm;
-        if thread.prio != switch.prev_prio {
-            // It changed while it ran; what it did since it was switched in is shown as it ends.
-            let old = Who::Task(thread.tid, thread.prio);
-            if let Some(timeline) = self.cpus.get_mut(cpu) {
-                for stretch in timeline.stretches.iter_mut().rev() {
-                    if stretch.who == old {
-                        stretch.who = Who::Task(switch.prev_tid, switch.prev_prio);
+        let thread = self.timeline.threads.get_mut(switch.prev_tid);
+        // What changed while it ran is shown as it ends, and taken to be so since it was switched in.
+        let since = thread.since().filter(|_| thread.state() == State::Running(cpu)).unwrap_or(at);
+        thread.rename(since, switch.prev_comm);
+        if thread.priority() != switch.prev_prio {
+            let old = Running::Task(thread.tid, thread.priority());
+            if let Some(timeline) = self.timeline.cpus.get_mut(cpu) {
+                for slice in timeline.slices.iter_mut().rev() {
+                    if slice.running == old {
+                        slice.running = Running::Task(switch.prev_tid, switch.prev_prio);
                     }
-                    if stretch.switched {
+                    if slice.switched {
                         break;
                     }
                 }
             }
-            thread.set_priority(switch.prev_prio);
+            thread.set_priority(since, switch.prev_prio);
         }
         let lent_priority_to = thread.lent_priority_to.take();
         match switch.prev_state {
@@ -210,15 +213,12 @@ impl Engine<'_> {
 
     /// `sched_migrate_task`
     pub(super) fn migrate(&mut self, at: Ns, tid: Tid, to: Cpu) {
-        let thread = self.threads.get_mut(tid);
+        let thread = self.timeline.threads.get_mut(tid);
         let State::Queued(from) = thread.state() else { return };
         thread.enter(at, State::Queued(to));
-        if let Some(&index) = self.open_windows.get(&from.0) {
-            let window = &mut self.windows[index];
-            if window.passed_over == tid && at - window.start < MOVED_AT_ONCE {
-                let start = window.start;
-                self.close_window(from, start);
-            }
+        let moved = |window: &&mut Window| window.passed_over == tid && at - window.start < MOVED_AT_ONCE;
+        if let Some(start) = self.timeline.windows.open_on(from).filter(moved).map(|window| window.start) {
+            self.timeline.close_window(from, start);
         }
     }
 
@@ -228,32 +228,27 @@ impl Engine<'_> {
     }
 
     /// `sched_pi_setprio`: an owner gets or loses an inherited priority.
-    pub(super) fn inherit(&mut self, event: &Event, tid: Tid, old: Priority, new: Priority) {
-        let thread = self.threads.get_mut(tid);
-        match thread.unboosted {
-            None if new.outranks(old) => thread.unboosted = Some(old),
-            Some(own) if !new.outranks(own) => thread.unboosted = None,
-            _ => {}
-        }
-        thread.set_priority(new);
+    pub(super) fn inherit(&mut self, at: Ns, event: &Event, tid: Tid, old: Priority, new: Priority) {
+        let thread = self.timeline.threads.get_mut(tid);
+        thread.inherit(at, old, new);
         if let State::Running(cpu) = thread.state()
-            && let Some(timeline) = self.cpus.get_mut(cpu)
+            && let Some(timeline) = self.timeline.cpus.get_mut(cpu)
         {
-            timeline.sight(self.now, tid, new);
+            timeline.sight(at, tid, new);
         }
         if new.outranks(old) && event.context.tid != tid && !event.context.flags.in_interrupt() {
-            self.threads.get_mut(event.context.tid).lent_priority_to = Some(tid);
+            self.timeline.threads.get_mut(event.context.tid).lent_priority_to = Some(tid);
         }
     }
 
     /// A real-time thread that was preempted on `cpu` and still waits there: the next in line.
     fn preempted_before(&mut self, at: Ns, cpu: Cpu) -> Option<Tid> {
-        let timeline = self.cpus.get_mut(cpu)?;
+        let timeline = self.timeline.cpus.get_mut(cpu)?;
         while let Some(&tid) = timeline.preempted.last() {
             let waits = |thread: &&Thread| {
-                thread.state() == State::Queued(cpu) && thread.prio.class() == SchedClass::Realtime
+                thread.state() == State::Queued(cpu) && thread.priority().class() == SchedClass::Realtime
             };
-            match self.threads.get(tid).filter(waits).and_then(Thread::since) {
+            match self.timeline.threads.get(tid).filter(waits).and_then(Thread::since) {
                 // One that has just been preempted may be on its way to another CPU.
                 Some(since) => return Some(tid).filter(|_| at - since >= MOVED_AT_ONCE),
                 None => timeline.preempted.pop(),
@@ -262,29 +257,18 @@ impl Engine<'_> {
         None
     }
 
-    /// The time in which a CPU passes over real-time threads ended, or was not seen any further.
-    pub(super) fn close_window(&mut self, cpu: Cpu, end: Ns) {
-        let Some(index) = self.open_windows.remove(&cpu.0) else { return };
-        let window = &mut self.windows[index];
-        window.end = Some(end.max(window.start));
-        if let Some(timeline) = self.cpus.get_mut(cpu) {
-            timeline.passed_over_until = timeline.passed_over_until.max(window.end);
-        }
-    }
-
     /// Follows the times a CPU passes over runnable real-time threads.
     fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let to_idle = switch.next_tid.is_idle();
         let to_low = to_idle || switch.next_prio.class() == SchedClass::Fair;
-        if let Some(&index) = self.open_windows.get(&cpu.0) {
-            let window = &mut self.windows[index];
+        if let Some(window) = self.timeline.windows.open_on(cpu) {
             if to_low {
                 window.saw_idle |= to_idle;
                 if !to_idle {
                     window.ran.get_or_insert((switch.next_tid, switch.next_comm));
                 }
             } else if switch.next_prio.class() == SchedClass::Realtime {
-                self.close_window(cpu, at);
+                self.timeline.close_window(cpu, at);
             }
             return;
         }
@@ -293,7 +277,9 @@ impl Engine<'_> {
             return;
         }
         if !to_low {
-            if let Some(timeline) = self.cpus.get_mut(cpu).filter(|_| switch.prev_state.is_runnable()) {
+            if let Some(timeline) =
+                self.timeline.cpus.get_mut(cpu).filter(|_| switch.prev_state.is_runnable())
+            {
                 timeline.preempted.retain(|&tid| tid != switch.prev_tid);
                 timeline.preempted.push(switch.prev_tid);
             }
@@ -301,10 +287,9 @@ impl Engine<'_> {
         }
         let runnable = Some(switch.prev_tid).filter(|_| switch.prev_state.is_runnable());
         let Some(passed_over) = runnable.or_else(|| self.preempted_before(at, cpu)) else { return };
-        let Some(timeline) = self.cpus.get(cpu) else { return };
-        let (user, share, over) = self.realtime_use(timeline, at);
-        self.open_windows.insert(cpu.0, self.windows.len());
-        self.windows.push(Window {
+        let Some(timeline) = self.timeline.cpus.get(cpu) else { return };
+        let (user, share, over) = self.timeline.realtime_use(timeline, at);
+        self.timeline.windows.open(Window {
             cpu,
             start: at,
             end: None,
@@ -320,7 +305,7 @@ impl Engine<'_> {
 
 /// What a thread waits for that goes to sleep now.
 fn why_asleep(
-    table: Option<&Syscalls>,
+    table: Option<&SyscallTable>,
     at: Ns,
     thread: &Thread,
     lent_priority_to: Option<Tid>,

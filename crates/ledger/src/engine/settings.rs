@@ -1,8 +1,9 @@
 //! What threads ask of the scheduler, and what they are given: policies, CPUs, time limits.
 
 use super::Engine;
-use crate::sleeps::Setting;
-use crate::threads::{Refusal, State};
+use super::syscall_table::Setting;
+use crate::timeline::settings::{Refusal, RtOverrun};
+use crate::timeline::threads::State;
 use whylate_base::{Cpu, Ns, Policy, Tid};
 use whylate_events::{Event, Signal};
 
@@ -15,31 +16,17 @@ const SHORTEST_LIMIT: Ns = Ns::from_ms(10);
 /// A limit that is met each second fills no more than this.
 const MAX_OVERRUNS: usize = 1_000;
 
-/// A real-time thread ran for longer, without sleeping, than RLIMIT_RTTIME lets it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RtOverrun {
-    pub(crate) tid: Tid,
-    pub(crate) at: Ns,
-    pub(crate) cpu: Cpu,
-    /// Killed (the hard limit), rather than warned by SIGXCPU (the soft one).
-    pub(crate) killed: bool,
-    /// How long it had not slept then.
-    pub(crate) awake: Ns,
-    /// True when its beginning was seen.
-    pub(crate) whole: bool,
-}
-
 impl Engine<'_> {
     /// `caller` begins a call that asks for a `setting` of `target`.
     pub(super) fn asks(&mut self, at: Ns, caller: Tid, setting: Setting, target: Tid) {
-        let thread = self.threads.get_mut(target);
+        let thread = self.timeline.threads.get_mut(target);
         match setting {
             Setting::Affinity => {
                 // A priority it has just raised shows only at its next switch.
-                if caller == target && !thread.prio.is_realtime() && thread.raised.is_none() {
+                if caller == target && !thread.priority().is_realtime() && thread.raised.is_none() {
                     thread.pinned_fair = Some(at);
                 }
-                thread.allowed.change();
+                thread.affinity.change(at);
             }
             Setting::Priority { .. } if caller == target => thread.raised = Some(at),
             Setting::Priority { .. } => {}
@@ -49,21 +36,22 @@ impl Engine<'_> {
     /// The call returned `ret`.
     pub(super) fn is_answered(&mut self, at: Ns, event: &Event, setting: Setting, target: Tid, ret: i64) {
         let Setting::Priority { call, policy } = setting else {
-            let thread = self.threads.get_mut(target);
-            thread.allowed.changed();
+            let thread = self.timeline.threads.get_mut(target);
+            thread.affinity.change(at);
             if let State::Running(cpu) = thread.state() {
-                thread.allowed.used(cpu);
+                thread.affinity.used(cpu);
             }
             return;
         };
-        let thread = self.threads.get_mut(target);
+        let thread = self.timeline.threads.get_mut(target);
         let no_room = match ret {
             EPERM => false,
             EBUSY => true,
             0 => {
                 // Its priority shows at its next switch only.
-                thread.policy = policy.or(thread.policy);
-                thread.ever_realtime |= policy.is_some_and(Policy::is_realtime);
+                if let Some(policy) = policy {
+                    thread.set_policy(at, policy);
+                }
                 return;
             }
             _ => return,
@@ -86,49 +74,61 @@ impl Engine<'_> {
         if !limit || signal.code != Signal::SI_KERNEL || event.context.tid != signal.tid {
             return;
         }
-        let Some(thread) = self.threads.get(signal.tid) else { return };
+        let Some(thread) = self.timeline.threads.get(signal.tid) else { return };
         // The OOM killer sends SIGKILL, too: in a page fault, or in a system call.
         let allocates =
             (thread.faulting.is_some() || thread.syscall.is_some()) && !event.context.flags.in_interrupt();
-        let warned = self.rt_overruns.iter().any(|overrun| overrun.tid == signal.tid);
-        let realtime = thread.own_priority().is_realtime() || thread.policy.is_some_and(Policy::is_realtime);
+        let warned = self.timeline.rt_overruns.iter().any(|overrun| overrun.tid == signal.tid);
+        let realtime =
+            thread.own_priority().is_realtime() || thread.policy().is_some_and(Policy::is_realtime);
         let Some(since) = thread.awake_since().filter(|_| realtime) else { return };
         let awake = at - since;
         let killed = signal.sig == Signal::SIGKILL;
         if awake < SHORTEST_LIMIT
             || (killed && allocates && !warned)
-            || self.rt_overruns.len() >= MAX_OVERRUNS
+            || self.timeline.rt_overruns.len() >= MAX_OVERRUNS
         {
             return;
         }
         let whole = thread.open.as_ref().is_some_and(|open| open.woken.is_some());
-        self.rt_overruns.push(RtOverrun { tid: signal.tid, at, cpu: event.cpu, killed, awake, whole });
+        self.timeline.rt_overruns.push(RtOverrun {
+            tid: signal.tid,
+            at,
+            cpu: event.cpu,
+            killed,
+            awake,
+            whole,
+        });
     }
 
     /// `sched_process_fork`: what a thread is given by the one that starts it.
-    pub(super) fn fork(&mut self, parent: Tid, child: Tid, comm: whylate_base::Comm) {
-        let allowed = self.threads.get(parent).map(|parent| parent.allowed.clone());
-        let child = self.threads.begin(child);
-        child.comm = comm;
-        child.allowed = allowed.unwrap_or_default();
+    pub(super) fn fork(&mut self, at: Ns, parent: Tid, child: Tid, comm: whylate_base::Comm) {
+        let affinity = self.timeline.threads.get(parent).map(|parent| parent.affinity.inherited());
+        let child = self.timeline.threads.begin(child);
+        child.rename(at, comm);
+        child.affinity = affinity.unwrap_or_default();
     }
 
     /// `sched_process_exec` by a thread that is not its process's first: it goes on by that one's id.
     pub(super) fn change_id(&mut self, at: Ns, cpu: Cpu, old: Tid, tid: Tid) {
-        let before = self.threads.get_mut(old);
-        let (comm, prio, policy, allowed) =
-            (before.comm, before.prio, before.policy, std::mem::take(&mut before.allowed));
+        let before = self.timeline.threads.get_mut(old);
+        let (comm, priority, policy) = (before.comm(), before.priority(), before.policy());
+        let affinity = std::mem::take(&mut before.affinity);
         self.end(old, Some(at), at);
-        self.threads.get_mut(old).enter(at, State::Unknown);
+        self.timeline.threads.get_mut(old).enter(at, State::Unknown);
         self.end(tid, Some(at), at);
-        let after = self.threads.get_mut(tid);
-        (after.comm, after.policy, after.allowed) = (comm, policy, allowed);
+        let after = self.timeline.threads.get_mut(tid);
+        after.rename(at, comm);
+        after.affinity = affinity;
+        if let Some(policy) = policy {
+            after.set_policy(at, policy);
+        }
         after.enter(at, State::Unknown);
-        after.set_priority(prio);
-        if let Some(timeline) = self.cpus.get_mut(cpu)
+        after.set_priority(at, priority);
+        if let Some(timeline) = self.timeline.cpus.get_mut(cpu)
             && timeline.current() == Some(old)
         {
-            timeline.sight(at, tid, prio);
+            timeline.sight(at, tid, priority);
         }
         self.found(at, cpu, tid);
     }

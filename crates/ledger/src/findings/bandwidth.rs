@@ -2,8 +2,10 @@
 
 use super::rhythm::rhythm;
 use super::subject::Subject;
-use crate::bandwidth::Window;
 use crate::causes::Cause;
+use crate::charge::bandwidth::mechanism;
+use crate::charge::charger::{culprit, served};
+use crate::timeline::bandwidth::Window;
 use std::collections::BTreeMap;
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Priority, Severity};
 
@@ -12,9 +14,9 @@ const SHORTEST: Ns = Ns::from_us(200);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut groups: BTreeMap<(Cpu, Cause), Vec<&Window>> = BTreeMap::new();
-    for window in &subject.engine.windows {
+    for window in subject.timeline.windows.iter() {
         let long = window.end.is_some_and(|end| end - window.start >= SHORTEST);
-        let (cause, _) = window.cause(&subject.engine.bandwidth);
+        let (cause, _) = mechanism(window, &subject.timeline.bandwidth);
         if long && window.hurt && cause != Cause::Unexplained {
             groups.entry((window.cpu, cause)).or_default().push(window);
         }
@@ -23,7 +25,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -> Finding {
-    let engine = subject.engine;
+    let timeline = subject.timeline;
     let mut lengths: Vec<Ns> =
         windows.iter().filter_map(|window| window.end.map(|end| end - window.start)).collect();
     lengths.sort();
@@ -37,7 +39,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
     let period = match rhythm(&starts) {
         Some(period) => format!(", every {period}"),
         None if cause == Cause::FairServer || windows.len() == 1 => String::new(),
-        None => format!(", per period of {}", engine.bandwidth.period),
+        None => format!(", per period of {}", timeline.bandwidth.period),
     };
     let length = if longest - typical > Ns(typical.0 / 10) {
         format!("{typical} each, {longest} at most")
@@ -49,14 +51,19 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         Cause::CoarseClockThrottled => "RT throttling struck real-time threads that used little CPU",
         _ => "RT throttling stopped all real-time threads",
     };
-    let confidence =
-        windows.iter().map(|window| window.cause(&engine.bandwidth).1).min().unwrap_or(Confidence::Low);
-    let user = windows.iter().find_map(|window| window.user(engine.bandwidth.period));
-    let user = user.map(|(tid, prio)| engine.culprit(tid, prio));
+    let confidence = windows
+        .iter()
+        .map(|window| mechanism(window, &timeline.bandwidth).1)
+        .min()
+        .unwrap_or(Confidence::Low);
+    let user =
+        windows.iter().find_map(|window| Some((window.start, window.user(timeline.bandwidth.period)?)));
+    let user = user.map(|(at, (tid, prio))| culprit(timeline, tid, prio, at));
     let culprit = match cause {
-        Cause::FairServer => {
-            windows.iter().find_map(|window| window.ran).map(|(tid, comm)| engine.served(tid, comm))
-        }
+        Cause::FairServer => windows
+            .iter()
+            .find_map(|window| Some((window.start, window.ran?)))
+            .map(|(at, (tid, comm))| served(timeline, at, tid, comm)),
         _ => user,
     };
     let why = match (cause, &user) {
@@ -68,15 +75,15 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         (Cause::CoarseClockThrottled, Some(user)) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU, as the scheduler's clock \
              counts; of the little they used {} used most (confidence {confidence})",
-            engine.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
-            engine.bandwidth.period,
+            timeline.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
+            timeline.bandwidth.period,
             user
         ),
         (_, Some(user)) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {} used most of it \
              (confidence {confidence})",
-            engine.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
-            engine.bandwidth.period,
+            timeline.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
+            timeline.bandwidth.period,
             user
         ),
         (_, None) => {
@@ -89,7 +96,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         .map(|window| {
             let length = window.end.map_or(Ns::ZERO, |end| end - window.start);
             let (share, over) = window.used;
-            let used = match window.shows_user(engine.bandwidth.period) {
+            let used = match window.shows_user(timeline.bandwidth.period) {
                 true => {
                     let used = Ns((over.0 as f64 * share) as i64);
                     format!("; real-time use {used} ({:.0} %) of the {over} before", share * 100.0)

@@ -57,14 +57,14 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         n => format!("{first} and {} more", n - 1),
     };
     let reason = match cause.info().details.culprit_finding {
-        Some(_) if cause == Cause::HigherPriorityTask && is_boosted(subject.engine, &by) => {
+        Some(_) if cause == Cause::HigherPriorityTask && is_boosted(subject.timeline, &by) => {
             "higher priority, inherited by a lock"
         }
         reason => reason.unwrap_or(cause.code()),
     };
-    let costs = subject.engine.threads.iter().filter(|thread| victims.binary_search(&thread.tid).is_ok());
+    let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
     let (mut times, mut total) = (0, Ns::ZERO);
-    for cost in costs.filter_map(|thread| thread.stats.as_ref()?.costs.get(&(cause, Some(by)))) {
+    for cost in costs {
         times += cost.activations;
         total += cost.total;
     }
@@ -86,7 +86,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
             .collect(),
         fix: worst
             .first()
-            .map(|activation| fix(subject.engine, cause, Some(&by), activation.priority))
+            .map(|activation| fix(subject.timeline, cause, Some(&by), activation.priority))
             .unwrap_or_default(),
     }
 }

@@ -7,9 +7,9 @@ use whylate_base::{Evidence, Finding, Severity};
 pub(super) const INFO: FindingInfo = FindingInfo { code: "deadline-missed", page: page!("deadline-missed") };
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let Some(deadline) = subject.engine.options.deadline else { return Vec::new() };
-    let missed = subject.engine.threads.iter().filter_map(|thread| {
-        let stats = thread.stats.as_ref().filter(|stats| stats.missed > 0)?;
+    let Some(deadline) = subject.options.deadline else { return Vec::new() };
+    let missed = subject.timeline.threads.iter().filter_map(|thread| {
+        let stats = subject.stats.get(thread.tid).filter(|stats| stats.missed > 0)?;
         let worst = subject.worst.iter().filter(|activation| activation.tid == thread.tid);
         let late = worst.filter(|activation| activation.response() > deadline);
         let evidence = late
@@ -24,7 +24,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             severity: Severity::Error,
             title: format!(
                 "{}:{} missed its deadline of {deadline} in {} of {} activations",
-                thread.comm, thread.tid, stats.missed, stats.activations
+                thread.comm(),
+                thread.tid,
+                stats.missed,
+                stats.activations
             ),
             why: "its response, from due to done, was longer than the deadline that was given".to_owned(),
             evidence,

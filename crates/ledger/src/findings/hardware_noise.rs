@@ -23,7 +23,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             "{total} noises without any interference that the kernel saw, {} of them on CPU {cpu}",
             most.hardware
         ),
-        why: format!("{}; osnoise does not measure how long each was", suspect(subject.engine.hypervisor)),
+        why: format!("{}; osnoise does not measure how long each was", suspect(subject.timeline.hypervisor)),
         evidence: vec![Evidence::general(format!("in {samples} samples of {} CPUs", cpus.len()))],
         fix: vec![
             "measure their length with the hwlat tracer: it spins with interrupts off, so only the machine itself can \

@@ -17,12 +17,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     });
     vec![Finding {
         code: Cause::Stolen.code(),
-        severity: severity(most.longest, subject.engine.options.deadline),
+        severity: severity(most.longest, subject.options.deadline),
         title: format!(
             "CPU {cpu} stood still for {} while it spun with interrupts off: {gaps} gaps in all",
             most.longest
         ),
-        why: format!("only an NMI could run there; {}", suspect(subject.engine.hypervisor)),
+        why: format!("only an NMI could run there; {}", suspect(subject.timeline.hypervisor)),
         evidence: evidence.collect(),
         fix: Cause::Stolen.advice(None, Priority::DEFAULT),
     }]

@@ -6,15 +6,17 @@ use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let lost = subject.trace.lost_events;
-    let seen_lost = subject.engine.seen.contains(whylate_events::Kind::Lost);
+    let seen_lost = subject.timeline.seen.contains(whylate_events::Kind::Lost);
     if lost == 0 && !seen_lost {
         return Vec::new();
     }
     let charged: Ns = subject
-        .engine
+        .timeline
         .threads
         .iter()
-        .filter_map(|thread| thread.stats.as_ref()?.causes().find(|(cause, _)| *cause == Cause::TraceLoss))
+        .filter_map(|thread| {
+            subject.stats.get(thread.tid)?.causes().find(|(cause, _)| *cause == Cause::TraceLoss)
+        })
         .map(|(_, time)| time)
         .sum();
     let count = if lost > 0 { lost.to_string() } else { "an unknown number of".to_owned() };

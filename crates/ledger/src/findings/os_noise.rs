@@ -4,8 +4,8 @@ use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use super::words::{severity, times};
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::model::Culprit;
+use crate::timeline::Timeline;
 use crate::tracers::actors;
 use crate::tracers::osnoise::{Interference, NoiseOfCpu};
 use std::cmp::Reverse;
@@ -21,18 +21,19 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let noisy = subject.noises.cpus.iter().filter(|(_, noise)| noise.samples > 0);
     let mut cpus: Vec<(Cpu, &NoiseOfCpu)> = noisy.map(|(&cpu, noise)| (cpu, noise)).collect();
     cpus.sort_by_key(|(cpu, noise)| (Reverse(noise.longest.0), *cpu));
-    cpus.first().map(|&(cpu, noise)| finding(subject.engine, &cpus, cpu, noise)).into_iter().collect()
+    cpus.first().map(|&(cpu, noise)| finding(subject, &cpus, cpu, noise)).into_iter().collect()
 }
 
-fn finding(engine: &Engine<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most: &NoiseOfCpu) -> Finding {
+fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most: &NoiseOfCpu) -> Finding {
+    let timeline = subject.timeline;
     let largest = most.largest();
     let worst_of = largest.iter().max_by_key(|(_, sum)| sum.longest);
     let largest_of = worst_of.map_or_else(String::new, |(by, sum)| {
-        format!("; the largest interference took {}: {}", sum.longest, culprit(engine, by))
+        format!("; the largest interference took {}: {}", sum.longest, culprit(timeline, by))
     });
     let mut evidence: Vec<Evidence> = Vec::new();
     for (by, sum) in largest.iter().take(LISTED) {
-        let by = culprit(engine, by);
+        let by = culprit(timeline, by);
         let what = format!("{by}: {}, {} in all, {} at most", times(sum.times), sum.total, sum.longest);
         evidence.push(Evidence::at(sum.at, worst, what));
     }
@@ -42,14 +43,14 @@ fn finding(engine: &Engine<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most: &
     }));
     Finding {
         code: INFO.code,
-        severity: severity(most.longest.0, engine.options.deadline),
+        severity: severity(most.longest.0, subject.options.deadline),
         title: format!("CPU {worst} lost {}{largest_of}", lost(most)),
         why: "a thread that spins on the CPU and never sleeps lost this time to interrupts, other threads and the \
               machine; it made no thread late, but a thread that is due in such a time is late"
             .to_owned(),
         evidence,
         fix: match worst_of {
-            Some((by, _)) => advice(engine, by),
+            Some((by, _)) => advice(timeline, by),
             None => vec![
                 "trace the osnoise events as well (rtla osnoise -T, or events/osnoise/enable): they name what \
                  interfered"
@@ -74,22 +75,22 @@ fn share(part: Ns, whole: Ns) -> String {
     if percent > 0.0 && percent < 0.01 { "<0.01 %".to_owned() } else { format!("{percent:.2} %") }
 }
 
-fn culprit(engine: &Engine<'_>, by: &Interference) -> String {
-    by_of(engine, by).map_or_else(|| "an NMI".to_owned(), |by| by.to_string())
+fn culprit(timeline: &Timeline, by: &Interference) -> String {
+    by_of(timeline, by).map_or_else(|| "an NMI".to_owned(), |by| by.to_string())
 }
 
-fn by_of(engine: &Engine<'_>, by: &Interference) -> Option<Culprit> {
+fn by_of(timeline: &Timeline, by: &Interference) -> Option<Culprit> {
     let &Interference { source, name, id } = by;
     match source {
         NoiseSource::Nmi => None,
         NoiseSource::Irq => Some(actors::irq_named(name, Some(id))),
         NoiseSource::Softirq => Some(Culprit::Softirq { vec: id }),
-        NoiseSource::Thread => Some(actors::task(engine, by.tid(), name.as_str())),
+        NoiseSource::Thread => Some(actors::task(timeline, by.tid(), name.as_str())),
     }
 }
 
-fn advice(engine: &Engine<'_>, by: &Interference) -> Vec<String> {
-    let culprit = by_of(engine, by);
+fn advice(timeline: &Timeline, by: &Interference) -> Vec<String> {
+    let culprit = by_of(timeline, by);
     match by.source {
         NoiseSource::Nmi => Cause::Nmi.advice(None, Priority::DEFAULT),
         NoiseSource::Irq => Cause::Irq.advice(culprit.as_ref(), Priority::DEFAULT),

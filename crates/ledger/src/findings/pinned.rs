@@ -8,8 +8,8 @@ use whylate_base::{Evidence, Finding, Ns, Severity};
 const STUCK: Ns = Ns::from_ms(1);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let stuck = subject.engine.threads.iter().filter_map(|thread| {
-        let stats = thread.stats.as_ref()?;
+    let stuck = subject.timeline.threads.iter().filter_map(|thread| {
+        let stats = subject.stats.get(thread.tid)?;
         let (by, cost) = stats
             .costs
             .iter()
@@ -24,12 +24,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let evidence = thread.pinned_fair.map(|at| Evidence {
             at: Some(at),
             cpu: None,
-            what: format!("{} called sched_setaffinity as SCHED_OTHER", thread.comm),
+            what: format!("{} called sched_setaffinity as SCHED_OTHER", thread.comm()),
         });
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),
             severity: Severity::Error,
-            title: format!("{}:{} pinned itself before raising its priority", thread.comm, thread.tid),
+            title: format!("{}:{} pinned itself before raising its priority", thread.comm(), thread.tid),
             why: format!("{} had that CPU and did not let go for {}: {raised}", by, cost.total),
             evidence: evidence.into_iter().collect(),
             fix: Cause::PinnedBeforePriority.advice(Some(by), thread.own_priority()),

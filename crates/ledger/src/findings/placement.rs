@@ -17,8 +17,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 
 fn finding(subject: &Subject<'_>, late: &[&Activation]) -> Option<Finding> {
     let worst = late.iter().max_by_key(|activation| activation.verdict.charged)?;
-    let thread = subject.engine.threads.get(worst.tid)?;
-    let costs = thread.stats.as_ref()?.costs.iter().filter(|((cause, _), _)| *cause == Cause::WakePlacement);
+    let costs =
+        subject.stats.get(worst.tid)?.costs.iter().filter(|((cause, _), _)| *cause == Cause::WakePlacement);
     let total: Ns = costs.map(|(_, cost)| cost.total).sum();
     let evidence = late.iter().take(3).map(|activation| {
         let by = activation.verdict.by.as_ref().map_or_else(String::new, |by| by.to_string());
@@ -36,6 +36,6 @@ fn finding(subject: &Subject<'_>, late: &[&Activation]) -> Option<Finding> {
             "{total} were lost this way in the whole trace; on the idle CPU it would have run at once"
         ),
         evidence: evidence.collect(),
-        fix: fix(subject.engine, Cause::WakePlacement, worst.verdict.by.as_ref(), worst.priority),
+        fix: fix(subject.timeline, Cause::WakePlacement, worst.verdict.by.as_ref(), worst.priority),
     })
 }

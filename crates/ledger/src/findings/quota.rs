@@ -5,8 +5,8 @@ use crate::causes::Cause;
 use whylate_base::{Confidence, Evidence, Finding, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let stopped = subject.engine.threads.iter().filter_map(|thread| {
-        let cost = thread.stats.as_ref()?.costs.get(&(Cause::CgroupQuota, None))?;
+    let stopped = subject.timeline.threads.iter().filter_map(|thread| {
+        let cost = subject.stats.get(thread.tid)?.costs.get(&(Cause::CgroupQuota, None))?;
         let worst = subject.worst.iter().filter(|activation| {
             activation.tid == thread.tid
                 && activation.verdict.cause == Cause::CgroupQuota
@@ -25,7 +25,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             severity: Severity::Warning,
             title: format!(
                 "{}:{} was stopped by its cgroup's CPU quota for {} in {} activations",
-                thread.comm, thread.tid, cost.total, cost.activations
+                thread.comm(), thread.tid, cost.total, cost.activations
             ),
             why: "the quota (cpu.max) is shared by all threads of the cgroup and of those below it; when it is used \
                   up they all wait for the next period, even on an idle CPU"

@@ -2,24 +2,25 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use crate::engine::Engine;
-use crate::threads::{Refusal, Thread};
+use crate::timeline::Timeline;
+use crate::timeline::settings::Refusal;
+use crate::timeline::threads::Thread;
 use whylate_base::{Evidence, Finding, Policy, Severity};
 
 pub(super) const INFO: FindingInfo =
     FindingInfo { code: "realtime-refused", page: page!("realtime-refused") };
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let engine = subject.engine;
+    let timeline = subject.timeline;
     // Who got there in the end, with a lower priority or by another's help, has what it needs.
-    let refused = engine.threads.iter().filter(|thread| !thread.ever_realtime);
+    let refused = timeline.threads.iter().filter(|thread| !thread.ever_realtime);
     refused
-        .filter(|thread| engine.options.selects(thread))
-        .filter_map(|thread| thread.refused.map(|refusal| finding(engine, thread, &refusal)))
+        .filter(|thread| subject.options.selects(thread))
+        .filter_map(|thread| thread.refused.map(|refusal| finding(timeline, thread, &refusal)))
         .collect()
 }
 
-fn finding(engine: &Engine<'_>, thread: &Thread, refusal: &Refusal) -> Finding {
+fn finding(timeline: &Timeline, thread: &Thread, refusal: &Refusal) -> Finding {
     let what = match refusal.policy {
         Some(Policy::Deadline) => "SCHED_DEADLINE".to_owned(),
         Some(policy) => format!("SCHED_{}", policy.name().to_uppercase()),
@@ -31,13 +32,14 @@ fn finding(engine: &Engine<'_>, thread: &Thread, refusal: &Refusal) -> Finding {
         1 => String::new(),
         n => format!(", the last of {n} times"),
     };
-    let (why, fix) = if refusal.no_room { no_room() } else { not_permitted(engine.bandwidth.group_sched) };
+    let (why, fix) = if refusal.no_room { no_room() } else { not_permitted(timeline.bandwidth.group_sched) };
     Finding {
         code: INFO.code,
         severity: Severity::Error,
         title: format!(
             "{}:{} asked for {what} and was refused ({error}): it is not real-time",
-            thread.comm, thread.tid
+            thread.comm(),
+            thread.tid
         ),
         why: why.to_owned(),
         evidence: vec![Evidence::at(

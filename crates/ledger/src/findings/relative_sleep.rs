@@ -8,8 +8,8 @@ use whylate_base::{Evidence, Finding, Severity};
 const ENOUGH: u64 = 10;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let drifting = subject.engine.threads.iter().filter_map(|thread| {
-        let stats = thread.stats.as_ref().filter(|stats| stats.activations >= ENOUGH)?;
+    let drifting = subject.timeline.threads.iter().filter_map(|thread| {
+        let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
         thread.sleeps.is_relative().filter(|relative| *relative)?;
         let response = stats.response.spread()?;
         let calls = thread.sleeps.relative_calls;
@@ -21,7 +21,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         Some(Finding {
             code: Cause::RelativeSleep.code(),
             severity: Severity::Warning,
-            title: format!("{}:{} sleeps relative to now, and so drifts", thread.comm, thread.tid),
+            title: format!("{}:{} sleeps relative to now, and so drifts", thread.comm(), thread.tid),
             why: format!(
                 "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \
                  instead of being made good",

@@ -2,7 +2,7 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use crate::engine::RtOverrun;
+use crate::timeline::settings::RtOverrun;
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Finding, Severity, Tid};
 
@@ -10,7 +10,7 @@ pub(super) const INFO: FindingInfo = FindingInfo { code: "rttime-exceeded", page
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut by_thread: BTreeMap<Tid, Vec<&RtOverrun>> = BTreeMap::new();
-    for overrun in &subject.engine.rt_overruns {
+    for overrun in &subject.timeline.rt_overruns {
         by_thread.entry(overrun.tid).or_default().push(overrun);
     }
     by_thread.into_iter().filter_map(|(tid, overruns)| finding(subject, tid, &overruns)).collect()
@@ -18,9 +18,9 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 
 fn finding(subject: &Subject<'_>, tid: Tid, overruns: &[&RtOverrun]) -> Option<Finding> {
     let last = overruns.last()?;
-    let thread = subject.engine.threads.get(tid)?;
+    let thread = subject.timeline.threads.get(tid)?;
     // One that was raised on the CPU, and was ended there, shows its priority only in the end.
-    let who = format!("{}:{tid} ({})", thread.comm, thread.own_priority());
+    let who = format!("{}:{tid} ({})", thread.comm(), thread.own_priority());
     let killed = overruns.iter().any(|overrun| overrun.killed);
     let what = if killed { "killed it with its whole process" } else { "sent it SIGXCPU" };
     let evidence = overruns.iter().take(5).map(|overrun| {

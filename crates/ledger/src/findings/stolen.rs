@@ -10,7 +10,7 @@ const NOTABLE: Ns = Ns::from_us(50);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let (mut total, mut times, mut longest) = (Ns::ZERO, 0, (Ns::ZERO, Ns::ZERO));
-    for stats in subject.engine.threads.iter().filter_map(|thread| thread.stats.as_ref()) {
+    for stats in subject.timeline.threads.iter().filter_map(|thread| subject.stats.get(thread.tid)) {
         longest = longest.max(stats.longest_theft);
         if let Some(cost) = stats.costs.get(&(Cause::Stolen, None)) {
             total += cost.total;
@@ -27,7 +27,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         title: format!(
             "CPUs stood still while timers were due: {most} at once, {total} in all, in {times} activations"
         ),
-        why: suspect(subject.engine.hypervisor).to_owned(),
+        why: suspect(subject.timeline.hypervisor).to_owned(),
         evidence: vec![Evidence { at: Some(at), cpu: None, what: format!("nothing happened for {most}") }],
         fix: Cause::Stolen.advice(None, Priority::DEFAULT),
     }]

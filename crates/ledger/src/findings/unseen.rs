@@ -10,7 +10,7 @@ pub(super) const INFO: FindingInfo = FindingInfo { code: "unseen-switches", page
 const NOTABLE: u64 = 20;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let blind = subject.engine.cpus.iter().filter(|(_, cpu)| {
+    let blind = subject.timeline.cpus.iter().filter(|(_, cpu)| {
         cpu.switches > 0 && cpu.unseen_switches * NOTABLE > cpu.switches + cpu.unseen_switches
     });
     blind

@@ -4,8 +4,8 @@
 use super::interrupted::Interrupted;
 use super::intervals::Charge;
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::model::Culprit;
+use crate::timeline::Timeline;
 use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
 use whylate_events::{Kind, Name, Noise};
 
@@ -32,37 +32,39 @@ pub(super) fn unnamed(cpu: Cpu) -> Tid {
 
 /// timerlat's thread of a CPU, made known to the engine; it is real-time by itself, at `priority` if nobody
 /// says otherwise.
-pub(super) fn measured(engine: &mut Engine<'_>, cpu: Cpu, tid: Tid, priority: i32) -> (Tid, Comm, Priority) {
-    let thread = engine.threads.get_mut(tid);
-    if thread.comm.is_empty() || thread.comm.as_str().starts_with('<') {
-        thread.comm = Comm::from(format!("timerlat/{cpu}").as_str());
+pub(super) fn measured(timeline: &mut Timeline, cpu: Cpu, tid: Tid, priority: i32) -> (Tid, Comm, Priority) {
+    let thread = timeline.threads.get_mut(tid);
+    if thread.comm().is_empty() || thread.comm().as_str().starts_with('<') {
+        thread.assume_name(Comm::from(format!("timerlat/{cpu}").as_str()));
     }
     if !thread.ever_realtime {
-        thread.set_priority(Priority::realtime(priority));
+        thread.assume_priority(Priority::realtime(priority));
     }
-    (tid, thread.comm, thread.own_priority())
+    (tid, thread.comm(), thread.own_priority())
 }
 
 /// A thread, with the priority that the recording tells, if it tells any.
-pub(crate) fn task(engine: &Engine<'_>, tid: Tid, comm: &str) -> Culprit {
-    let known = engine.threads.get(tid);
-    let comm = match known.map(|thread| thread.comm).filter(|_| comm.is_empty() || comm.starts_with('<')) {
+pub(crate) fn task(timeline: &Timeline, tid: Tid, comm: &str) -> Culprit {
+    let known = timeline.threads.get(tid);
+    let comm = match known.map(|thread| thread.comm()).filter(|_| comm.is_empty() || comm.starts_with('<')) {
         Some(known) => known,
         None => Comm::from(comm),
     };
     // Nice 0 is also what is taken of a thread of which nothing is known.
-    let told = [Kind::Switch, Kind::Waking, Kind::Wakeup].iter().any(|&kind| engine.seen.contains(kind));
+    let told = [Kind::Switch, Kind::Waking, Kind::Wakeup].iter().any(|&kind| timeline.seen.contains(kind));
     let priority = known
         .filter(|thread| {
-            thread.policy.is_some() || thread.ever_realtime || (told && thread.prio != Priority::DEFAULT)
+            thread.policy().is_some()
+                || thread.ever_realtime
+                || (told && thread.priority() != Priority::DEFAULT)
         })
         .map_or(Priority::UNKNOWN, |thread| thread.own_priority());
     Culprit::Task { tid, comm, priority }
 }
 
 /// How to call a thread.
-pub(super) fn called(engine: &Engine<'_>, tid: Tid) -> String {
-    if tid.is_idle() { "the idle CPU".to_owned() } else { task(engine, tid, "").to_string() }
+pub(super) fn called(timeline: &Timeline, tid: Tid) -> String {
+    if tid.is_idle() { "the idle CPU".to_owned() } else { task(timeline, tid, "").to_string() }
 }
 
 /// An interrupt of an osnoise event.

@@ -102,7 +102,7 @@ impl Canvas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assemble::tiles;
+    use crate::charge::tiles;
     use proptest::prelude::*;
 
     #[test]

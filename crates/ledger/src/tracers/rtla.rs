@@ -7,10 +7,11 @@
 use super::actors::{self, task};
 use super::interrupted::{Interrupted, interrupted};
 use super::intervals::Charge;
+use crate::assemble::Assembler;
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::model::softirq_name;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
+use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{Breakdown, Name, Part, PartKind};
 
@@ -20,15 +21,16 @@ const PRIORITY: i32 = 95;
 const FRAMES: usize = 12;
 
 /// Makes the activation, and keeps it with the thread it is of.
-pub(super) fn record(engine: &mut Engine<'_>, breakdown: &Breakdown) {
+pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     let total = breakdown.total.max(Ns::ZERO);
     let (tid, comm, priority) =
-        actors::measured(engine, breakdown.cpu, actors::unnamed(breakdown.cpu), PRIORITY);
+        actors::measured(assembler.timeline_mut(), breakdown.cpu, actors::unnamed(breakdown.cpu), PRIORITY);
     let place = interrupted(&breakdown.stack);
     let blocker =
         breakdown.parts.iter().find(|part| part.kind == PartKind::BlockingThread && !part.name.is_empty());
-    let blocker = blocker.map(|part| thread(engine, part));
-    let pieces = pieces(engine, breakdown, blocker, place.as_ref(), priority);
+    let timeline = assembler.timeline();
+    let blocker = blocker.map(|part| thread(timeline, part));
+    let pieces = pieces(timeline, breakdown, blocker, place.as_ref(), priority);
     let claimed: Ns = pieces.iter().map(|(time, _)| *time).sum();
     let mut ledger: Vec<Segment> = Vec::new();
     let mut at = Ns::ZERO;
@@ -46,7 +48,7 @@ pub(super) fn record(engine: &mut Engine<'_>, breakdown: &Breakdown) {
     };
     pieces.into_iter().for_each(|(time, charge)| add(time, charge));
     add(total, Charge::unexplained());
-    let mut notes = notes(engine, breakdown, blocker, place.as_ref());
+    let mut notes = notes(timeline, breakdown, blocker, place.as_ref());
     if unsure {
         notes.push(Evidence::general(format!(
             "its parts add up to {claimed}, more than the {total} in all: the last are cut"
@@ -69,12 +71,12 @@ pub(super) fn record(engine: &mut Engine<'_>, breakdown: &Breakdown) {
         verdict: Verdict::none(),
         lanes: Vec::new(),
     };
-    super::record(engine, activation, notes, true);
+    assembler.keep_measured(activation, notes, true);
 }
 
 /// The parts that add up: of a sum with its parts listed, those; what they leave of it, without a name.
 fn pieces(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     breakdown: &Breakdown,
     blocker: Option<Culprit>,
     place: Option<&Interrupted>,
@@ -85,7 +87,7 @@ fn pieces(
     let mut i = 0;
     while let Some(part) = parts.get(i) {
         i += 1;
-        let charge = |part: &Part| charge(engine, part, blocker, place, victim);
+        let charge = |part: &Part| charge(timeline, part, blocker, place, victim);
         // Measured from the expiry, too: the delay is part of it, and the handler up to its sample.
         if part.kind == PartKind::IrqLatency {
             if !parts.iter().any(|part| part.kind == PartKind::TimerIrq) {
@@ -123,7 +125,7 @@ fn pieces(
 }
 
 fn charge(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     part: &Part,
     blocker: Option<Culprit>,
     place: Option<&Interrupted>,
@@ -158,7 +160,7 @@ fn charge(
         }
         PartKind::BlockingThread | PartKind::Thread if named => {
             let blocking = part.kind == PartKind::BlockingThread;
-            match thread(engine, part) {
+            match thread(timeline, part) {
                 // Nobody kept an idle CPU: it is the kernel's way to the thread.
                 Culprit::Task { tid: Tid::IDLE, .. } => Charge::to(Cause::Dispatch, None, Confidence::Medium),
                 culprit => actors::in_front(culprit, blocking, victim),
@@ -173,14 +175,14 @@ fn charge(
     }
 }
 
-fn thread(engine: &Engine<'_>, part: &Part) -> Culprit {
+fn thread(timeline: &Timeline, part: &Part) -> Culprit {
     let idle = part.name.starts_with("swapper/") || part.name == "<idle>";
     let id = part.id.and_then(|id| i32::try_from(id).ok());
-    task(engine, Tid(id.unwrap_or(if idle { 0 } else { -1 })), &part.name)
+    task(timeline, Tid(id.unwrap_or(if idle { 0 } else { -1 })), &part.name)
 }
 
 fn notes(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     breakdown: &Breakdown,
     blocker: Option<Culprit>,
     place: Option<&Interrupted>,
@@ -188,7 +190,7 @@ fn notes(
     let mut notes = Vec::new();
     if let Some(place) = place {
         let who = match blocker {
-            Some(Culprit::Task { tid: Tid::IDLE, .. }) => actors::called(engine, Tid::IDLE),
+            Some(Culprit::Task { tid: Tid::IDLE, .. }) => actors::called(timeline, Tid::IDLE),
             Some(by) => by.to_string(),
             None => "the current thread".to_owned(),
         };

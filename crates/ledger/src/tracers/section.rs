@@ -7,9 +7,9 @@
 use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, What};
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::model::Culprit;
 use crate::model::section::{CriticalSection, PartTimes, SectionPart, Within};
+use crate::timeline::Timeline;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Priority, Severity};
 use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
@@ -42,7 +42,7 @@ const OF_INTERRUPTS: [&str; 14] = [
 
 /// The critical section that `trace` is of.
 pub(super) fn section(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     info: &TraceInfo,
     trace: &LatencyTrace,
     lines: &Lines,
@@ -65,7 +65,7 @@ pub(super) fn section(
     let of_interrupt = within.first().is_some_and(|line| line.within() != Within::Thread)
         || opened_by.as_deref().is_some_and(|name| OF_INTERRUPTS.iter().any(|of| name.starts_with(of)));
     let thread = trace.task.map(|task| {
-        let known = engine
+        let known = timeline
             .threads
             .get(task.tid)
             .filter(|thread| thread.ever_realtime)
@@ -113,8 +113,8 @@ pub(super) fn section(
 }
 
 /// The finding that goes with it.
-pub(super) fn finding(engine: &Engine<'_>, section: &CriticalSection) -> Finding {
-    let severity = match engine.options.deadline {
+pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Finding {
+    let severity = match deadline {
         Some(deadline) if section.latency > deadline => Severity::Error,
         _ if section.latency >= NOTABLE => Severity::Warning,
         _ => Severity::Info,

@@ -13,9 +13,10 @@
 use super::actors::{self, task};
 use super::interrupted::{Interrupted, interrupted};
 use super::intervals::{Canvas, Charge};
+use crate::assemble::Assembler;
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use crate::timeline::Timeline;
 use std::collections::{BTreeMap, VecDeque};
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::{Event, Kind, Noise, NoiseSource, Symbol, Timerlat, TimerlatContext};
@@ -64,7 +65,7 @@ struct Sample {
 }
 
 impl Timerlats {
-    pub(super) fn sample(&mut self, engine: &mut Engine<'_>, event: &Event, sample: &Timerlat) {
+    pub(super) fn sample(&mut self, assembler: &mut Assembler<'_>, event: &Event, sample: &Timerlat) {
         let on = self.cpus.entry(event.cpu).or_default();
         let Timerlat { seq, latency, context } = *sample;
         if latency < Ns::ZERO {
@@ -74,12 +75,12 @@ impl Timerlats {
         let same = |earlier: &Option<Sample>| earlier.is_some_and(|earlier| earlier.seq == seq);
         match context {
             TimerlatContext::Irq => {
-                on.conclude(engine, event.cpu);
+                on.conclude(assembler, event.cpu);
                 on.irq = Some(taken);
             }
             TimerlatContext::Thread => {
                 if !same(&on.irq) || on.thread.is_some() {
-                    on.conclude(engine, event.cpu);
+                    on.conclude(assembler, event.cpu);
                 }
                 on.thread = Some(taken);
             }
@@ -89,14 +90,14 @@ impl Timerlats {
         self.cpus.entry(event.cpu).or_default().takes_frames = true;
     }
 
-    pub(super) fn noise(&mut self, engine: &mut Engine<'_>, event: &Event, noise: &Noise) {
+    pub(super) fn noise(&mut self, assembler: &mut Assembler<'_>, event: &Event, noise: &Noise) {
         let on = self.cpus.entry(event.cpu).or_default();
         on.takes_frames = false;
         let mut noise = *noise;
         if noise.source == NoiseSource::Thread {
-            let thread = engine.threads.get_mut(thread_of(&noise));
-            if thread.comm.is_empty() {
-                thread.comm = Comm::from(noise.name.as_str());
+            let thread = assembler.timeline_mut().threads.get_mut(thread_of(&noise));
+            if thread.comm().is_empty() {
+                thread.assume_name(Comm::from(noise.name.as_str()));
             }
         }
         let end = noise.start + noise.duration;
@@ -122,12 +123,12 @@ impl Timerlats {
     }
 
     /// The trace ended.
-    pub(super) fn finish(&mut self, engine: &mut Engine<'_>) {
+    pub(super) fn finish(&mut self, assembler: &mut Assembler<'_>) {
         for (&cpu, on) in &mut self.cpus {
-            on.conclude(engine, cpu);
+            on.conclude(assembler, cpu);
             if let Some(tid) = on.own.filter(|_| on.explained) {
                 // That it was current in its own samples is no activation of its own.
-                engine.threads.get_mut(tid).open = None;
+                assembler.timeline_mut().threads.get_mut(tid).open = None;
             }
         }
     }
@@ -140,21 +141,22 @@ impl Timerlats {
 
 impl OnCpu {
     /// All that belongs to one sample was seen: makes its activation, unless the scheduler's events do.
-    fn conclude(&mut self, engine: &mut Engine<'_>, cpu: Cpu) {
+    fn conclude(&mut self, assembler: &mut Assembler<'_>, cpu: Cpu) {
         let (irq, thread, returned) = (self.irq.take(), self.thread.take(), self.returned.take());
         let stack = std::mem::take(&mut self.stack);
         let Some(last) = thread.or(irq) else { return };
-        let by_scheduler = engine.seen.contains(Kind::Switch)
-            && (engine.seen.contains(Kind::Waking) || engine.seen.contains(Kind::Wakeup));
+        let seen = assembler.timeline().seen;
+        let by_scheduler =
+            seen.contains(Kind::Switch) && (seen.contains(Kind::Waking) || seen.contains(Kind::Wakeup));
         self.own = thread.map(|thread| thread.tid).or(self.own);
         let own = self.own.unwrap_or(actors::unnamed(cpu));
         let told = Told { cpu, own, irq, thread, returned, stack, noises: self.noises.make_contiguous() };
         if !by_scheduler && told.possible() {
             let kept = !told.stack.is_empty();
-            let (activation, notes) = told.activation(engine);
+            let (activation, notes) = told.activation(assembler.timeline_mut());
             self.explained = true;
             // The tracer saves a stack where its own limit was exceeded.
-            super::record(engine, activation, notes, kept);
+            assembler.keep_measured(activation, notes, kept);
         }
         self.noises.retain(|&(seen, _)| seen > last.at);
     }
@@ -182,7 +184,7 @@ impl Told<'_> {
         after(self.irq, self.thread) && after(self.thread, self.returned)
     }
 
-    fn activation(&self, engine: &mut Engine<'_>) -> (Activation, Vec<Evidence>) {
+    fn activation(&self, timeline: &mut Timeline) -> (Activation, Vec<Evidence>) {
         let last = self.thread.or(self.irq).unwrap_or(Sample {
             at: Ns::ZERO,
             seq: 0,
@@ -193,10 +195,10 @@ impl Told<'_> {
         let running = self.thread.map(|_| last.at);
         let done = self.returned.map(|returned| due + returned.latency);
         let end = done.unwrap_or(last.at);
-        let (tid, comm, priority) = actors::measured(engine, self.cpu, self.own, PRIORITY);
-        let (mut ledger, notes) = self.wait(engine, due, last.at);
-        ledger.extend(self.work(engine, last.at, end));
-        let lanes = vec![self.lane(engine, tid, comm, priority, &ledger, last.at)];
+        let (tid, comm, priority) = actors::measured(timeline, self.cpu, self.own, PRIORITY);
+        let (mut ledger, notes) = self.wait(timeline, due, last.at);
+        ledger.extend(self.work(timeline, last.at, end));
+        let lanes = vec![self.lane(timeline, tid, comm, priority, &ledger, last.at)];
         let activation = Activation {
             tid,
             comm,
@@ -216,24 +218,24 @@ impl Told<'_> {
     }
 
     /// From the expiry to the thread.
-    fn wait(&self, engine: &Engine<'_>, due: Ns, running: Ns) -> (Vec<Segment>, Vec<Evidence>) {
+    fn wait(&self, timeline: &Timeline, due: Ns, running: Ns) -> (Vec<Segment>, Vec<Evidence>) {
         let mut canvas = Canvas::new(self.cpu, due, running);
         let mut notes = Vec::new();
-        let recorded = engine.seen.contains(Kind::Osnoise);
+        let recorded = timeline.seen.contains(Kind::Osnoise);
         let irq_at = self.irq.map(|irq| (due + irq.latency).min(running));
         let timer = self.timer_interrupt(irq_at);
         let delay_end = timer.map(|timer| timer.start.max(due)).or(irq_at).unwrap_or(due).min(running);
-        self.claim(engine, &mut canvas, NoiseSource::Nmi, due, running);
+        self.claim(timeline, &mut canvas, NoiseSource::Nmi, due, running);
         // Only what keeps interrupts disabled itself delays one: neither softirqs nor threads do.
-        self.claim(engine, &mut canvas, NoiseSource::Irq, due, running);
-        self.claim(engine, &mut canvas, NoiseSource::Softirq, delay_end, running);
-        self.claim(engine, &mut canvas, NoiseSource::Thread, delay_end, running);
+        self.claim(timeline, &mut canvas, NoiseSource::Irq, due, running);
+        self.claim(timeline, &mut canvas, NoiseSource::Softirq, delay_end, running);
+        self.claim(timeline, &mut canvas, NoiseSource::Thread, delay_end, running);
         let current = self.irq.map(|irq| irq.tid);
         let names: Vec<&str> = self.stack.iter().map(|name| name.as_str()).collect();
         let place = interrupted(&names);
         // Its own thread, still awake, delays nobody else.
         let others = current.filter(|&current| current != self.own);
-        let delay = delay_charge(engine, others, place.as_ref(), delay_end - due);
+        let delay = delay_charge(timeline, others, place.as_ref(), delay_end - due);
         canvas.fill(due, delay_end, delay_end - due, delay);
         // The handler itself, up to its sample.
         let handled = irq_at.unwrap_or(delay_end);
@@ -248,17 +250,17 @@ impl Told<'_> {
         });
         if let (Some(irq), Some(irq_at)) = (self.irq, irq_at) {
             notes.extend(place.map(|place| {
-                Evidence::at(irq_at, self.cpu, actors::came_upon(&actors::called(engine, irq.tid), &place))
+                Evidence::at(irq_at, self.cpu, actors::came_upon(&actors::called(timeline, irq.tid), &place))
             }));
         }
         (segments, notes)
     }
 
     /// From the thread's sample to its return to user space and back.
-    fn work(&self, engine: &Engine<'_>, running: Ns, end: Ns) -> Vec<Segment> {
+    fn work(&self, timeline: &Timeline, running: Ns, end: Ns) -> Vec<Segment> {
         let mut canvas = Canvas::new(self.cpu, running, end);
         for source in [NoiseSource::Nmi, NoiseSource::Irq, NoiseSource::Softirq, NoiseSource::Thread] {
-            self.claim(engine, &mut canvas, source, running, end);
+            self.claim(timeline, &mut canvas, source, running, end);
         }
         canvas.finish(|_, _| Charge::to(Cause::OwnWork, None, Confidence::High))
     }
@@ -274,7 +276,7 @@ impl Told<'_> {
     }
 
     /// Charges what the interferences of one kind took of `from..to`.
-    fn claim(&self, engine: &Engine<'_>, canvas: &mut Canvas, source: NoiseSource, from: Ns, to: Ns) {
+    fn claim(&self, timeline: &Timeline, canvas: &mut Canvas, source: NoiseSource, from: Ns, to: Ns) {
         let mut blocker = self.irq.map(|irq| irq.tid);
         for (_, noise) in self.noises.iter().filter(|(_, noise)| noise.source == source) {
             let blocking = source == NoiseSource::Thread && blocker == Some(thread_of(noise));
@@ -285,14 +287,14 @@ impl Told<'_> {
             // What lies before is net time as well: what is left of it cannot have been longer.
             let time = noise.duration.since(before);
             if noise.start < to && time > Ns::ZERO {
-                canvas.fill(noise.start.max(from), to, time, charge(engine, noise, blocking));
+                canvas.fill(noise.start.max(from), to, time, charge(timeline, noise, blocking));
             }
         }
     }
 
     fn lane(
         &self,
-        engine: &Engine<'_>,
+        timeline: &Timeline,
         tid: Tid,
         comm: Comm,
         priority: Priority,
@@ -302,7 +304,7 @@ impl Told<'_> {
         let below = match self.irq.map(|irq| irq.tid) {
             None => Occupant::Unknown,
             Some(Tid::IDLE) => Occupant::Idle,
-            Some(current) => match task(engine, current, "") {
+            Some(current) => match task(timeline, current, "") {
                 Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
                 _ => Occupant::Unknown,
             },
@@ -324,7 +326,7 @@ impl Told<'_> {
 }
 
 /// Why the timer's interrupt was late, by whom it came upon and where.
-fn delay_charge(engine: &Engine<'_>, current: Option<Tid>, place: Option<&Interrupted>, delay: Ns) -> Charge {
+fn delay_charge(timeline: &Timeline, current: Option<Tid>, place: Option<&Interrupted>, delay: Ns) -> Charge {
     let nobody = Charge::to(Cause::TimerLate, None, Confidence::Low);
     match (current, place) {
         (_, Some(Interrupted::Idle { .. })) if delay <= LONGEST_IDLE_EXIT => {
@@ -334,14 +336,14 @@ fn delay_charge(engine: &Engine<'_>, current: Option<Tid>, place: Option<&Interr
             Charge::to(Cause::IdleExit, None, Confidence::Medium)
         }
         (Some(current), Some(Interrupted::Kernel { enabling: true, .. })) if !current.is_idle() => {
-            Charge::to(Cause::IrqsDisabled, Some(task(engine, current, "")), Confidence::Medium)
+            Charge::to(Cause::IrqsDisabled, Some(task(timeline, current, "")), Confidence::Medium)
         }
         _ => nobody,
     }
 }
 
 /// What an interference is charged to; `blocking`: it is of the thread that the timer's interrupt came upon.
-fn charge(engine: &Engine<'_>, noise: &Noise, blocking: bool) -> Charge {
+fn charge(timeline: &Timeline, noise: &Noise, blocking: bool) -> Charge {
     match noise.source {
         NoiseSource::Nmi => Charge::to(Cause::Nmi, None, Confidence::High),
         NoiseSource::Irq => Charge::to(Cause::Irq, Some(actors::irq(noise)), Confidence::High),
@@ -353,7 +355,7 @@ fn charge(engine: &Engine<'_>, noise: &Noise, blocking: bool) -> Charge {
             Charge::to(Cause::Dispatch, None, Confidence::Medium)
         }
         NoiseSource::Thread => {
-            let culprit = task(engine, thread_of(noise), noise.name.as_str());
+            let culprit = task(timeline, thread_of(noise), noise.name.as_str());
             actors::in_front(culprit, blocking, Priority::realtime(PRIORITY))
         }
     }

@@ -7,9 +7,10 @@
 use super::actors;
 use super::intervals::{Canvas, Charge};
 use super::lines::{Line, Lines};
+use crate::assemble::Assembler;
 use crate::causes::Cause;
-use crate::engine::Engine;
 use crate::model::{Activation, Culprit, Lane, Occupant, Slice, Trigger, Verdict};
+use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 
@@ -19,9 +20,9 @@ const NOTABLE: i64 = 10;
 const DIFFER: i64 = 40;
 
 /// The activation by the header, where the scheduler's lines do not give one.
-pub(super) fn by_header(engine: &mut Engine<'_>, trace: &LatencyTrace, lines: &Lines) {
+pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lines: &Lines) {
     let Some(task) = trace.task else { return };
-    let seen = engine.threads.get(task.tid).and_then(|thread| thread.stats.as_ref()).is_some_and(|stats| {
+    let seen = assembler.stats.get(task.tid).is_some_and(|stats| {
         stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(|latency| latency > Ns::ZERO))
     });
     if seen || trace.latency <= Ns::ZERO {
@@ -30,17 +31,17 @@ pub(super) fn by_header(engine: &mut Engine<'_>, trace: &LatencyTrace, lines: &L
     let last = lines.between(Ns(i64::MIN), Ns::MAX).last().map(|line| line.at);
     let Some(running) = lines.switched_to.get(&task.tid).copied().or(last) else { return };
     let due = running - trace.latency;
-    let thread = engine.threads.get_mut(task.tid);
-    if thread.comm.is_empty() {
-        thread.comm = task.comm;
+    // What was taken for one, without its beginning.
+    assembler.stats.remove(task.tid);
+    let thread = assembler.timeline_mut().threads.get_mut(task.tid);
+    if thread.comm().is_empty() {
+        thread.assume_name(task.comm);
     }
     if task.rt_priority > 0 {
-        thread.set_priority(Priority::realtime(task.rt_priority.min(99) as i32));
+        thread.assume_priority(Priority::realtime(task.rt_priority.min(99) as i32));
     }
-    // What was taken for one, without its beginning.
-    thread.stats = None;
     let priority = thread.own_priority();
-    let comm = thread.comm;
+    let comm = thread.comm();
     let mut canvas = Canvas::new(trace.cpu, due, running);
     let mut slices = Vec::new();
     let window = lines.between(due, running);
@@ -54,7 +55,7 @@ pub(super) fn by_header(engine: &mut Engine<'_>, trace: &LatencyTrace, lines: &L
                 Occupant::Task { tid: task.tid, comm, priority },
             )
         } else {
-            let culprit = actors::task(engine, line.tid, "");
+            let culprit = actors::task(assembler.timeline(), line.tid, "");
             let who = match culprit {
                 Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
                 _ => Occupant::Unknown,
@@ -82,12 +83,12 @@ pub(super) fn by_header(engine: &mut Engine<'_>, trace: &LatencyTrace, lines: &L
         lanes: vec![Lane { cpu: trace.cpu, slices }],
     };
     let note = "the wake-up itself is not among the lines: when it was due is by the tracer's own measure";
-    super::record(engine, activation, vec![Evidence::general(note)], true);
+    assembler.keep_measured(activation, vec![Evidence::general(note)], true);
 }
 
 /// What the lines between wake-up and switch show beyond who ran.
 pub(super) fn notes(
-    engine: &Engine<'_>,
+    timeline: &Timeline,
     info: &TraceInfo,
     trace: &LatencyTrace,
     lines: &Lines,
@@ -116,13 +117,13 @@ pub(super) fn notes(
     let resched = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
     notes.extend(run(lines, others, resched).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
-        let (who, where_) = (actors::called(engine, tid), between(&from, &to));
+        let (who, where_) = (actors::called(timeline, tid), between(&from, &to));
         Evidence::at(at, trace.cpu, format!("need-resched was set, and {who} went on for {length}{where_}"))
     }));
     let disabled = |line: &Line| line.flags.irqs_off() && !line.flags.in_interrupt();
     notes.extend(run(lines, others, disabled).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
-        let (who, where_) = (actors::called(engine, tid), between(&from, &to));
+        let (who, where_) = (actors::called(timeline, tid), between(&from, &to));
         Evidence::at(
             at,
             trace.cpu,

@@ -2,10 +2,10 @@
 
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
-use crate::charge::Timers;
-use crate::engine::Engine;
+use crate::charge::notes::TimerCallbacks;
 use crate::model::{Activation, Culprit, Occupant, Segment, Verdict};
-use crate::threads::Thread;
+use crate::stats::Stats;
+use crate::timeline::Timeline;
 use whylate_base::{Confidence, Ns};
 
 /// One segment as evidence.
@@ -31,8 +31,8 @@ fn ends_waiting(activation: &Activation) -> bool {
 }
 
 /// What a timer interrupt ran, in words.
-pub(crate) fn timers(timers: &Timers) -> String {
-    let Timers { count, time, most: (function, times, spent), armed_by, .. } = timers;
+pub(crate) fn timers(timers: &TimerCallbacks) -> String {
+    let TimerCallbacks { count, time, most: (function, times, spent), armed_by, .. } = timers;
     let function = if function.is_empty() { "one function" } else { function.as_str() };
     let armed = match armed_by {
         Some((tid, comm, armed)) => format!(", {armed} of them armed by {comm}:{tid}"),
@@ -63,8 +63,8 @@ pub(crate) fn expirer_waited(activation: &Activation, verdict: &Verdict, expirer
 
 /// Why the activation was late, in one sentence; `underlying`: the cause of its time, where the verdict is starvation.
 pub(crate) fn why(
-    engine: &Engine<'_>,
-    thread: &Thread,
+    timeline: &Timeline,
+    stats: &Stats,
     activation: &Activation,
     verdict: &Verdict,
     underlying: Cause,
@@ -75,7 +75,7 @@ pub(crate) fn why(
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
         let what = verdict.cause.info().details.name_on_time.unwrap_or(verdict.cause.code());
-        let usual = match thread.stats.as_ref().is_some_and(|stats| stats.activations >= super::ENOUGH) {
+        let usual = match stats.activations >= super::ENOUGH {
             true => ", about as usual",
             false => "",
         };
@@ -90,13 +90,13 @@ pub(crate) fn why(
         response,
         culprit: verdict.by.as_ref(),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
-        inherited_priority: verdict.by.as_ref().is_some_and(|by| super::is_boosted(engine, by)),
+        inherited_priority: verdict.by.as_ref().is_some_and(|by| super::is_boosted(timeline, by)),
         waits_to_end: ends_waiting(activation),
         is_whole: activation.is_whole(),
         usual_work,
-        rt_runtime: engine.bandwidth.runtime,
-        rt_period: engine.bandwidth.period,
-        is_guest: engine.hypervisor,
+        rt_runtime: timeline.bandwidth.runtime,
+        rt_period: timeline.bandwidth.period,
+        is_guest: timeline.hypervisor,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
 }

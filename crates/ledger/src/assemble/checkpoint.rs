@@ -4,71 +4,59 @@
 //! would be kept for it. Where too much piles up, the activation's ledger is made up to some time ago, and the
 //! past behind that goes.
 
+use super::passed_over;
 use crate::charge;
 use crate::engine::Engine;
 use crate::model::Segment;
 use crate::quick_hash::QuickMap;
-use crate::threads::State;
+use crate::timeline::activations::Checkpoint;
+use crate::timeline::threads::{State, Thread};
 use std::cmp::Reverse;
 use whylate_base::{Ns, Tid};
 
 /// Pieces of the past of CPUs and threads that are kept without a second thought. A ledger of as many segments
 /// takes 30 MB.
-pub(crate) const MUCH: usize = 1 << 18;
+pub(super) const MUCH: usize = 1 << 18;
 /// A ledger of more segments is regrouped: nobody reads it, and a page of it takes megabytes.
 const MOST_SEGMENTS: usize = 4_000;
 /// Neighbours that are summed up together.
 const GROUP: usize = 64;
 
-/// What is charged already of an activation in progress.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Settled {
-    pub(crate) ledger: Vec<Segment>,
-    /// Everything before is charged.
-    pub(crate) until: Ns,
-}
-
-impl Engine<'_> {
-    /// Charges what is long past of the activations in progress. `until` is when that begins to be recent.
-    pub(crate) fn settle(&mut self, until: Ns) {
-        let open: Vec<Tid> = self
-            .threads
-            .iter()
-            .filter(|thread| self.options.selects(thread))
-            .filter(|thread| thread.open.as_ref().is_some_and(|open| open.settled_until() < until))
-            .map(|thread| thread.tid)
-            .collect();
-        for tid in open {
-            let Some(thread) = self.threads.get(tid) else { continue };
-            let since = thread.since().filter(|&since| since < until);
-            match (thread.state(), since) {
-                // Asleep until its next period: it was done then, only nobody has woken it since.
-                (State::Blocked { wait, .. }, Some(since)) if !wait.continues() => {
-                    self.end(tid, Some(since), since);
-                    continue;
-                }
-                // Out of sight for long: what it does when it is seen again is something else.
-                (State::Unknown, Some(since)) => {
-                    self.end(tid, None, since);
-                    continue;
-                }
-                _ => {}
+/// Charges what is long past of the activations in progress. `until` is when that begins to be recent.
+pub(super) fn checkpoint(engine: &mut Engine<'_>, until: Ns) {
+    let long = |thread: &&Thread| thread.open.as_ref().is_some_and(|open| open.charged_until() < until);
+    let threads = engine.timeline.threads.iter().filter(|thread| engine.explains(thread));
+    let open: Vec<Tid> = threads.filter(long).map(|thread| thread.tid).collect();
+    for tid in open {
+        let Some(thread) = engine.timeline.threads.get(tid) else { continue };
+        let since = thread.since().filter(|&since| since < until);
+        match (thread.state(), since) {
+            // Asleep until its next period: it was done then, and nothing has woken it since.
+            (State::Blocked { wait, .. }, Some(since)) if !wait.continues() => {
+                engine.end(tid, Some(since), since);
+                continue;
             }
-            let Some(open) = thread.open.as_ref() else { continue };
-            let (ledger, _) = charge::ledger(self, thread, open, until);
-            self.note_bandwidth(&ledger);
-            if let Some(open) = &mut self.threads.get_mut(tid).open {
-                open.settled = Some(Box::new(Settled { ledger: regroup(ledger), until }));
-                open.forget_marks(until);
+            // Out of sight for long: what it does when it is seen again is something else.
+            (State::Unknown, Some(since)) => {
+                engine.end(tid, None, since);
+                continue;
             }
+            _ => {}
+        }
+        let Some(open) = thread.open.as_ref() else { continue };
+        let (ledger, _) = charge::ledger(&engine.timeline, thread, open, until);
+        passed_over::note(&mut engine.timeline, &ledger);
+        if let Some(open) = &mut engine.timeline.threads.get_mut(tid).open {
+            open.checkpoint = Some(Box::new(Checkpoint { ledger: regroup(ledger), until }));
+            open.forget_marks(until);
         }
     }
 }
 
 /// The same time charged to the same causes and culprits in at most a few thousand segments: where there are
 /// more, neighbours of a group are put together by cause and culprit. Sums are exact, places are within a
-/// group's. Where there are more culprits than segments, those who took least have no name any more.
-pub(crate) fn regroup(mut ledger: Vec<Segment>) -> Vec<Segment> {
+/// group's. Where there are more culprits than segments, those that took least have no name any more.
+pub(super) fn regroup(mut ledger: Vec<Segment>) -> Vec<Segment> {
     let mut group = GROUP;
     while ledger.len() > MOST_SEGMENTS {
         let before = ledger.len();
@@ -124,7 +112,7 @@ fn forget_least(ledger: &mut [Segment]) {
 mod tests {
     use super::*;
     use crate::Cause;
-    use crate::assemble::tiles;
+    use crate::charge::tiles;
     use crate::model::Culprit;
     use proptest::prelude::*;
     use std::collections::HashMap;
@@ -141,7 +129,7 @@ mod tests {
             owner: None,
             confidence: Confidence::High,
         };
-        // Many who come once, and one who comes again and again.
+        // Many that come once, and one that comes again and again.
         let mut at = Ns::ZERO;
         let ledger: Vec<Segment> = (0..40_000)
             .map(|n| if n % 100 == 0 { segment(1, 500) } else { segment(10 + n, 7) })

@@ -20,7 +20,7 @@ impl Activation {
     ///
     /// Where the trace has the thread running all the same, and that for most of the time, the time was stolen: the CPU
     /// stood still.
-    pub fn held_up(&self, from: Ns, to: Ns) -> Option<Activation> {
+    pub fn gap(&self, from: Ns, to: Ns) -> Option<Activation> {
         if from < self.due || to > self.end || from >= to {
             return None;
         }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn part(from: i64, to: i64) -> Activation {
-        spinning().held_up(Ns(from), Ns(to)).expect("covered")
+        spinning().gap(Ns(from), Ns(to)).expect("covered")
     }
 
     #[test]
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn beyond_the_ledger_nothing_is_said() {
-        assert!(spinning().held_up(Ns(90_000), Ns(100_001)).is_none());
-        assert!(spinning().held_up(Ns(-1), Ns(10)).is_none());
-        assert!(spinning().held_up(Ns(10), Ns(10)).is_none());
+        assert!(spinning().gap(Ns(90_000), Ns(100_001)).is_none());
+        assert!(spinning().gap(Ns(-1), Ns(10)).is_none());
+        assert!(spinning().gap(Ns(10), Ns(10)).is_none());
     }
 }

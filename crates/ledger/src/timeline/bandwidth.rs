@@ -5,16 +5,15 @@
 //! with CONFIG_RT_GROUP_SCHED), or the fair server of 6.12 ran SCHED_OTHER for it
 //! (`kernel/sched/deadline.c`). A deadline server never idles the CPU: idle settles it.
 
-use crate::Cause;
-use crate::cpus::CpuTimeline;
-use crate::engine::Engine;
+use super::cpus::Clip;
+use super::running::Running;
 use std::collections::HashMap;
-use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 
 /// The period over which RT runtime is counted, unless the recording tells another.
 const DEFAULT_PERIOD: Ns = Ns::from_secs(1);
 /// The runtime per period, unless the recording tells another.
-const DEFAULT_RUNTIME: Ns = Ns::from_ms(950);
+pub(crate) const DEFAULT_RUNTIME: Ns = Ns::from_ms(950);
 
 /// What is known of the kernel's bandwidth control.
 #[derive(Clone, Copy, Debug)]
@@ -62,38 +61,6 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Which mechanism it was, and how surely.
-    pub(crate) fn cause(&self, bandwidth: &Bandwidth) -> (Cause, Confidence) {
-        let throttles = bandwidth.throttles();
-        if self.saw_idle {
-            // A runnable real-time thread and an idle CPU: no server does that, and a kernel
-            // without throttling has no reason to either.
-            if throttles == Some(false) {
-                return (Cause::Unexplained, Confidence::Low);
-            }
-            if self.used_too_little(bandwidth) {
-                return (Cause::CoarseClockThrottled, Confidence::Medium);
-            }
-            return (
-                Cause::RtThrottled,
-                if throttles == Some(true) { Confidence::High } else { Confidence::Medium },
-            );
-        }
-        match (throttles, bandwidth.serves()) {
-            (Some(true), Some(false)) if self.used_too_little(bandwidth) => {
-                (Cause::CoarseClockThrottled, Confidence::Medium)
-            }
-            (Some(true), Some(false)) => (Cause::RtThrottled, Confidence::High),
-            (Some(false), Some(true)) => (Cause::FairServer, Confidence::High),
-            (Some(false), Some(false)) => (Cause::Unexplained, Confidence::Low),
-            (_, Some(false)) => (Cause::RtThrottled, Confidence::Medium),
-            (Some(false), _) | (None, Some(true)) => (Cause::FairServer, Confidence::Medium),
-            // Both may: only SCHED_OTHER ran, which either would show.
-            (Some(true), Some(true)) => (Cause::FairServer, Confidence::Low),
-            (_, None) => (Cause::RtThrottled, Confidence::Low),
-        }
-    }
-
     /// True when enough of the period before was seen to tell who used the time up.
     pub(crate) fn shows_user(&self, period: Ns) -> bool {
         self.used.1.0.saturating_mul(4) >= period.0
@@ -103,20 +70,76 @@ impl Window {
     pub(crate) fn user(&self, period: Ns) -> Option<(Tid, Priority)> {
         self.most_used_by.filter(|_| self.shows_user(period))
     }
+}
 
-    /// True when a whole period was seen and real-time use in it was far from the limit.
-    fn used_too_little(&self, bandwidth: &Bandwidth) -> bool {
-        let (share, over) = self.used;
-        let limit =
-            bandwidth.runtime.unwrap_or(DEFAULT_RUNTIME).as_secs_f64() / bandwidth.period.as_secs_f64();
-        // RT_RUNTIME_SHARE lets CPUs borrow, so that a CPU's own limit can only be higher.
-        over.0 >= bandwidth.period.0 / 2 && share < 0.5 * limit
+/// The windows of a trace, by CPU and time.
+#[derive(Default)]
+pub(crate) struct Windows {
+    all: Vec<Window>,
+    /// The one in progress of each CPU, by index.
+    open: HashMap<u32, usize>,
+}
+
+impl Windows {
+    /// All of them, in the order in which they were seen.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Window> {
+        self.all.iter()
+    }
+
+    /// True while a CPU passes over real-time threads.
+    pub(crate) fn is_open(&self, cpu: Cpu) -> bool {
+        self.open.contains_key(&cpu.0)
+    }
+
+    /// The one in progress on a CPU.
+    pub(crate) fn open_on(&mut self, cpu: Cpu) -> Option<&mut Window> {
+        self.all.get_mut(*self.open.get(&cpu.0)?)
+    }
+
+    /// The one on a CPU at an instant.
+    pub(crate) fn at(&self, cpu: Cpu, instant: Ns) -> Option<&Window> {
+        self.all.iter().rev().find(|window| {
+            window.cpu == cpu && window.start <= instant && window.end.is_none_or(|end| end > instant)
+        })
+    }
+
+    /// The last one on a CPU in some of `from..to`.
+    pub(crate) fn overlapping(&mut self, cpu: Cpu, from: Ns, to: Ns) -> Option<&mut Window> {
+        self.all
+            .iter_mut()
+            .rev()
+            .find(|window| window.cpu == cpu && window.start < to && window.end.is_none_or(|end| end > from))
+    }
+
+    /// One that has ended.
+    pub(crate) fn add(&mut self, window: Window) {
+        self.all.push(window);
+    }
+
+    /// One begins, and is in progress.
+    pub(crate) fn open(&mut self, window: Window) {
+        self.open.insert(window.cpu.0, self.all.len());
+        self.all.push(window);
+    }
+
+    /// The one in progress on a CPU ends; returns when.
+    pub(crate) fn close(&mut self, cpu: Cpu, end: Ns) -> Option<Ns> {
+        let window = self.all.get_mut(self.open.remove(&cpu.0)?)?;
+        window.end = Some(end.max(window.start));
+        window.end
+    }
+
+    /// The trace ends.
+    pub(crate) fn close_all(&mut self, end: Ns) {
+        for window in &mut self.all {
+            window.end.get_or_insert(end);
+        }
     }
 }
 
 impl Bandwidth {
     /// Whether RT throttling can strike on this kernel; `None` when the recording does not tell.
-    fn throttles(&self) -> Option<bool> {
+    pub(crate) fn throttles(&self) -> Option<bool> {
         if self.unlimited {
             return Some(false);
         }
@@ -130,7 +153,7 @@ impl Bandwidth {
     }
 
     /// Whether a fair server can strike on this kernel; `None` when the recording does not tell.
-    fn serves(&self) -> Option<bool> {
+    pub(crate) fn serves(&self) -> Option<bool> {
         match (self.kernel, self.fair_server) {
             (Some(version), _) if version < (6, 12) => Some(false),
             (_, Some(0)) => Some(false),
@@ -146,36 +169,22 @@ pub(crate) fn version(release: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-impl Engine<'_> {
-    /// Real-time use of a CPU in the period before `until`, as far as it was seen: as of [`usage`].
-    pub(crate) fn realtime_use(
-        &self,
-        timeline: &CpuTimeline,
-        until: Ns,
-    ) -> (Option<(Tid, Priority)>, f64, Ns) {
-        let from = (until - self.bandwidth.period).max(self.first.unwrap_or(until));
-        usage(timeline.between(from, until))
-    }
-}
-
-/// Sums real-time use over stretches: the top user and the share of all.
-fn usage(
-    stretches: impl Iterator<Item = (Ns, Ns, crate::cpus::Stretch)>,
-) -> (Option<(Tid, Priority)>, f64, Ns) {
+/// Sums real-time use over slices: the top user and the share of all.
+pub(super) fn usage(slices: impl Iterator<Item = Clip>) -> (Option<(Tid, Priority)>, f64, Ns) {
     let mut by_thread: HashMap<Tid, (Priority, Ns)> = HashMap::new();
     let (mut used, mut seen) = (Ns::ZERO, Ns::ZERO);
     // An interrupt's time is booked on the thread below it unless the kernel accounts it apart.
     let mut below: Option<(Tid, Priority)> = None;
-    for (from, to, stretch) in stretches {
+    for (from, to, slice) in slices {
         let length = to - from;
-        match stretch.who {
-            crate::cpus::Who::Unknown => {
+        match slice.running {
+            Running::Unknown => {
                 below = None;
                 continue;
             }
-            crate::cpus::Who::Task(tid, prio) => below = prio.realtime_user().map(|_| (tid, prio)),
-            crate::cpus::Who::Idle => below = None,
-            crate::cpus::Who::Irq(_) | crate::cpus::Who::Softirq(_) => {}
+            Running::Task(tid, prio) => below = prio.realtime_user().map(|_| (tid, prio)),
+            Running::Idle => below = None,
+            Running::Irq(_) | Running::Softirq(_) | Running::Nmi => {}
         }
         seen += length;
         if let Some((tid, prio)) = below {
@@ -192,38 +201,6 @@ fn usage(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn window(saw_idle: bool, used: f64) -> Window {
-        Window {
-            cpu: Cpu(0),
-            start: Ns(0),
-            end: None,
-            passed_over: Tid(1),
-            saw_idle,
-            ran: None,
-            most_used_by: None,
-            used: (used, Ns::from_secs(1)),
-            hurt: false,
-        }
-    }
-
-    #[test]
-    fn the_mechanism_is_told_by_version_and_by_idle() {
-        let kernel =
-            |version, group_sched| Bandwidth { kernel: Some(version), group_sched, ..Bandwidth::default() };
-        for (bandwidth, saw_idle, used, cause) in [
-            (kernel((6, 1), None), false, 0.95, Cause::RtThrottled),
-            (kernel((6, 1), None), true, 0.95, Cause::RtThrottled),
-            (kernel((6, 1), None), true, 0.10, Cause::CoarseClockThrottled),
-            (kernel((6, 12), Some(false)), false, 0.95, Cause::FairServer),
-            (kernel((6, 12), None), false, 0.95, Cause::FairServer),
-            (kernel((6, 12), Some(false)), true, 0.95, Cause::Unexplained),
-            (kernel((6, 18), Some(true)), true, 0.95, Cause::RtThrottled),
-            (Bandwidth::default(), true, 0.95, Cause::RtThrottled),
-        ] {
-            assert_eq!(window(saw_idle, used).cause(&bandwidth).0, cause, "{bandwidth:?} idle {saw_idle}");
-        }
-    }
 
     #[test]
     fn releases_have_versions() {

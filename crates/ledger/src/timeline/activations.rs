@@ -1,7 +1,7 @@
 //! Activations while they are in progress: what opens one, what it gathers, what ends it.
 
-use crate::cpus::IrqId;
-use crate::settle::Settled;
+use super::irqs::IrqId;
+use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
 
 /// What woke a thread.
@@ -60,7 +60,15 @@ pub(crate) struct Open {
     /// Times it spun for a kernel lock.
     pub(crate) spins: Vec<(Ns, Ns)>,
     /// What is charged already, of a long one.
-    pub(crate) settled: Option<Box<Settled>>,
+    pub(crate) checkpoint: Option<Box<Checkpoint>>,
+}
+
+/// What is charged already of an activation in progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checkpoint {
+    pub(crate) ledger: Vec<Segment>,
+    /// Everything before is charged.
+    pub(crate) until: Ns,
 }
 
 /// A page fault; the kernel traces its entry only.
@@ -91,13 +99,13 @@ impl Open {
             ran_on: None,
             faults: Vec::new(),
             spins: Vec::new(),
-            settled: None,
+            checkpoint: None,
         }
     }
 
     /// Where what is not charged yet begins.
-    pub(crate) fn settled_until(&self) -> Ns {
-        self.settled.as_ref().map_or(self.due, |settled| settled.until)
+    pub(crate) fn charged_until(&self) -> Ns {
+        self.checkpoint.as_ref().map_or(self.due, |checkpoint| checkpoint.until)
     }
 
     /// Notes a page fault of the thread.

@@ -1,16 +1,17 @@
-//! What is known of each thread: its name, priority, and what it did when.
+//! What each thread was and did at each instant: its name, policy, priority, state and CPU.
 //!
 //! ```text
 //! history:  | Blocked | Queued cpu 1 | Running cpu 1 | Queued cpu 1 | Running ...
 //!           ^ start   ^ woken        ^ switched in   ^ preempted
 //! ```
 
-use crate::activations::Open;
-use crate::affinity::Allowed;
-use crate::options::is_housekeeping;
-use crate::recent::{forget_before, partition_from_end};
-use crate::sleeps::{SleepStyle, Wait};
-use crate::stats::Stats;
+use super::activations::{Open, WakeCause};
+use super::affinity::Affinity;
+use super::housekeeping::is_housekeeping;
+use super::past::Past;
+use super::recent::{forget_before, partition_from_end};
+use super::settings::Refusal;
+use super::sleeps::{SleepStyle, Wait};
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
@@ -38,21 +39,37 @@ pub(crate) enum State {
 pub(crate) struct Span {
     pub(crate) start: Ns,
     pub(crate) state: State,
-    /// Its effective priority then.
-    pub(crate) prio: Priority,
+}
+
+/// A part of a thread's life in one state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stay {
+    pub(crate) from: Ns,
+    pub(crate) to: Ns,
+    pub(crate) state: State,
+}
+
+/// A thread's effective priority, and its own where it runs at an inherited one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Priorities {
+    effective: Priority,
+    unboosted: Option<Priority>,
+}
+
+impl Priorities {
+    fn own(self) -> Priority {
+        self.unboosted.unwrap_or(self.effective)
+    }
 }
 
 /// One thread.
 pub(crate) struct Thread {
     pub(crate) tid: Tid,
-    pub(crate) comm: Comm,
+    names: Past<Comm>,
     /// The last name that was asked about, and whether it is a housekeeping thread's.
     housekeeping: Cell<(Comm, bool)>,
-    /// Its effective priority: with inheritance.
-    pub(crate) prio: Priority,
-    /// Its own priority while it runs at an inherited one.
-    pub(crate) unboosted: Option<Priority>,
-    pub(crate) policy: Option<Policy>,
+    priorities: Past<Priorities>,
+    policies: Past<Option<Policy>>,
     pub(crate) ever_realtime: bool,
     pub(crate) history: VecDeque<Span>,
     /// The activation in progress.
@@ -79,26 +96,12 @@ pub(crate) struct Thread {
     pub(crate) raised: Option<Ns>,
     /// When it was last refused a real-time policy.
     pub(crate) refused: Option<Refusal>,
-    pub(crate) allowed: Allowed,
+    pub(crate) affinity: Affinity,
     pub(crate) sleeps: SleepStyle,
-    pub(crate) stats: Option<Box<Stats>>,
+    /// Its activations are reported, so that it must not be forgotten.
+    pub(crate) is_reported: bool,
     /// It has left the CPU for the last time; another thread may get its id.
     pub(crate) ended: bool,
-}
-
-/// The kernel said no to a real-time policy or priority.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusal {
-    pub(crate) at: Ns,
-    pub(crate) cpu: Cpu,
-    /// The call's name.
-    pub(crate) call: &'static str,
-    /// What it asked for, where its arguments tell.
-    pub(crate) policy: Option<Policy>,
-    /// SCHED_DEADLINE did not find room (EBUSY); else it is not permitted (EPERM).
-    pub(crate) no_room: bool,
-    /// How often.
-    pub(crate) times: u32,
 }
 
 /// A wake-up in progress.
@@ -106,7 +109,7 @@ pub(crate) struct Refusal {
 pub(crate) struct Waking {
     pub(crate) at: Ns,
     pub(crate) due: Ns,
-    pub(crate) cause: crate::activations::WakeCause,
+    pub(crate) cause: WakeCause,
     /// The name and priority the event gives the woken thread.
     pub(crate) comm: Comm,
     pub(crate) prio: Priority,
@@ -116,11 +119,10 @@ impl Thread {
     fn new(tid: Tid) -> Thread {
         Thread {
             tid,
-            comm: Comm::default(),
+            names: Past::default(),
             housekeeping: Cell::default(),
-            prio: Priority::DEFAULT,
-            unboosted: None,
-            policy: None,
+            priorities: Past::assumed(Priorities { effective: Priority::DEFAULT, unboosted: None }),
+            policies: Past::default(),
             ever_realtime: false,
             history: VecDeque::new(),
             open: None,
@@ -135,9 +137,9 @@ impl Thread {
             pinned_fair: None,
             raised: None,
             refused: None,
-            allowed: Allowed::default(),
+            affinity: Affinity::default(),
             sleeps: SleepStyle::default(),
-            stats: None,
+            is_reported: false,
             ended: false,
         }
     }
@@ -145,12 +147,73 @@ impl Thread {
     /// True for a thread of the kernel's own that serves others. Names are long to compare, and change rarely.
     pub(crate) fn is_housekeeping(&self) -> bool {
         let (comm, is) = self.housekeeping.get();
-        if comm == self.comm {
+        if comm == self.comm() {
             return is;
         }
-        let is = is_housekeeping(self.comm.as_str());
-        self.housekeeping.set((self.comm, is));
+        let is = is_housekeeping(self.comm().as_str());
+        self.housekeeping.set((self.comm(), is));
         is
+    }
+
+    /// Its last known name.
+    #[inline]
+    pub(crate) fn comm(&self) -> Comm {
+        self.names.latest()
+    }
+
+    /// Its name at an instant.
+    #[inline]
+    pub(crate) fn comm_at(&self, instant: Ns) -> Comm {
+        self.names.at(instant)
+    }
+
+    /// An event gives it this name from `at` on.
+    #[inline]
+    pub(crate) fn rename(&mut self, at: Ns, comm: Comm) {
+        self.names.set(at, comm);
+    }
+
+    /// It goes by this name, though no event of its own says so.
+    pub(crate) fn assume_name(&mut self, comm: Comm) {
+        self.names.assume(comm);
+    }
+
+    /// Its last known effective priority: with inheritance.
+    #[inline]
+    pub(crate) fn priority(&self) -> Priority {
+        self.priorities.latest().effective
+    }
+
+    /// Its effective priority at an instant.
+    #[inline]
+    pub(crate) fn priority_at(&self, instant: Ns) -> Priority {
+        self.priorities.at(instant).effective
+    }
+
+    /// Its last known own priority, without inheritance.
+    pub(crate) fn own_priority(&self) -> Priority {
+        self.priorities.latest().own()
+    }
+
+    /// Its own priority at an instant, without inheritance.
+    pub(crate) fn own_priority_at(&self, instant: Ns) -> Priority {
+        self.priorities.at(instant).own()
+    }
+
+    /// True when its priority did not change between two instants.
+    pub(crate) fn keeps_priority(&self, from: Ns, to: Ns) -> bool {
+        self.priorities.changes(from, to).next().is_none()
+    }
+
+    /// Its last known policy, where the recording shows one.
+    pub(crate) fn policy(&self) -> Option<Policy> {
+        self.policies.latest()
+    }
+
+    /// It has this policy from `at` on.
+    pub(crate) fn set_policy(&mut self, at: Ns, policy: Policy) {
+        self.policies.set(at, Some(policy));
+        self.ever_realtime |= policy.is_realtime();
     }
 
     /// What it does now.
@@ -168,34 +231,50 @@ impl Thread {
     pub(crate) fn enter(&mut self, start: Ns, state: State) {
         // Clocks of two CPUs may disagree by some nanoseconds; a thread's life goes forward only.
         let start = self.since().map_or(start, |since| start.max(since));
-        self.history.push_back(Span { start, state, prio: self.prio });
+        self.history.push_back(Span { start, state });
         if let State::Running(cpu) = state {
-            self.allowed.used(cpu);
+            self.affinity.used(cpu);
         }
     }
 
     /// Notes its effective priority, as an event shows it.
-    pub(crate) fn set_priority(&mut self, prio: Priority) {
-        self.prio = prio;
-        if self.unboosted.is_none() && prio.is_realtime() {
+    #[inline]
+    pub(crate) fn set_priority(&mut self, at: Ns, effective: Priority) {
+        let unboosted = self.priorities.latest().unboosted;
+        self.priorities.set(at, Priorities { effective, unboosted });
+        if unboosted.is_none() && effective.is_realtime() {
             self.ever_realtime = true;
         }
     }
 
-    /// Takes over what its wake-up says of it.
-    pub(crate) fn rename(&mut self, waking: &Waking) {
-        self.comm = waking.comm;
-        self.set_priority(waking.prio);
+    /// It has this priority of its own, though no event says so.
+    pub(crate) fn assume_priority(&mut self, priority: Priority) {
+        self.priorities.assume(Priorities { effective: priority, unboosted: None });
+        self.ever_realtime |= priority.is_realtime();
     }
 
-    /// Its own priority, without inheritance.
-    pub(crate) fn own_priority(&self) -> Priority {
-        self.unboosted.unwrap_or(self.prio)
+    /// A lock's waiter lends it a priority, or takes it back.
+    pub(crate) fn inherit(&mut self, at: Ns, old: Priority, new: Priority) {
+        let unboosted = match self.priorities.latest().unboosted {
+            None if new.outranks(old) => Some(old),
+            Some(own) if !new.outranks(own) => None,
+            same => same,
+        };
+        self.priorities.set(at, Priorities { effective: new, unboosted });
+        if unboosted.is_none() && new.is_realtime() {
+            self.ever_realtime = true;
+        }
+    }
+
+    /// Takes over the name and the priority that its wake-up shows.
+    pub(crate) fn take_over(&mut self, waking: &Waking) {
+        self.rename(waking.at, waking.comm);
+        self.set_priority(waking.at, waking.prio);
     }
 
     /// True when it pinned itself as SCHED_OTHER and has not become real-time since.
     pub(crate) fn pinned_while_fair(&self) -> bool {
-        self.pinned_fair.is_some() && !self.prio.is_realtime()
+        self.pinned_fair.is_some() && !self.priority().is_realtime()
     }
 
     /// Since when it has not slept, as far as was seen.
@@ -204,32 +283,36 @@ impl Thread {
         self.history.iter().rev().take_while(awake).last().map(|span| span.start)
     }
 
-    /// What it did in `from..to`, clipped, in order, without gaps: what was not seen is `Unknown`.
-    pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<(Ns, Ns, Span)> {
-        let unknown = Span { start: from, state: State::Unknown, prio: self.prio };
+    /// What it did in `from..to`, in order, without gaps: what was not seen is `Unknown`.
+    pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<Stay> {
         let first = partition_from_end(&self.history, |span| span.start <= from);
-        let mut spans = Vec::new();
+        let known = first.checked_sub(1).and_then(|i| self.history.get(i));
+        let mut state = known.map_or(State::Unknown, |span| span.state);
+        let mut stays = Vec::new();
         let mut at = from;
-        let mut current = first.checked_sub(1).and_then(|i| self.history.get(i)).copied().unwrap_or(unknown);
         for next in self.history.range(first..) {
             if next.start >= to {
                 break;
             }
             if next.start > at {
-                spans.push((at, next.start, current));
+                stays.push(Stay { from: at, to: next.start, state });
                 at = next.start;
             }
-            current = *next;
+            state = next.state;
         }
         if at < to {
-            spans.push((at, to, current));
+            stays.push(Stay { from: at, to, state });
         }
-        spans
+        stays
     }
 
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
         forget_before(&mut self.history, |span| span.start <= horizon);
+        self.names.forget(horizon);
+        self.priorities.forget(horizon);
+        self.policies.forget(horizon);
+        self.affinity.forget(horizon);
     }
 }
 
@@ -290,7 +373,7 @@ impl Threads {
     /// reported of that one.
     pub(crate) fn begin(&mut self, tid: Tid) -> &mut Thread {
         let thread = self.get_mut(tid);
-        if thread.ended && thread.stats.is_none() {
+        if thread.ended && !thread.is_reported {
             *thread = Thread::new(tid);
         }
         thread.ended = false;
@@ -306,7 +389,7 @@ impl Threads {
         }
         let needed = |thread: &Thread| {
             let recent = thread.since().is_some_and(|since| since >= horizon);
-            !thread.ended || recent || thread.open.is_some() || thread.stats.is_some()
+            !thread.ended || recent || thread.open.is_some() || thread.is_reported
         };
         self.index.fill(0);
         self.strange.clear();
@@ -351,8 +434,8 @@ mod tests {
         }
         assert_eq!(threads.get_mut(Tid(1)).since(), None);
         assert_eq!(threads.get_mut(Tid(2)).since(), Some(Ns(2)));
-        threads.get_mut(Tid(10_001)).comm = "before".into();
-        assert!(threads.begin(Tid(10_001)).comm.is_empty());
+        threads.get_mut(Tid(10_001)).rename(Ns(20_000), "before".into());
+        assert!(threads.begin(Tid(10_001)).comm().is_empty());
     }
 
     #[test]
@@ -363,11 +446,35 @@ mod tests {
         thread.enter(Ns(20), State::Running(Cpu(0)));
         thread.enter(Ns(20), State::Queued(Cpu(1)));
         thread.enter(Ns(15), State::Running(Cpu(1)));
-        let spans = thread.between(Ns(5), Ns(30));
-        let ends: Vec<_> = spans.iter().map(|(from, to, span)| (from.0, to.0, span.state)).collect();
+        let stays = thread.between(Ns(5), Ns(30));
+        let ends: Vec<_> = stays.iter().map(|stay| (stay.from.0, stay.to.0, stay.state)).collect();
         assert_eq!(
             ends,
             [(5, 10, State::Unknown), (10, 20, State::Queued(Cpu(0))), (20, 30, State::Running(Cpu(1))),]
         );
+    }
+
+    #[test]
+    fn a_thread_is_what_it_was_at_an_instant() {
+        let mut threads = Threads::default();
+        let thread = threads.get_mut(Tid(1));
+        thread.assume_name("saved".into());
+        assert_eq!(thread.comm_at(Ns(5)).as_str(), "saved");
+        thread.rename(Ns(10), "shell".into());
+        thread.set_priority(Ns(10), Priority::DEFAULT);
+        thread.enter(Ns(10), State::Queued(Cpu(0)));
+        thread.enter(Ns(20), State::Running(Cpu(0)));
+        thread.rename(Ns(30), "worker".into());
+        thread.set_priority(Ns(30), Priority::realtime(50));
+        thread.set_policy(Ns(30), Policy::Fifo);
+        thread.inherit(Ns(40), Priority::realtime(50), Priority::realtime(90));
+        thread.inherit(Ns(50), Priority::realtime(90), Priority::realtime(50));
+        let comms = [5, 10, 29, 30].map(|at| thread.comm_at(Ns(at)).as_str().to_owned());
+        assert_eq!(comms, ["shell", "shell", "shell", "worker"]);
+        let effective = [9, 29, 30, 40, 50].map(|at| thread.priority_at(Ns(at)));
+        let rt = Priority::realtime;
+        assert_eq!(effective, [Priority::DEFAULT, Priority::DEFAULT, rt(50), rt(90), rt(50)]);
+        assert_eq!(thread.own_priority_at(Ns(45)), rt(50));
+        assert!(thread.keeps_priority(Ns(10), Ns(30)) && !thread.keeps_priority(Ns(10), Ns(31)));
     }
 }

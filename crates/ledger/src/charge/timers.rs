@@ -1,22 +1,22 @@
 //! What the CPU's timer interrupt spent its time on, and for whom.
 
+use super::notes::TimerCallbacks;
 use crate::causes::Cause;
-use crate::charge::Timers;
-use crate::cpus::Callback;
-use crate::engine::Engine;
 use crate::model::{Culprit, Segment};
-use crate::recent::partition_from_end;
+use crate::timeline::Timeline;
+use crate::timeline::recent::partition_from_end;
+use crate::timeline::timers::Callback;
 use std::collections::HashMap;
 use whylate_base::{Ns, Tid};
 use whylate_events::Symbol;
 
-/// The callbacks of the longest stretch of a ledger that is charged to the CPU's own interrupt.
-pub(crate) fn longest(engine: &Engine<'_>, ledger: &[Segment]) -> Option<Timers> {
+/// The callbacks of the longest slice of a ledger that is charged to the CPU's own interrupt.
+pub(crate) fn longest(timeline: &Timeline, ledger: &[Segment]) -> Option<TimerCallbacks> {
     let own = |segment: &&Segment| {
         segment.cause == Cause::Irq && matches!(segment.by, Some(Culprit::Irq { irq: None, .. }))
     };
     let segment = ledger.iter().filter(own).max_by_key(|segment| segment.length())?;
-    let callbacks = &engine.cpus.get(segment.cpu)?.callbacks;
+    let callbacks = &timeline.cpus.get(segment.cpu)?.callbacks;
     let first = partition_from_end(callbacks, |callback| callback.start < segment.start);
     let within = callbacks.range(first..).take_while(|callback| callback.start < segment.end);
     let within: Vec<&Callback> = within.collect();
@@ -38,10 +38,11 @@ pub(crate) fn longest(engine: &Engine<'_>, ledger: &[Segment]) -> Option<Timers>
             *by_thread.entry(tid).or_default() += 1;
         }
     }
-    let armed_by = by_thread.into_iter().max_by_key(|&(tid, count)| (count, tid)).map(|(tid, count)| {
-        (tid, engine.threads.get(tid).map(|thread| thread.comm).unwrap_or_default(), count)
-    });
-    Some(Timers {
+    let armed_by = by_thread
+        .into_iter()
+        .max_by_key(|&(tid, count)| (count, tid))
+        .map(|(tid, count)| (tid, timeline.comm_at(tid, segment.start), count));
+    Some(TimerCallbacks {
         at: segment.start,
         cpu: segment.cpu,
         count: within.len(),

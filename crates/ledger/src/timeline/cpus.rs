@@ -1,78 +1,21 @@
-//! What each CPU did when: the thread it ran, and the interrupts on top.
+//! What each CPU ran at each instant: a thread, and the interrupts on top.
 //!
 //! ```text
-//! stretches:  | task 7 | irq 10 | softirq 1 | task 7 | idle ...
+//! slices:  | task 7 | irq 10 | softirq 1 | task 7 | idle ...
 //!                       <-- stack -->          ^ switched
 //! ```
 
-use crate::quick_hash::QuickMap;
-use crate::recent::{forget_before, partition_from_end};
+use super::recent::{forget_before, partition_from_end};
+use super::running::Running;
+use super::timers::{Callback, Firing, LateTimer};
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
-use whylate_events::{Name, Symbol};
 
-/// Who has a CPU.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Who {
-    Unknown,
-    Idle,
-    Task(Tid, Priority),
-    Irq(IrqId),
-    Softirq(u32),
-}
-
-impl Who {
-    /// Of a thread.
-    pub(crate) fn thread(tid: Tid, prio: Priority) -> Who {
-        if tid.is_idle() { Who::Idle } else { Who::Task(tid, prio) }
-    }
-}
-
-/// A hard interrupt's line and name, by index into [`Irqs`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct IrqId(u16);
-
-/// The interrupts of a trace.
-#[derive(Default)]
-pub(crate) struct Irqs {
-    known: Vec<(Option<u32>, Name)>,
-    /// Each one's index in `known`.
-    ids: QuickMap<(Option<u32>, Name), u16>,
-}
-
-/// No machine has more; in a damaged recording those beyond are nameless.
-const MAX_IRQS: usize = u16::MAX as usize;
-
-impl Irqs {
-    /// The id of a line (or of an architecture vector, which has none) with its name.
-    pub(crate) fn id(&mut self, irq: Option<u32>, name: Name) -> IrqId {
-        // The first few are most of all, and found quicker so.
-        let first = self.known.iter().take(8).position(|entry| entry.0 == irq && entry.1 == name);
-        if let Some(index) = first {
-            return IrqId(index as u16);
-        }
-        let next = self.known.len().min(MAX_IRQS) as u16;
-        if usize::from(next) == MAX_IRQS {
-            return IrqId(self.ids.get(&(irq, name)).copied().unwrap_or(next));
-        }
-        let id = *self.ids.entry((irq, name)).or_insert(next);
-        if id == next {
-            self.known.push((irq, name));
-        }
-        IrqId(id)
-    }
-
-    /// The line and name behind an id.
-    pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
-        self.known.get(usize::from(id.0)).copied().unwrap_or_default()
-    }
-}
-
-/// From `start` to the next stretch's start, one occupant.
+/// From `start` to the next slice's start, one occupant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct CpuSlice {
     pub(crate) start: Ns,
-    pub(crate) who: Who,
+    pub(crate) running: Running,
     /// True when it began with a context switch, so that the scheduler chose it.
     pub(crate) switched: bool,
 }
@@ -81,42 +24,14 @@ pub(crate) struct Stretch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) start: Ns,
-    pub(crate) who: Who,
+    pub(crate) running: Running,
     /// It was opened by a timer's callback, for want of an event of the interrupt around it.
     by_timer: bool,
 }
 
-/// A timer that fired on a CPU: from its expiry to the moment the interrupt looked for it.
+/// A sighting, outside of interrupts, of a thread that should yield and could not: were interrupts off?
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LateTimer {
-    pub(crate) due: Ns,
-    pub(crate) handled: Ns,
-    /// Whether the thread that ran was in the kernel, where interrupts can be disabled.
-    pub(crate) in_kernel: Option<bool>,
-}
-
-/// The timer callback that is running on a CPU.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Firing {
-    pub(crate) due: Ns,
-    /// Expiry plus slack, for a timer that has slack.
-    pub(crate) hard_due: Ns,
-}
-
-/// A timer's callback that ran on a CPU.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Callback {
-    pub(crate) start: Ns,
-    /// `None` while it runs, and where its end was not seen.
-    pub(crate) end: Option<Ns>,
-    /// Its name, where the recording has names.
-    pub(crate) function: Symbol,
-    pub(crate) armed_by: Option<Tid>,
-}
-
-/// A sighting, outside of interrupts, of a thread that should yield and could not.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Witness {
+pub(crate) struct IrqsOffSample {
     pub(crate) at: Ns,
     pub(crate) tid: Tid,
     pub(crate) irqs_off: bool,
@@ -125,7 +40,7 @@ pub(crate) struct Witness {
 /// One CPU.
 #[derive(Default)]
 pub(crate) struct CpuTimeline {
-    pub(crate) stretches: VecDeque<Stretch>,
+    pub(crate) slices: VecDeque<CpuSlice>,
     stack: Vec<Frame>,
     /// The thread below the interrupts.
     current: Option<(Tid, Priority)>,
@@ -133,7 +48,7 @@ pub(crate) struct CpuTimeline {
     pub(crate) firing: Option<Firing>,
     pub(crate) late_timers: VecDeque<LateTimer>,
     pub(crate) callbacks: VecDeque<Callback>,
-    pub(crate) witnesses: VecDeque<Witness>,
+    pub(crate) irqs_off_samples: VecDeque<IrqsOffSample>,
     /// The clock reading of the last timer interrupt, which its timers share, and when it was taken.
     pub(crate) timers_read: Option<(Ns, Ns)>,
     /// The same of the timer interrupt before.
@@ -166,19 +81,19 @@ impl CpuTimeline {
 
     /// The outermost hard interrupt that is running.
     pub(crate) fn hard_interrupt(&self) -> Option<Frame> {
-        self.stack.iter().find(|frame| matches!(frame.who, Who::Irq(_))).copied()
+        self.stack.iter().find(|frame| matches!(frame.running, Running::Irq(_))).copied()
     }
 
-    fn push(&mut self, start: Ns, who: Who, switched: bool) {
-        let start = self.stretches.back().map_or(start, |last| last.start.max(start));
-        self.stretches.push_back(Stretch { start, who, switched });
+    fn push(&mut self, start: Ns, running: Running, switched: bool) {
+        let start = self.slices.back().map_or(start, |last| last.start.max(start));
+        self.slices.push_back(CpuSlice { start, running, switched });
     }
 
-    fn top(&self) -> Who {
+    fn top(&self) -> Running {
         match (self.stack.last(), self.current) {
-            (Some(frame), _) => frame.who,
-            (None, Some((tid, prio))) => Who::thread(tid, prio),
-            (None, None) => Who::Unknown,
+            (Some(frame), _) => frame.running,
+            (None, Some((tid, prio))) => Running::thread(tid, prio),
+            (None, None) => Running::Unknown,
         }
     }
 
@@ -188,37 +103,44 @@ impl CpuTimeline {
         self.firing = None;
         self.switches += 1;
         self.current = Some((next, prio));
-        self.push(at, Who::thread(next, prio), true);
+        self.push(at, Running::thread(next, prio), true);
     }
 
     /// A thread is seen to have the CPU, by an event that is not a switch.
     pub(crate) fn sight(&mut self, at: Ns, tid: Tid, prio: Priority) {
         self.current = Some((tid, prio));
         if self.stack.is_empty() {
-            self.push(at, Who::thread(tid, prio), false);
+            self.push(at, Running::thread(tid, prio), false);
         }
     }
 
     /// An interrupt began.
-    pub(crate) fn enter(&mut self, at: Ns, who: Who, by_timer: bool) {
-        self.stack.push(Frame { start: at, who, by_timer });
-        self.push(at, who, false);
+    pub(crate) fn enter(&mut self, at: Ns, running: Running, by_timer: bool) {
+        self.stack.push(Frame { start: at, running, by_timer });
+        self.push(at, running, false);
     }
 
     /// An interrupt ended; one whose beginning was not seen is ignored.
-    pub(crate) fn exit(&mut self, at: Ns, is_it: impl Fn(Who) -> bool) {
-        if let Some(depth) = self.stack.iter().rposition(|frame| is_it(frame.who)) {
+    pub(crate) fn exit(&mut self, at: Ns, is_it: impl Fn(Running) -> bool) {
+        if let Some(depth) = self.stack.iter().rposition(|frame| is_it(frame.running)) {
             self.stack.truncate(depth);
             let top = self.top();
             self.push(at, top, false);
         }
     }
 
+    /// A non-maskable interrupt's handler ran in `from..to`, on top of whatever there was.
+    pub(crate) fn nmi(&mut self, from: Ns, to: Ns) {
+        let below = self.top();
+        self.push(from, Running::Nmi, false);
+        self.push(to, below, false);
+    }
+
     /// Nothing happened in the interrupt that is running between its last event and this one.
     pub(crate) fn fall_silent(&mut self, from: Ns, to: Ns) {
-        let who = self.top();
-        self.push(from, who, false);
-        self.push(to, who, false);
+        let running = self.top();
+        self.push(from, running, false);
+        self.push(to, running, false);
         self.silences.push_back((from, to));
     }
 
@@ -252,31 +174,31 @@ impl CpuTimeline {
         self.stack.clear();
         self.firing = None;
         self.current = None;
-        self.push(from, Who::Unknown, false);
+        self.push(from, Running::Unknown, false);
         from
     }
 
     /// Who had the CPU in `from..to`: clipped, in order, without gaps.
-    pub(crate) fn between(&self, from: Ns, to: Ns) -> Stretches<'_> {
-        let next = partition_from_end(&self.stretches, |stretch| stretch.start <= from);
-        let current = next.checked_sub(1).and_then(|i| self.stretches.get(i)).copied();
-        let unknown = Stretch { start: from, who: Who::Unknown, switched: false };
-        Stretches { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }
+    pub(crate) fn between(&self, from: Ns, to: Ns) -> Slices<'_> {
+        let next = partition_from_end(&self.slices, |slice| slice.start <= from);
+        let current = next.checked_sub(1).and_then(|i| self.slices.get(i)).copied();
+        let unknown = CpuSlice { start: from, running: Running::Unknown, switched: false };
+        Slices { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }
     }
 
     /// How much of its past it holds.
     pub(crate) fn held(&self) -> usize {
-        self.stretches.len()
+        self.slices.len()
             + self.late_timers.len()
             + self.callbacks.len()
-            + self.witnesses.len()
+            + self.irqs_off_samples.len()
             + self.idle_signs.len()
             + self.silences.len()
     }
 
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
-        forget_before(&mut self.stretches, |stretch| stretch.start <= horizon);
+        forget_before(&mut self.slices, |slice| slice.start <= horizon);
         while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
             self.late_timers.pop_front();
         }
@@ -289,34 +211,34 @@ impl CpuTimeline {
         while self.idle_signs.front().is_some_and(|sign| *sign < horizon) {
             self.idle_signs.pop_front();
         }
-        while self.witnesses.front().is_some_and(|witness| witness.at < horizon) {
-            self.witnesses.pop_front();
+        while self.irqs_off_samples.front().is_some_and(|sample| sample.at < horizon) {
+            self.irqs_off_samples.pop_front();
         }
     }
 }
 
-/// A clipped stretch: from, to, and the stretch it is part of.
-pub(crate) type Clip = (Ns, Ns, Stretch);
+/// A clipped slice: from, to, and the slice it is part of.
+pub(crate) type Clip = (Ns, Ns, CpuSlice);
 
 /// Iterates over what a CPU did.
-pub(crate) struct Stretches<'a> {
+pub(crate) struct Slices<'a> {
     cpu: &'a CpuTimeline,
     next: usize,
-    current: Stretch,
+    current: CpuSlice,
     at: Ns,
     to: Ns,
 }
 
-impl Iterator for Stretches<'_> {
+impl Iterator for Slices<'_> {
     type Item = Clip;
 
     fn next(&mut self) -> Option<Clip> {
         while self.at < self.to {
-            let upcoming = self.cpu.stretches.get(self.next).copied();
-            let end = upcoming.map_or(self.to, |stretch| stretch.start.min(self.to));
+            let upcoming = self.cpu.slices.get(self.next).copied();
+            let end = upcoming.map_or(self.to, |slice| slice.start.min(self.to));
             let clip = (self.at, end, self.current);
-            if let Some(stretch) = upcoming {
-                self.current = stretch;
+            if let Some(slice) = upcoming {
+                self.current = slice;
                 self.next += 1;
             }
             if end > self.at {
@@ -367,45 +289,33 @@ impl Cpus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::irqs::Irqs;
     use proptest::prelude::*;
 
     #[test]
     fn interrupts_nest_on_the_thread() {
         let mut irqs = Irqs::default();
-        let nic = Who::Irq(irqs.id(Some(10), "eth0".into()));
+        let nic = Running::Irq(irqs.id(Some(10), "eth0".into()));
         let mut cpu = CpuTimeline::default();
         cpu.switch(Ns(0), Tid(7), Priority(120));
-        cpu.enter(Ns(10), Who::Softirq(3), false);
+        cpu.enter(Ns(10), Running::Softirq(3), false);
         cpu.enter(Ns(12), nic, false);
-        cpu.exit(Ns(15), |who| who == nic);
-        cpu.exit(Ns(18), |who| who == Who::Softirq(3));
-        cpu.exit(Ns(19), |who| who == Who::Softirq(3));
-        let task = Who::Task(Tid(7), Priority(120));
-        let seen: Vec<_> = cpu.between(Ns(5), Ns(30)).map(|(from, to, s)| (from.0, to.0, s.who)).collect();
+        cpu.exit(Ns(15), |running| running == nic);
+        cpu.exit(Ns(18), |running| running == Running::Softirq(3));
+        cpu.exit(Ns(19), |running| running == Running::Softirq(3));
+        let task = Running::Task(Tid(7), Priority(120));
+        let seen: Vec<_> =
+            cpu.between(Ns(5), Ns(30)).map(|(from, to, s)| (from.0, to.0, s.running)).collect();
         assert_eq!(
             seen,
             [
                 (5, 10, task),
-                (10, 12, Who::Softirq(3)),
+                (10, 12, Running::Softirq(3)),
                 (12, 15, nic),
-                (15, 18, Who::Softirq(3)),
+                (15, 18, Running::Softirq(3)),
                 (18, 30, task),
             ]
         );
-    }
-
-    #[test]
-    fn an_interrupt_keeps_its_id_and_those_beyond_reason_have_no_name() {
-        let mut irqs = Irqs::default();
-        let name = |n: u32| Name::from(format!("irq-{n}").as_str());
-        let ids: Vec<IrqId> = (0..70_000).map(|n| irqs.id(Some(n), name(n))).collect();
-        for n in [0, 7, 8, 9, 1_000, MAX_IRQS - 1] {
-            let line = n as u32;
-            assert_eq!(irqs.id(Some(line), name(line)), ids[n]);
-            assert_eq!(irqs.get(ids[n]), (Some(line), name(line)));
-        }
-        assert_eq!(irqs.get(ids[MAX_IRQS]), (None, Name::default()));
-        assert_ne!(irqs.id(Some(1), name(2)), irqs.id(Some(2), name(2)));
     }
 
     proptest! {

@@ -1,0 +1,101 @@
+//! The record that is kept of an activation: what made it due, and what the CPUs involved ran.
+
+use crate::engine::EndedActivation;
+use crate::model::{Activation, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use crate::timeline::Timeline;
+use crate::timeline::activations::{Begin, Open, WakeCause};
+use crate::timeline::running::Running;
+use crate::timeline::threads::Thread;
+use std::collections::BTreeSet;
+use whylate_base::{Cpu, Ns};
+use whylate_events::Name;
+
+/// A lane of more slices is drawn coarser: no picture shows them.
+const MAX_SLICES: usize = 4_000;
+
+/// An activation as it was when it ended, without its verdict.
+pub(super) fn record(
+    timeline: &Timeline,
+    thread: &Thread,
+    ended: &EndedActivation,
+    ledger: Vec<Segment>,
+) -> Activation {
+    let EndedActivation { tid, ref open, done, end } = *ended;
+    let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
+    let lanes = lanes(timeline, &ledger, cpu, open.due, end);
+    Activation {
+        tid,
+        comm: thread.comm_at(end),
+        priority: thread.own_priority_at(open.due),
+        cpu,
+        trigger: trigger(timeline, open),
+        due: open.due,
+        woken: open.woken,
+        running: open.running,
+        done,
+        end,
+        ledger,
+        verdict: Verdict::none(),
+        lanes,
+    }
+}
+
+fn trigger(timeline: &Timeline, open: &Open) -> Trigger {
+    match open.begin {
+        Begin::TraceStart => Trigger::TraceStart,
+        Begin::Woken(WakeCause::Timer { .. }) => Trigger::Timer,
+        Begin::Woken(WakeCause::Thread(tid)) => {
+            Trigger::Thread { tid, comm: timeline.comm_at(tid, open.waking) }
+        }
+        Begin::Woken(WakeCause::Irq(id)) => match timeline.irqs.get(id) {
+            (Some(irq), name) => Trigger::Irq { irq, name },
+            // An inter-processor interrupt carries the wake-up of another CPU; which was not seen.
+            (None, _) => Trigger::Wakeup,
+        },
+        Begin::Woken(WakeCause::Softirq(vec)) => Trigger::Softirq { vec },
+        Begin::Woken(WakeCause::Unseen) => Trigger::Wakeup,
+    }
+}
+
+/// What the CPUs that the ledger names did.
+fn lanes(timeline: &Timeline, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -> Vec<Lane> {
+    let cpus: BTreeSet<Cpu> = ledger.iter().map(|segment| segment.cpu).chain([own]).collect();
+    let lane = |cpu: Cpu| {
+        timeline.cpus.get(cpu).map(|history| {
+            let slices = history.between(from, to).map(|(start, end, slice)| Slice {
+                start,
+                end,
+                who: occupant(timeline, slice.running, start),
+            });
+            Lane { cpu, slices: coarsen(slices.collect(), from, to) }
+        })
+    };
+    cpus.into_iter().filter_map(lane).collect()
+}
+
+fn occupant(timeline: &Timeline, running: Running, at: Ns) -> Occupant {
+    match running {
+        Running::Unknown => Occupant::Unknown,
+        Running::Idle => Occupant::Idle,
+        Running::Task(tid, priority) => Occupant::Task { tid, comm: timeline.comm_at(tid, at), priority },
+        Running::Irq(id) => {
+            let (irq, name) = timeline.irqs.get(id);
+            Occupant::Irq { irq, name }
+        }
+        Running::Softirq(vec) => Occupant::Softirq { vec },
+        Running::Nmi => Occupant::Irq { irq: None, name: Name::from("nmi") },
+    }
+}
+
+/// Merges neighbours of the same occupant, and hides what is too short to be seen where there is too much.
+fn coarsen(slices: Vec<Slice>, from: Ns, to: Ns) -> Vec<Slice> {
+    let shortest = if slices.len() > MAX_SLICES { Ns((to - from).0 / MAX_SLICES as i64) } else { Ns::ZERO };
+    let mut coarse: Vec<Slice> = Vec::new();
+    for slice in slices {
+        match coarse.last_mut() {
+            Some(last) if last.who == slice.who || slice.end - slice.start < shortest => last.end = slice.end,
+            _ => coarse.push(slice),
+        }
+    }
+    coarse
+}

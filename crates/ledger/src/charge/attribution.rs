@@ -1,0 +1,25 @@
+//! What a piece of time is charged to.
+
+use crate::causes::Cause;
+use crate::model::Culprit;
+use whylate_base::Confidence;
+
+/// A cause with its culprit, and how sure that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Charge {
+    pub(crate) cause: Cause,
+    pub(crate) by: Option<Culprit>,
+    /// The owner of the lock that was waited for, where it was one.
+    pub(crate) owner: Option<Culprit>,
+    pub(crate) confidence: Confidence,
+}
+
+impl Charge {
+    pub(crate) fn to(cause: Cause, by: Option<Culprit>, confidence: Confidence) -> Charge {
+        Charge { cause, by, owner: None, confidence }
+    }
+
+    pub(crate) fn unexplained() -> Charge {
+        Charge::to(Cause::Unexplained, None, Confidence::Low)
+    }
+}

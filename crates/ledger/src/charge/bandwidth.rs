@@ -1,0 +1,87 @@
+//! Which mechanism let a CPU pass over a runnable real-time thread: RT throttling, or a deadline server.
+
+use crate::causes::Cause;
+use crate::timeline::bandwidth::{Bandwidth, DEFAULT_RUNTIME, Window};
+use whylate_base::Confidence;
+
+/// Which mechanism it was, and how surely.
+pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confidence) {
+    let throttles = bandwidth.throttles();
+    if window.saw_idle {
+        // A runnable real-time thread and an idle CPU: no server does that, and a kernel
+        // without throttling has no reason to either.
+        if throttles == Some(false) {
+            return (Cause::Unexplained, Confidence::Low);
+        }
+        if used_too_little(window, bandwidth) {
+            return (Cause::CoarseClockThrottled, Confidence::Medium);
+        }
+        return (
+            Cause::RtThrottled,
+            if throttles == Some(true) { Confidence::High } else { Confidence::Medium },
+        );
+    }
+    match (throttles, bandwidth.serves()) {
+        (Some(true), Some(false)) if used_too_little(window, bandwidth) => {
+            (Cause::CoarseClockThrottled, Confidence::Medium)
+        }
+        (Some(true), Some(false)) => (Cause::RtThrottled, Confidence::High),
+        (Some(false), Some(true)) => (Cause::FairServer, Confidence::High),
+        (Some(false), Some(false)) => (Cause::Unexplained, Confidence::Low),
+        (_, Some(false)) => (Cause::RtThrottled, Confidence::Medium),
+        (Some(false), _) | (None, Some(true)) => (Cause::FairServer, Confidence::Medium),
+        // Both may: only SCHED_OTHER ran, which either would show.
+        (Some(true), Some(true)) => (Cause::FairServer, Confidence::Low),
+        (_, None) => (Cause::RtThrottled, Confidence::Low),
+    }
+}
+
+/// True when a whole period was seen and real-time use in it was far from the limit.
+fn used_too_little(window: &Window, bandwidth: &Bandwidth) -> bool {
+    let (share, over) = window.used;
+    let limit = bandwidth.runtime.unwrap_or(DEFAULT_RUNTIME).as_secs_f64() / bandwidth.period.as_secs_f64();
+    // RT_RUNTIME_SHARE lets CPUs borrow, so that a CPU's own limit can only be higher.
+    over.0 >= bandwidth.period.0 / 2 && share < 0.5 * limit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Cpu, Ns, Tid};
+
+    fn window(saw_idle: bool, used: f64) -> Window {
+        Window {
+            cpu: Cpu(0),
+            start: Ns(0),
+            end: None,
+            passed_over: Tid(1),
+            saw_idle,
+            ran: None,
+            most_used_by: None,
+            used: (used, Ns::from_secs(1)),
+            hurt: false,
+        }
+    }
+
+    #[test]
+    fn the_mechanism_is_told_by_version_and_by_idle() {
+        let kernel =
+            |version, group_sched| Bandwidth { kernel: Some(version), group_sched, ..Bandwidth::default() };
+        for (bandwidth, saw_idle, used, cause) in [
+            (kernel((6, 1), None), false, 0.95, Cause::RtThrottled),
+            (kernel((6, 1), None), true, 0.95, Cause::RtThrottled),
+            (kernel((6, 1), None), true, 0.10, Cause::CoarseClockThrottled),
+            (kernel((6, 12), Some(false)), false, 0.95, Cause::FairServer),
+            (kernel((6, 12), None), false, 0.95, Cause::FairServer),
+            (kernel((6, 12), Some(false)), true, 0.95, Cause::Unexplained),
+            (kernel((6, 18), Some(true)), true, 0.95, Cause::RtThrottled),
+            (Bandwidth::default(), true, 0.95, Cause::RtThrottled),
+        ] {
+            assert_eq!(
+                mechanism(&window(saw_idle, used), &bandwidth).0,
+                cause,
+                "{bandwidth:?} idle {saw_idle}"
+            );
+        }
+    }
+}

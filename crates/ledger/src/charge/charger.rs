@@ -1,0 +1,134 @@
+//! The charger: it builds one ledger, front to back.
+
+use super::attribution::Charge;
+use super::notes::VerdictNote;
+use crate::causes::Cause;
+use crate::model::{Culprit, Segment};
+use crate::timeline::Timeline;
+use crate::timeline::activations::Open;
+use crate::timeline::cpus::Clip;
+use crate::timeline::irqs::IrqId;
+use crate::timeline::running::Running;
+use crate::timeline::threads::Thread;
+use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
+
+/// See the module.
+pub(super) struct Charger<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) victim: &'a Thread,
+    pub(super) open: &'a Open,
+    /// Everything before is charged.
+    pub(super) at: Ns,
+    /// Where the charges happen.
+    pub(super) cpu: Cpu,
+    pub(super) segments: Vec<Segment>,
+    pub(super) notes: Vec<VerdictNote>,
+    /// Segments before this index are not extended any more.
+    fence: usize,
+}
+
+impl<'a> Charger<'a> {
+    /// Goes on where an activation's last checkpoint ends, or begins where it was due.
+    pub(super) fn new(timeline: &'a Timeline, victim: &'a Thread, open: &'a Open) -> Charger<'a> {
+        let segments = open.checkpoint.as_ref().map_or_else(Vec::new, |charged| charged.ledger.clone());
+        Charger {
+            timeline,
+            victim,
+            open,
+            at: open.charged_until(),
+            cpu: open.cpu.unwrap_or_default(),
+            fence: segments.len(),
+            segments,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Charger<'_> {
+    /// Charges the time up to `to`.
+    pub(super) fn charge(&mut self, to: Ns, charge: Charge) {
+        if to <= self.at {
+            return;
+        }
+        let Charge { cause, by, owner, confidence } = charge;
+        match self.segments[self.fence..].last_mut() {
+            Some(last)
+                if (last.cause, last.by, last.owner, last.confidence, last.cpu)
+                    == (cause, by, owner, confidence, self.cpu) =>
+            {
+                last.end = to;
+            }
+            _ => self.segments.push(Segment {
+                cause,
+                start: self.at,
+                end: to,
+                cpu: self.cpu,
+                by,
+                owner,
+                confidence,
+            }),
+        }
+        self.at = to;
+    }
+
+    /// What is charged from here on becomes segments of its own; returns the index of the first.
+    pub(super) fn fence(&mut self) -> usize {
+        self.fence = self.segments.len();
+        self.fence
+    }
+
+    /// The thread was out of sight.
+    pub(super) fn unseen(&mut self, to: Ns) {
+        let charge = self.unknown(None, self.at, to);
+        self.charge(to, charge);
+    }
+
+    /// Nothing is known of `from..to`: events were lost, on `cpu` or anywhere, or there were none.
+    fn unknown(&self, cpu: Option<Cpu>, from: Ns, to: Ns) -> Charge {
+        match self.timeline.losses.any_between(cpu, from, to) {
+            true => Charge::to(Cause::TraceLoss, None, Confidence::High),
+            false => Charge::unexplained(),
+        }
+    }
+
+    /// The charge for what goes before any thread, or is unknown.
+    pub(super) fn interruption(&self, (from, to, slice): Clip) -> Option<Charge> {
+        match slice.running {
+            // The interrupt's own work is traced, and there was none: it had lost the CPU as well.
+            Running::Irq(_)
+                if self.timeline.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to)) =>
+            {
+                Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
+            }
+            Running::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), Confidence::High)),
+            Running::Softirq(vec) => {
+                Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High))
+            }
+            Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
+            Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),
+            Running::Idle | Running::Task(..) => None,
+        }
+    }
+
+    fn irq(&self, id: IrqId) -> Culprit {
+        let (irq, name) = self.timeline.irqs.get(id);
+        Culprit::Irq { irq, name }
+    }
+
+    /// A thread as a culprit, by the name that it had then.
+    pub(super) fn task(&self, tid: Tid, priority: Priority, at: Ns) -> Culprit {
+        culprit(self.timeline, tid, priority, at)
+    }
+}
+
+/// A thread as a culprit, by the name that it had then.
+pub(crate) fn culprit(timeline: &Timeline, tid: Tid, priority: Priority, at: Ns) -> Culprit {
+    Culprit::Task { tid, comm: timeline.comm_at(tid, at), priority }
+}
+
+/// The SCHED_OTHER thread that a deadline server ran in a window from `at` on, by the name and the priority that it had
+/// then.
+pub(crate) fn served(timeline: &Timeline, at: Ns, tid: Tid, comm: Comm) -> Culprit {
+    let priority = timeline.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.priority_at(at));
+    Culprit::Task { tid, comm, priority }
+}

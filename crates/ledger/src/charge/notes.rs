@@ -1,0 +1,34 @@
+//! What a verdict needs and the segments of a ledger do not hold.
+
+use crate::model::Culprit;
+use whylate_base::{Comm, Cpu, Evidence, Ns, Tid};
+use whylate_events::Symbol;
+
+/// A note on an activation, for its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum VerdictNote {
+    /// While a thread waited on a CPU, another that it may use was idle.
+    Idle { at: Ns, on: Cpu, idle: Cpu },
+    /// What an interrupt's timers ran.
+    Timers(TimerCallbacks),
+    /// The thread that runs expired timers waited for the CPU until then.
+    Expirer { thread: Culprit, until: Ns },
+    /// Something else was seen.
+    Note(Evidence),
+    /// The tool that measured it kept it because it was too late.
+    TooLate,
+}
+
+/// The timer callbacks of one interrupt in an activation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TimerCallbacks {
+    pub(crate) at: Ns,
+    pub(crate) cpu: Cpu,
+    /// How many ran, and for how long in all.
+    pub(crate) count: usize,
+    pub(crate) time: Ns,
+    /// The function that took most of it, how often it ran, and for how long.
+    pub(crate) most: (Symbol, usize, Ns),
+    /// The thread that armed most of that function's timers, and how many of them.
+    pub(crate) armed_by: Option<(Tid, Comm, usize)>,
+}

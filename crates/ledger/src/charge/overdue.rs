@@ -1,0 +1,122 @@
+//! A CPU on which an interrupt was due and did not come: were interrupts disabled, or was the CPU taken away?
+
+use super::attribution::Charge;
+use super::charger::Charger;
+use crate::causes::Cause;
+use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
+use crate::timeline::recent::partition_from_end;
+use crate::timeline::timers::LateTimer;
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+
+/// Timer hardware and interrupt entry take some microseconds, by no fault.
+pub(super) const ORDINARY: Ns = Ns::from_us(10);
+/// Shorter thefts drown in the noise of timer hardware.
+const NOTABLE_THEFT: Ns = Ns::from_us(50);
+/// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
+const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
+
+impl Charger<'_> {
+    /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the
+    /// hypervisor may have had it.
+    pub(super) fn unobserved(&self) -> Confidence {
+        match self.timeline.hypervisor {
+            Some(true) => Confidence::Low,
+            _ => Confidence::Medium,
+        }
+    }
+
+    /// An idle CPU was slow to react in `from..to`.
+    pub(super) fn late_from_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> Charge {
+        if self.others_were_late(cpu, from, to) {
+            Charge::to(Cause::Stolen, None, Confidence::High)
+        } else if to - from > LONGEST_IDLE_EXIT {
+            Charge::to(Cause::Stolen, None, Confidence::Medium)
+        } else {
+            Charge::to(Cause::IdleExit, None, Confidence::High)
+        }
+    }
+
+    /// A thread ran on `cpu` in `from..to` while an interrupt was due: it had interrupts disabled,
+    /// or the CPU was taken from all of the kernel. `None` when the recording cannot tell.
+    pub(super) fn kept_from_interrupt(
+        &self,
+        cpu: Cpu,
+        from: Ns,
+        to: Ns,
+        tid: Tid,
+        prio: Priority,
+    ) -> Option<Charge> {
+        if to - from <= ORDINARY {
+            return None;
+        }
+        if self.others_were_late(cpu, from, to) {
+            return Some(Charge::to(Cause::Stolen, None, Confidence::High));
+        }
+        let timeline = self.timeline.cpus.get(cpu)?;
+        let disabled =
+            |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio, from)), confidence);
+        let first = partition_from_end(&timeline.irqs_off_samples, |sample| sample.at < from);
+        let samples = timeline.irqs_off_samples.range(first..).take_while(|sample| sample.at <= to);
+        if shows_irqs_off(samples.filter(|sample| sample.tid == tid), from, to) {
+            return Some(disabled(Confidence::High));
+        }
+        let late = late_timers(timeline, from, to).find(|late| covers_half(late, from, to))?;
+        match late.in_kernel {
+            // User code cannot disable interrupts.
+            Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),
+            Some(true) => Some(disabled(self.unobserved())),
+            None => None,
+        }
+    }
+
+    /// True when a timer of another CPU was late at the same time and for about as long: then the
+    /// whole machine stood still.
+    fn others_were_late(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
+        let others = self.timeline.cpus.iter().filter(|(other, _)| *other != cpu);
+        to - from > ORDINARY
+            && others
+                .flat_map(|(_, timeline)| late_timers(timeline, from, to))
+                .any(|late| covers_half(late, from, to) && lasts_as_long(late, from, to))
+    }
+}
+
+/// The late timers of a CPU that were pending in some of `from..to`. They are kept in the order in
+/// which they were handled.
+pub(super) fn late_timers(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
+    let first = partition_from_end(&timeline.late_timers, |late| late.handled <= from);
+    timeline.late_timers.range(first..).filter(move |late| late.due < to)
+}
+
+/// Those of them that were late enough to tell of a theft.
+pub(super) fn notably_late(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
+    late_timers(timeline, from, to).filter(|late| late.handled - late.due >= NOTABLE_THEFT)
+}
+
+/// True when all sightings are with interrupts off, and half of `from..to` or more lies between the
+/// first and the last: the way into a switch shows them, too, but only for a moment.
+pub(super) fn shows_irqs_off<'s>(samples: impl Iterator<Item = &'s IrqsOffSample>, from: Ns, to: Ns) -> bool {
+    let mut samples = samples.peekable();
+    let Some(first) = samples.peek().map(|sample| sample.at) else { return false };
+    let mut last = first;
+    for sample in samples {
+        if !sample.irqs_off {
+            return false;
+        }
+        last = sample.at;
+    }
+    (last - first).0.saturating_mul(2) >= (to - from).0
+}
+
+/// True when the other CPU's lateness was mostly within `from..to`, too: a timer that was late for
+/// much longer was late for a reason of its own.
+fn lasts_as_long(late: &LateTimer, from: Ns, to: Ns) -> bool {
+    overlap(late, from, to).0.saturating_mul(2) >= (late.handled - late.due).0
+}
+
+fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
+    overlap(late, from, to).0.saturating_mul(2) >= (to - from).0
+}
+
+fn overlap(late: &LateTimer, from: Ns, to: Ns) -> Ns {
+    to.min(late.handled).since(from.max(late.due))
+}

@@ -1,0 +1,23 @@
+//! Page faults.
+
+use super::Engine;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::Event;
+
+impl Engine<'_> {
+    pub(super) fn page_fault(&mut self, at: Ns, event: &Event) {
+        self.in_fault(at, event.cpu, event.context.tid);
+    }
+
+    /// A thread is in a page fault's handler from here on.
+    pub(super) fn in_fault(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+        let thread = self.timeline.threads.get_mut(tid);
+        thread.faulting = Some(at);
+        if let Some(open) = &mut thread.open {
+            open.fault(at);
+            if let Some(cpu) = self.timeline.cpus.get_mut(cpu) {
+                cpu.faulting = Some(tid);
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! System calls: which one a thread is in, and what it asks of the scheduler by one.
+
+use super::Engine;
+use whylate_base::Ns;
+use whylate_events::{Event, Syscall, SyscallReturn};
+
+impl Engine<'_> {
+    pub(super) fn syscall_enter(&mut self, at: Ns, event: &Event, call: &Syscall) {
+        let table = self.syscalls;
+        let thread = self.timeline.threads.get_mut(event.context.tid);
+        thread.syscall = Some(*call);
+        thread.faulting = None;
+        let Some(table) = table else { return };
+        let setting = table.setting(call, event.context.tid);
+        // The settings are recorded of every thread, other calls only of chosen ones.
+        if setting.is_none() {
+            thread.syscalls_recorded = true;
+        }
+        match table.sleeps_relative(call) {
+            Some(true) => thread.sleeps.relative_calls += 1,
+            Some(false) => thread.sleeps.absolute_calls += 1,
+            None => {}
+        }
+        if let Some((setting, target)) = setting {
+            self.asks(at, event.context.tid, setting, target);
+        }
+    }
+
+    pub(super) fn syscall_exit(&mut self, at: Ns, event: &Event, ret: &SyscallReturn) {
+        let caller = event.context.tid;
+        let call = self.timeline.threads.get_mut(caller).syscall.take().filter(|call| call.nr == ret.nr);
+        let setting = call.and_then(|call| self.syscalls?.setting(&call, caller));
+        if let Some((setting, target)) = setting {
+            self.is_answered(at, event, setting, target, ret.ret);
+        }
+    }
+}

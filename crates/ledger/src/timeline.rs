@@ -1,0 +1,122 @@
+//! What every thread, CPU and setting was at each instant of a trace, as far back as an activation in progress
+//! needs it.
+//!
+//! ```text
+//!              now ──────────────────────────────────────────────┐
+//! thread 7     name, priority, CPUs allowed, blocked | queued | running ...
+//! CPU 0        task 7 | irq 10 | softirq 1 | task 7 | idle ...   (also: late timers, callbacks)
+//! machine      bandwidth windows, quota refills, losses
+//! ```
+//!
+//! State only: the engine makes it from events, and the charger asks it. It draws no conclusions.
+
+pub(crate) mod activations;
+pub(crate) mod affinity;
+pub(crate) mod bandwidth;
+pub(crate) mod clocks;
+pub(crate) mod cpus;
+pub(crate) mod housekeeping;
+pub(crate) mod irqs;
+pub(crate) mod losses;
+pub(crate) mod past;
+pub(crate) mod quota;
+pub(crate) mod recent;
+pub(crate) mod running;
+pub(crate) mod settings;
+pub(crate) mod sleeps;
+pub(crate) mod threads;
+pub(crate) mod timers;
+
+use bandwidth::{Bandwidth, Windows};
+use clocks::TimerClocks;
+use cpus::{CpuTimeline, Cpus};
+use irqs::Irqs;
+use losses::Losses;
+use quota::QuotaTimers;
+use settings::RtOverrun;
+use threads::Threads;
+use timers::ArmedTimers;
+use whylate_base::{Comm, Cpu, CpuSet, Ns, Priority, Tid};
+use whylate_events::KindSet;
+
+/// See the module.
+pub(crate) struct Timeline {
+    pub(crate) cpus: Cpus,
+    pub(crate) threads: Threads,
+    pub(crate) irqs: Irqs,
+    pub(crate) bandwidth: Bandwidth,
+    /// Times real-time threads were passed over, all of the trace.
+    pub(crate) windows: Windows,
+    pub(crate) timers: ArmedTimers,
+    pub(crate) timer_clocks: TimerClocks,
+    pub(crate) quota: QuotaTimers,
+    pub(crate) rt_overruns: Vec<RtOverrun>,
+    /// The CPUs among which the scheduler does not balance.
+    pub(crate) isolated: CpuSet,
+    pub(crate) hypervisor: Option<bool>,
+    pub(crate) losses: Losses,
+    pub(crate) seen: KindSet,
+    pub(crate) now: Ns,
+    pub(crate) first: Option<Ns>,
+}
+
+impl Timeline {
+    /// Of a kernel of this major and minor version.
+    pub(crate) fn new(kernel: Option<(u32, u32)>) -> Timeline {
+        Timeline {
+            cpus: Cpus::default(),
+            threads: Threads::default(),
+            irqs: Irqs::default(),
+            bandwidth: Bandwidth { kernel, ..Bandwidth::default() },
+            windows: Windows::default(),
+            timers: ArmedTimers::default(),
+            timer_clocks: TimerClocks::default(),
+            quota: QuotaTimers::default(),
+            rt_overruns: Vec::new(),
+            isolated: CpuSet::new(),
+            hypervisor: None,
+            losses: Losses::default(),
+            seen: KindSet::NONE,
+            now: Ns(i64::MIN),
+            first: None,
+        }
+    }
+
+    /// A thread's name at an instant; empty of one that was not seen.
+    pub(crate) fn comm_at(&self, tid: Tid, instant: Ns) -> Comm {
+        self.threads.get(tid).map(|thread| thread.comm_at(instant)).unwrap_or_default()
+    }
+
+    /// Real-time use of a CPU in the period before `until`, as far as it was seen: the top user, the share of all
+    /// real-time threads, and over how long.
+    pub(crate) fn realtime_use(&self, cpu: &CpuTimeline, until: Ns) -> (Option<(Tid, Priority)>, f64, Ns) {
+        let from = (until - self.bandwidth.period).max(self.first.unwrap_or(until));
+        bandwidth::usage(cpu.between(from, until))
+    }
+
+    /// A CPU passes over real-time threads no more, from `end` on.
+    pub(crate) fn close_window(&mut self, cpu: Cpu, end: Ns) {
+        if let Some(end) = self.windows.close(cpu, end)
+            && let Some(timeline) = self.cpus.get_mut(cpu)
+        {
+            timeline.passed_over_until = timeline.passed_over_until.max(Some(end));
+        }
+    }
+
+    /// How much of the past it holds.
+    pub(crate) fn held(&self) -> usize {
+        let of_cpus: usize = self.cpus.iter().map(|(_, cpu)| cpu.held()).sum();
+        let of_threads: usize = self.threads.iter().map(|thread| thread.history.len()).sum();
+        of_cpus + of_threads + self.losses.held()
+    }
+
+    /// Forgets what was over by `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        self.losses.forget(horizon);
+        self.quota.forget(horizon);
+        self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
+        self.threads.iter_mut().for_each(|thread| thread.forget(horizon));
+        self.threads.forget_ended(horizon);
+        self.timers.forget(horizon);
+    }
+}

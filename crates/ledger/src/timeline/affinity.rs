@@ -1,0 +1,137 @@
+//! On which CPUs a thread may run at each instant, as far as a trace shows.
+//!
+//! A recording has it in its facts, and a new thread inherits it (`sched_setaffinity(2)`). A call that
+//! changes it shows without its mask: from then on only the CPUs the thread was seen to run on are known.
+
+use super::recent::{forget_before, partition_from_end};
+use std::collections::VecDeque;
+use whylate_base::{Cpu, CpuSet, Ns};
+
+/// No kernel supports more (`CONFIG_NR_CPUS`); a damaged recording may name any number.
+const MOST_CPUS: usize = 8192;
+
+/// The CPUs of one thread, from each change to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Affinity {
+    earlier: VecDeque<(Ns, Allowed)>,
+    latest: Allowed,
+    /// When it last changed; `None` where no change was seen.
+    since: Option<Ns>,
+}
+
+/// What is known of a thread's CPUs between two changes.
+#[derive(Clone, Debug, Default)]
+struct Allowed {
+    told: Option<CpuSet>,
+    /// Those it has run on since.
+    used: Vec<Cpu>,
+}
+
+impl Allowed {
+    /// The CPUs it may use for certain, each with whether a fact of the recording has it.
+    fn cpus(&self) -> impl Iterator<Item = (Cpu, bool)> {
+        let told = self.told.iter().flat_map(CpuSet::iter).map(|cpu| (cpu, true));
+        let used = self.used.iter().filter(|_| self.told.is_none()).map(|cpu| (*cpu, false));
+        told.chain(used)
+    }
+
+    fn has(&self, cpu: Cpu) -> bool {
+        self.told.as_ref().map_or_else(|| self.used.contains(&cpu), |told| told.contains(cpu))
+    }
+}
+
+impl Affinity {
+    /// What a thread is given that this one starts.
+    pub(crate) fn inherited(&self) -> Affinity {
+        Affinity { earlier: VecDeque::new(), latest: self.latest.clone(), since: None }
+    }
+
+    /// A fact of the recording has the CPUs.
+    pub(crate) fn told(&mut self, cpus: CpuSet) {
+        self.latest.used.retain(|cpu| cpus.contains(*cpu));
+        self.latest.told = Some(cpus);
+    }
+
+    /// A call asks for other CPUs, or has set them: which was in force between the two is not known.
+    pub(crate) fn change(&mut self, at: Ns) {
+        let over = std::mem::take(&mut self.latest);
+        self.earlier.push_back((self.since.unwrap_or(Ns(i64::MIN)), over));
+        self.since = self.since.max(Some(at));
+    }
+
+    /// The thread ran on a CPU.
+    pub(crate) fn used(&mut self, cpu: Cpu) {
+        let used = &mut self.latest.used;
+        if used.len() < MOST_CPUS && !used.contains(&cpu) {
+            used.push(cpu);
+        }
+    }
+
+    /// The CPUs that the thread was allowed for certain through all of `from..to`, each with whether a fact of the
+    /// recording has it. A CPU that it used later counts as well, if nothing changed until then.
+    pub(crate) fn cpus(&self, from: Ns, to: Ns) -> impl Iterator<Item = (Cpu, bool)> {
+        let next = match self.since {
+            Some(since) if from < since => partition_from_end(&self.earlier, |change| change.0 <= from),
+            _ => self.earlier.len() + 1,
+        };
+        let all = |index: usize| match self.earlier.get(index) {
+            Some((since, allowed)) => Some((*since, allowed)),
+            None if index == self.earlier.len() => Some((self.since.unwrap_or(Ns(i64::MIN)), &self.latest)),
+            None => None,
+        };
+        let first = all(next.saturating_sub(1)).map(|(_, allowed)| allowed);
+        let throughout = move |cpu: Cpu| {
+            (next..).map_while(all).take_while(|&(since, _)| since < to).all(|(_, allowed)| allowed.has(cpu))
+        };
+        first.into_iter().flat_map(Allowed::cpus).filter(move |&(cpu, _)| throughout(cpu))
+    }
+
+    /// Forgets what was over by `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        if self.since.is_some_and(|since| since <= horizon) {
+            self.earlier.clear();
+        } else {
+            forget_before(&mut self.earlier, |change| change.0 <= horizon);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(affinity: &Affinity, from: i64, to: i64) -> Vec<(u32, bool)> {
+        affinity.cpus(Ns(from), Ns(to)).map(|(cpu, told)| (cpu.0, told)).collect()
+    }
+
+    #[test]
+    fn a_change_leaves_only_what_is_seen_since() {
+        let mut affinity = Affinity::default();
+        assert_eq!(known(&affinity, 0, 9), []);
+        affinity.told("0-1".parse().expect("a list"));
+        affinity.used(Cpu(1));
+        assert_eq!(known(&affinity.inherited(), 0, 9), [(0, true), (1, true)]);
+        affinity.change(Ns(10));
+        affinity.used(Cpu(3));
+        affinity.used(Cpu(3));
+        assert_eq!(known(&affinity, 10, 19), [(3, false)]);
+        affinity.told("2-3".parse().expect("a list"));
+        assert_eq!(known(&affinity, 10, 19), [(2, true), (3, true)]);
+    }
+
+    #[test]
+    fn what_is_allowed_now_was_not_before_the_change() {
+        let mut affinity = Affinity::default();
+        affinity.told("0".parse().expect("a list"));
+        affinity.change(Ns(10));
+        affinity.change(Ns(12));
+        affinity.used(Cpu(0));
+        affinity.used(Cpu(1));
+        assert_eq!(known(&affinity, 5, 9), [(0, true)]);
+        assert_eq!(known(&affinity, 5, 10), [(0, true)]);
+        assert_eq!(known(&affinity, 5, 15), [], "between call and return nothing is certain");
+        assert_eq!(known(&affinity, 12, 15), [(0, false), (1, false)]);
+        affinity.forget(Ns(12));
+        assert_eq!(known(&affinity, 12, 15), [(0, false), (1, false)]);
+    }
+}

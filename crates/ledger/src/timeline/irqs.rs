@@ -1,0 +1,63 @@
+//! The hard interrupts of a trace: their lines and names, by a short id.
+
+use crate::quick_hash::QuickMap;
+use whylate_events::Name;
+
+/// A hard interrupt's line and name, by index into [`Irqs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IrqId(u16);
+
+/// The interrupts of a trace.
+#[derive(Default)]
+pub(crate) struct Irqs {
+    known: Vec<(Option<u32>, Name)>,
+    /// Each one's index in `known`.
+    ids: QuickMap<(Option<u32>, Name), u16>,
+}
+
+/// No machine has more; in a damaged recording those beyond are nameless.
+const MAX_IRQS: usize = u16::MAX as usize;
+
+impl Irqs {
+    /// The id of a line (or of an architecture vector, which has none) with its name.
+    pub(crate) fn id(&mut self, irq: Option<u32>, name: Name) -> IrqId {
+        // The first few are most of all, and found quicker so.
+        let first = self.known.iter().take(8).position(|entry| entry.0 == irq && entry.1 == name);
+        if let Some(index) = first {
+            return IrqId(index as u16);
+        }
+        let next = self.known.len().min(MAX_IRQS) as u16;
+        if usize::from(next) == MAX_IRQS {
+            return IrqId(self.ids.get(&(irq, name)).copied().unwrap_or(next));
+        }
+        let id = *self.ids.entry((irq, name)).or_insert(next);
+        if id == next {
+            self.known.push((irq, name));
+        }
+        IrqId(id)
+    }
+
+    /// The line and name behind an id.
+    pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
+        self.known.get(usize::from(id.0)).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_keeps_its_id_and_those_beyond_reason_have_no_name() {
+        let mut irqs = Irqs::default();
+        let name = |n: u32| Name::from(format!("irq-{n}").as_str());
+        let ids: Vec<IrqId> = (0..70_000).map(|n| irqs.id(Some(n), name(n))).collect();
+        for n in [0, 7, 8, 9, 1_000, MAX_IRQS - 1] {
+            let line = n as u32;
+            assert_eq!(irqs.id(Some(line), name(line)), ids[n]);
+            assert_eq!(irqs.get(ids[n]), (Some(line), name(line)));
+        }
+        assert_eq!(irqs.get(ids[MAX_IRQS]), (None, Name::default()));
+        assert_ne!(irqs.id(Some(1), name(2)), irqs.id(Some(2), name(2)));
+    }
+}
