@@ -57,12 +57,12 @@ impl CpuSet {
         CpuSet(self.0.difference(&other.0).copied().collect())
     }
 
-    /// How many CPUs there are.
+    /// The number of CPUs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True when there are none.
+    /// True for the empty set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -74,7 +74,7 @@ impl FromIterator<Cpu> for CpuSet {
     }
 }
 
-/// Why a CPU list was not understood.
+/// The error for an invalid CPU list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuSetError {
     text: String,

@@ -1,4 +1,4 @@
-//! What an analysis tells a person: a finding, with evidence, a reason and a way out.
+//! The result of an analysis: a finding, with evidence, a reason and a fix.
 
 use crate::{Cpu, Ns};
 use serde::{Deserialize, Serialize};
@@ -51,11 +51,11 @@ impl fmt::Display for Confidence {
 /// One observation that supports an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// When it was seen, on the trace clock; `None` for a setting or a sum.
+    /// The time of the observation on the trace clock; `None` for a setting or a sum.
     pub at: Option<Ns>,
-    /// Where it was seen, if on one CPU.
+    /// The CPU of the observation, if it is a single CPU.
     pub cpu: Option<Cpu>,
-    /// What was seen, in the event's own words.
+    /// The observation, in the words of the event.
     pub what: String,
 }
 
@@ -71,19 +71,19 @@ impl Evidence {
     }
 }
 
-/// Something about the whole trace or machine that a person should know.
+/// A result about the whole trace or machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Stable kebab-case code; of a cause where a cause stands behind it.
+    /// Stable kebab-case code; the code of the cause, if there is one.
     pub code: &'static str,
     /// How much it matters.
     pub severity: Severity,
     /// One line.
     pub title: String,
-    /// Why it matters and how it comes about.
+    /// Why it matters and how it occurs.
     pub why: String,
-    /// What shows it.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
-    /// What to do, best first.
+    /// The fixes, best first.
     pub fix: Vec<String>,
 }

@@ -1,7 +1,7 @@
-//! The words every whylate crate shares: time, CPUs, threads, priorities, findings.
+//! The types that all whylate crates share: time, CPUs, threads, priorities, findings.
 //!
-//! Nothing here reads or writes anything. Units are newtypes, so that a CPU is never
-//! taken for a thread id, nor microseconds for nanoseconds.
+//! This crate does no I/O. Units are newtypes, so that a CPU is never
+//! confused with a thread id, or microseconds with nanoseconds.
 
 mod cpu;
 mod finding;

@@ -24,10 +24,10 @@ pub enum SchedClass {
 }
 
 impl Priority {
-    /// SCHED_OTHER at nice 0, what a thread has that asked for nothing.
+    /// SCHED_OTHER at nice 0, the default.
     pub const DEFAULT: Priority = Priority(120);
 
-    /// The recording does not tell. It outranks nobody.
+    /// Unknown in the recording. It outranks no other priority.
     pub const UNKNOWN: Priority = Priority(i32::MAX);
 
     /// The kernel priority of a SCHED_FIFO or SCHED_RR thread of the user's priority 1 to 99.
@@ -59,7 +59,7 @@ impl Priority {
         (self.class() == SchedClass::Fair && self != Priority::UNKNOWN).then(|| self.0 - 120)
     }
 
-    /// True when this priority is served before `other`. Fair tasks take turns: none outranks another.
+    /// True when this priority is served before `other`. Fair tasks share the CPU: none outranks another.
     pub fn outranks(self, other: Priority) -> bool {
         match (self.class(), other.class()) {
             (SchedClass::Realtime, SchedClass::Realtime) => self.0 < other.0,
@@ -82,8 +82,8 @@ impl fmt::Display for Priority {
 
 /// A scheduling policy of `sched_setattr(2)`.
 ///
-/// A trace's `sched_switch` tells the class only; whether a real-time thread is FIFO or
-/// RR is known when the recording says so (see `Fact::Policy` of the events crate).
+/// A trace's `sched_switch` shows only the class; whether a real-time thread is FIFO or
+/// RR is known if the recording has it (see `Fact::Policy` of the events crate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// At most `N` bytes of text, kept inline; what is longer is cut.
+/// At most `N` bytes of text, kept inline; longer text is truncated.
 #[derive(Clone, Copy)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -19,7 +19,7 @@ impl<const N: usize> Text<N> {
     #[inline]
     pub fn from_bytes(source: &[u8]) -> Self {
         const { assert!(N <= u8::MAX as usize) };
-        // Names of threads are most of what is read of most traces.
+        // In most traces, most text is thread names.
         if N == 16
             && let Some(whole) = source.first_chunk::<16>()
         {
@@ -39,7 +39,7 @@ impl<const N: usize> Text<N> {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// As text; a cut or foreign byte sequence shows its readable prefix.
+    /// As text; for a truncated or invalid byte sequence its valid prefix.
     pub fn as_str(&self) -> &str {
         match std::str::from_utf8(self.as_bytes()) {
             Ok(text) => text,
@@ -53,7 +53,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// The bytes before the first NUL, lowest first, the others cleared; and how many they are.
+/// The bytes before the first NUL, lowest first, the others cleared; and their number.
 #[inline]
 fn until_nul(bytes: u128) -> (u128, u8) {
     const ONES: u128 = u128::MAX / 255;
@@ -80,7 +80,7 @@ impl<const N: usize> From<&str> for Text<N> {
 
 impl<const N: usize> PartialEq for Text<N> {
     fn eq(&self, other: &Self) -> bool {
-        // What is behind the text is zero.
+        // The bytes after the text are zero.
         self.bytes == other.bytes && self.len == other.len
     }
 }

@@ -14,9 +14,9 @@ use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 pub struct Ns(pub i64);
 
 impl Ns {
-    /// No time at all, or the clock's origin.
+    /// Zero duration, or the clock's origin.
     pub const ZERO: Ns = Ns(0);
-    /// The largest instant that can be written.
+    /// The largest instant.
     pub const MAX: Ns = Ns(i64::MAX);
 
     /// From whole microseconds.
@@ -89,7 +89,7 @@ impl Sum for Ns {
     }
 }
 
-/// As a duration, in the unit an engineer would say it: `850 ns`, `46.9 us`, `50.04 ms`, `1.000 s`.
+/// As a duration, in the usual unit: `850 ns`, `46.9 us`, `50.04 ms`, `1.000 s`.
 impl fmt::Display for Ns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0.unsigned_abs();
@@ -112,7 +112,7 @@ impl fmt::Display for Ns {
     }
 }
 
-/// Why a duration on the command line was not understood.
+/// The error for an invalid duration on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseDurationError {
     text: String,

@@ -16,7 +16,7 @@ pub enum CgroupVersion {
     V1,
     /// One hierarchy.
     V2,
-    /// v1 controllers, and a v2 hierarchy beside them.
+    /// v1 controllers and an additional v2 hierarchy.
     Hybrid,
 }
 
@@ -43,7 +43,7 @@ readings! {
         pub rt_runtime_us: i64 = "cpu.rt_runtime_us",
         /// v1 with RT_GROUP_SCHED: the period, microseconds.
         pub rt_period_us: i64 = "cpu.rt_period_us",
-        /// The CPUs it asks for; empty: those of its parent.
+        /// The requested CPUs; empty: those of the parent.
         pub cpus: whylate_base::CpuSet = "cpuset.cpus",
         /// The CPUs it gets (v2, and v1 as `effective_cpus`).
         pub cpus_effective: whylate_base::CpuSet = "cpuset.cpus.effective",

@@ -5,7 +5,7 @@ use crate::{FromText, Reading, Tree, Words};
 use std::fmt;
 use whylate_base::{Cpu, CpuSet};
 
-/// What nobody's request looks like, microseconds (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`, include/linux/pm_qos.h).
+/// The value without any request, in microseconds (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`, include/linux/pm_qos.h).
 pub const NO_LATENCY_REQUEST: u64 = 2_000_000_000;
 
 const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
@@ -35,15 +35,15 @@ pub struct Cpus {
     pub idle_governor: Reading<String>,
     /// Whether frequencies above the nominal one are allowed (`cpufreq/boost`).
     pub boost: Reading<bool>,
-    /// intel_pstate: 1 where turbo frequencies are off.
+    /// intel_pstate: 1 if turbo frequencies are off.
     pub no_turbo: Reading<bool>,
     /// intel_pstate: `active`, `passive`, `off`.
     pub pstate_status: Reading<String>,
-    /// Latency in microseconds that somebody asks every CPU to keep to (`/dev/cpu_dma_latency`); 2000000000: nobody.
+    /// The requested latency limit of all CPUs in microseconds (`/dev/cpu_dma_latency`); 2000000000: no request.
     pub dma_latency_us: Reading<u64>,
-    /// The processes that have that file open, by id; `None` where nobody asks for less than all.
+    /// The ids of the processes that have that file open; `None` without a request.
     pub dma_latency_holders: Option<Reading<Vec<i32>>>,
-    /// Each hardware vulnerability and what is done about it.
+    /// Each hardware vulnerability and its mitigation.
     pub vulnerabilities: Reading<Vec<(String, Reading<String>)>>,
     /// The seconds between polls for machine checks (`machinecheck0/check_interval`, hexadecimal); 0: none.
     pub check_interval: Reading<String>,
@@ -72,7 +72,7 @@ pub struct CpuState {
     pub caches: Reading<Vec<Cache>>,
     /// Microseconds until it must be out of an idle state: `n/a`, or 0 for no constraint.
     pub resume_latency_us: Reading<String>,
-    /// How often its firmware slowed it down; `Missing` where the hardware does not count.
+    /// How often the firmware throttled it; `Missing` if the hardware does not count.
     pub throttling: Throttling,
 }
 
@@ -150,7 +150,7 @@ readings! {
 readings! {
     /// A NUMA node, in `/sys/devices/system/node/nodeN`.
     pub struct Node {
-        /// Its CPUs; none for memory alone.
+        /// Its CPUs; none for a node with memory only.
         pub cpus: CpuSet = "cpulist",
         /// How far it is to each node; 10 to itself.
         pub distances: Words = "distance",
@@ -191,7 +191,7 @@ impl Cpus {
         let at = |file: &str| format!("{DIR}/{file}");
         let present = tree.value::<CpuSet>(&at("present"));
         let dma_latency_us = dma_latency(tree);
-        // To look for them takes a look at every process: only where there is somebody to be found.
+        // The search reads every process, so it only runs if there is a request.
         let is_asked = dma_latency_us.known().is_some_and(|&us| us < NO_LATENCY_REQUEST);
         let each = present.and_then(|cpus| Ok(cpus.iter().map(|cpu| CpuState::read(tree, cpu)).collect()));
         Cpus {

@@ -10,7 +10,7 @@ pub struct Dmesg {
 }
 
 impl Dmesg {
-    /// From the buffer, or from what the boot scripts kept of it.
+    /// From the buffer, or from the copy of the boot scripts.
     pub(crate) fn read(tree: &Tree) -> Dmesg {
         let live = tree.text("/dev/kmsg");
         let lines = match live.known().is_some_and(|text| !text.is_empty()) {

@@ -1,4 +1,4 @@
-//! Interrupts: what they are, where they may go, where they go.
+//! Interrupts: their devices, their allowed CPUs and their effective CPUs.
 
 use crate::{Mask, Reading, Tree};
 use whylate_base::CpuSet;
@@ -12,7 +12,7 @@ pub struct Irqs {
     pub each: Reading<Vec<Irq>>,
     /// Where a new interrupt may go.
     pub default_affinity: Reading<Mask>,
-    /// What irqbalance is told, in each place where distributions put it.
+    /// The configuration of irqbalance, at each path that distributions use.
     pub balancer: Vec<Reading<Balancer>>,
 }
 
@@ -39,7 +39,7 @@ impl Balancer {
 pub struct IrqRow {
     /// `24`, `LOC`.
     pub name: String,
-    /// How often it came, on each CPU of the header.
+    /// The count on each CPU of the header.
     pub counts: Vec<u64>,
     /// Chip, trigger and devices, as the kernel prints them.
     pub what: String,
@@ -50,11 +50,11 @@ pub struct IrqRow {
 pub struct Irq {
     /// Its number.
     pub number: u32,
-    /// The devices it is of: names of the directories beside the settings.
+    /// Its devices: the names of the directories next to the settings.
     pub actions: Vec<String>,
     /// The CPUs it may go to.
     pub affinity: Reading<CpuSet>,
-    /// The CPUs it really goes to (4.15); the hardware often takes one alone.
+    /// The effective CPUs (4.15); the hardware often uses only one.
     pub effective: Reading<CpuSet>,
 }
 
@@ -81,14 +81,14 @@ impl Irqs {
         self.rows.known()?.iter().find(|row| row.name == name)
     }
 
-    /// How often a numbered interrupt came, on all CPUs together.
+    /// The count of a numbered interrupt on all CPUs.
     pub fn count(&self, number: u32) -> Option<u64> {
         Some(self.row(number)?.total())
     }
 }
 
 impl IrqRow {
-    /// How often it came, on all CPUs together.
+    /// The count on all CPUs.
     pub fn total(&self) -> u64 {
         self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }

@@ -57,7 +57,7 @@ pub struct Kernel {
     pub modules: Reading<Words>,
     /// Parameters of modules by `module/parameter`; those that no module here has are `Missing`.
     pub parameters: BTreeMap<&'static str, Reading<String>>,
-    /// `/sys/kernel/realtime`: only trees with the RT patches have it, so its absence says nothing.
+    /// `/sys/kernel/realtime`: only trees with the RT patches have it, so its absence proves nothing.
     pub realtime_flag: Reading<bool>,
     /// The preemption model of a PREEMPT_DYNAMIC kernel, from debugfs (since 5.12).
     pub preempt: Reading<Choice>,
@@ -112,12 +112,12 @@ impl Kernel {
     /// How the kernel may be preempted.
     ///
     /// # Errors
-    /// If what tells it could not be read.
+    /// If the version could not be read.
     pub fn preemption(&self) -> Result<Preempt, Unread> {
         version::preemption(self)
     }
 
-    /// Whether it is PREEMPT_RT: by the token in `uname -v`, never by `/sys/kernel/realtime` alone.
+    /// Whether it is PREEMPT_RT: by the token in `uname -v`, never only by `/sys/kernel/realtime`.
     ///
     /// # Errors
     /// If `uname -v` could not be read, and neither the configuration of the running kernel.

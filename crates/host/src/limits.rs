@@ -1,17 +1,17 @@
-//! Resource limits: what users and groups may ask for, and what this process was given.
+//! Resource limits of users and groups, and of this process.
 
 use crate::{FromText, Reading, Tree, Why};
 
-/// Limits, and who they are for.
+/// Limits and the users they apply to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// /etc/security/limits.conf, then those of limits.d in the order they are applied.
     pub files: Vec<LimitsFile>,
     /// What limits.d holds; that it cannot be listed means that limits may be missing above.
     pub drop_ins: Reading<Vec<String>>,
-    /// /proc/self/limits: those of whoever runs this.
+    /// /proc/self/limits: the limits of this process.
     pub own: Reading<OwnLimits>,
-    /// The effective capabilities of whoever runs this, a mask (capabilities(7)).
+    /// The effective capabilities of this process, a mask (capabilities(7)).
     pub own_capabilities: Reading<u64>,
     /// Users with their first group. Nothing else of /etc/passwd is kept.
     pub users: Reading<Vec<User>>,
@@ -46,7 +46,7 @@ pub struct LimitLine {
 pub struct Limit {
     /// What counts now.
     pub soft: Option<u64>,
-    /// Up to where the process may raise it.
+    /// The highest value the process may set.
     pub hard: Option<u64>,
 }
 
@@ -145,7 +145,7 @@ fn lines(text: &str) -> Vec<LimitLine> {
     lines.collect()
 }
 
-/// `name:x:uid:gid:...`; the real name, the home and the shell stay where they are.
+/// `name:x:uid:gid:...`; the real name, the home and the shell are left out.
 fn users(tree: &Tree, group: &Reading<String>) -> Reading<Vec<User>> {
     let ids = |text: &str| -> String {
         let line = |line: &str| {

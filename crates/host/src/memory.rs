@@ -20,7 +20,7 @@ pub struct Memory {
     pub swaps: Reading<Vec<Swap>>,
     /// Whether MGLRU is on, a mask.
     pub lru_gen: Reading<String>,
-    /// The sizes of huge pages there are, and what is reserved of each.
+    /// The sizes of huge pages, and the number reserved of each.
     pub huge_pages: Reading<Vec<HugePages>>,
 }
 
@@ -40,7 +40,7 @@ pub struct Swap {
     pub name: String,
     /// Its size, KiB.
     pub size_kib: u64,
-    /// What of it is used, KiB.
+    /// The used part, KiB.
     pub used_kib: u64,
 }
 
@@ -71,7 +71,7 @@ readings! {
         pub compaction_proactiveness: u64 = "compaction_proactiveness",
         /// KiB that are kept free.
         pub min_free_kbytes: u64 = "min_free_kbytes",
-        /// 1 where userfaultfd needs no privilege.
+        /// 1 if userfaultfd needs no privilege.
         pub unprivileged_userfaultfd: u64 = "unprivileged_userfaultfd",
         /// Huge pages that are reserved.
         pub nr_hugepages: u64 = "nr_hugepages",

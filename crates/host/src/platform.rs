@@ -18,9 +18,9 @@ pub struct Platform {
     pub aspm_policy: Reading<Choice>,
     /// The PCI devices.
     pub pci: Reading<Vec<PciDevice>>,
-    /// The firmware's kind: the directory exists where it is EFI.
+    /// The firmware type: the directory exists for EFI.
     pub efi: Reading<Vec<String>>,
-    /// The CPUs on which EFI's runtime services are called, where the workqueue for them has its place in sysfs.
+    /// The CPUs that call EFI runtime services, if sysfs shows the workqueue for them.
     pub efi_cpus: Reading<Mask>,
     /// Why the firmware of a Raspberry Pi slowed it down, as hexadecimal bits; only the vendor's kernel has it.
     pub pi_throttled: Reading<String>,
@@ -49,7 +49,7 @@ readings! {
 /// Signs of a hypervisor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hypervisor {
-    /// Whether the CPU says so (`hypervisor` among the flags of x86).
+    /// Whether the CPU reports one (`hypervisor` in the flags of x86).
     pub flag: Reading<bool>,
     /// `/sys/hypervisor/type`: `xen`.
     pub kind: Reading<String>,
@@ -91,7 +91,7 @@ pub struct PciDevice {
     pub node: Reading<i64>,
     /// Whether it may sleep when idle: `on` or `auto`.
     pub power_control: Reading<String>,
-    /// What its link may do to save power: `l0s_aspm`, `l1_aspm`, ... (5.5); `Missing` where it can do nothing.
+    /// The power-saving states of its link: `l0s_aspm`, `l1_aspm`, ... (5.5); `Missing` without any.
     pub link_states: Reading<Vec<(String, Reading<bool>)>>,
 }
 

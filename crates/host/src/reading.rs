@@ -1,7 +1,7 @@
-//! A value that was read from a file of the machine, or why it was not.
+//! A value read from a file of the machine, or the reason why there is none.
 //!
-//! There is no way to ask for the value alone that treats "could not be read" as "is not there":
-//! [`Reading::need`] and [`Reading::if_present`] hand the reason on with `?`.
+//! No accessor treats "could not be read" as "does not exist":
+//! [`Reading::need`] and [`Reading::if_present`] pass the reason on with `?`.
 
 use crate::FromText;
 use serde::{Deserialize, Serialize};
@@ -11,25 +11,25 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// The file does not exist, while the file system it would be in is there: the kernel has no such thing.
+    /// The file does not exist, but its file system is mounted: the kernel does not have it.
     Missing,
-    /// The file system it would be in is not mounted here, or not visible: nothing follows from that.
+    /// Its file system is not mounted here, or not visible: the absence proves nothing.
     NotMounted {
         /// Where it is usually mounted.
         at: String,
     },
     /// Permission was refused (`EACCES`, `EPERM`).
     Denied,
-    /// Whoever captured this tree did not take the file, or the tree does not say.
+    /// The capture does not contain the file, or does not show whether it existed.
     NotCollected,
-    /// It was read, and is not what the kernel documents.
+    /// The content is not what the kernel documents.
     Malformed {
-        /// What should have been there.
+        /// The expected content.
         expected: String,
     },
     /// Reading failed in another way.
     Io {
-        /// In the system's words.
+        /// The message of the system.
         error: String,
     },
 }
@@ -53,16 +53,16 @@ impl fmt::Display for Why {
 /// A value with the path it is from, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading<T> {
-    /// The file, as an absolute path on the machine that is looked at.
+    /// The file, as an absolute path on the examined machine.
     pub path: String,
     /// The value.
     pub value: Result<T, Why>,
 }
 
-/// Something that had to be known and is not: what makes a rule's answer "cannot tell".
+/// A required value that is not known: it makes the result of a rule "cannot tell".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// The file, or what else it is that is not known.
+    /// The file, or another name for the unknown value.
     pub path: String,
     /// Why not.
     pub why: Why,
@@ -77,12 +77,12 @@ impl fmt::Display for Unread {
 impl std::error::Error for Unread {}
 
 impl<T> Reading<T> {
-    /// Of a value or a failure.
+    /// A reading of a value or a failure.
     pub fn new(path: impl Into<String>, value: Result<T, Why>) -> Self {
         Reading { path: path.into(), value }
     }
 
-    /// The value. That it does not exist is a reason as any other.
+    /// The value. A missing file is a failure like any other.
     ///
     /// # Errors
     /// Why it is not known.
@@ -90,7 +90,7 @@ impl<T> Reading<T> {
         self.value.as_ref().map_err(|why| Unread { path: self.path.clone(), why: why.clone() })
     }
 
-    /// The value, or `None` where the file is known not to exist: kernels differ in what they have.
+    /// The value, or `None` if the file is known not to exist: kernels have different files.
     ///
     /// # Errors
     /// Why it is not known.
@@ -101,13 +101,13 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The value, if it is known: to say more, or for a kernel or tool that need not have it.
-    /// Never to find that all is well: there `None` would pass for an answer.
+    /// The value, if it is known: for details, or for optional features of a kernel or tool.
+    /// Never to decide that a rule passes: an unknown value would then count as pass.
     pub fn known(&self) -> Option<&T> {
         self.value.as_ref().ok()
     }
 
-    /// The same place, its value made into something else.
+    /// The same path with a converted value.
     pub fn and_then<U>(&self, then: impl FnOnce(&T) -> Result<U, Why>) -> Reading<U> {
         let value = self.value.as_ref().map_err(Clone::clone).and_then(then);
         Reading { path: self.path.clone(), value }

@@ -1,4 +1,4 @@
-//! Takes out of a capture what tells whose machine it is and latency does not depend on.
+//! Removes text from a capture that identifies the machine and does not affect latency.
 
 use crate::{Capture, Tree};
 
@@ -71,7 +71,7 @@ fn is_uuid(word: &str) -> bool {
     word.split('-').count() == 5 && word.split('-').zip(lengths).all(|(part, length)| hex(part, length))
 }
 
-/// Four numbers; a version with four would be taken for one too, which harms nobody.
+/// Four numbers; a version with four numbers also matches, which is harmless.
 fn is_ipv4(word: &str) -> bool {
     word.split('.').count() == 4 && word.split('.').all(|part| part.parse::<u8>().is_ok())
 }

@@ -1,4 +1,4 @@
-//! Everything the checks ask about, read at once.
+//! All data that the checks need, read at once.
 
 use crate::{
     Cgroups, Clocks, Cpus, Dmesg, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads, Tracing,
@@ -14,7 +14,7 @@ pub struct Snapshot {
     pub sched: Sched,
     /// Which CPUs there are, how they are wired, what they do when idle and how fast they run.
     pub cpus: Cpus,
-    /// Interrupts and where they go.
+    /// Interrupts and their CPUs.
     pub irqs: Irqs,
     /// Every thread.
     pub threads: Threads,

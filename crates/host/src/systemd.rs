@@ -1,4 +1,4 @@
-//! What systemd is told: CPU affinity, slices, and which services are enabled. By files; nobody is asked.
+//! The configuration of systemd: CPU affinity, slices and enabled services, from files only.
 
 use crate::{Reading, Tree, Why};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub struct Systemd {
     pub enabled: Reading<Vec<String>>,
     /// The names of all units that the distribution ships.
     pub shipped: Reading<Vec<String>>,
-    /// The profile that TuneD applies, where it is installed (`/etc/tuned/active_profile`).
+    /// The profile that TuneD applies, if it is installed (`/etc/tuned/active_profile`).
     pub tuned_profile: Reading<String>,
     /// The settings of enabled services, and every drop-in for a service, slice or scope in /etc.
     pub units: Vec<Unit>,
@@ -116,7 +116,7 @@ fn manager(tree: &Tree) -> Vec<Unit> {
     paths.iter().map(|path| Unit::read(tree, "system.conf", path)).collect()
 }
 
-/// A service's environment and command may hold secrets, and no rule asks for them.
+/// A service's environment and command may hold secrets, and no rule needs them.
 fn without_environment(text: &str) -> String {
     let secret = |line: &str| {
         let key = line.split('=').next().unwrap_or_default().trim();

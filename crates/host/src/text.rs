@@ -5,17 +5,17 @@ use whylate_base::{Cpu, CpuSet};
 
 /// A value that a file's text holds. Blanks around it have no meaning.
 pub trait FromText: Sized {
-    /// What is expected, for whoever reads that it was not there: "a number".
+    /// The expected content, for the error message: "a number".
     const EXPECTED: &'static str;
 
-    /// The value, or `None` where the text is something else.
+    /// The value, or `None` if the text is something else.
     fn from_text(text: &str) -> Option<Self>;
 }
 
 impl FromText for String {
     const EXPECTED: &'static str = "text";
 
-    /// A file of no bytes is none that a kernel shows; of an empty line nobody knows.
+    /// The kernel shows no file without any byte; an empty line has no defined meaning.
     fn from_text(text: &str) -> Option<Self> {
         (!text.is_empty()).then(|| text.trim_matches(['\0', '\n', ' ', '\t']).to_owned())
     }
@@ -72,7 +72,7 @@ impl FromText for Mask {
 
     fn from_text(text: &str) -> Option<Self> {
         let mut cpus = CpuSet::new();
-        // 8192 CPUs are 256 words; more is no mask of a kernel.
+        // 8192 CPUs are 256 words; no kernel has a longer mask.
         if text.trim().split(',').count() > 256 {
             return None;
         }

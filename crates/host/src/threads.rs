@@ -1,4 +1,4 @@
-//! Every thread: its policy, its priority, where it may run. Of its command line and environment: nothing.
+//! Every thread: its policy, its priority and its allowed CPUs. Never its command line or environment.
 
 use crate::{Reading, Tree, Why};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use whylate_base::{Cpu, CpuSet, Policy, Tid};
 
 /// The flag of a kernel thread in /proc/PID/stat (`PF_KTHREAD`, include/linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
-/// The flag of a thread whose CPUs nobody can change (`PF_NO_SETAFFINITY`, the same file).
+/// The flag of a thread whose CPUs cannot be changed (`PF_NO_SETAFFINITY`, the same file).
 const BOUND: u64 = 0x0400_0000;
 
 /// The threads of the machine.
@@ -16,7 +16,7 @@ pub struct Threads {
     pub each: Reading<Vec<Thread>>,
     /// The control groups of processes with a real-time thread, by process id.
     pub cgroups: BTreeMap<i32, Reading<String>>,
-    /// This process' own control groups, those of whoever asks.
+    /// The control groups of this process.
     pub own_cgroup: Reading<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct Thread {
     pub kernel: bool,
     /// Whether the kernel refuses to change its CPUs (sched_setaffinity(2) gives `EINVAL`).
     pub bound: bool,
-    /// When it was started, in clock ticks since boot: with its id it says which thread it is. 0 where an older
+    /// Its start time, in clock ticks since boot: with its id it identifies the thread. 0 if an older
     /// archive did not keep it.
     pub started: u64,
     /// The CPU it was on last.
@@ -62,7 +62,7 @@ impl Threads {
             pids.sort_unstable();
             let threads: Vec<Thread> =
                 pids.into_iter().map(|pid| of_process(tree, pid)).collect::<Result<Vec<_>, _>>()?.concat();
-            // A machine has one thread at least; where none is seen they are hidden, or were not collected.
+            // A machine has at least one thread; if none is visible, they are hidden or were not collected.
             match threads.is_empty() {
                 true => Err(Why::NotCollected),
                 false => Ok(threads),
@@ -104,7 +104,7 @@ fn of_process(tree: &Tree, pid: i32) -> Result<Vec<Thread>, Why> {
     Ok(threads)
 }
 
-/// A thread may end while it is looked at: ESRCH, or the file is gone. That is no failure.
+/// A thread may end while its files are read: ESRCH, or the file is gone. This is not a failure.
 fn gone(why: Why) -> Result<(), Why> {
     match why {
         Why::Missing => Ok(()),
@@ -113,10 +113,10 @@ fn gone(why: Why) -> Result<(), Why> {
     }
 }
 
-/// Of a thread's stat what is about scheduling, and its start; 0 for what else it has: addresses, times, memory.
+/// The scheduling fields of a thread's stat and its start time; 0 for all others: addresses, times, memory.
 fn scheduling(stat: &str) -> String {
     const KEPT: [usize; 9] = [3, 4, 9, 18, 19, 22, 39, 40, 41];
-    // What is no such line is kept as it is, to be called malformed.
+    // Any other line stays as it is, and is then malformed.
     let Some((name, fields)) = stat.trim_end().rsplit_once(") ") else { return stat.to_owned() };
     let kept =
         fields.split(' ').enumerate().map(|(at, field)| if KEPT.contains(&(at + 3)) { field } else { "0" });

@@ -1,4 +1,4 @@
-//! What the kernel is told to trace: somebody may have left it on.
+//! The trace settings of the kernel, which a tool may have left on.
 
 use crate::table::readings;
 use crate::{Reading, Tree};
@@ -19,7 +19,7 @@ readings! {
     pub struct TraceInstance {
         /// The tracer; `nop`: none.
         pub tracer: String = "current_tracer",
-        /// Whether what is traced is kept as well.
+        /// Whether the trace data is also recorded.
         pub on: bool = "tracing_on",
         /// `0`: no event is enabled; `1`: all; `X`: some.
         pub events: String = "events/enable",

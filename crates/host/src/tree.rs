@@ -1,8 +1,8 @@
 //! Where files come from: this machine, a directory that holds a captured root, an archive, or memory.
 //!
-//! The readers above know none of these apart. Whatever they ask a tree for can be noted, successes and
-//! failures alike; such notes are what an archive is made of, and what answers from an archive. So a
-//! captured machine gives the same readings as the machine itself, down to why something could not be read.
+//! The readers do not distinguish them. A tree can record every read, with its value or its failure; an archive
+//! consists of these records. A captured machine therefore gives the same readings as the machine itself, including
+//! the reason for each failed read.
 
 mod archive;
 mod capture;
@@ -10,20 +10,18 @@ mod directory;
 mod live;
 mod refused;
 mod sos;
+mod source;
 
 use crate::{FromText, HostError, Reading, Why};
 pub use capture::Capture;
-use capture::Kind;
+use capture::EntryKind;
+use source::{MOST_BYTES, Source};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 
-/// Files longer than this are none that a rule reads.
-const MOST_BYTES: usize = 16 << 20;
-
-/// What is mounted, or comes with the whole machine. Where the directory is empty or absent, that a file in
-/// it is absent says nothing about the machine: a container hides it, or nobody mounted it. Inner ones first.
+/// Mount points and directories of a complete machine. If such a directory is empty or absent, a missing file in
+/// it proves nothing: a container hides it, or it is not mounted. Inner ones first.
 const MOUNTS: [&str; 9] = [
     "/sys/kernel/debug",
     "/sys/kernel/tracing",
@@ -36,50 +34,10 @@ const MOUNTS: [&str; 9] = [
     "/dev",
 ];
 
-/// Answers for files. Paths are absolute and have no `..`.
-trait Source {
-    /// The first `limit` bytes of a file.
-    fn read(&self, path: &str, limit: usize) -> Result<Vec<u8>, Why>;
-    /// The names in a directory, sorted.
-    fn list(&self, path: &str) -> Result<Vec<String>, Why>;
-    /// Where a symbolic link leads, as it is written.
-    fn link(&self, path: &str) -> Result<String, Why>;
-    /// The permission bits of a file. A captured one has lost them.
-    fn mode(&self, _path: &str) -> Result<u32, Why> {
-        Err(Why::NotCollected)
-    }
-    /// The processes that have a file open, by id (proc_pid_fd(5)). One that is found is found, whatever else was
-    /// refused; that there is none is known only where every process could be looked at.
-    fn holders(&self, path: &str) -> Result<Vec<i32>, Why> {
-        let mut pids: Vec<i32> = self.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect();
-        pids.sort_unstable();
-        let (mut holders, mut refused) = (Vec::new(), None);
-        for pid in &pids {
-            let directory = format!("/proc/{pid}/fd");
-            match self.list(&directory) {
-                Ok(numbers) => {
-                    let leads = |number: &String| self.link(&format!("{directory}/{number}"));
-                    if numbers.iter().any(|number| leads(number).is_ok_and(|target| target == path)) {
-                        holders.push(*pid);
-                    }
-                }
-                // It ended meanwhile.
-                Err(Why::Missing) => {}
-                Err(why) => refused = Some(why),
-            }
-        }
-        match refused {
-            Some(why) if holders.is_empty() => Err(why),
-            _ if pids.is_empty() => Err(Why::NotCollected),
-            _ => Ok(holders),
-        }
-    }
-}
-
 /// A machine's files.
 pub struct Tree {
     source: Box<dyn Source>,
-    /// What was asked for and what came, where it is to be kept.
+    /// Recorded reads, if recording is on.
     notes: Option<RefCell<Capture>>,
     mounted: RefCell<HashMap<&'static str, Result<bool, Why>>>,
 }
@@ -94,11 +52,11 @@ impl Tree {
         Tree::of(live::Live)
     }
 
-    /// What `path` holds: a directory with a captured root or an unpacked sosreport, or an archive of
+    /// The content of `path`: a directory with a captured root or an unpacked sosreport, or an archive of
     /// `whylate snapshot`, told apart by content. The directory `/` is this machine.
     ///
-    /// A directory does not say whether a file that is not there was absent or merely not collected; such
-    /// files are [`Why::NotCollected`]. An unpacked archive of ours says it in its manifest.
+    /// A directory does not show whether a missing file was absent or not collected; such files are
+    /// [`Why::NotCollected`]. The manifest of an unpacked archive shows it.
     ///
     /// # Errors
     /// If it cannot be opened, or is neither.
@@ -122,7 +80,7 @@ impl Tree {
         }
     }
 
-    /// What a capture holds.
+    /// The content of a capture.
     pub fn captured(capture: Capture) -> Tree {
         Tree::of(capture)
     }
@@ -148,25 +106,24 @@ impl Tree {
         Tree::of(refused::Refused { others: self.source, path: path.to_owned(), why })
     }
 
-    /// Begins to note what is asked for and what comes.
+    /// Starts to record reads.
     #[must_use]
     pub fn noting(mut self) -> Tree {
         self.notes = Some(RefCell::new(Capture::refusing(Why::NotCollected)));
         self
     }
 
-    /// What was asked for since [`Tree::noting`], and what came.
+    /// The reads since [`Tree::noting`], with their results.
     pub fn into_notes(self) -> Capture {
         self.notes.map(RefCell::into_inner).unwrap_or_else(|| Capture::refusing(Why::NotCollected))
     }
 
-    /// The text of a file. What is no UTF-8 is replaced.
+    /// The text of a file. Invalid UTF-8 is replaced.
     pub fn text(&self, path: &str) -> Reading<String> {
         self.filtered(path, str::to_owned)
     }
 
-    /// The text of a file after `filter`; the rest is neither seen nor noted. For files of which only
-    /// a part is anybody's business.
+    /// The text of a file after `filter`; the rest is neither returned nor recorded. For files with private parts.
     pub fn filtered(&self, path: &str, filter: impl FnOnce(&str) -> String) -> Reading<String> {
         let value = match self.source.read(path, MOST_BYTES + 1) {
             Ok(bytes) if bytes.len() > MOST_BYTES => {
@@ -174,17 +131,17 @@ impl Tree {
             }
             read => read.map(|bytes| filter(&String::from_utf8_lossy(&bytes))),
         };
-        self.note(path, Kind::File, || {
+        self.note(path, EntryKind::File, || {
             value.as_ref().map(|text| text.clone().into_bytes()).map_err(Clone::clone)
         });
         Reading::new(path, self.explained(path, value))
     }
 
-    /// The first bytes of a file, up to the last line that is complete: for files whose beginning says enough
-    /// and whose rest costs the machine something (`/proc/cpuinfo` asks every CPU).
+    /// The first bytes of a file, up to the last line that is complete: for files whose beginning is
+    /// sufficient and whose rest is costly to read (`/proc/cpuinfo` queries every CPU).
     pub fn beginning(&self, path: &str, limit: usize) -> Reading<String> {
         let value = self.source.read(path, limit);
-        self.note(path, Kind::File, || value.clone());
+        self.note(path, EntryKind::File, || value.clone());
         let text = value.map(|mut bytes| {
             if bytes.len() >= limit {
                 bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
@@ -197,7 +154,7 @@ impl Tree {
     /// The bytes of a file.
     pub fn bytes(&self, path: &str) -> Reading<Vec<u8>> {
         let value = self.source.read(path, MOST_BYTES);
-        self.note(path, Kind::File, || value.clone());
+        self.note(path, EntryKind::File, || value.clone());
         Reading::new(path, self.explained(path, value))
     }
 
@@ -209,7 +166,7 @@ impl Tree {
     /// The names in a directory, sorted.
     pub fn list(&self, path: &str) -> Reading<Vec<String>> {
         let value = match self.list_and_note(path) {
-            // Of a mount point that is empty nothing follows either.
+            // An empty mount point proves nothing either.
             Ok(names) if names.is_empty() && MOUNTS.contains(&path) => {
                 Err(Why::NotMounted { at: path.to_owned() })
             }
@@ -218,23 +175,23 @@ impl Tree {
         Reading::new(path, value)
     }
 
-    /// The last part of where a symbolic link leads: `/sys/devices/../driver` names its driver so.
+    /// The last component of a symbolic link's target, as in `/sys/devices/../driver`.
     pub fn link_name(&self, path: &str) -> Reading<String> {
         let value = self.source.link(path);
-        self.note(path, Kind::Link, || value.clone().map(String::into_bytes));
+        self.note(path, EntryKind::Link, || value.clone().map(String::into_bytes));
         let name = value.map(|target| target.rsplit('/').next().unwrap_or_default().to_owned());
         Reading::new(path, self.explained(path, name))
     }
 
-    /// The permission bits of a file of this machine: of some the kernel says by them that nobody may write.
+    /// The permission bits of a file of this machine: the kernel clears the write bits of some.
     pub fn mode(&self, path: &str) -> Reading<u32> {
         Reading::new(path, self.explained(path, self.source.mode(path)))
     }
 
-    /// The processes that have a file open. What else they have open is neither seen nor noted.
+    /// The processes that have a file open. Their other open files are neither returned nor recorded.
     pub fn holders(&self, path: &str) -> Reading<Vec<i32>> {
         let value = self.source.holders(path);
-        self.note(path, Kind::Holders, || {
+        self.note(path, EntryKind::Holders, || {
             let lines = |pids: Vec<i32>| pids.iter().map(|pid| format!("{pid}\n")).collect::<String>();
             value.clone().map(|pids| lines(pids).into_bytes())
         });
@@ -243,17 +200,17 @@ impl Tree {
 
     fn list_and_note(&self, path: &str) -> Result<Vec<String>, Why> {
         let value = self.source.list(path);
-        self.note(path, Kind::Directory, || value.clone().map(|names| names.join("\n").into_bytes()));
+        self.note(path, EntryKind::Directory, || value.clone().map(|names| names.join("\n").into_bytes()));
         value
     }
 
-    fn note(&self, path: &str, kind: Kind, value: impl FnOnce() -> Result<Vec<u8>, Why>) {
+    fn note(&self, path: &str, kind: EntryKind, value: impl FnOnce() -> Result<Vec<u8>, Why>) {
         if let Some(notes) = &self.notes {
             notes.borrow_mut().insert(path, kind, value());
         }
     }
 
-    /// A file's absence means something only where its file system is there.
+    /// A missing file is only known to be absent if its file system is mounted.
     fn explained<T>(&self, path: &str, value: Result<T, Why>) -> Result<T, Why> {
         let Err(Why::Missing) = value else { return value };
         for mount in MOUNTS {
@@ -281,15 +238,6 @@ impl Tree {
         };
         self.mounted.borrow_mut().insert(mount, found.clone());
         found
-    }
-}
-
-/// An I/O error in our words.
-fn why(error: &io::Error) -> Why {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Why::Missing,
-        io::ErrorKind::PermissionDenied => Why::Denied,
-        _ => Why::Io { error: error.to_string() },
     }
 }
 

@@ -1,4 +1,4 @@
-//! On which CPUs a thread may run, without glibc's limit of 1024 CPUs.
+//! The CPUs that a thread may use, without glibc's limit of 1024 CPUs.
 
 use crate::SysError;
 use crate::thread::describe;

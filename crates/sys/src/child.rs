@@ -1,4 +1,4 @@
-//! Processes: programs that must not outlive the one that started them, and forks for their own sake.
+//! Processes: programs that must not outlive their parent, and forks used as a load.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::io;
@@ -8,7 +8,7 @@ use std::process::Command;
 /// Has the kernel kill the program with SIGKILL when the thread that started it ends, however it
 /// ends.
 ///
-/// It is the thread, not the process: start it from one that waits for it.
+/// The signal depends on the thread, not the process: start the program from a thread that waits for it.
 ///
 /// [`PR_SET_PDEATHSIG(2const)`](https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html)
 pub fn die_with_parent(command: &mut Command) {
@@ -26,7 +26,7 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(set) };
 }
 
-/// Forks a process that ends at once, and waits for it: what a load is made of.
+/// Forks a process that ends at once, and waits for it. Used to generate load.
 ///
 /// # Errors
 /// The refusal: too many processes, or too little memory.

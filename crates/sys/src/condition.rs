@@ -3,18 +3,18 @@
 use crate::SysError;
 use std::cell::UnsafeCell;
 
-/// A count behind a mutex, and the condition variable that says that it has changed.
+/// A count behind a mutex, and the condition variable that signals a change.
 ///
 /// [`pthread_cond_wait(3p)`](https://man7.org/linux/man-pages/man3/pthread_cond_wait.3p.html)
 #[derive(Debug)]
 pub struct Condition(Box<Inner>);
 
-/// In a box: neither a mutex nor a condition variable may move.
+/// Boxed: neither a mutex nor a condition variable may move.
 #[derive(Debug)]
 struct Inner {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
     changed: UnsafeCell<libc::pthread_cond_t>,
-    /// Only touched by who holds the mutex.
+    /// Accessed only with the mutex held.
     count: UnsafeCell<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Default for Condition {
 }
 
 impl Condition {
-    /// Adds one to the count; wakes nobody yet.
+    /// Adds one to the count; wakes no thread yet.
     ///
     /// # Errors
     /// None that `pthread_mutex_lock(3p)` documents for this use.
@@ -54,7 +54,7 @@ impl Condition {
         check("pthread_cond_signal", unsafe { libc::pthread_cond_signal(self.0.changed.get()) })
     }
 
-    /// Sleeps until the count is no longer `seen`, and gives it.
+    /// Sleeps until the count is no longer `seen`, and returns it.
     ///
     /// Allocates nothing unless it fails.
     ///

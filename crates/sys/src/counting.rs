@@ -1,4 +1,4 @@
-//! An allocator that counts each thread's calls: how a test shows that a measuring thread
+//! An allocator that counts each thread's calls: with it a test shows that a measuring thread
 //! makes none; and all bytes, to show that they are bounded. Feature `counting-allocator`, for tests only.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -20,8 +20,8 @@ pub fn allocator_calls(tid: Tid) -> u64 {
     counter(tid).load(Ordering::SeqCst)
 }
 
-/// Runs `work`; gives how many bytes more than before were allocated at most meanwhile, by all threads
-/// together. Works that overlap count each other's.
+/// Runs `work`; returns the maximum number of additional bytes that were allocated meanwhile, by all threads
+/// together. Calls that overlap count each other's bytes.
 pub fn most_allocated(work: impl FnOnce()) -> usize {
     let before = HELD.load(Ordering::SeqCst);
     MOST_HELD.store(before, Ordering::SeqCst);

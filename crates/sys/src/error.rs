@@ -1,4 +1,4 @@
-//! A system call that failed: which, with what, why, and how to get the right to it.
+//! A failed system call: its name, its arguments, the reason, and how to get the permission.
 
 use std::fmt;
 use std::io;
@@ -31,7 +31,7 @@ impl SysError {
         self.call
     }
 
-    /// What was asked of it: `SCHED_FIFO priority 80 for thread 4711`.
+    /// The attempted operation: `SCHED_FIFO priority 80 for thread 4711`.
     pub fn tried(&self) -> &str {
         &self.tried
     }
@@ -41,7 +41,7 @@ impl SysError {
         self.errno
     }
 
-    /// True for `EPERM` and `EACCES`: the caller lacks a right.
+    /// True for `EPERM` and `EACCES`: the caller lacks a permission.
     pub fn is_permission(&self) -> bool {
         matches!(self.errno, libc::EPERM | libc::EACCES)
     }
@@ -51,7 +51,7 @@ impl SysError {
         self.errno == libc::ESRCH
     }
 
-    /// What to do about it, where that is known: the capability, limit or setting that is missing.
+    /// The fix, if it is known: the missing capability, limit or setting.
     ///
     /// Sources: `sched(7)` "Privileges and resource limits", `getrlimit(2)`, `mlock(2)`,
     /// `cpuset(7)`, and `Documentation/scheduler/sched-rt-group.rst`.

@@ -1,4 +1,4 @@
-//! A counter that one thread raises and another sleeps on.
+//! A counter that one thread increments and another waits for.
 
 use crate::SysError;
 use rustix::event::EventfdFlags;
@@ -9,7 +9,7 @@ use rustix::fd::{AsFd, OwnedFd};
 pub struct EventFd(OwnedFd);
 
 impl EventFd {
-    /// One at zero.
+    /// Creates a counter at zero.
     ///
     /// # Errors
     /// `EMFILE` or `ENFILE` when no descriptor is left.
@@ -21,7 +21,7 @@ impl EventFd {
             .map_err(|errno| SysError::new("eventfd", "at 0", errno.raw_os_error()))
     }
 
-    /// Adds one, and so wakes who sleeps on it.
+    /// Adds one, and wakes the waiting thread.
     ///
     /// # Errors
     /// None that `eventfd(2)` documents for a blocking write.
@@ -35,7 +35,7 @@ impl EventFd {
         }
     }
 
-    /// Sleeps while it is zero; takes all of it.
+    /// Sleeps while the counter is zero; takes the whole count.
     ///
     /// Allocates nothing unless it fails.
     ///

@@ -1,11 +1,11 @@
-//! Sleeping on a word of memory, and the lock that lends its owner the priority of who waits for it.
+//! Sleeping on a word of memory, and the lock with priority inheritance.
 
 use crate::SysError;
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Sleeps while `word` is `value`; may return without reason, as `futex(2)` says.
+/// Sleeps while `word` is `value`; spurious wake-ups are possible, see `futex(2)`.
 ///
 /// Allocates nothing unless it fails.
 ///
@@ -20,7 +20,7 @@ pub fn futex_wait(word: &AtomicU32, value: u32) -> Result<(), SysError> {
     }
 }
 
-/// Wakes one thread that sleeps on `word`; gives whether there was one.
+/// Wakes one thread that sleeps on `word`; returns whether there was one.
 ///
 /// # Errors
 /// None that `futex(2)` documents for a word of this process.
@@ -40,10 +40,10 @@ pub fn futex_wake(word: &AtomicU32) -> Result<bool, SysError> {
 pub struct PiLock(AtomicU32);
 
 impl PiLock {
-    /// Takes it; sleeps while another thread has it.
+    /// Takes the lock; sleeps while another thread holds it.
     ///
     /// # Errors
-    /// `EDEADLK` when the calling thread has it already; `ESRCH` when the thread that had it is gone.
+    /// `EDEADLK` when the calling thread holds it already; `ESRCH` when its owner is gone.
     pub fn lock(&self) -> Result<(), SysError> {
         if self.0.compare_exchange(0, own(), Ordering::Acquire, Ordering::Relaxed).is_ok() {
             return Ok(());
@@ -58,10 +58,10 @@ impl PiLock {
         }
     }
 
-    /// Gives it back; the thread of the highest priority that waits for it has it then.
+    /// Releases the lock; the waiting thread of the highest priority gets it.
     ///
     /// # Errors
-    /// `EPERM` when the calling thread does not have it.
+    /// `EPERM` when the calling thread does not hold it.
     pub fn unlock(&self) -> Result<(), SysError> {
         if self.0.compare_exchange(own(), 0, Ordering::Release, Ordering::Relaxed).is_ok() {
             return Ok(());
@@ -71,7 +71,7 @@ impl PiLock {
     }
 }
 
-/// What the word of a lock holds that this thread has.
+/// The word of a lock that this thread holds.
 fn own() -> u32 {
     crate::gettid().0.unsigned_abs()
 }

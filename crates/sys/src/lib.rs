@@ -1,9 +1,9 @@
-//! The system calls whylate needs, typed, and all of its `unsafe` code.
+//! Typed wrappers of the system calls whylate needs, and all of its `unsafe` code.
 //!
 //! Each function is one call, named after it, with the link to its man page. Nothing is
 //! retried or guessed here beyond what the call's own documentation asks for (`EINTR`).
 //! A failure is a [`SysError`]: the call, what was tried, the errno, and for the refusals
-//! that real-time programs meet a [`SysError::hint`] that says how to get the right.
+//! that real-time programs meet a [`SysError::hint`] with the missing permission.
 
 mod affinity;
 mod child;

@@ -1,4 +1,4 @@
-//! The resource limits that decide what a real-time program may do without privileges.
+//! The resource limits of real-time programs without privileges.
 
 /// A limit of `getrlimit(2)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,9 +21,9 @@ impl Resource {
 /// A soft and a hard limit; `None` is unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// What holds now.
+    /// The current limit.
     pub soft: Option<u64>,
-    /// How far the soft limit may be raised.
+    /// The highest allowed soft limit.
     pub hard: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The loopback device, which a kernel starts with down.
+//! The loopback device, which is down after boot.
 
 use crate::SysError;
 use std::net::{Ipv4Addr, UdpSocket};

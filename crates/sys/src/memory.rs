@@ -29,7 +29,7 @@ pub fn mlockall(which: Lock) -> Result<(), SysError> {
     rustix::mm::mlockall(flags).map_err(|errno| SysError::new("mlockall", tried, errno.raw_os_error()))
 }
 
-/// Undoes every lock of the process, whoever took it.
+/// Unlocks all memory of the process, whichever call locked it.
 ///
 /// # Errors
 /// None that `munlockall(2)` documents for a running process.

@@ -4,18 +4,18 @@ use crate::SysError;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a message holds.
+/// The length of a message.
 const BYTES: usize = 8;
 
-/// A queue of one message. Its name is gone as soon as it is open: no other process can find it.
+/// A queue of one message. Its name is removed once it is open: no other process can find it.
 #[derive(Debug)]
 pub struct MessageQueue(libc::mqd_t);
 
-/// So that each has a name of its own.
+/// Makes each name unique.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 impl MessageQueue {
-    /// One that is empty.
+    /// Creates an empty queue.
     ///
     /// # Errors
     /// `ENOSPC` or `EMFILE` when fs.mqueue.queues_max or RLIMIT_MSGQUEUE is reached; `ENOSYS` on a kernel without

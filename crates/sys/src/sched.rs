@@ -6,7 +6,7 @@ use crate::thread::describe;
 use std::fmt;
 use whylate_base::{Ns, Policy, Tid};
 
-/// What SCHED_DEADLINE promises a thread: `runtime` within `deadline` of every `period`.
+/// The SCHED_DEADLINE reservation of a thread: `runtime` within `deadline` of every `period`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadlineParams {
     /// CPU time of each period.
@@ -33,7 +33,7 @@ pub struct SchedParams {
 }
 
 impl SchedParams {
-    /// SCHED_OTHER at nice 0: what every program starts with.
+    /// SCHED_OTHER at nice 0: the default of every program.
     pub const OTHER: SchedParams =
         SchedParams { policy: Policy::Other, priority: 0, nice: 0, deadline: None, reset_on_fork: false };
 
@@ -90,9 +90,9 @@ const RESET_ON_FORK: u64 = 1;
 /// Sets the policy of thread `tid`. `Tid(0)` is the calling thread.
 ///
 /// # Errors
-/// `EPERM` without the right to the policy or priority, `EINVAL` for parameters that the
+/// `EPERM` without permission for the policy or priority, `EINVAL` for parameters that the
 /// policy does not take, `EBUSY` when SCHED_DEADLINE admission fails, `ESRCH` when the
-/// thread is gone. [`SysError::hint`] names the remedy.
+/// thread is gone. [`SysError::hint`] names the fix.
 ///
 /// [`sched_setattr(2)`](https://man7.org/linux/man-pages/man2/sched_setattr.2.html)
 pub fn setattr(tid: Tid, params: &SchedParams) -> Result<(), SysError> {
@@ -152,7 +152,7 @@ pub fn getattr(tid: Tid) -> Result<SchedParams, SysError> {
 mod tests {
     use super::*;
 
-    /// Runs in a thread of its own, so that no test's policy reaches another.
+    /// Runs in its own thread, so that no test's policy affects another test.
     fn in_a_thread(test: impl FnOnce() + Send + 'static) {
         std::thread::spawn(test).join().expect("thread");
     }

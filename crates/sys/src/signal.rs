@@ -7,7 +7,7 @@ use crate::SysError;
 pub struct QueuedSignal(i32);
 
 impl QueuedSignal {
-    /// Blocks it in the calling thread, and in those that the thread starts later, so that what is sent to this thread stays queued.
+    /// Blocks the signal in the calling thread, and in threads that it starts later, so that signals to this thread stay queued.
     ///
     /// # Errors
     /// None that `pthread_sigmask(3)` documents for this use.
@@ -28,7 +28,7 @@ impl QueuedSignal {
         Ok(QueuedSignal(signal))
     }
 
-    /// Queues one for the calling thread.
+    /// Queues one signal for the calling thread.
     ///
     /// # Errors
     /// `EAGAIN` when RLIMIT_SIGPENDING is reached.
@@ -44,7 +44,7 @@ impl QueuedSignal {
         Ok(())
     }
 
-    /// Drops all that are queued in this process, by ignoring the signal for a moment.
+    /// Drops all queued signals of this process, by ignoring the signal for a moment.
     ///
     /// # Errors
     /// None that `sigaction(2)` documents for a real-time signal.

@@ -1,4 +1,4 @@
-//! The calling thread itself: its id, its timer slack.
+//! The calling thread: its id and its timer slack.
 
 use crate::SysError;
 use whylate_base::{Cpu, Ns, Tid};
@@ -17,8 +17,8 @@ pub fn current_cpu() -> Cpu {
     Cpu(u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(u32::MAX))
 }
 
-/// Sets by how much the kernel may delay the calling thread's timers to group them; zero or less returns to the thread's default (50 us).
-/// Real-time threads have no slack, whatever is set.
+/// Sets how much the kernel may delay the calling thread's timers to group them; zero or less restores the default (50 us).
+/// Real-time threads always have no slack.
 ///
 /// # Errors
 /// None that `PR_SET_TIMERSLACK(2const)` documents.
@@ -34,7 +34,7 @@ pub fn set_timer_slack(slack: Ns) -> Result<(), SysError> {
     Ok(())
 }
 
-/// How an error message names a thread.
+/// The name of a thread in an error message.
 pub(crate) fn describe(tid: Tid) -> String {
     match tid.0 {
         0 => "this thread".to_owned(),

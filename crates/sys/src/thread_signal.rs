@@ -1,4 +1,4 @@
-//! Signals for one thread, which waits for them itself: sent by another, or by a periodic timer. No handler is ever
+//! Signals for one thread, which waits for them: sent by another thread or by a periodic timer. No handler is ever
 //! installed.
 
 use crate::SysError;
@@ -6,7 +6,7 @@ use crate::clock::to_timespec;
 use std::mem::MaybeUninit;
 use whylate_base::{Ns, Tid};
 
-/// A real-time signal that is blocked in the thread it is for.
+/// A real-time signal that is blocked in its receiving thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadSignal {
     signal: i32,
@@ -14,7 +14,7 @@ pub struct ThreadSignal {
 }
 
 impl ThreadSignal {
-    /// For the calling thread, which waits for it later.
+    /// Creates one for the calling thread, which waits for it later.
     ///
     /// # Errors
     /// None that `pthread_sigmask(3)` documents for this use.
@@ -32,7 +32,7 @@ impl ThreadSignal {
         Ok(signal)
     }
 
-    /// Sends it to the thread that it is for.
+    /// Sends it to its receiving thread.
     ///
     /// # Errors
     /// `EAGAIN` when RLIMIT_SIGPENDING is reached; `ESRCH` when the thread is gone.
@@ -48,7 +48,7 @@ impl ThreadSignal {
         Ok(())
     }
 
-    /// Sleeps until it comes. To be called by the thread that it is for.
+    /// Sleeps until the signal arrives. Call it in the receiving thread.
     ///
     /// Allocates nothing unless it fails.
     ///
@@ -89,7 +89,7 @@ pub struct SignalTimer {
 }
 
 impl SignalTimer {
-    /// One for the calling thread, not armed yet.
+    /// Creates a timer for the calling thread, not armed yet.
     ///
     /// # Errors
     /// `EAGAIN` when RLIMIT_SIGPENDING is reached: a timer reserves its signal.
@@ -112,7 +112,7 @@ impl SignalTimer {
         Ok(SignalTimer { id: unsafe { id.assume_init() }, signal })
     }
 
-    /// Lets it expire at `first` and every `interval` from there on.
+    /// Arms it: it expires at `first`, then every `interval`.
     ///
     /// # Errors
     /// `EINVAL` for a time before the clock's origin.
@@ -134,7 +134,7 @@ impl SignalTimer {
         Ok(())
     }
 
-    /// Sleeps until its signal comes; gives how often it has expired since the last call, 1 at least. To be called by
+    /// Sleeps until its signal arrives; returns the number of expiries since the last call, at least 1. Call it in
     /// the thread that made it.
     ///
     /// Allocates nothing unless it fails.

@@ -1,4 +1,4 @@
-//! A periodic timer that is read like a file.
+//! A periodic timer with a file descriptor.
 
 use crate::SysError;
 use crate::clock::to_timespec;
@@ -11,7 +11,7 @@ use whylate_base::Ns;
 pub struct TimerFd(OwnedFd);
 
 impl TimerFd {
-    /// One that is not armed yet.
+    /// Creates a timer, not armed yet.
     ///
     /// # Errors
     /// `EMFILE` or `ENFILE` when no descriptor is left.
@@ -23,7 +23,7 @@ impl TimerFd {
             .map_err(|errno| SysError::new("timerfd_create", "CLOCK_MONOTONIC", errno.raw_os_error()))
     }
 
-    /// Lets it expire at `first` and every `interval` from there on.
+    /// Arms it: it expires at `first`, then every `interval`.
     ///
     /// # Errors
     /// `EINVAL` for a time before the clock's origin.
@@ -39,7 +39,7 @@ impl TimerFd {
         )
     }
 
-    /// Sleeps until it has expired; gives how often it has since the last call, 1 at least.
+    /// Sleeps until it expires; returns the number of expiries since the last call, at least 1.
     ///
     /// Allocates nothing unless it fails.
     ///

@@ -1,4 +1,4 @@
-//! What the calling thread has used and suffered.
+//! Resource usage of the calling thread.
 
 use crate::SysError;
 use whylate_base::Ns;
@@ -10,13 +10,13 @@ pub struct Usage {
     pub user: Ns,
     /// CPU time in the kernel.
     pub system: Ns,
-    /// Page faults that needed no I/O.
+    /// Page faults without I/O.
     pub minor_faults: u64,
-    /// Page faults that did.
+    /// Page faults with I/O.
     pub major_faults: u64,
-    /// Context switches because the thread went to sleep.
+    /// Voluntary context switches: the thread went to sleep.
     pub voluntary_switches: u64,
-    /// Context switches because something else was to run.
+    /// Involuntary context switches: the thread was preempted.
     pub involuntary_switches: u64,
 }
 

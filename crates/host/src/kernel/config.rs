@@ -4,7 +4,7 @@ use crate::{Reading, Tree, Why};
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-/// More is no configuration: they have some 300 KiB.
+/// A configuration has about 300 KiB; longer files are not one.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// The options of a `.config`.
@@ -81,7 +81,7 @@ pub(super) fn read(tree: &Tree, release: &Reading<String>) -> Reading<Config> {
         let config = tree.text(&place).and_then(|text| understood(text, false));
         match &config.value {
             Ok(_) => return config,
-            // That a place may not be read, or is hidden, says more than that others do not have it.
+            // A refused or hidden path is a better reason than a missing one.
             Err(why) if *why != Why::Missing && refused.value == Err(Why::Missing) => refused = config,
             Err(_) => {}
         }

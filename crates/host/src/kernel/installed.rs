@@ -24,7 +24,7 @@ pub(super) fn read(
     config: &Reading<Config>,
 ) -> Reading<Vec<Installed>> {
     tree.list("/boot").and_then(|names| {
-        // Without the running release nobody can say whether another one is waiting.
+        // Without the running release it is unknown whether another one is waiting.
         let running = running.value.as_ref().map_err(Clone::clone)?;
         let releases = names.iter().filter_map(|name| {
             ["vmlinuz-", "vmlinux-", "Image-", "kernel-"].iter().find_map(|prefix| name.strip_prefix(prefix))

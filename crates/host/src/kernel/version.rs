@@ -154,7 +154,7 @@ mod tests {
         ] {
             assert_eq!(kernel(&[(V, version)]).is_realtime(), Ok(expected), "{version}");
         }
-        // A flag that nobody should believe alone, and nothing else.
+        // Only a flag that is not sufficient alone.
         assert!(kernel(&[("/sys/kernel/realtime", "1\n")]).is_realtime().is_err());
     }
 

@@ -1,14 +1,14 @@
-//! A capture as a file: a zstd-compressed tar with a manifest of every path that was asked for.
+//! A capture as a file: a zstd-compressed tar with a manifest of every path that was read.
 //!
 //! ```text
 //! manifest.json   schema, and for each path: its size, its names, its target, or why there is nothing
 //! root/proc/...   the files, under their own names
 //! ```
-//! `tar -xf` unpacks it, and `check --root` reads the unpacked directory as it reads the archive.
+//! `tar -xf` unpacks it; `check --root` reads the unpacked directory like the archive.
 
-use super::capture::{Capture, Kind};
+use super::capture::{Capture, EntryKind};
 use super::directory::Directory;
-use super::{MOST_BYTES, why};
+use super::source::{MOST_BYTES, why};
 use crate::{HostError, Why};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -26,17 +26,17 @@ struct Manifest {
     schema: String,
     /// The program that took it.
     by: String,
-    entries: Vec<Entry>,
+    entries: Vec<ManifestEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct ManifestEntry {
     path: String,
-    kind: Kind,
+    kind: EntryKind,
     /// Why there is nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     why: Option<Why>,
-    /// The names in a directory, where a link leads, or the ids of processes.
+    /// The names in a directory, the target of a link, or the ids of processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl Capture {
         let manifest = serde_json::to_vec_pretty(&self.manifest())?;
         append(&mut tar, MANIFEST, &manifest)?;
         for (path, kind, value) in self.entries() {
-            if let (Kind::File, Ok(bytes)) = (kind, value) {
+            if let (EntryKind::File, Ok(bytes)) = (kind, value) {
                 append(&mut tar, &format!("root{path}"), bytes)?;
             }
         }
@@ -66,12 +66,12 @@ impl Capture {
     fn manifest(&self) -> Manifest {
         let entries = self.entries().map(|(path, kind, value)| {
             let names = match (kind, value) {
-                (Kind::Directory | Kind::Link | Kind::Holders, Ok(text)) => {
+                (EntryKind::Directory | EntryKind::Link | EntryKind::Holders, Ok(text)) => {
                     String::from_utf8_lossy(text).lines().map(str::to_owned).collect()
                 }
                 _ => Vec::new(),
             };
-            Entry { path: path.to_owned(), kind, why: value.as_ref().err().cloned(), names }
+            ManifestEntry { path: path.to_owned(), kind, why: value.as_ref().err().cloned(), names }
         });
         Manifest {
             schema: SCHEMA.to_owned(),
@@ -101,7 +101,7 @@ pub(super) fn read(path: &Path) -> Result<Capture, HostError> {
     }))
 }
 
-/// An archive that was unpacked into a directory; `None` where it is another sort of directory.
+/// An archive that was unpacked into a directory; `None` for another kind of directory.
 pub(super) fn unpacked(path: &Path, directory: &Directory) -> Result<Option<Capture>, HostError> {
     let manifest = match directory.file(MANIFEST, MOST_BYTES) {
         Ok(manifest) => manifest,
@@ -153,8 +153,10 @@ fn capture(manifest: Manifest, file: impl Fn(&str) -> Result<Vec<u8>, Why>) -> C
     for entry in manifest.entries {
         let value = match (entry.why, entry.kind) {
             (Some(why), _) => Err(why),
-            (None, Kind::File) => file(&entry.path),
-            (None, Kind::Directory | Kind::Link | Kind::Holders) => Ok(entry.names.join("\n").into_bytes()),
+            (None, EntryKind::File) => file(&entry.path),
+            (None, EntryKind::Directory | EntryKind::Link | EntryKind::Holders) => {
+                Ok(entry.names.join("\n").into_bytes())
+            }
         };
         capture.insert(&entry.path, entry.kind, value);
     }

@@ -1,9 +1,10 @@
 //! A directory that holds another machine's root.
 //!
-//! Links in it lead within it: an absolute one must not end up on the machine that looks. The kernel sees to
-//! that (`openat2(2)`, RESOLVE_IN_ROOT, Linux 5.6).
+//! Its links stay inside it: an absolute link must not lead to the machine that reads it. The kernel ensures this
+//! (`openat2(2)`, RESOLVE_IN_ROOT, Linux 5.6).
 
-use super::{Source, sos, why};
+use super::sos;
+use super::source::{MOST_BYTES, Source, why};
 use crate::{HostError, Why};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use std::fs::File;
@@ -14,7 +15,7 @@ use std::path::Path;
 /// A captured root.
 pub(super) struct Directory {
     root: OwnedFd,
-    /// What a sosreport holds as the output of a command.
+    /// Files from the command outputs of a sosreport.
     overlay: sos::Overlay,
 }
 
@@ -24,11 +25,16 @@ impl Directory {
         let root = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|error| HostError::Open { path: path.to_owned(), error: error.into() })?;
         let mut directory = Directory { root, overlay: sos::Overlay::default() };
-        directory.overlay = sos::overlay(&directory);
+        if directory.names("/sos_commands").is_ok() {
+            directory.overlay = sos::overlay(|path| {
+                let bytes = directory.file(path, MOST_BYTES).ok()?;
+                Some(String::from_utf8_lossy(&bytes).into_owned())
+            });
+        }
         Ok(directory)
     }
 
-    /// Whether it has anything that a root has, or a report.
+    /// Whether it looks like a root or a sosreport.
     pub(super) fn is_root(&self) -> bool {
         let any = ["/proc", "/sys", "/etc", "/boot", "/lib", "/usr", "/sos_commands", "/dev", "/var"];
         any.iter().any(|name| self.names(name).is_ok())
@@ -80,7 +86,7 @@ impl Directory {
     }
 }
 
-/// What is not there was perhaps not collected.
+/// A missing file may not have been collected.
 fn uncertain(error: &io::Error) -> Why {
     match why(error) {
         Why::Missing => Why::NotCollected,

@@ -1,6 +1,6 @@
 //! The machine this runs on.
 
-use super::{Source, why};
+use super::source::{Source, why};
 use crate::Why;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! Another tree with one file that is refused: for tests.
 
-use super::Source;
+use super::source::Source;
 use crate::Why;
 
 pub(super) struct Refused {

@@ -1,30 +1,20 @@
 //! A sosreport keeps some files only as the output of a command, below `sos_commands/`, and of some directories
 //! it takes single files.
 
-use super::directory::Directory;
 use std::collections::HashMap;
 
-const MOST_BYTES: usize = 16 << 20;
-
-/// What the outputs of commands say of the machine's files.
+/// Files of the machine from command outputs.
 #[derive(Default)]
 pub(super) struct Overlay {
     /// Files by path.
     pub(super) files: HashMap<String, String>,
-    /// Directories of which a report takes single files, with all their names where a listing tells them; where
-    /// none does, what the report has of them says nothing about what else was there.
+    /// Directories that a report contains only in part, with all their names if a listing has them; without a
+    /// listing, the files in the report prove nothing about other files.
     pub(super) directories: HashMap<String, Option<Vec<String>>>,
 }
 
-/// Nothing where it is no sosreport.
-pub(super) fn overlay(directory: &Directory) -> Overlay {
-    if directory.names("/sos_commands").is_err() {
-        return Overlay::default();
-    }
-    let text = |path: &str| {
-        let bytes = directory.file(path, MOST_BYTES).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
+/// The overlay of a sosreport; `text` reads one of its files.
+pub(super) fn overlay(text: impl Fn(&str) -> Option<String>) -> Overlay {
     let mut files = HashMap::new();
     if let Some(uname) = text("/sos_commands/kernel/uname_-a").or_else(|| text("/sos_commands/host/uname_-a"))
     {
