@@ -1,32 +1,32 @@
-//! Which rules matter more, or less, to one sort of work than to others.
+//! Severities of rules that differ by profile.
 
 use crate::{Profile, Rule};
 use whylate_base::Severity;
 
-/// Code, profiles, and how much a failure matters to these; to others as much as the rule says.
+/// Code, profiles and the severity for them; for other profiles the rule's severity applies.
 const GRADES: &[(&str, &[Profile], Severity)] = &[
-    // preempt=full and threadirqs are its next best: late now and then, not for certain.
+    // preempt=full and threadirqs are the second best: late sometimes, not always.
     ("preempt-rt", &[Profile::Audio], Severity::Warning),
-    // It is also what catches a thread that loops: only one that means to keep its CPU is better without.
+    // It is also the safeguard against a looping thread: only a thread that keeps its CPU on purpose is better without.
     ("fair-server", &[Profile::Realtime, Profile::Robotics], Severity::Info),
-    // Threads that sleep each period share their CPUs with others as a rule.
+    // Threads that sleep each period usually share their CPUs.
     ("cpu-isolation", &[Profile::Realtime, Profile::Robotics], Severity::Info),
     ("workqueue-cpus", &[Profile::Realtime, Profile::Robotics], Severity::Info),
-    // Those that poll or run guests do not.
+    // Threads that poll or run guests do not.
     ("unbound-threads", &[Profile::CpuPartitioning, Profile::RealtimeVirtualHost], Severity::Warning),
     (
         "rcu-offload",
         &[Profile::CpuPartitioning, Profile::RealtimeVirtualHost, Profile::RealtimeVirtualGuest],
         Severity::Warning,
     ),
-    // A virtual CPU that never sleeps starves them.
+    // A virtual CPU that never sleeps starves these threads.
     ("softirq-threads", &[Profile::RealtimeVirtualHost, Profile::RealtimeVirtualGuest], Severity::Warning),
     // Kernels without PREEMPT_RT allow it by default, which these two may have.
     ("compact-unevictable", &[Profile::CpuPartitioning, Profile::Audio], Severity::Info),
 ];
 
 impl Rule {
-    /// How much a failure matters to a sort of work, unless the answer says otherwise.
+    /// The severity of a failure for a profile, unless the outcome overrides it.
     pub fn severity_for(&self, profile: Profile) -> Severity {
         let own = GRADES.iter().find(|(code, profiles, _)| *code == self.code && profiles.contains(&profile));
         own.map_or(self.severity, |(.., severity)| *severity)

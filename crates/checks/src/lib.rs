@@ -1,15 +1,15 @@
-//! Is a machine ready for real-time work? One rule per file, each a pure function of a snapshot.
+//! Checks whether a machine is ready for real-time work. One rule per file, each a pure function of a snapshot.
 //!
 //! ```text
-//! Snapshot, Ask ──> every Rule of RULES ──> Verdict = Ok(Answer) | Err(CannotTell)
+//! Snapshot, CheckOptions ──> every Rule of RULES ──> RuleResult = Ok(RuleOutcome) | Err(CannotTell)
 //! ```
 //!
-//! A rule asks the snapshot with `?`: what could not be read makes the verdict "cannot tell", and no rule
-//! has to think of it. Nothing is reported as fine that could not be read.
+//! A rule reads the snapshot with `?`: a value that could not be read makes the result "cannot tell" without code in
+//! the rule. A value that could not be read never counts as pass.
 
-mod answer;
-mod ask;
 mod grades;
+mod options;
+mod outcome;
 mod report;
 mod rule;
 mod rules;
@@ -17,8 +17,8 @@ mod survey;
 #[cfg(test)]
 mod testing;
 
-pub use answer::{Answer, CannotTell, Fix, Proof, Status, Verdict};
-pub use ask::{Ask, Profile};
-pub use report::{Answered, Machine, Report, Selection, check, explain};
+pub use options::{CheckOptions, Profile};
+pub use outcome::{CannotTell, Fix, Proof, RuleOutcome, RuleResult, Status};
+pub use report::{CheckedRule, Machine, Report, Selection, check, explain};
 pub use rule::Rule;
 pub use rules::RULES;

@@ -1,11 +1,11 @@
-//! What is asked of a machine: for which work, on which CPUs, at which priority, for whom.
+//! The options of a check: the profile, the real-time CPUs, the priority and the user.
 
 use std::fmt;
 use std::str::FromStr;
 use whylate_base::CpuSet;
 use whylate_host::{Snapshot, Unread};
 
-/// The sort of work a machine is to be ready for.
+/// The kind of work a machine is checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Profile {
     /// Threads with deadlines on a PREEMPT_RT kernel.
@@ -32,10 +32,10 @@ impl Profile {
         Profile::Audio,
         Profile::Robotics,
     ];
-    /// Those that need a PREEMPT_RT kernel.
+    /// The profiles that need a PREEMPT_RT kernel.
     pub const HARD: &'static [Profile] =
         &[Profile::Realtime, Profile::RealtimeVirtualHost, Profile::RealtimeVirtualGuest, Profile::Robotics];
-    /// Those that keep CPUs for real-time threads alone.
+    /// The profiles that reserve CPUs for real-time threads.
     pub const ISOLATING: &'static [Profile] = &[
         Profile::Realtime,
         Profile::CpuPartitioning,
@@ -44,7 +44,7 @@ impl Profile {
         Profile::Robotics,
     ];
 
-    /// As on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Profile::Realtime => "realtime",
@@ -74,29 +74,29 @@ impl FromStr for Profile {
     }
 }
 
-/// The question.
+/// The options of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
-    /// For which work.
+pub struct CheckOptions {
+    /// The profile.
     pub profile: Profile,
-    /// The CPUs that real-time threads are to have; `None`: nobody chose.
+    /// The CPUs for real-time threads; `None`: not given.
     pub cpus: Option<CpuSet>,
-    /// The user's real-time priority, 1 to 99; `None`: not said.
+    /// The user's real-time priority, 1 to 99; `None`: not given.
     pub priority: Option<u32>,
-    /// Who is to run them; `None`: not said.
+    /// The user that runs them; `None`: not given.
     pub user: Option<String>,
 }
 
-impl Ask {
-    /// For a profile, nothing else said.
-    pub fn of(profile: Profile) -> Ask {
-        Ask { profile, cpus: None, priority: None, user: None }
+impl CheckOptions {
+    /// A profile without other options.
+    pub fn of(profile: Profile) -> CheckOptions {
+        CheckOptions { profile, cpus: None, priority: None, user: None }
     }
 
-    /// The chosen CPUs; where nobody chose, all that are online.
+    /// The chosen CPUs; by default all online CPUs.
     ///
     /// # Errors
-    /// If nobody chose, and the CPUs that are online are not known.
+    /// If no CPUs are given, and the online CPUs are not known.
     pub fn cpus(&self, host: &Snapshot) -> Result<CpuSet, Unread> {
         match &self.cpus {
             Some(cpus) => Ok(cpus.clone()),

@@ -1,81 +1,81 @@
-//! What a rule answers: pass, fail, not applicable; or that it cannot tell.
+//! The outcome of a rule: pass, fail, not applicable; or the reason why it cannot tell.
 
 use std::fmt;
 use whylate_base::Severity;
 use whylate_host::{Reading, Unread};
 
-/// A rule's result. `?` on a reading turns what could not be read into [`CannotTell`].
-pub type Verdict = Result<Answer, CannotTell>;
+/// The result of a rule. `?` on a reading turns an unread value into [`CannotTell`].
+pub type RuleResult = Result<RuleOutcome, CannotTell>;
 
-/// How it is with what a rule asks.
+/// The status of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// As it should be.
+    /// The statement of the rule holds.
     Pass,
-    /// Not as it should be.
+    /// The statement of the rule does not hold.
     Fail,
-    /// It does not arise on this machine, or was not asked.
+    /// The rule does not apply to this machine or to the given options.
     NotApplicable,
 }
 
-/// An answer with what shows it.
+/// An outcome with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// How it is.
+pub struct RuleOutcome {
+    /// The status.
     pub status: Status,
-    /// How much a failure matters, where that is not what the rule says.
+    /// The severity of a failure, if it differs from the rule's.
     pub severity: Option<Severity>,
-    /// What was found, in one line.
+    /// The observation, in one line.
     pub what: String,
-    /// Why it matters, with a number where one is known. Empty unless it failed.
+    /// Why a failure matters, with a number if one is known. Empty otherwise.
     pub why: String,
-    /// What shows it.
+    /// The evidence.
     pub evidence: Vec<Proof>,
-    /// What to do, best first.
+    /// The fixes, best first.
     pub fixes: Vec<Fix>,
 }
 
-/// What was read where.
+/// A value that was read, and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The file, or whose it is: a thread, a CPU.
+    /// The file, or another source: a thread, a CPU.
     pub path: String,
-    /// What it says.
+    /// The value.
     pub value: String,
 }
 
-/// A way out.
+/// A fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// A command that works at once and is gone after a reboot.
+    /// A command that takes effect at once and does not survive a reboot.
     pub runtime: Option<String>,
-    /// What makes it last: a kernel parameter, a configuration file.
+    /// The permanent setting: a kernel parameter, a configuration file.
     pub boot: Option<String>,
-    /// What may go wrong with it.
+    /// The risk.
     pub risk: Option<String>,
-    /// Whether it works only after a reboot.
+    /// Whether it takes effect only after a reboot.
     pub reboot: bool,
 }
 
 impl Fix {
-    /// A command that works at once.
+    /// A fix by a command that takes effect at once.
     pub fn runtime(command: impl Into<String>) -> Fix {
         Fix { runtime: Some(command.into()), boot: None, risk: None, reboot: false }
     }
 
-    /// Something that works only after a reboot.
+    /// A fix that takes effect only after a reboot.
     pub fn reboot(setting: impl Into<String>) -> Fix {
         Fix { runtime: None, boot: Some(setting.into()), risk: None, reboot: true }
     }
 
-    /// What makes a command last.
+    /// Adds the permanent setting.
     #[must_use]
     pub fn boot(mut self, setting: impl Into<String>) -> Fix {
         self.boot = Some(setting.into());
         self
     }
 
-    /// What may go wrong.
+    /// Adds the risk.
     #[must_use]
     pub fn risk(mut self, risk: impl Into<String>) -> Fix {
         self.risk = Some(risk.into());
@@ -83,39 +83,39 @@ impl Fix {
     }
 }
 
-impl Answer {
-    fn new(status: Status, what: impl Into<String>) -> Answer {
+impl RuleOutcome {
+    fn new(status: Status, what: impl Into<String>) -> RuleOutcome {
         let (evidence, fixes) = (Vec::new(), Vec::new());
-        Answer { status, severity: None, what: what.into(), why: String::new(), evidence, fixes }
+        RuleOutcome { status, severity: None, what: what.into(), why: String::new(), evidence, fixes }
     }
 
-    /// It is as it should be. `what` is a statement of what was found.
-    pub fn pass(what: impl Into<String>) -> Answer {
-        Answer::new(Status::Pass, what)
+    /// The rule passes. `what` is the observation.
+    pub fn pass(what: impl Into<String>) -> RuleOutcome {
+        RuleOutcome::new(Status::Pass, what)
     }
 
-    /// It is not. `what` was found, and it matters because of `why`.
-    pub fn fail(what: impl Into<String>, why: impl Into<String>) -> Answer {
-        Answer { why: why.into(), ..Answer::new(Status::Fail, what) }
+    /// The rule fails. `what` is the observation, `why` the reason why it matters.
+    pub fn fail(what: impl Into<String>, why: impl Into<String>) -> RuleOutcome {
+        RuleOutcome { why: why.into(), ..RuleOutcome::new(Status::Fail, what) }
     }
 
-    /// The question does not arise here, because of `what`.
-    pub fn not_applicable(what: impl Into<String>) -> Answer {
-        Answer::new(Status::NotApplicable, what)
+    /// The rule does not apply, because of `what`.
+    pub fn not_applicable(what: impl Into<String>) -> RuleOutcome {
+        RuleOutcome::new(Status::NotApplicable, what)
     }
 
-    /// With a severity other than the rule's.
+    /// Overrides the rule's severity.
     #[must_use]
-    pub fn graded(mut self, severity: Severity) -> Answer {
+    pub fn graded(mut self, severity: Severity) -> RuleOutcome {
         self.severity = Some(severity);
         self
     }
 
-    /// With a reading as evidence: its value, or why there is none.
+    /// Adds a reading as evidence: its value, or why there is none.
     #[must_use]
-    pub fn shows<T: fmt::Display>(self, reading: &Reading<T>) -> Answer {
+    pub fn shows<T: fmt::Display>(self, reading: &Reading<T>) -> RuleOutcome {
         let value = match &reading.value {
-            // As the kernel writes them.
+            // In the notation of the kernel.
             Ok(value) => match value.to_string().as_str() {
                 "true" => "1".to_owned(),
                 "false" => "0".to_owned(),
@@ -126,32 +126,32 @@ impl Answer {
         self.shows_as(&reading.path, value)
     }
 
-    /// With evidence in the rule's words: a line of a long file, a thread, a sum.
+    /// Adds evidence as text: a line of a long file, a thread, a sum.
     #[must_use]
-    pub fn shows_as(mut self, path: impl Into<String>, value: impl Into<String>) -> Answer {
+    pub fn shows_as(mut self, path: impl Into<String>, value: impl Into<String>) -> RuleOutcome {
         self.evidence.push(Proof { path: path.into(), value: value.into() });
         self
     }
 
-    /// With a way out.
+    /// Adds a fix.
     #[must_use]
-    pub fn fix(mut self, fix: Fix) -> Answer {
+    pub fn fix(mut self, fix: Fix) -> RuleOutcome {
         self.fixes.push(fix);
         self
     }
 }
 
-/// Why there is no answer.
+/// Why a rule cannot tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotTell {
-    /// What is not known: a path, or what could not be found out.
+    /// The unknown value: a path or a description.
     pub path: String,
-    /// Why not, and what would help.
+    /// The reason, and how to get the value.
     pub why: String,
 }
 
 impl CannotTell {
-    /// What is not known although everything was read.
+    /// An unknown value although every file was read.
     pub fn because(path: impl Into<String>, why: impl Into<String>) -> CannotTell {
         CannotTell { path: path.into(), why: why.into() }
     }

@@ -1,35 +1,35 @@
-//! Puts the rules to a machine.
+//! Runs the rules on a snapshot of a machine.
 
-use crate::{Answer, Ask, Profile, RULES, Rule, Status, Verdict};
+use crate::{CheckOptions, Profile, RULES, Rule, RuleOutcome, RuleResult, Status};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
-/// Which of the rules are asked.
+/// The selected rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// These alone, whatever the profile; empty: those of the profile.
+    /// Only these, whatever the profile; empty: those of the profile.
     pub only: Vec<String>,
-    /// All but these.
+    /// Rules to leave out.
     pub skip: Vec<String>,
 }
 
 impl Selection {
-    /// The codes that no rule has.
+    /// The unknown codes.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         self.only.iter().chain(&self.skip).map(String::as_str).filter(|code| explain(code).is_none())
     }
 
-    fn takes(&self, rule: &Rule, ask: &Ask) -> bool {
+    fn takes(&self, rule: &Rule, options: &CheckOptions) -> bool {
         let names = |codes: &[String]| codes.iter().any(|code| code == rule.code);
         let wanted = match self.only.is_empty() {
-            true => rule.profiles.contains(&ask.profile),
+            true => rule.profiles.contains(&options.profile),
             false => names(&self.only),
         };
         wanted && !names(&self.skip)
     }
 }
 
-/// What a machine is, in a few words.
+/// The identification of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// `uname -r`; `None`: not known.
@@ -42,50 +42,51 @@ pub struct Machine {
     pub model: Option<String>,
 }
 
-/// A rule with its verdict.
+/// A rule with its result.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct CheckedRule {
     /// The rule.
     pub rule: &'static Rule,
-    /// For which work.
+    /// The profile.
     pub profile: Profile,
-    /// What it says.
-    pub verdict: Verdict,
+    /// The result.
+    pub verdict: RuleResult,
 }
 
-impl Answered {
-    /// How much it matters: of a failure; of anything else, how much a failure would.
+impl CheckedRule {
+    /// The severity of the failure, or of a possible failure.
     pub fn severity(&self) -> Severity {
         let own = self.verdict.as_ref().ok().and_then(|answer| answer.severity);
         own.unwrap_or_else(|| self.rule.severity_for(self.profile))
     }
 
-    /// Whether it is not as it should be.
+    /// Whether the rule failed.
     pub fn failed(&self) -> bool {
-        matches!(&self.verdict, Ok(Answer { status: Status::Fail, .. }))
+        matches!(&self.verdict, Ok(RuleOutcome { status: Status::Fail, .. }))
     }
 }
 
-/// The answers.
+/// The results of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The machine.
     pub machine: Machine,
-    /// What was asked.
-    pub ask: Ask,
-    /// Each rule that was asked, in the registry's order.
-    pub answers: Vec<Answered>,
+    /// The options.
+    pub options: CheckOptions,
+    /// Each checked rule, in the registry's order.
+    pub answers: Vec<CheckedRule>,
 }
 
-/// Puts the rules of a selection to a machine.
-pub fn check(host: &Snapshot, ask: &Ask, selection: &Selection) -> Report {
-    let rules = RULES.iter().copied().filter(|rule| selection.takes(rule, ask));
-    let profile = ask.profile;
-    let answers = rules.map(|rule| Answered { rule, profile, verdict: (rule.check)(host, ask) }).collect();
-    Report { machine: machine(host), ask: ask.clone(), answers }
+/// Runs the rules of a selection on a machine.
+pub fn check(host: &Snapshot, options: &CheckOptions, selection: &Selection) -> Report {
+    let rules = RULES.iter().copied().filter(|rule| selection.takes(rule, options));
+    let profile = options.profile;
+    let answers =
+        rules.map(|rule| CheckedRule { rule, profile, verdict: (rule.check)(host, options) }).collect();
+    Report { machine: machine(host), options: options.clone(), answers }
 }
 
-/// The rule of a code.
+/// The rule with this code.
 pub fn explain(code: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.code == code)
 }

@@ -1,26 +1,26 @@
 //! What a rule is.
 
-use crate::{Ask, Profile, Verdict};
+use crate::{CheckOptions, Profile, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
-/// A question about a machine.
+/// A check of one property of a machine.
 #[derive(Debug)]
 pub struct Rule {
     /// Stable kebab-case code; also the name of its file and of its page.
     pub code: &'static str,
-    /// What is well when it passes, as a statement: "The kernel is PREEMPT_RT".
+    /// A statement that holds when the rule passes: "The kernel is PREEMPT_RT".
     pub title: &'static str,
-    /// How much a failure matters, unless the answer says otherwise, or [`Rule::severity_for`] a profile.
+    /// The severity of a failure, unless the outcome or [`Rule::severity_for`] a profile overrides it.
     pub severity: Severity,
-    /// The work it matters to.
+    /// The profiles that include the rule.
     pub profiles: &'static [Profile],
-    /// Where its facts are from: man pages, kernel files.
+    /// The sources of its facts: man pages, kernel files.
     pub sources: &'static [&'static str],
-    /// `docs/rules/CODE.md` of this crate: what it means, how it is found out, what to do.
+    /// `docs/rules/CODE.md` of this crate: meaning, detection, fix, sources.
     pub page: &'static str,
-    /// The question itself.
-    pub check: fn(&Snapshot, &Ask) -> Verdict,
+    /// The check itself.
+    pub check: fn(&Snapshot, &CheckOptions) -> RuleResult,
 }
 
 /// The page of a rule.

@@ -36,7 +36,7 @@ rules! {
     rt_uclamp,
     autogroup,
     schedstats,
-    // Who may ask for real-time
+    // Permissions for real-time
     rtprio_limit,
     memlock_limit,
     nice_limit,
@@ -115,5 +115,5 @@ rules! {
     emulator_threads,
 }
 
-/// What several rules ask.
+/// Helpers of several rules.
 mod shared;

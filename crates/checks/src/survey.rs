@@ -1,9 +1,9 @@
-//! The same question put to many files: one for each CPU, interrupt, thread.
+//! The same check of many files: one for each CPU, interrupt, thread.
 
 use crate::CannotTell;
 use whylate_host::Reading;
 
-/// What came of it. There is always a reading in it.
+/// The result, with at least one reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Survey<'a, T> {
     /// Those that are as they should be.
@@ -47,12 +47,12 @@ mod tests {
     fn one_wrong_settles_it_and_one_unread_prevents_a_pass() {
         let of = |value| Reading::<u64>::new("/f", value);
         let (good, bad, denied) = (of(Ok(1)), of(Ok(0)), of(Err(Why::Denied)));
-        let ask = |readings: &[&Reading<u64>]| {
+        let options = |readings: &[&Reading<u64>]| {
             survey("x", readings.iter().copied(), |&value| value == 1).map(|survey| survey.wrong.len())
         };
-        assert_eq!(ask(&[&good, &good]), Ok(0));
-        assert_eq!(ask(&[&good, &denied, &bad]), Ok(1));
-        assert!(ask(&[&good, &denied]).is_err());
-        assert!(ask(&[]).is_err());
+        assert_eq!(options(&[&good, &good]), Ok(0));
+        assert_eq!(options(&[&good, &denied, &bad]), Ok(1));
+        assert!(options(&[&good, &denied]).is_err());
+        assert!(options(&[]).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of cases for rules: a machine made of files, and what the rule says of it.
+//! Tables of cases for rules: a machine made of files, and the expected result.
 //!
 //! ```text
 //! #[test]
@@ -11,7 +11,7 @@
 //! }
 //! ```
 
-use crate::{Ask, Profile, Rule, Status, Verdict};
+use crate::{CheckOptions, Profile, Rule, RuleResult, Status};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Tree, Why};
 
@@ -41,13 +41,13 @@ pub(crate) const KERNEL_7_2_RT: &Files = &[
     (VERSION, "#1 SMP PREEMPT_RT Debian 7.2.1-1\n"),
     ("/sys/kernel/uevent_seqnum", "1\n"),
 ];
-/// debugfs is mounted, and has nothing that rules ask for.
+/// debugfs is mounted, without any file that rules read.
 pub(crate) const DEBUGFS: &Files = &[("/sys/kernel/debug/sched/verbose", "N\n")];
 /// Two CPUs.
 pub(crate) const TWO_CPUS: &Files =
     &[("/sys/devices/system/cpu/online", "0-1\n"), ("/sys/devices/system/cpu/present", "0-1\n")];
 
-/// /proc/self/limits of somebody who has no limit that kills, and may have these priorities, soft and hard.
+/// /proc/self/limits without a limit that kills, with these priority limits, soft and hard.
 macro_rules! limits {
     (rtprio $soft:literal $hard:literal) => { limits!(rtprio $soft $hard, rttime "unlimited") };
     (rtprio $soft:literal $hard:literal, rttime $us:literal) => {
@@ -97,11 +97,11 @@ macro_rules! thread {
 }
 pub(crate) use thread;
 
-/// A machine, a question and what is expected.
+/// A machine, the options and the expected result.
 pub(crate) struct Case {
     name: &'static str,
     files: Vec<(&'static str, &'static str)>,
-    ask: Ask,
+    options: CheckOptions,
     expected: Expected,
 }
 
@@ -114,56 +114,56 @@ enum Expected {
 
 /// A machine made of these files; later ones replace earlier ones.
 pub(crate) fn case(name: &'static str, files: &[&Files]) -> Case {
-    let ask = Ask::of(Profile::Realtime);
-    Case { name, files: files.concat(), ask, expected: Expected::Nothing }
+    let options = CheckOptions::of(Profile::Realtime);
+    Case { name, files: files.concat(), options, expected: Expected::Nothing }
 }
 
 impl Case {
     /// With CPUs chosen.
     pub(crate) fn cpus(mut self, list: &str) -> Case {
-        self.ask.cpus = Some(list.parse().expect("a CPU list"));
+        self.options.cpus = Some(list.parse().expect("a CPU list"));
         self
     }
 
     /// With a priority.
     pub(crate) fn priority(mut self, priority: u32) -> Case {
-        self.ask.priority = Some(priority);
+        self.options.priority = Some(priority);
         self
     }
 
     /// For a user.
     pub(crate) fn user(mut self, name: &str) -> Case {
-        self.ask.user = Some(name.to_owned());
+        self.options.user = Some(name.to_owned());
         self
     }
 
     /// For a profile.
     pub(crate) fn profile(mut self, profile: Profile) -> Case {
-        self.ask.profile = profile;
+        self.options.profile = profile;
         self
     }
 
-    /// It passes, saying `part`.
+    /// The rule passes, with `part` in the text.
     pub(crate) fn passes(self, part: &'static str) -> Case {
         self.expecting(Expected::Status(Status::Pass, part))
     }
 
-    /// It fails with the rule's own severity, saying `part` in what or why.
+    /// The rule fails with its own severity, with `part` in what or why.
     pub(crate) fn fails(self, part: &'static str) -> Case {
         self.expecting(Expected::Status(Status::Fail, part))
     }
 
-    /// It fails with this severity, saying `part` in what or why.
+    /// The rule fails with this severity, with `part` in what or why.
     pub(crate) fn fails_as(self, severity: Severity, part: &'static str) -> Case {
         self.expecting(Expected::Graded(severity, part))
     }
 
-    /// The question does not arise, because of `part`.
+    /// The rule does not apply, with `part` in the text.
     pub(crate) fn does_not_apply(self, part: &'static str) -> Case {
         self.expecting(Expected::Status(Status::NotApplicable, part))
     }
 
-    /// Nobody can tell, because of what `part` names: of the path or the reason.
+    /// The rule cannot tell, with `part` in the path or the reason.
     pub(crate) fn cannot_tell(self, part: &'static str) -> Case {
         self.expecting(Expected::CannotTell(part))
     }
@@ -174,16 +174,17 @@ impl Case {
     }
 }
 
-/// Puts a rule to every case.
+/// Runs a rule on every case.
 #[track_caller]
 pub(crate) fn table(rule: &Rule, cases: &[Case]) {
     assert!(!cases.is_empty());
-    for Case { name, files, ask, expected } in cases {
-        let verdict = (rule.check)(&Snapshot::read(&Tree::memory(files)), ask);
+    for Case { name, files, options, expected } in cases {
+        let verdict = (rule.check)(&Snapshot::read(&Tree::memory(files)), options);
         let said = format!("{}, {name}: {verdict:#?}", rule.code);
-        let severity =
-            |answer: &crate::Answer| answer.severity.unwrap_or_else(|| rule.severity_for(ask.profile));
-        never_better_for_seeing_less(rule, files, ask, &verdict, &said);
+        let severity = |answer: &crate::RuleOutcome| {
+            answer.severity.unwrap_or_else(|| rule.severity_for(options.profile))
+        };
+        never_better_for_seeing_less(rule, files, options, &verdict, &said);
         match (&verdict, expected) {
             (Err(unknown), Expected::CannotTell(part)) => {
                 assert!(format!("{} {}", unknown.path, unknown.why).contains(part), "{part} in {said}");
@@ -206,26 +207,32 @@ pub(crate) fn table(rule: &Rule, cases: &[Case]) {
 
 /// A file that is refused, or has not a byte, never makes a pass of what was none.
 #[track_caller]
-fn never_better_for_seeing_less(rule: &Rule, files: &Files, ask: &Ask, verdict: &Verdict, said: &str) {
-    let passes = |verdict: &Verdict| matches!(verdict, Ok(answer) if answer.status == Status::Pass);
+fn never_better_for_seeing_less(
+    rule: &Rule,
+    files: &Files,
+    options: &CheckOptions,
+    verdict: &RuleResult,
+    said: &str,
+) {
+    let passes = |verdict: &RuleResult| matches!(verdict, Ok(answer) if answer.status == Status::Pass);
     if passes(verdict) {
         return;
     }
     for (path, _) in files {
-        let blind = (rule.check)(&Snapshot::read(&Tree::memory(files).refused(path, Why::Denied)), ask);
+        let blind = (rule.check)(&Snapshot::read(&Tree::memory(files).refused(path, Why::Denied)), options);
         assert!(!passes(&blind), "without {path} {blind:#?} of {said}");
         // What people write may well be empty, what the kernel shows may not.
         if !["/proc/", "/sys/", "/dev/"].iter().any(|kernel| path.starts_with(kernel)) {
             continue;
         }
         let emptied: Vec<_> = files.iter().copied().chain([(*path, "")]).collect();
-        let empty = (rule.check)(&Snapshot::read(&Tree::memory(&emptied)), ask);
+        let empty = (rule.check)(&Snapshot::read(&Tree::memory(&emptied)), options);
         assert!(!passes(&empty), "{path} empty: {empty:#?} of {said}");
     }
 }
 
 /// What holds for every answer.
-fn sound(answer: &crate::Answer, said: &str) {
+fn sound(answer: &crate::RuleOutcome, said: &str) {
     assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "one line says what was found: {said}");
     if answer.status != Status::NotApplicable {
         assert!(!answer.evidence.is_empty(), "evidence: {said}");
@@ -241,14 +248,14 @@ fn sound(answer: &crate::Answer, said: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Answer;
+    use crate::RuleOutcome;
 
     const LIMIT: &Files = &[("/proc/sys/kernel/sched_rt_runtime_us", "950000\n")];
 
-    fn blind(host: &Snapshot, _ask: &Ask) -> Verdict {
+    fn blind(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Ok(match host.sched.rt_runtime_us.known() {
-            Some(_) => Answer::not_applicable("it was read"),
-            None => Answer::pass("it was not read").shows_as("/", "nothing"),
+            Some(_) => RuleOutcome::not_applicable("it was read"),
+            None => RuleOutcome::pass("it was not read").shows_as("/", "nothing"),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use whylate_checks::{Ask, Profile, RULES, Selection, Status, check};
+use whylate_checks::{CheckOptions, Profile, RULES, Selection, Status, check};
 use whylate_host::{Snapshot, Tree, Why};
 
 /// The names of the files with an extension in a directory of the repository.
@@ -55,14 +55,14 @@ fn pages_and_rules_say_the_same() {
 }
 
 /// Every question that can be put, so that no rule hides behind what was not asked.
-fn asks() -> Vec<Ask> {
-    let full = |&profile: &Profile| Ask {
+fn asks() -> Vec<CheckOptions> {
+    let full = |&profile: &Profile| CheckOptions {
         profile,
         cpus: Some("1".parse().expect("a list")),
         priority: Some(50),
         user: Some("ann".to_owned()),
     };
-    Profile::ALL.iter().flat_map(|profile| [Ask::of(*profile), full(profile)]).collect()
+    Profile::ALL.iter().flat_map(|profile| [CheckOptions::of(*profile), full(profile)]).collect()
 }
 
 #[test]
@@ -77,10 +77,10 @@ fn nothing_unreadable_is_reported_as_fine() {
     ];
     for why in reasons {
         let host = Snapshot::read(&Tree::refusing(why.clone()));
-        for ask in asks() {
+        for options in asks() {
             let all =
                 Selection { only: RULES.iter().map(|rule| rule.code.to_owned()).collect(), skip: vec![] };
-            for answered in check(&host, &ask, &all).answers {
+            for answered in check(&host, &options, &all).answers {
                 let verdict = answered.verdict;
                 assert!(
                     verdict.is_err(),
@@ -120,8 +120,9 @@ fn to_see_less_never_makes_a_machine_better() {
         ("/proc/irq/default_smp_affinity", "3\n"),
     ];
     let passes = |tree: &Tree| -> BTreeSet<&'static str> {
-        let report = check(&Snapshot::read(tree), &Ask::of(Profile::Realtime), &Selection::default());
-        let passing = |answer: &whylate_checks::Answered| {
+        let report =
+            check(&Snapshot::read(tree), &CheckOptions::of(Profile::Realtime), &Selection::default());
+        let passing = |answer: &whylate_checks::CheckedRule| {
             answer.verdict.as_ref().is_ok_and(|answer| answer.status == Status::Pass)
         };
         report.answers.iter().filter(|answer| passing(answer)).map(|answer| answer.rule.code).collect()
@@ -146,8 +147,8 @@ fn empty_files_say_nothing_good() {
         let machine = Tree::open(&file).expect("a snapshot").noting();
         Snapshot::read(&machine);
         let host = Snapshot::read(&Tree::captured(machine.into_notes().changed(|_| String::new())));
-        for ask in asks() {
-            for answered in check(&host, &ask, &all).answers {
+        for options in asks() {
+            for answered in check(&host, &options, &all).answers {
                 let Ok(answer) = &answered.verdict else { continue };
                 // That a file does not exist is known of these machines, and may say that all is well.
                 let absent = answer.evidence.iter().all(|proof| proof.value == "(it does not exist)");

@@ -2,7 +2,7 @@
 
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -25,15 +25,15 @@ const WHY: &str = "With auditing on, each thread that starts takes a longer path
                    whether a rule matches or not. A full queue makes callers wait, for up to a minute by default \
                    (audit_backlog_wait_time).";
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let cmdline = &host.kernel.cmdline;
     let shown = cmdline.need()?.show("audit");
     let wanted = cmdline.need()?.get("audit");
     if matches!(wanted, Some("0" | "off")) {
-        return Ok(Answer::pass("Auditing is switched off at boot").shows_as(&cmdline.path, shown));
+        return Ok(RuleOutcome::pass("Auditing is switched off at boot").shows_as(&cmdline.path, shown));
     }
     if let Some(config) = host.kernel.config.known().filter(|config| !config.has("AUDIT")) {
-        return Ok(Answer::pass("The kernel has no auditing")
+        return Ok(RuleOutcome::pass("The kernel has no auditing")
             .shows_as(&host.kernel.config.path, config.line("AUDIT")));
     }
     let threads = host.threads.each.need()?;
@@ -42,17 +42,17 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         .boot("audit=0 on the kernel command line, or the rule in /etc/audit/rules.d/")
         .risk("events that a security policy requires are no longer recorded");
     if let Some(auditd) = named("auditd") {
-        return Ok(Answer::fail("auditd runs: system calls are audited", WHY)
+        return Ok(RuleOutcome::fail("auditd runs: system calls are audited", WHY)
             .shows_as(format!("/proc/{}", auditd.pid), "auditd")
             .shows_as(&cmdline.path, shown)
             .fix(fix));
     }
     if matches!(wanted, Some("1" | "on")) {
-        return Ok(Answer::fail("Auditing is switched on at boot", WHY)
+        return Ok(RuleOutcome::fail("Auditing is switched on at boot", WHY)
             .shows_as(&cmdline.path, shown)
             .fix(fix));
     }
-    // It switches auditing on without auditd (Audit= in journald.conf(5)), and whether it did no file tells.
+    // It may switch auditing on without auditd (Audit= in journald.conf(5)); no file shows whether it did.
     if named("systemd-journal").is_some() {
         return Err(CannotTell::because(
             "audit_enabled",
@@ -60,7 +60,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         ));
     }
     with_those_of_kernel(host)?;
-    Ok(Answer::pass("No program has switched auditing on")
+    Ok(RuleOutcome::pass("No program has switched auditing on")
         .shows_as(&cmdline.path, shown)
         .shows_as("/proc", "no auditd"))
 }

@@ -1,7 +1,7 @@
 //! Do nice values count across sessions?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,12 +15,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let autogroup = &host.sched.autogroup;
     match autogroup.if_present()? {
-        None => Ok(Answer::not_applicable("This kernel has no autogroups").shows(autogroup)),
-        Some(false) => Ok(Answer::pass("Autogroups are off").shows(autogroup)),
-        Some(true) => Ok(Answer::fail(
+        None => Ok(RuleOutcome::not_applicable("This kernel has no autogroups").shows(autogroup)),
+        Some(false) => Ok(RuleOutcome::pass("Autogroups are off").shows(autogroup)),
+        Some(true) => Ok(RuleOutcome::fail(
             "Each session competes for the CPU as one unit, whatever the nice values in it",
             "Real-time threads are not affected. A SCHED_OTHER helper at nice -20 competes as one session among \
              others: with a build in the next terminal it gets half of the CPU, not nearly all. systemd services \

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::states;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{CpuState, IdleState, NO_LATENCY_REQUEST, Snapshot};
 
@@ -21,18 +21,18 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Microseconds that waking up may take. An audio buffer of 64 frames lasts 1333 us at 48 kHz; others have
+/// The longest acceptable exit latency, in microseconds. An audio buffer of 64 frames lasts 1333 us at 48 kHz; others have
 /// cycles down to 100 us, of which C1E (10 us) takes a tenth.
-fn bearable(profile: Profile) -> u64 {
+fn acceptable(profile: Profile) -> u64 {
     match profile {
         Profile::Audio => 150,
         _ => 10,
     }
 }
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
-    let most = bearable(ask.profile);
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
+    let most = acceptable(options.profile);
     let states = states(host, &cpus)?;
     let mut deep = Vec::new();
     let mut known = 0;
@@ -46,14 +46,14 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     if known == 0 {
         if host.kernel.cmdline.need()?.get("idle") == Some("poll") {
-            return Ok(Answer::pass("CPUs poll when idle").shows_as(&host.kernel.cmdline.path, "idle=poll"));
+            return Ok(RuleOutcome::pass("CPUs poll when idle").shows_as(&host.kernel.cmdline.path, "idle=poll"));
         }
-        return Ok(Answer::not_applicable(
+        return Ok(RuleOutcome::not_applicable(
             "No driver manages idle states: an idle CPU only halts",
         ));
     }
     let Some((_, deepest)) = deep.iter().max_by_key(|(_, idle)| idle.exit_latency_us.known()) else {
-        return Ok(Answer::pass(format!("No idle state of CPUs {cpus} takes more than {most} us to leave"))
+        return Ok(RuleOutcome::pass(format!("No idle state of CPUs {cpus} takes more than {most} us to leave"))
             .shows(&host.cpus.idle_driver));
     };
     let (latency, name) = (*deepest.exit_latency_us.need()?, deepest.name.need()?);
@@ -61,25 +61,25 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     if let Some(&asked_us) = asked.if_present()?
         && deep.iter().all(|(_, idle)| idle.exit_latency_us.known().is_some_and(|&us| us > asked_us))
     {
-        let who = askers(host);
-        let name = who.as_ref().ok().and_then(|who| who.first().cloned()).unwrap_or("A process or driver".to_owned());
-        let others = match who.as_ref().map_or(0, Vec::len) {
+        let requesters = requesters(host);
+        let name = requesters.as_ref().ok().and_then(|names| names.first().cloned()).unwrap_or("A process or driver".to_owned());
+        let others = match requesters.as_ref().map_or(0, Vec::len) {
             0 | 1 => String::new(),
             more => format!(", one of {more} processes,"),
         };
-        let answer = Answer::pass(format!(
+        let answer = RuleOutcome::pass(format!(
             "{name}{others} requests at most {asked_us} us, as long as the file is open"
         ));
-        return Ok(shows_askers(answer.shows(asked), &who).shows(&deepest.exit_latency_us));
+        return Ok(shows_requesters(answer.shows(asked), &requesters).shows(&deepest.exit_latency_us));
     }
     let mut concerned: Vec<_> = deep.iter().map(|(cpu, _)| *cpu).collect();
     concerned.dedup();
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("Leaving {name} takes {latency} us; {} of {} CPUs may enter it or a similar state", concerned.len(), cpus.len()),
         format!(
             "A task that wakes up first waits for its CPU to leave the idle state: up to {latency} us; the limit for \
              `{}` is {most} us. Caches and TLBs may also have to be refilled.",
-            ask.profile
+            options.profile
         ),
     )
     .shows(&host.cpus.idle_driver)
@@ -88,7 +88,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .shows(&deepest.disabled);
     let answer = match asked.known() {
         Some(&NO_LATENCY_REQUEST) | None => answer.shows_as(&asked.path, "no request for a lower latency"),
-        Some(_) => shows_askers(answer.shows(asked), &askers(host)),
+        Some(_) => shows_requesters(answer.shows(asked), &requesters(host)),
     };
     Ok(answer
         .fix(
@@ -102,8 +102,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         ))
 }
 
-/// Who has /dev/cpu_dma_latency open, by name and process id; or why that is not known.
-fn askers(host: &Snapshot) -> Result<Vec<String>, CannotTell> {
+/// The processes that have /dev/cpu_dma_latency open, by name and id; or why they are not known.
+fn requesters(host: &Snapshot) -> Result<Vec<String>, CannotTell> {
     let Some(holders) = &host.cpus.dma_latency_holders else { return Ok(Vec::new()) };
     let threads = host.threads.each.known().map_or(&[][..], Vec::as_slice);
     let named = |&pid: &i32| match threads.iter().find(|thread| thread.pid == pid && thread.tid.0 == pid) {
@@ -113,18 +113,18 @@ fn askers(host: &Snapshot) -> Result<Vec<String>, CannotTell> {
     Ok(holders.need()?.iter().map(named).collect())
 }
 
-/// With them as evidence.
-fn shows_askers(answer: Answer, who: &Result<Vec<String>, CannotTell>) -> Answer {
+/// Adds them as evidence.
+fn shows_requesters(answer: RuleOutcome, requesters: &Result<Vec<String>, CannotTell>) -> RuleOutcome {
     const PATH: &str = "/proc/*/fd";
-    match who {
-        // A driver asks too, and has no file.
-        Ok(who) if who.is_empty() => answer.shows_as(PATH, "no process has it open: a driver made the request"),
-        Ok(who) => answer.shows_as(PATH, format!("{} has it open", who.join(", "))),
+    match requesters {
+        // A driver may make a request without an open file.
+        Ok(names) if names.is_empty() => answer.shows_as(PATH, "no process has it open: a driver made the request"),
+        Ok(names) => answer.shows_as(PATH, format!("{} has it open", names.join(", "))),
         Err(unknown) => answer.shows_as(PATH, format!("(the processes that have it open are not known: {})", unknown.why)),
     }
 }
 
-/// Whether the latency that is asked of this one CPU lets it enter the state: `n/a` asks for none at all.
+/// Whether the latency limit of this CPU allows the state: `n/a` allows only zero latency.
 fn may_enter(own: &CpuState, idle: &IdleState) -> Result<bool, CannotTell> {
     let limit = &own.resume_latency_us;
     let latency = *idle.exit_latency_us.need()?;
@@ -190,21 +190,21 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_read_what_was_asked_for_cannot_tell() {
+    fn an_unreadable_request_is_cannot_tell() {
         let files = [TWO_CPUS, C6].concat();
         let tree =
             whylate_host::Tree::memory(&files).refused("/dev/cpu_dma_latency", whylate_host::Why::Denied);
-        let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
-        assert!(check(&Snapshot::read(&tree), &ask).is_err());
+        let options = CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
+        assert!(check(&Snapshot::read(&tree), &options).is_err());
     }
 
     #[test]
-    fn who_asks_for_too_little_is_shown() {
+    fn the_process_of_a_weak_request_is_shown() {
         // 256 us.
         const MUCH: (&str, &str) = ("/dev/cpu_dma_latency", "\0\u{1}\0\0");
         let shown = |tree: whylate_host::Tree| {
-            let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
-            let answer = check(&Snapshot::read(&tree), &ask).expect("an answer");
+            let options = CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
+            let answer = check(&Snapshot::read(&tree), &options).expect("an answer");
             let proof = answer.evidence.iter().find(|proof| proof.path == "/proc/*/fd").expect("who").clone();
             proof.value
         };

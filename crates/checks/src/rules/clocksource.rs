@@ -1,7 +1,7 @@
 //! Is time read from a counter of the CPU?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -26,7 +26,7 @@ const QUICK: [&str; 8] = [
     "tod",
     "stimer",
 ];
-/// Those of a device, with what a reading costs.
+/// Device clocks, with the cost of a reading.
 const SLOW: [(&str, &str); 5] = [
     ("hpet", "about 1.2 us a reading, against 60 ns with the TSC (10 million readings: 12.3 s against 0.6 s)"),
     ("acpi_pm", "about 2.5 us a reading, against 60 ns with the TSC (10 million readings: 24.5 s against 0.6 s)"),
@@ -35,11 +35,11 @@ const SLOW: [(&str, &str); 5] = [
     ("refined-jiffies", "the time does not change between two ticks, for 1 to 10 ms"),
 ];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let clocks = &host.clocks.source;
     let current = clocks.current.need()?;
     if QUICK.contains(&current.as_str()) {
-        return Ok(Answer::pass(format!("Time is read from `{current}`")).shows(&clocks.current));
+        return Ok(RuleOutcome::pass(format!("Time is read from `{current}`")).shows(&clocks.current));
     }
     let Some((_, cost)) = SLOW.iter().find(|(name, _)| name == current) else {
         return Err(CannotTell::because(
@@ -54,7 +54,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         Some(reason) => format!(" The kernel rejected the TSC: \"{reason}\"."),
         None => String::new(),
     };
-    let mut answer = Answer::fail(
+    let mut answer = RuleOutcome::fail(
         format!("Time is read from the device `{current}`"),
         format!("{cost}; each reading is also a system call, and timers are programmed from it.{said}"),
     )

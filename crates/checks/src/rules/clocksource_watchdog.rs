@@ -2,7 +2,7 @@
 
 use super::shared::hardware::node_count;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -20,32 +20,32 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Since then the kernel trusts a TSC that cannot go wrong unnoticed (commit b50db7095fe0).
+/// Since then the kernel trusts a TSC whose errors it can detect (commit b50db7095fe0).
 const TRUSTING: KernelVersion = KernelVersion::new(5, 17);
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let current = &host.clocks.source.current;
     if current.need()? != "tsc" {
-        return Ok(Answer::not_applicable("Time is not read from the TSC; only the TSC has a watchdog"));
+        return Ok(RuleOutcome::not_applicable("Time is not read from the TSC; only the TSC has a watchdog"));
     }
     let cmdline = &host.kernel.cmdline;
     if let Some(value) = cmdline.need()?.all("tsc").find(|value| matches!(*value, "reliable" | "nowatchdog"))
     {
-        return Ok(Answer::pass("The TSC is not watched, as configured")
+        return Ok(RuleOutcome::pass("The TSC is not watched, as configured")
             .shows_as(&cmdline.path, format!("tsc={value}")));
     }
     let flags = host.cpus.flags();
     let own = flags.need()?;
     if own.has("tsc_reliable") {
         return Ok(
-            Answer::pass("The hypervisor reports a reliable TSC").shows_as(&flags.path, "tsc_reliable")
+            RuleOutcome::pass("The hypervisor reports a reliable TSC").shows_as(&flags.path, "tsc_reliable")
         );
     }
     let trusted = ["constant_tsc", "nonstop_tsc", "tsc_adjust"].iter().all(|flag| own.has(flag));
     let nodes = node_count(host)?;
     if trusted && nodes <= 2 {
         if host.kernel.numbers()? >= TRUSTING {
-            return Ok(Answer::pass("The kernel trusts this TSC without watching it")
+            return Ok(RuleOutcome::pass("The kernel trusts this TSC without watching it")
                 .shows_as(&flags.path, "constant_tsc nonstop_tsc tsc_adjust")
                 .shows(&host.kernel.release));
         }
@@ -58,7 +58,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         let why = "with 3 or 4 nodes, whether a trusted TSC is watched depends on the version";
         return Err(CannotTell::because(&host.cpus.nodes.path, why));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "A watchdog compares the TSC with another clock, on each CPU in turn",
         "Twice a second its timer moves to the next CPU, isolated or not, and reads a slow device there in interrupt \
          context: 1.2 us for hpet, 2.5 us for acpi_pm, several times. If an SMI or a hypervisor delays a CPU \

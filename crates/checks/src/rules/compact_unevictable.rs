@@ -1,7 +1,7 @@
 //! May locked pages be moved?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -18,13 +18,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let setting = &host.memory.vm.compact_unevictable_allowed;
     match setting.if_present()? {
-        None => Ok(Answer::pass("The kernel does not compact memory").shows(setting)),
-        Some(0) => Ok(Answer::pass("Compaction does not move locked memory").shows(setting)),
+        None => Ok(RuleOutcome::pass("The kernel does not compact memory").shows(setting)),
+        Some(0) => Ok(RuleOutcome::pass("Compaction does not move locked memory").shows(setting)),
         Some(_) => {
-            let answer = Answer::fail(
+            let answer = RuleOutcome::fail(
                 "Compaction may move locked memory",
                 "mlock(2) keeps a page in memory, but not at the same physical address: a thread that touches the \
                  page during a move faults and waits. PREEMPT_RT kernels do not allow this by default.",

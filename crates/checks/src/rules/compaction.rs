@@ -1,7 +1,7 @@
 //! Does the kernel move pages in the background?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,12 +15,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let setting = &host.memory.vm.compaction_proactiveness;
     match setting.if_present()? {
-        None => Ok(Answer::pass("The kernel does not compact memory proactively").shows(setting)),
-        Some(0) => Ok(Answer::pass("Memory is not compacted proactively").shows(setting)),
-        Some(level) => Ok(Answer::fail(
+        None => Ok(RuleOutcome::pass("The kernel does not compact memory proactively").shows(setting)),
+        Some(0) => Ok(RuleOutcome::pass("Memory is not compacted proactively").shows(setting)),
+        Some(level) => Ok(RuleOutcome::fail(
             format!("Memory is compacted proactively, with a proactiveness of {level}"),
             "Twice a second kcompactd checks whether memory is fragmented, and if so moves pages of any program. A \
              thread that touches such a page waits until the move is complete. The kernel documentation warns of \

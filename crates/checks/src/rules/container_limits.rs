@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Cgroup, Snapshot};
 
@@ -21,9 +21,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     if !is_container(host)? {
-        return Ok(Answer::not_applicable("This is not a container"));
+        return Ok(RuleOutcome::not_applicable("This is not a container"));
     }
     // Inside, the mount point is the container's own group.
     let groups = host.cgroups.groups.need()?;
@@ -49,7 +49,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
                 found.push((group.cfs_quota_us.path.clone(), quota.to_string()));
             }
         }
-        if let (Some(chosen), Some(own)) = (&ask.cpus, group.cpus_effective.if_present()?)
+        if let (Some(chosen), Some(own)) = (&options.cpus, group.cpus_effective.if_present()?)
             && common(chosen, own).len() < chosen.len()
         {
             let path = group.cpus_effective.path.clone();
@@ -57,7 +57,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     if known == 0 {
-        // The group of a container that shares the host's namespace is not at the mount point.
+        // The cgroup of a container that shares the host's namespace is not at the mount point.
         return Err(CannotTell::because(
             "/sys/fs/cgroup/cpu.max",
             "the container's own group is not visible here",
@@ -65,10 +65,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let Some((path, value)) = found.first() else {
         return Ok(
-            Answer::pass("The container has no CPU quota").shows_as("/sys/fs/cgroup", "no quota")
+            RuleOutcome::pass("The container has no CPU quota").shows_as("/sys/fs/cgroup", "no quota")
         );
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The container is limited: {path} = {value}"),
         "A quota does not stop SCHED_FIFO and SCHED_RR threads, but it stops every SCHED_OTHER thread of the \
          container until the next period, including threads that hold locks: usually for up to 100 ms. \
@@ -104,7 +104,7 @@ fn is_container(host: &Snapshot) -> Result<bool, CannotTell> {
     signs.docker.if_present()?;
     signs.podman.if_present()?;
     signs.systemd.if_present()?;
-    // One that gives no sign still hides the threads of the kernel.
+    // A container without such a sign still hides kernel threads.
     with_those_of_kernel(host)?;
     Ok(false)
 }

@@ -1,8 +1,8 @@
 //! Are the real-time CPUs kept apart from load balancing?
 
-use super::shared::cpus::{NOBODY_CHOSE, isolated, real_time, without};
+use super::shared::cpus::{NO_CPUS_CHOSEN, isolated, real_time, without};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,14 +20,14 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let boot = &host.cpus.isolated;
-    let Some(cpus) = real_time(host, ask)? else {
-        let answer = Answer::not_applicable(NOBODY_CHOSE).shows(boot);
+    let Some(cpus) = real_time(host, options)? else {
+        let answer = RuleOutcome::not_applicable(NO_CPUS_CHOSEN).shows(boot);
         return Ok(answer);
     };
     if without(&cpus, boot.need()?).is_empty() {
-        return Ok(Answer::pass(format!("CPUs {cpus} are isolated since boot")).shows(boot));
+        return Ok(RuleOutcome::pass(format!("CPUs {cpus} are isolated since boot")).shows(boot));
     }
     let open = without(&cpus, &isolated(host)?);
     let mut shown = Vec::new();
@@ -37,14 +37,14 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     let with =
-        |answer: Answer| shown.iter().take(8).fold(answer.shows(boot), |answer, kind| answer.shows(*kind));
+        |answer: RuleOutcome| shown.iter().take(8).fold(answer.shows(boot), |answer, kind| answer.shows(*kind));
     if open.is_empty() {
-        return Ok(with(Answer::pass(format!("CPUs {cpus} are isolated by cpusets"))));
+        return Ok(with(RuleOutcome::pass(format!("CPUs {cpus} are isolated by cpusets"))));
     }
     if host.cgroups.truncated {
         return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than whylate reads"));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("CPUs {open} are not isolated"),
         "The scheduler places other tasks there whenever the CPU is idle. A SCHED_OTHER task yields to a real-time \
          one, but not while it holds a spinlock or has preemption disabled, and it leaves cold caches, timers and \

@@ -1,7 +1,7 @@
 //! Do the cpusets that are to isolate CPUs do it?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let groups = host.cgroups.groups.need()?;
     let mut balanced = Vec::new();
     let mut meant = 0;
@@ -50,12 +50,12 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             return Err(CannotTell::because("/sys/fs/cgroup", "there are more groups than whylate reads"));
         }
         return Ok(match meant {
-            0 => Answer::not_applicable("No cpuset is configured to isolate CPUs"),
-            _ => Answer::pass("Every cpuset configured to isolate CPUs isolates them")
+            0 => RuleOutcome::not_applicable("No cpuset is configured to isolate CPUs"),
+            _ => RuleOutcome::pass("Every cpuset configured to isolate CPUs isolates them")
                 .shows_as("/sys/fs/cgroup", format!("{meant} partitions")),
         });
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("A cpuset does not isolate its CPUs: {path} = {state}"),
         "The setting has no effect: the scheduler still balances other tasks onto these CPUs.",
     );

@@ -1,7 +1,7 @@
 //! How much may be written at once?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,11 +15,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// What TuneD's latency profiles set, per cent.
+/// The values of TuneD's latency profiles, in per cent.
 const RATIO: u64 = 10;
 const BACKGROUND: u64 = 3;
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let vm = &host.memory.vm;
     let by_bytes = *vm.dirty_bytes.need()? > 0;
     let background_by_bytes = *vm.dirty_background_bytes.need()? > 0;
@@ -28,13 +28,13 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     let much = !by_bytes && ratio > RATIO;
     if !late && !much {
         let shown = if background_by_bytes { &vm.dirty_background_bytes } else { &vm.dirty_background_ratio };
-        return Ok(Answer::pass("Dirty data is written back early").shows(shown));
+        return Ok(RuleOutcome::pass("Dirty data is written back early").shows(shown));
     }
     let what = match late {
         true => format!("Dirty data is written back only when it fills {background} % of memory"),
         false => format!("Dirty data may fill {ratio} % of memory"),
     };
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         what,
         "It then goes to the disk in one burst, which keeps the disk and its interrupts busy. At the upper limit \
          every thread that writes to a file has to wait, whatever its priority.",

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::real_time;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -24,25 +24,25 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Since then it is an option of its own; before, PREEMPT_RT kernels did without by themselves.
+/// Since then it is an option; earlier PREEMPT_RT kernels always disabled runtime services.
 const OPTION: KernelVersion = KernelVersion::new(5, 19);
 
-/// Stable kernels since this one got the option later on.
+/// Stable kernels from this one on got the option later.
 const OPTION_LATER: KernelVersion = KernelVersion::new(5, 15);
 
-/// The first long-term kernel whose RT patches do without; they began with 4.18-rt. Some later ones of 4.14 do as well.
+/// The first long-term kernel whose RT patches disable runtime services (from 4.18-rt on; some later 4.14 as well).
 const WITHOUT: KernelVersion = KernelVersion::new(4, 19);
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     if host.platform.efi.if_present()?.is_none() {
-        return Ok(Answer::not_applicable("The machine was not booted by EFI"));
+        return Ok(RuleOutcome::not_applicable("The machine was not booted by EFI"));
     }
     let cmdline = &host.kernel.cmdline;
     let given: Vec<&str> = cmdline.need()?.all("efi").flat_map(|value| value.split(',')).collect();
     let off = cmdline.need()?.has("noefi") || given.contains(&"noruntime");
     let on = given.contains(&"runtime");
     if off && !on {
-        return Ok(Answer::pass("EFI runtime services are off").shows_as(&cmdline.path, "noruntime"));
+        return Ok(RuleOutcome::pass("EFI runtime services are off").shows_as(&cmdline.path, "noruntime"));
     }
     let config = &host.kernel.config;
     if !on {
@@ -53,22 +53,22 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             }
             let is_built_in = host.kernel.numbers()? >= OPTION_LATER && config.need()?.is_off("EFI_DISABLE_RUNTIME");
             if host.kernel.is_realtime()? && !is_built_in {
-                return Ok(Answer::pass("This PREEMPT_RT kernel disables EFI runtime services")
+                return Ok(RuleOutcome::pass("This PREEMPT_RT kernel disables EFI runtime services")
                     .shows(&host.kernel.version));
             }
         } else if config.need()?.has("EFI_DISABLE_RUNTIME") {
-            return Ok(Answer::pass("The kernel was built without EFI runtime services")
+            return Ok(RuleOutcome::pass("The kernel was built without EFI runtime services")
                 .shows_as(&config.path, config.need()?.line("EFI_DISABLE_RUNTIME")));
         }
     }
-    // Where the workqueue that calls them is kept elsewhere, most firmware stops that CPU alone.
-    if let (Some(allowed), Some(cpus)) = (host.platform.efi_cpus.known(), real_time(host, ask)?)
+    // If the workqueue that calls them runs on other CPUs, most firmware stops only those.
+    if let (Some(allowed), Some(cpus)) = (host.platform.efi_cpus.known(), real_time(host, options)?)
         && common(&allowed.0, &cpus).is_empty()
     {
-        return Ok(Answer::pass(format!("EFI runtime services run on CPUs other than {cpus}"))
+        return Ok(RuleOutcome::pass(format!("EFI runtime services run on CPUs other than {cpus}"))
             .shows(&host.platform.efi_cpus));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "EFI runtime services are in use",
         "While the kernel calls the firmware, to set a variable or the clock, that CPU handles no interrupts; some \
          firmware also stops all other CPUs. On one machine reading the clock took 10 ms, a variable 2 us (commit \

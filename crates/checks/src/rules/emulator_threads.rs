@@ -1,9 +1,9 @@
 //! Do helpers of virtual machines run beside their vCPUs?
 
-use super::shared::cpus::{NOBODY_CHOSE, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, real_time};
 use super::shared::threads::{cpus_of, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use std::collections::BTreeSet;
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
@@ -18,19 +18,19 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = with_those_of_kernel(host)?;
-    let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
+    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
     let machines: BTreeSet<i32> =
         threads.iter().filter(|thread| is_vcpu(thread)).map(|thread| thread.pid).collect();
     if machines.is_empty() {
-        return Ok(Answer::not_applicable("No thread has the name of a QEMU vCPU (CPU N/KVM)"));
+        return Ok(RuleOutcome::not_applicable("No thread has the name of a QEMU vCPU (CPU N/KVM)"));
     }
     let helpers: Vec<&Thread> =
         threads.iter().filter(|thread| machines.contains(&thread.pid) && !is_vcpu(thread)).collect();
     let here: Vec<&Thread> = helpers.iter().copied().filter(|thread| may_run_on(thread, &cpus)).collect();
     let Some(first) = here.first() else {
-        let pass = Answer::pass(format!(
+        let pass = RuleOutcome::pass(format!(
             "None of {} emulator threads of {} guests may run on CPUs {cpus}",
             helpers.len(),
             machines.len()
@@ -40,7 +40,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             None => pass.shows_as("/proc", "no emulator thread"),
         });
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!(
             "{} emulator threads of virtual machines may run on CPUs {cpus}, such as {}",
             here.len(),

@@ -3,7 +3,7 @@
 use super::shared::hardware::states;
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,8 +20,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     let mut preferences = Vec::new();
     for state in states(host, &cpus)? {
         let own = &state.cpufreq.energy_preference;
@@ -30,17 +30,17 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     if preferences.is_empty() {
-        return Ok(Answer::not_applicable(
+        return Ok(RuleOutcome::not_applicable(
             "The hardware has no energy preference here",
         ));
     }
     // The name of the value 0.
     let survey = survey("the preferences", preferences, |own| own == "performance" || own == "0")?;
     let Some(first) = survey.wrong.first() else {
-        let pass = Answer::pass("The energy preference is `performance`");
+        let pass = RuleOutcome::pass("The energy preference is `performance`");
         return Ok(survey.fine.iter().take(4).fold(pass, |answer, own| answer.shows(own)));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!(
             "The energy preference is `{}` on {} of {} CPUs",
             first.need()?,

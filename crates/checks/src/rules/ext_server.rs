@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Server, Snapshot};
 
@@ -16,17 +16,17 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let state = &host.sched.ext_state;
     match state.if_present()?.map(String::as_str) {
-        None => return Ok(Answer::not_applicable("This kernel has no sched_ext").shows(state)),
-        Some("disabled") => return Ok(Answer::pass("No BPF scheduler is loaded").shows(state)),
+        None => return Ok(RuleOutcome::not_applicable("This kernel has no sched_ext").shows(state)),
+        Some("disabled") => return Ok(RuleOutcome::pass("No BPF scheduler is loaded").shows(state)),
         Some(_) => {}
     }
-    let cpus = ask.cpus(host)?;
+    let cpus = options.cpus(host)?;
     let Some(servers) = host.sched.ext_servers.if_present()? else {
         return Ok(
-            Answer::not_applicable("This kernel has no deadline server for sched_ext threads").shows(state)
+            RuleOutcome::not_applicable("This kernel has no deadline server for sched_ext threads").shows(state)
         );
     };
     let servers: Vec<&Server> = servers.iter().filter(|server| cpus.contains(server.cpu)).collect();
@@ -39,10 +39,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             .fine
             .iter()
             .take(8)
-            .fold(Answer::pass("The ext server is off"), |answer, off| answer.shows(off)));
+            .fold(RuleOutcome::pass("The ext server is off"), |answer, off| answer.shows(off)));
     };
     let run = first.need()? / 1_000_000;
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!(
             "The ext server may take {run} ms of each period on {} of {} CPUs",
             survey.wrong.len(),

@@ -3,7 +3,7 @@
 use super::shared::has_servers;
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Server, Snapshot};
 
@@ -17,25 +17,25 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     if !has_servers(host)? {
-        return Ok(Answer::not_applicable("Kernels before 6.12 have no fair server").shows(&host.kernel.release));
+        return Ok(RuleOutcome::not_applicable("Kernels before 6.12 have no fair server").shows(&host.kernel.release));
     }
-    let cpus = ask.cpus(host)?;
+    let cpus = options.cpus(host)?;
     let servers: Vec<&Server> = host.sched.fair_servers.need()?.iter().filter(|s| cpus.contains(s.cpu)).collect();
-    // A CPU without an entry may be offline; one that is asked for and is not there cannot be judged.
+    // A CPU without an entry may be offline; a chosen CPU without an entry cannot be judged.
     if servers.len() < cpus.len() {
         return Err(CannotTell::because(&host.sched.fair_servers.path, "a chosen CPU is missing there"));
     }
     let survey = survey("the fair servers", servers.iter().map(|server| &server.runtime_ns), |&ns| ns == 0)?;
     let Some(first) = survey.wrong.first() else {
-        return Ok(survey.fine.iter().take(8).fold(Answer::pass("The fair server is off"), |a, off| a.shows(off)));
+        return Ok(survey.fine.iter().take(8).fold(RuleOutcome::pass("The fair server is off"), |a, off| a.shows(off)));
     };
     let runtime = first.need()?;
     let of = servers.iter().find(|server| server.runtime_ns.path == first.path);
     let period = of.and_then(|server| server.period_ns.known()).copied().unwrap_or(1_000_000_000);
     let (run, each) = (runtime / 1_000_000, period / 1_000_000);
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The fair server may take {run} ms of each {each} ms on {} of {} CPUs", survey.wrong.len(), cpus.len()),
         format!(
             "When real-time threads leave SCHED_OTHER threads no time on their CPU, a deadline server runs them for \

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground, states};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,8 +19,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     let states = states(host, &cpus)?;
     let mut without = Vec::new();
     let mut drivers = Vec::new();
@@ -34,12 +34,12 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         return Ok(drivers
             .iter()
             .take(1)
-            .fold(Answer::pass("A driver controls the frequency"), |a, own| a.shows(own)));
+            .fold(RuleOutcome::pass("A driver controls the frequency"), |a, own| a.shows(own)));
     };
     if let Ground::Guest(_) = ground(host)? {
-        return Ok(Answer::not_applicable("The host controls the frequency of a virtual machine's CPUs"));
+        return Ok(RuleOutcome::not_applicable("The host controls the frequency of a virtual machine's CPUs"));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("{} of {} CPUs have no frequency driver", without.len(), states.len()),
         "The firmware alone selects the frequency. Some firmware leaves the CPU at its lowest frequency, some \
          changes it on its own; no file shows either.",

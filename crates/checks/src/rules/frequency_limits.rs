@@ -2,7 +2,7 @@
 
 use super::shared::hardware::states;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,8 +16,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     let mut limits = Vec::new();
     for state in states(host, &cpus)? {
         let own = &state.cpufreq;
@@ -31,7 +31,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     let Some((first, ..)) = limits.first() else {
-        return Ok(Answer::not_applicable("No driver lets the kernel select frequencies"));
+        return Ok(RuleOutcome::not_applicable("No driver lets the kernel select frequencies"));
     };
     let held: Vec<_> = limits.iter().filter(|(_, _, most, hardware)| most < hardware).collect();
     let Some((worst, _, most, hardware)) = held.first() else {
@@ -41,19 +41,19 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         } else {
             "The highest frequency is allowed"
         };
-        return Ok(Answer::pass(what).shows(&first.scaling_min_khz).shows(&first.scaling_max_khz));
+        return Ok(RuleOutcome::pass(what).shows(&first.scaling_min_khz).shows(&first.scaling_max_khz));
     };
-    // Without turbo the limit below the hardware's is what was asked for.
+    // Without turbo the lower limit is intended.
     if *host.cpus.no_turbo.if_present()?.unwrap_or(&false) || !*host.cpus.boost.if_present()?.unwrap_or(&true)
     {
-        return Ok(Answer::not_applicable("Turbo is off, which also limits the frequency"));
+        return Ok(RuleOutcome::not_applicable("Turbo is off, which also limits the frequency"));
     }
     if held.iter().all(|(_, least, most, _)| least == most) {
-        return Ok(Answer::pass(format!("The frequency is fixed, at {} MHz", most / 1000))
+        return Ok(RuleOutcome::pass(format!("The frequency is fixed, at {} MHz", most / 1000))
             .shows(&worst.scaling_min_khz)
             .shows(&worst.scaling_max_khz));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("{} of {} CPUs may reach only {} of {} MHz", held.len(), cpus.len(), most / 1000, hardware / 1000),
         "A power daemon, a thermal daemon or the firmware limits the frequency. The same work takes longer, and the \
          limit may change with the temperature or the power supply.",

@@ -2,7 +2,7 @@
 
 use super::shared::threads::{place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let systemd = &host.systemd;
     let running = with_those_of_kernel(host)?.iter().find(|thread| thread.comm == "fwupd");
     let why = "fwupd calls the firmware, which may raise system management interrupts: all CPUs stop, isolated ones \
@@ -25,23 +25,23 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         .boot("the same command: masking is persistent")
         .risk("update firmware manually, when no real-time work runs");
     if let Some(thread) = running {
-        return Ok(Answer::fail("fwupd runs", why).shows_as(place(thread), "fwupd").fix(fix));
+        return Ok(RuleOutcome::fail("fwupd runs", why).shows_as(place(thread), "fwupd").fix(fix));
     }
     let Some(shipped) = systemd.shipped.if_present()? else {
-        return Ok(Answer::not_applicable("There is no systemd to start fwupd"));
+        return Ok(RuleOutcome::not_applicable("There is no systemd to start fwupd"));
     };
     if !shipped.iter().any(|unit| unit == "fwupd.service") {
-        return Ok(Answer::pass("fwupd is not installed").shows_as(&systemd.shipped.path, "no fwupd.service"));
+        return Ok(RuleOutcome::pass("fwupd is not installed").shows_as(&systemd.shipped.path, "no fwupd.service"));
     }
     if host.platform.fwupd_unit.known().is_some_and(|target| target == "null") {
-        return Ok(Answer::pass("fwupd is masked").shows(&host.platform.fwupd_unit));
+        return Ok(RuleOutcome::pass("fwupd is masked").shows(&host.platform.fwupd_unit));
     }
     let timer = "fwupd-refresh.timer";
     if !systemd.is_enabled(timer)? {
-        return Ok(Answer::pass("fwupd does not run, and no timer starts it")
+        return Ok(RuleOutcome::pass("fwupd does not run, and no timer starts it")
             .shows_as(&systemd.enabled.path, format!("no {timer}")));
     }
-    Ok(Answer::fail("A timer starts fwupd", why).shows_as(&systemd.enabled.path, timer).fix(fix))
+    Ok(RuleOutcome::fail("A timer starts fwupd", why).shows_as(&systemd.enabled.path, timer).fix(fix))
 }
 
 #[cfg(test)]

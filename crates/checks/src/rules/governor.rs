@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,8 +16,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     let mut governors = Vec::new();
     let mut without = Vec::new();
     for cpu in cpus.iter() {
@@ -30,16 +30,16 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     if governors.is_empty() {
-        let answer = Answer::not_applicable("No driver lets the kernel select frequencies: the firmware or the host \
+        let answer = RuleOutcome::not_applicable("No driver lets the kernel select frequencies: the firmware or the host \
                                              does");
         return Ok(without.iter().take(1).fold(answer, |answer, none| answer.shows(none)));
     }
     let survey = survey("the governors", governors, |governor| governor == "performance")?;
     let Some(first) = survey.wrong.first() else {
-        let pass = Answer::pass("The frequency governor is `performance`");
+        let pass = RuleOutcome::pass("The frequency governor is `performance`");
         return Ok(survey.fine.iter().take(4).fold(pass, |answer, own| answer.shows(own)));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The governor is `{}` on {} of {} CPUs", first.need()?, survey.wrong.len(), cpus.len()),
         "A CPU that was idle runs slowly when a task wakes up: until the governor reacts, the same work takes \
          longer, by the ratio of the frequencies, and the time varies.",

@@ -1,7 +1,7 @@
 //! Is there a graphics processor that shares the memory?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -18,13 +18,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Drivers of graphics processors that compute; those of management controllers and of guests only show pictures.
+/// Drivers of graphics processors; drivers of management controllers and of guests only display.
 const DRIVERS: [&str; 10] =
     ["i915", "xe", "amdgpu", "radeon", "nouveau", "nvidia", "nova", "gma500", "etnaviv", "loongson"];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let Some(devices) = host.platform.pci.if_present()? else {
-        return Ok(Answer::not_applicable("There is no PCI bus; graphics elsewhere is not detected"));
+        return Ok(RuleOutcome::not_applicable("There is no PCI bus; graphics elsewhere is not detected"));
     };
     let mut drivers = Vec::new();
     let mut displays = 0;
@@ -40,16 +40,16 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
     }
     let Some((_, first)) = drivers.first() else {
-        // A board that is described by a device tree has its graphics elsewhere.
+        // A board with a device tree has its graphics outside PCI.
         if host.platform.model.if_present()?.is_some() {
             return Err(CannotTell::because("/sys/class/drm", "this board's graphics are not on PCI: check there"));
         }
-        return Ok(Answer::pass("No graphics processor driver is in use").shows_as(
+        return Ok(RuleOutcome::pass("No graphics processor driver is in use").shows_as(
             &host.platform.pci.path,
             format!("{displays} displays among {} devices", devices.len()),
         ));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("A graphics processor is in use, with the driver {first}"),
         "An integrated graphics processor shares the last-level cache, the memory and the power budget with the \
          CPUs, and is designed for throughput, not for constant latency. Every graphics driver holds locks and \
@@ -102,14 +102,14 @@ mod tests {
         let device = directory.path().join("sys/bus/pci/devices/0000:00:02.0");
         std::fs::create_dir_all(&device).expect("directories");
         std::fs::write(device.join("class"), "0x030000\n").expect("a file");
-        let ask = Ask::of(Profile::Realtime);
+        let options = CheckOptions::of(Profile::Realtime);
         for (driver, expected) in [("i915", Some(crate::Status::Fail)), ("ast", None)] {
             let link = device.join("driver");
             let _ = std::fs::remove_file(&link);
             std::os::unix::fs::symlink(format!("../../../bus/pci/drivers/{driver}"), &link).expect("a link");
             let host = Snapshot::read(&Tree::open(directory.path()).expect("a tree"));
             // That there is no device tree a directory does not say.
-            let answer = check(&host, &ask);
+            let answer = check(&host, &options);
             assert_eq!(answer.as_ref().ok().map(|answer| answer.status), expected, "{answer:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! Does the guest read the TSC itself?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,21 +15,21 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let source = &host.clocks.source;
     if source.current.need()? != "kvm-clock" {
-        return Ok(Answer::not_applicable("Time is not read from kvm-clock").shows(&source.current));
+        return Ok(RuleOutcome::not_applicable("Time is not read from kvm-clock").shows(&source.current));
     }
     let available = source.available.need()?;
     if !available.has("kvm-clock") {
         return Err(CannotTell::because(&source.available.path, "the current clock source is not in the list"));
     }
     if !available.has("tsc") {
-        return Ok(Answer::pass("kvm-clock is the best clock available to this guest")
+        return Ok(RuleOutcome::pass("kvm-clock is the best clock available to this guest")
             .shows(&source.current)
             .shows(&source.available));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "Time is read from kvm-clock although the TSC is available",
         "kvm-clock scales the TSC with numbers that the host writes to a page, and reads them again if they changed \
          meanwhile; the host updates them for all vCPUs from time to time.",

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,10 +16,10 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let pages = &host.memory.huge_pages;
     let Some(sizes) = pages.if_present()? else {
-        return Ok(Answer::not_applicable("The kernel does not support reserved huge pages"));
+        return Ok(RuleOutcome::not_applicable("The kernel does not support reserved huge pages"));
     };
     let survey = survey(&pages.path, sizes.iter().map(|size| &size.reserved), |&reserved| reserved == 0)?;
     if let Some(first) = survey.wrong.first() {
@@ -27,9 +27,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             .wrong
             .iter()
             .skip(1)
-            .fold(Answer::pass("Huge pages are reserved").shows(first), |answer, own| answer.shows(own)));
+            .fold(RuleOutcome::pass("Huge pages are reserved").shows(first), |answer, own| answer.shows(own)));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         "No huge pages are reserved",
         "The host may swap, move or merge guest memory in small pages, and each address translation takes more \
          steps, because guest and host both have page tables.",

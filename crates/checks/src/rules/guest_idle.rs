@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Reading, Snapshot};
 
@@ -20,13 +20,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if let Ground::Metal(_) = ground(host)? {
-        return Ok(Answer::not_applicable("The machine is not a guest"));
+        return Ok(RuleOutcome::not_applicable("The machine is not a guest"));
     }
     let cmdline = &host.kernel.cmdline;
     if cmdline.need()?.get("idle") == Some("poll") {
-        return Ok(Answer::pass("Idle CPUs poll").shows_as(&cmdline.path, "idle=poll"));
+        return Ok(RuleOutcome::pass("Idle CPUs poll").shows_as(&cmdline.path, "idle=poll"));
     }
     let (driver, governor) = (&host.cpus.idle_driver, &host.cpus.idle_governor);
     let polls = |reading: &Reading<String>| {
@@ -38,14 +38,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             Some("0") => failed(cmdline.need()?.show("idle"), &cmdline.path)
                 .shows(driver)
                 .shows_as("/sys/module/haltpoll/parameters/guest_halt_poll_ns", "0"),
-            _ => Answer::pass("Idle CPUs poll before they halt").shows(driver).shows(governor),
+            _ => RuleOutcome::pass("Idle CPUs poll before they halt").shows(driver).shows(governor),
         });
     }
     Ok(failed(cmdline.need()?.show("idle"), &cmdline.path).shows(driver))
 }
 
-fn failed(idle: String, path: &str) -> Answer {
-    Answer::fail(
+fn failed(idle: String, path: &str) -> RuleOutcome {
+    RuleOutcome::fail(
         "An idle CPU halts at once, and the host takes it back",
         "To wake it, the host must be entered, schedule the vCPU's thread and enter the guest again. With polling in \
          the guest, a wake-up soon after needs none of this.",

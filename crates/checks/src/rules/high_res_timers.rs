@@ -1,7 +1,7 @@
 //! Do timers expire when they are due, or at the next tick?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,23 +19,23 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let config = host.kernel.config.need()?;
     let cmdline = host.kernel.cmdline.need()?;
     let built = config.has("HIGH_RES_TIMERS");
-    // As kstrtobool has it, which looks at two characters at most.
+    // As kstrtobool, which reads at most two characters.
     let off = cmdline.get("highres").is_some_and(|value| {
         let word = value.to_ascii_lowercase();
         word.starts_with(['0', 'n', 'f']) || word.starts_with("of")
     });
     let (config_path, cmdline_path) = (&host.kernel.config.path, &host.kernel.cmdline.path);
-    let with = |answer: Answer| {
+    let with = |answer: RuleOutcome| {
         answer
             .shows_as(config_path, config.line("HIGH_RES_TIMERS"))
             .shows_as(cmdline_path, cmdline.show("highres"))
     };
     if built && !off {
-        return Ok(with(Answer::pass("High-resolution timers are on")));
+        return Ok(with(RuleOutcome::pass("High-resolution timers are on")));
     }
     let tick = config.get("HZ").and_then(|hz| hz.parse::<u64>().ok()).filter(|&hz| hz > 0);
     let late = tick.map_or("one tick".to_owned(), |hz| format!("{} ms", 1000 / hz));
@@ -44,7 +44,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     } else {
         "The kernel has no high-resolution timers"
     };
-    let answer = with(Answer::fail(
+    let answer = with(RuleOutcome::fail(
         what,
         format!("Every sleep and timer ends at a tick: up to {late} late, each time, at any priority."),
     ))

@@ -1,8 +1,8 @@
 //! Is a CPU left for everything that is not real-time?
 
-use super::shared::cpus::{NOBODY_CHOSE, housekeeping, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::{Cpu, Severity};
 use whylate_host::Snapshot;
 
@@ -16,17 +16,17 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let online = &host.cpus.online;
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     let rest = housekeeping(host, &cpus)?;
     if rest.is_empty() {
         if online.need()?.len() == 1 {
-            return Ok(Answer::not_applicable("There is only one CPU").shows(online));
+            return Ok(RuleOutcome::not_applicable("There is only one CPU").shows(online));
         }
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "Every CPU is real-time: no CPU is left for interrupts, timers, RCU and other programs",
             "The kernel's own work then runs on the real-time CPUs, or starves behind real-time threads.",
         )
@@ -35,7 +35,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .fix(Fix::runtime("leave CPU 0 out of the real-time CPUs").risk("one real-time CPU less")));
     }
     if cpus.contains(Cpu(0)) {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "CPU 0 is among the real-time CPUs",
             "It is the boot CPU: many devices, timers and firmware interfaces are bound to it, and on many machines \
              only it takes legacy interrupts. On most machines it cannot be nohz_full.",
@@ -45,7 +45,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .shows_as("real-time CPUs", cpus.to_string())
         .fix(Fix::runtime("choose other CPUs, and keep CPU 0 for housekeeping").risk("none known")));
     }
-    Ok(Answer::pass(format!("CPUs {rest} are left for housekeeping"))
+    Ok(RuleOutcome::pass(format!("CPUs {rest} are left for housekeeping"))
         .shows(online)
         .shows_as("real-time CPUs", cpus.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,12 +16,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let ground = ground(host)?;
     if let Ground::Metal(_) = ground {
-        return Ok(ground.shown(Answer::pass("The machine is not a guest")));
+        return Ok(ground.shown(RuleOutcome::pass("The machine is not a guest")));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         "The machine is a guest of a hypervisor",
         "Its CPUs are threads of the host: when the host runs something else they stop. Timers, interrupts and idle \
          states need the host, each with an exit that takes microseconds.",

@@ -1,7 +1,7 @@
 //! Do polling CPUs slow their siblings down?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,18 +19,18 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let cmdline = host.kernel.cmdline.need()?;
     if cmdline.get("idle") != Some("poll") {
-        return Ok(Answer::not_applicable("CPUs do not poll when idle"));
+        return Ok(RuleOutcome::not_applicable("CPUs do not poll when idle"));
     }
     let active = &host.cpus.smt_active;
     if !*active.need()? {
-        return Ok(Answer::pass("CPUs poll when idle, and no two CPUs share a core")
+        return Ok(RuleOutcome::pass("CPUs poll when idle, and no two CPUs share a core")
             .shows_as(&host.kernel.cmdline.path, "idle=poll")
             .shows(active));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "CPUs poll when idle, and share cores",
         "A CPU that polls keeps the execution units of its core busy: its sibling runs slower, although the polling \
          CPU has nothing to run.",

@@ -3,7 +3,7 @@
 use super::shared::common;
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::{CpuSet, Severity};
 use whylate_host::{Irq, Reading, Snapshot};
 
@@ -17,30 +17,30 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// So many interrupts are named.
+/// The number of interrupts to list.
 const NAMED: usize = 12;
 
-/// Interrupts that each CPU has for itself, and nobody can move: the timers of arm64 and riscv.
+/// Per-CPU interrupts that cannot be moved: the timers of arm64 and riscv.
 const OF_EACH_CPU: [&str; 4] = ["arch_timer", "kvm guest vtimer", "kvm guest ptimer", "riscv-timer"];
 
 fn is_of_each_cpu(irq: &Irq) -> bool {
     irq.actions.iter().all(|action| OF_EACH_CPU.contains(&action.as_str()))
 }
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = match &ask.cpus {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = match &options.cpus {
         Some(cpus) => cpus.clone(),
-        // Those that somebody took the trouble to isolate are meant.
+        // By default the isolated CPUs are the real-time ones.
         None => host.cpus.isolated.need()?.clone(),
     };
     if cpus.is_empty() {
-        return Ok(Answer::not_applicable("No CPU is isolated: select the real-time CPUs with --cpus"));
+        return Ok(RuleOutcome::not_applicable("No CPU is isolated: select the real-time CPUs with --cpus"));
     }
     let online = host.cpus.online.need()?;
     if online.iter().all(|cpu| cpus.contains(cpu)) {
-        return Ok(Answer::not_applicable("Every CPU is real-time: there is no other CPU for interrupts"));
+        return Ok(RuleOutcome::not_applicable("Every CPU is real-time: there is no other CPU for interrupts"));
     }
-    // One that no driver has cannot come.
+    // An interrupt without a driver cannot occur.
     let used: Vec<&Irq> = host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty() && !is_of_each_cpu(irq)).collect();
     let mut targets: Vec<(&Irq, &Reading<CpuSet>)> = Vec::new();
     for irq in &used {
@@ -55,7 +55,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let default = host.irqs.default_affinity.need()?;
     let default_here = common(&default.0, &cpus);
     if survey.wrong.is_empty() && default_here.is_empty() {
-        return Ok(Answer::pass(format!("None of {} interrupts is routed to CPUs {cpus}", used.len()))
+        return Ok(RuleOutcome::pass(format!("None of {} interrupts is routed to CPUs {cpus}", used.len()))
             .shows(&host.irqs.default_affinity));
     }
     let housekeeping: CpuSet = online.iter().filter(|&cpu| !cpus.contains(cpu)).collect();
@@ -64,7 +64,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .risk("managed interrupts (NVMe, some network cards) refuse the change: boot with isolcpus=managed_irq,... \
                for those");
     if survey.wrong.is_empty() {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             format!("No interrupt is routed to CPUs {cpus} now, but new ones may be: the default mask allows \
                      {default_here}"),
             "A device that is plugged in later, or a driver that is loaded later, interrupts them.",
@@ -73,7 +73,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .shows(&host.irqs.default_affinity)
         .fix(fix));
     }
-    let mut answer = Answer::fail(
+    let mut answer = RuleOutcome::fail(
         format!("{} of {} interrupts may run on CPUs {cpus}", survey.wrong.len(), used.len()),
         "Each interrupt takes time from the running thread, and its softirqs take more; on PREEMPT_RT its thread \
          also competes, at priority 50.",

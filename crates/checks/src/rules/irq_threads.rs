@@ -4,7 +4,7 @@ use super::shared::threads::{
     cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
 };
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -18,17 +18,17 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// So many threads are named.
+/// The number of threads to list.
 const NAMED: usize = 12;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
-    let (priority, said) = priority(ask);
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
+    let (priority, said) = priority(options);
     let threads = with_those_of_kernel(host)?.iter();
     let irqs: Vec<&Thread> =
         threads.filter(|thread| thread.kernel && thread.comm.starts_with("irq/")).collect();
     if irqs.is_empty() {
-        return Ok(Answer::not_applicable(match host.kernel.is_realtime() {
+        return Ok(RuleOutcome::not_applicable(match host.kernel.is_realtime() {
             Ok(false) => "There are no interrupt threads: handlers run at once, above every priority",
             _ => "There are no interrupt threads",
         }));
@@ -37,10 +37,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         irqs.iter().filter(|thread| is_at_or_above(thread, priority) && may_run_on(thread, &cpus)).collect();
     let highest = irqs.iter().map(|thread| thread.priority).max().unwrap_or(0);
     let Some(first) = above.first() else {
-        return Ok(Answer::pass(format!("No interrupt thread runs at or above {said} on CPUs {cpus}"))
+        return Ok(RuleOutcome::pass(format!("No interrupt thread runs at or above {said} on CPUs {cpus}"))
             .shows_as("/proc/PID/stat", format!("{} interrupt threads, at most {highest}", irqs.len())));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         match above.len() {
             1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
             more => {

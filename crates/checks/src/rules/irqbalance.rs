@@ -1,9 +1,9 @@
 //! Does irqbalance move interrupts to real-time CPUs?
 
-use super::shared::cpus::{NOBODY_CHOSE, real_time, without};
+use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::{Cpu, CpuSet, Severity};
 use whylate_host::Snapshot;
 
@@ -17,12 +17,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = with_those_of_kernel(host)?;
     let Some(balancer) = threads.iter().find(|thread| thread.comm == "irqbalance") else {
-        return Ok(Answer::pass("irqbalance does not run").shows_as("/proc/PID/comm", "no irqbalance"));
+        return Ok(RuleOutcome::pass("irqbalance does not run").shows_as("/proc/PID/comm", "no irqbalance"));
     };
-    let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
+    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
     let mut told = None;
     for file in &host.irqs.balancer {
         if let Some(variables) = file.if_present()? {
@@ -31,7 +31,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let list = told.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPULIST")?)));
     let mask = told.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPUS")?)));
-    // A mask counts before a list; with neither it leaves out what the kernel isolates.
+    // A mask takes precedence over a list; without both it leaves out the CPUs that the kernel isolates.
     let (banned, path, shown) = match (mask, list) {
         (Some((file, mask)), _) => {
             let banned = of_mask(mask).ok_or_else(|| {
@@ -55,12 +55,12 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let open = without(&cpus, &banned);
     let place = format!("/proc/{}/comm", balancer.pid);
     if open.is_empty() {
-        return Ok(Answer::pass(format!("irqbalance runs, and leaves out CPUs {cpus}"))
+        return Ok(RuleOutcome::pass(format!("irqbalance runs, and leaves out CPUs {cpus}"))
             .shows_as(place, "irqbalance")
             .shows_as(path, shown)
             .shows(&host.cpus.isolated));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("irqbalance runs, and may move interrupts to CPUs {open}"),
         "Every 10 s it checks the load and moves interrupts, including interrupts placed by hand.",
     )

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{isolated, of_parameter, without};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -23,16 +23,16 @@ pub(super) const RULE: Rule = Rule {
 
 /// Parameters that name CPUs.
 const PARAMETERS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
-/// What may stand before the CPUs in `isolcpus=`.
+/// Flags before the CPUs in `isolcpus=`.
 const FLAGS: [&str; 3] = ["nohz", "domain", "managed_irq"];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let cmdline = host.kernel.cmdline.need()?;
     let path = &host.kernel.cmdline.path;
     let possible = host.cpus.possible.need()?;
     let given: Vec<&str> = PARAMETERS.into_iter().filter(|name| cmdline.has(name)).collect();
     if given.is_empty() {
-        return Ok(Answer::not_applicable("No CPU is isolated on the kernel command line"));
+        return Ok(RuleOutcome::not_applicable("No CPU is isolated on the kernel command line"));
     }
     let nohz_full = host.cpus.nohz_full.if_present()?;
     let mut wrong: Vec<String> = Vec::new();
@@ -81,9 +81,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
     }
     let shown =
-        |answer: Answer| given.iter().fold(answer, |answer, name| answer.shows_as(path, cmdline.show(name)));
+        |answer: RuleOutcome| given.iter().fold(answer, |answer, name| answer.shows_as(path, cmdline.show(name)));
     let Some(first) = wrong.first() else {
-        return Ok(shown(Answer::pass("The CPU isolation settings match")).shows(&host.cpus.isolated));
+        return Ok(shown(RuleOutcome::pass("The CPU isolation settings match")).shows(&host.cpus.isolated));
     };
     let what = match wrong.len() {
         1 => first.clone(),
@@ -91,7 +91,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     };
     let why =
         "The CPUs are not isolated, or only partly; this goes unnoticed until a task is late.";
-    let answer = shown(Answer::fail(what, why)).shows(&host.cpus.isolated).shows(&host.cpus.nohz_full);
+    let answer = shown(RuleOutcome::fail(what, why)).shows(&host.cpus.isolated).shows(&host.cpus.nohz_full);
     let answer = wrong.iter().skip(1).fold(answer, |answer, also| answer.shows_as("also", also.clone()));
     Ok(answer.fix(
         Fix::reboot(

@@ -1,7 +1,7 @@
 //! Is the kernel built with checks of itself that cost time?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Options, with what they do all the time. Those that only add information or cost nothing measurable
+/// Options and their permanent cost. Options that only add information or have no measurable cost
 /// (DEBUG_INFO, DEBUG_BUGVERBOSE, DEBUG_KERNEL, DEBUG_ATOMIC_SLEEP, SCHED_DEBUG, KFENCE) are not among them.
 const COSTLY: [(&str, &str); 20] = [
     ("PROVE_LOCKING", "verifies the order of all locks"),
@@ -44,14 +44,14 @@ const COSTLY: [(&str, &str); 20] = [
     ("KCOV", "records code coverage"),
     ("GCOV_PROFILE_ALL", "counts each branch"),
 ];
-/// Of these one must say so at boot: option, parameter, the option that makes it the default.
+/// Options that must be enabled at boot: option, parameter, the option that makes it the default.
 const AT_BOOT: [(&str, &str, &str); 3] = [
     ("DEBUG_OBJECTS", "debug_objects", "DEBUG_OBJECTS_ENABLE_DEFAULT"),
     ("DEBUG_PAGEALLOC", "debug_pagealloc", "DEBUG_PAGEALLOC_ENABLE_DEFAULT"),
     ("DEBUG_KMEMLEAK", "kmemleak", "DEBUG_KMEMLEAK"),
 ];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let config = host.kernel.config.need()?;
     let path = &host.kernel.config.path;
     let mut found = Vec::new();
@@ -75,14 +75,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         found.push((option, does));
     }
     let Some((first, does)) = found.first() else {
-        return Ok(Answer::pass("No costly debug check is on")
+        return Ok(RuleOutcome::pass("No costly debug check is on")
             .shows_as(path, config.line("PROVE_LOCKING")));
     };
     let what = match found.len() {
         1 => format!("CONFIG_{first} {does}"),
         more => format!("CONFIG_{first} {does}; {} more such options are on", more - 1),
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         what,
         "It is right for development, where it finds errors early. In production it makes every path through the \
          kernel longer, in places with interrupts disabled.",

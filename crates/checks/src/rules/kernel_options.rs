@@ -2,7 +2,7 @@
 //! operation (governor, tick, lockup detectors, locks, firmware) are left to those.
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Config, Snapshot};
 
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// An option, whether the guide expects it, how much it matters to it, and why.
+/// An option: whether the guide expects it, its severity there, and the reason.
 struct Advice {
     option: &'static str,
     expected: bool,
@@ -69,13 +69,13 @@ const ADVICE: [Advice; 7] = [
     },
 ];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let config = host.kernel.config.need()?;
     let path = &host.kernel.config.path;
     let off: Vec<&Advice> =
         ADVICE.iter().filter(|advice| is_set(config, advice.option) != advice.expected).collect();
     let Some(first) = off.iter().find(|advice| advice.severity == "high").or(off.first()) else {
-        return Ok(Answer::pass("The kernel is built as its real-time guide advises")
+        return Ok(RuleOutcome::pass("The kernel is built as its real-time guide advises")
             .shows_as(path, config.line("CPU_FREQ")));
     };
     let what = match off.len() {
@@ -85,7 +85,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             config.line(first.option)
         ),
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         what,
         "A general-purpose kernel has options that a real-time machine does not need. Other rules check the settings \
          in use; this rule shows the build options.",

@@ -4,7 +4,7 @@ use super::shared::threads::{
     cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
 };
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -18,18 +18,18 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// So many threads are named.
+/// The number of threads to list.
 const NAMED: usize = 12;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
-    let (priority, said) = priority(ask);
-    // A thread that polls without end must leave these some time: `softirq-threads` asks that they be above it.
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
+    let (priority, said) = priority(options);
+    // These threads must be above a thread that polls without end: `softirq-threads` checks this.
     let polling = matches!(
-        ask.profile,
+        options.profile,
         Profile::CpuPartitioning | Profile::RealtimeVirtualHost | Profile::RealtimeVirtualGuest
     );
-    // The stopper of each CPU is above every policy, whatever anybody sets; interrupts have a rule of their own.
+    // The stopper of each CPU is above every policy by design; another rule checks interrupt threads.
     let has_own_rule = |thread: &Thread| {
         let begins = |names: &[&str]| names.iter().any(|name| thread.comm.starts_with(name));
         begins(&["migration/", "irq/"]) || polling && begins(&["ktimers/", "ksoftirqd/", "rcu"])
@@ -42,10 +42,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .collect();
     let Some(first) = above.first() else {
         let number = threads.iter().filter(|thread| thread.kernel).count();
-        return Ok(Answer::pass(format!("No kernel thread runs at or above {said} on CPUs {cpus}"))
+        return Ok(RuleOutcome::pass(format!("No kernel thread runs at or above {said} on CPUs {cpus}"))
             .shows_as("/proc/PID/stat", format!("{number} kernel threads")));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         match above.len() {
             1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
             more => {

@@ -1,7 +1,7 @@
 //! Does the kernel merge equal pages?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,11 +15,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let run = &host.memory.ksm_run;
     match run.if_present()? {
-        None => Ok(Answer::pass("The kernel does not support KSM").shows(run)),
-        Some(1) => Ok(Answer::fail(
+        None => Ok(RuleOutcome::pass("The kernel does not support KSM").shows(run)),
+        Some(1) => Ok(RuleOutcome::fail(
             "ksmd merges identical pages",
             "It reads the memory of virtual machines and of other programs that allow it, which costs CPU time and \
              cache space. A thread that writes to a merged page faults, and waits for the copy; real-time guests as \
@@ -31,7 +31,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
                 .boot("disable ksm.service and ksmtuned.service")
                 .risk("memory use grows by the amount that was merged"),
         )),
-        Some(_) => Ok(Answer::pass("ksmd does not run").shows(run)),
+        Some(_) => Ok(RuleOutcome::pass("ksmd does not run").shows(run)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Does KVM stop vCPUs for its own purposes?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let unread = |name: &str| CannotTell::because(format!("/sys/module/{name}"), "not read");
     let parameter = |name: &str| host.kernel.parameters.get(name).ok_or_else(|| unread(name));
     let (sync, gap) = (parameter("kvm/kvmclock_periodic_sync")?, parameter("kvm_intel/ple_gap")?);
@@ -30,13 +30,13 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     };
     let (synced, exits) = (sync.if_present()?, gap.if_present()?);
     if synced.is_none() && exits.is_none() {
-        return Ok(Answer::not_applicable("The module kvm is not loaded, or not for x86"));
+        return Ok(RuleOutcome::not_applicable("The module kvm is not loaded, or not for x86"));
     }
     let synced = synced.is_some_and(|value| value == "Y");
     let exits = exits.is_some_and(|value| value != "0");
     let halt_poll = parameter("kvm/halt_poll_ns")?;
     if !synced && !exits {
-        return Ok(Answer::pass("KVM stops vCPUs neither for clock updates nor for pause-loop exits")
+        return Ok(RuleOutcome::pass("KVM stops vCPUs neither for clock updates nor for pause-loop exits")
             .shows(sync)
             .shows(gap));
     }
@@ -45,7 +45,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         (true, false) => "KVM stops vCPUs for clock updates",
         _ => "KVM stops vCPUs for pause-loop exits",
     };
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         what,
         "Every 5 minutes all vCPUs of a guest exit to update their kvm-clock. With pause-loop exits a vCPU that \
          waits for a spinlock leaves the guest so that others can run, which has no benefit if each vCPU has its own \

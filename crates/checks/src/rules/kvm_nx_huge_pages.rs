@@ -1,7 +1,7 @@
 //! Does KVM take huge pages of guests apart?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,22 +19,22 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let unread = |name: &str| CannotTell::because(format!("/sys/module/{name}"), "not read");
     let parameter = |name: &str| host.kernel.parameters.get(name).ok_or_else(|| unread(name));
     let (split, ratio) = (parameter("kvm/nx_huge_pages")?, parameter("kvm/nx_huge_pages_recovery_ratio")?);
     let Some(value) = split.if_present()? else {
-        return Ok(Answer::not_applicable("The module kvm is not loaded, or not for x86"));
+        return Ok(RuleOutcome::not_applicable("The module kvm is not loaded, or not for x86"));
     };
     if value != "Y" {
-        return Ok(Answer::pass("Guest huge pages are not split").shows(split));
+        return Ok(RuleOutcome::pass("Guest huge pages are not split").shows(split));
     }
     if ratio.need()? == "0" {
-        return Ok(Answer::pass("Guest huge pages are split where the guest executes code, and stay split")
+        return Ok(RuleOutcome::pass("Guest huge pages are split where the guest executes code, and stay split")
             .shows(split)
             .shows(ratio));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "A thread restores split guest huge pages, which are then split again",
         "Because of an erratum (iTLB multihit), KVM maps memory in which a guest executes code with small pages. The \
          thread kvm-nx-lpage-recovery periodically removes such mappings: the guest stops, and faults when it \

@@ -1,7 +1,7 @@
 //! Are the tracers built in that cost something even while nothing is traced?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,16 +20,16 @@ const OPTIONS: [(&str, &str); 2] = [
     ("PREEMPT_TRACER", "watches each change of the preemption count"),
 ];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let config = host.kernel.config.need()?;
     let path = &host.kernel.config.path;
     let found: Vec<_> = OPTIONS.iter().filter(|(option, _)| config.has(option)).collect();
     let Some((first, does)) = found.first() else {
-        return Ok(Answer::pass("Neither IRQSOFF_TRACER nor PREEMPT_TRACER is built in")
+        return Ok(RuleOutcome::pass("Neither IRQSOFF_TRACER nor PREEMPT_TRACER is built in")
             .shows_as(path, config.line(OPTIONS[0].0))
             .shows_as(path, config.line(OPTIONS[1].0)));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("CONFIG_{first} {does}, even while tracing is off"),
         "Both happen at every spinlock and every interrupt. The kernel's guide for real-time builds gives it the \
          severity `high`.",

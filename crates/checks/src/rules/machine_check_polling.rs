@@ -1,7 +1,7 @@
 //! Are real-time CPUs interrupted to look for memory errors?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,20 +19,20 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let (interval, ignored) = (&host.cpus.check_interval, &host.cpus.ignore_ce);
     let Some(every) = interval.if_present()? else {
-        return Ok(Answer::not_applicable(
+        return Ok(RuleOutcome::not_applicable(
             "There is no machine-check polling here: it is specific to x86, and some guests do not have it",
         ));
     };
     if ignored.if_present()? == Some(&true) {
-        return Ok(Answer::pass("Corrected machine checks are ignored").shows(ignored));
+        return Ok(RuleOutcome::pass("Corrected machine checks are ignored").shows(ignored));
     }
     if every == "0" {
-        return Ok(Answer::pass("Machine-check polling is off").shows(interval));
+        return Ok(RuleOutcome::pass("Machine-check polling is off").shows(interval));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "Every CPU is polled for machine checks",
         "A timer on each CPU, isolated or not, reads all banks of its machine-check registers in interrupt context, \
          every 5 minutes by default, and more often after it found an error. /proc/interrupts counts it as MCP.",

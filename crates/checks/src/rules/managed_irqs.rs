@@ -1,9 +1,9 @@
 //! Do queues of disks interrupt real-time CPUs?
 
 use super::shared::common;
-use super::shared::cpus::{NOBODY_CHOSE, real_time, without};
+use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Irq, Snapshot};
 
@@ -21,11 +21,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// So many are named.
+/// The number of items to list.
 const NAMED: usize = 8;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
     let queues: Vec<&Irq> = host
         .irqs
         .each
@@ -34,7 +34,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .filter(|irq| irq.actions.iter().any(|action| is_queue(action)))
         .collect();
     if queues.is_empty() {
-        return Ok(Answer::not_applicable(
+        return Ok(RuleOutcome::not_applicable(
             "There is no NVMe disk with managed interrupts",
         ));
     }
@@ -50,10 +50,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         if common(effective, &cpus).is_empty() {
             continue;
         }
-        // A queue of real-time CPUs alone works only when one of these does I/O.
+        // A queue whose CPUs are all real-time interrupts only for their own I/O.
         if without(allowed, &cpus).is_empty() { served.push(*irq) } else { here.push(*irq) }
     }
-    let shown = |answer: Answer, irqs: &[&Irq]| {
+    let shown = |answer: RuleOutcome, irqs: &[&Irq]| {
         irqs.iter().take(NAMED).fold(answer, |answer, irq| answer.shows(&irq.affinity))
     };
     if here.is_empty() {
@@ -62,9 +62,9 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             _ => format!("{} disk queues interrupt CPUs {cpus}, only for their own I/O", served.len()),
         };
         let shows = if served.is_empty() { &queues } else { &served };
-        return Ok(shown(Answer::pass(what), shows));
+        return Ok(shown(RuleOutcome::pass(what), shows));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("{} of {} disk queues interrupt CPUs {cpus} for I/O of other CPUs", here.len(), queues.len()),
         "The kernel spreads the queues over all CPUs; writing to smp_affinity fails for these interrupts, and \
          irqbalance does not move them either.",

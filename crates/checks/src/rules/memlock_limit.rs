@@ -2,7 +2,7 @@
 
 use super::shared::limits::{Granted, Item, granted};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -24,25 +24,25 @@ const ITEM: Item = Item {
     // KiB in limits.conf, bytes in the kernel.
     scale: |value| u64::try_from(value).unwrap_or(0).saturating_mul(1024),
 };
-/// So much is enough for any but large programs.
+/// Enough for all but large programs.
 const PLENTY: u64 = 1 << 30;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let (whose, most, amount, path, line) = match granted(host, ask, &ITEM)? {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let (whose, most, amount, path, line) = match granted(host, options, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
+            return Ok(RuleOutcome::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most, size(most.unwrap_or(0)), path, line),
-        // Of the kernel 64 KiB before 5.16, 8 MiB since; systemd has a default of its own.
+        // The kernel's default is 64 KiB before 5.16 and 8 MiB since; systemd has its own default.
         Granted::Default { whose, because } => {
             (whose, Some(0), "the default, 64 KiB to 8 MiB,".to_owned(), "/etc/security".to_owned(), because)
         }
     };
     let Some(most) = most else {
-        return Ok(Answer::pass(format!("{whose} may lock all memory")).shows_as(path, line));
+        return Ok(RuleOutcome::pass(format!("{whose} may lock all memory")).shows_as(path, line));
     };
-    let name = ask.user.as_deref().unwrap_or("USER");
-    let mut answer = Answer::fail(
+    let name = options.user.as_deref().unwrap_or("USER");
+    let mut answer = RuleOutcome::fail(
         format!("{whose} may lock at most {amount} of memory"),
         "mlockall(2) fails with ENOMEM if the program is larger, and with MCL_FUTURE a later malloc or thread fails. \
          Memory that is not locked faults when it is first touched, or after it was reclaimed: then it also waits \

@@ -1,7 +1,7 @@
 //! What do workarounds for flaws of the CPU cost on each way into the kernel?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// What the kernel says of workarounds that act at each entry or exit, and what they do there.
+/// Text of the kernel for mitigations that act at each entry or exit, and their effect.
 const COSTLY: [(&str, &str); 5] = [
     ("Mitigation: PTI", "switches page tables on each kernel entry and exit"),
     ("Clear CPU buffers", "flushes buffers on each kernel exit"),
@@ -28,10 +28,10 @@ const COSTLY: [(&str, &str); 5] = [
     ("untrained return thunk", "retrains return prediction on each kernel entry"),
 ];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let all = &host.cpus.vulnerabilities;
     let Some(list) = all.if_present()? else {
-        return Ok(Answer::not_applicable("This kernel does not list CPU vulnerabilities"));
+        return Ok(RuleOutcome::not_applicable("This kernel does not list CPU vulnerabilities"));
     };
     let mut found = Vec::new();
     for (name, state) in list {
@@ -44,14 +44,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         return Err(CannotTell::because(&all.path, "it is empty"));
     }
     let Some((first, _, does)) = found.first() else {
-        return Ok(Answer::pass("No such mitigation is active")
+        return Ok(RuleOutcome::pass("No such mitigation is active")
             .shows_as(&all.path, format!("{} known vulnerabilities", list.len())));
     };
     let what = match found.len() {
         1 => format!("The mitigation for {first} {does}"),
         more => format!("{more} mitigations act on each kernel entry or exit: the one for {first} {does}"),
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         what,
         "Every system call, interrupt and page fault takes longer, by about the same amount each time: it adds to \
          the latency, but not to its variation.",

@@ -2,7 +2,7 @@
 
 use super::shared::limits::{Granted, Item, granted};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -25,21 +25,21 @@ const ITEM: Item = Item {
     scale: |value| u64::try_from(20i64.saturating_sub(value)).unwrap_or(0),
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let (whose, most, path, line) = match granted(host, ask, &ITEM)? {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let (whose, most, path, line) = match granted(host, options, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
+            return Ok(RuleOutcome::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(40).min(40), path, line),
         Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
     };
     if most > 20 {
         return Ok(
-            Answer::pass(format!("{whose} may set nice values down to -{}", most - 20)).shows_as(path, line)
+            RuleOutcome::pass(format!("{whose} may set nice values down to -{}", most - 20)).shows_as(path, line)
         );
     }
-    let name = ask.user.as_deref().unwrap_or("USER");
-    Ok(Answer::fail(
+    let name = options.user.as_deref().unwrap_or("USER");
+    Ok(RuleOutcome::fail(
         format!("{whose} may not set negative nice values"),
         "Real-time threads need none. The SCHED_OTHER threads that feed them share the CPU with every other program \
          at the same weight; each step of the nice value changes the weight by a factor of 1.25.",

@@ -2,7 +2,7 @@
 
 use super::shared::common;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -21,28 +21,28 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let watchdogs = &host.sched.watchdogs;
     let own = &watchdogs.nmi_watchdog;
     match own.if_present()? {
-        None => return Ok(Answer::not_applicable("This kernel has no hard lockup detector").shows(own)),
-        Some(false) => return Ok(Answer::pass("The hard lockup detector is off").shows(own)),
+        None => return Ok(RuleOutcome::not_applicable("This kernel has no hard lockup detector").shows(own)),
+        Some(false) => return Ok(RuleOutcome::pass("The hard lockup detector is off").shows(own)),
         Some(true) => {}
     }
-    // Since 6.5 each CPU can watch its neighbour instead, from the timer that `soft-watchdog` tells of.
+    // Since 6.5 each CPU can watch its neighbour instead, from the timer that `soft-watchdog` describes.
     if host.kernel.config.known().is_some_and(|config| config.has("HARDLOCKUP_DETECTOR_BUDDY")) {
-        return Ok(Answer::pass("The hard lockup detector does not use a non-maskable interrupt")
+        return Ok(RuleOutcome::pass("The hard lockup detector does not use a non-maskable interrupt")
             .shows_as(&host.kernel.config.path, "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y"));
     }
     let watched = &watchdogs.watchdog_cpumask;
-    let cpus = ask.cpus(host)?;
+    let cpus = options.cpus(host)?;
     let shared = common(watched.need()?, &cpus);
     if shared.is_empty() {
         return Ok(
-            Answer::pass(format!("The hard lockup detector does not watch CPUs {cpus}")).shows(watched)
+            RuleOutcome::pass(format!("The hard lockup detector does not watch CPUs {cpus}")).shows(watched)
         );
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("The hard lockup detector interrupts CPUs {shared}"),
         "A performance counter raises a non-maskable interrupt after each kernel.watchdog_thresh seconds of CPU \
          time; it preempts everything. The counter is also not available to perf.",

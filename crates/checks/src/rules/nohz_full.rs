@@ -1,9 +1,9 @@
 //! Does the tick interrupt the real-time CPUs, or does keeping it away cost more?
 
 use super::shared::common;
-use super::shared::cpus::{NOBODY_CHOSE, real_time, without};
+use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::{CpuSet, Severity};
 use whylate_host::Snapshot;
 
@@ -17,20 +17,20 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let full = &host.cpus.nohz_full;
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     // The file is there on every kernel that could do it.
     let set = full.if_present()?.cloned().unwrap_or_else(CpuSet::new);
     let polling = matches!(
-        ask.profile,
+        options.profile,
         Profile::CpuPartitioning | Profile::RealtimeVirtualHost | Profile::RealtimeVirtualGuest
     );
     let (ticking, tickless) = (without(&cpus, &set), common(&cpus, &set));
     if polling && !ticking.is_empty() {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             format!("The tick interrupts CPUs {ticking}"),
             "A thread that never sleeps is interrupted CONFIG_HZ times a second, although no other thread waits for \
              its CPU.",
@@ -42,7 +42,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         ));
     }
     if !polling && !tickless.is_empty() {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             format!("CPUs {tickless} are nohz_full"),
             "nohz_full is meant for threads that compute without end. Each kernel entry and exit costs time \
              accounting, which a thread that sleeps and wakes up every period pays twice a period; the kernel's \
@@ -52,7 +52,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         .fix(Fix::reboot("remove nohz_full=, unless threads there rarely enter the kernel").risk("the tick comes back")));
     }
     let what = if polling { "has no tick while one thread runs" } else { "has its usual tick" };
-    Ok(Answer::pass(format!("Each of CPUs {cpus} {what}")).shows(full))
+    Ok(RuleOutcome::pass(format!("Each of CPUs {cpus} {what}")).shows(full))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::node_count;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,17 +16,17 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let setting = &host.sched.watchdogs.numa_balancing;
     match setting.if_present()? {
-        None => return Ok(Answer::pass("The kernel does not support NUMA balancing").shows(setting)),
-        Some(0) => return Ok(Answer::pass("Automatic NUMA balancing is off").shows(setting)),
+        None => return Ok(RuleOutcome::pass("The kernel does not support NUMA balancing").shows(setting)),
+        Some(0) => return Ok(RuleOutcome::pass("Automatic NUMA balancing is off").shows(setting)),
         Some(_) => {}
     }
     if node_count(host)? == 1 {
-        return Ok(Answer::pass("There is only one NUMA node").shows(setting));
+        return Ok(RuleOutcome::pass("There is only one NUMA node").shows(setting));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "Automatic NUMA balancing is on",
         "To learn which node uses a page, the kernel repeatedly removes the page's mapping: the next access faults, \
          and may move the page, even if it is locked. Threads that stay on one node get such faults as well.",

@@ -1,9 +1,9 @@
 //! Are the real-time CPUs on one node, with memory of its own?
 
 use super::shared::common;
-use super::shared::cpus::{NOBODY_CHOSE, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, real_time};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Node, Snapshot};
 
@@ -17,10 +17,10 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let Some(cpus) = real_time(host, ask)? else { return Ok(Answer::not_applicable(NOBODY_CHOSE)) };
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
     let Some(nodes) = host.cpus.nodes.if_present()? else {
-        return Ok(Answer::not_applicable("The kernel reports no NUMA nodes"));
+        return Ok(RuleOutcome::not_applicable("The kernel reports no NUMA nodes"));
     };
     let mut concerned = Vec::new();
     let mut empty = Vec::new();
@@ -45,7 +45,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             .join(", ")
     };
     if let Some(node) = empty.first() {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             format!("Node {} of the real-time CPUs has no memory", names(&empty)),
             "Every access to memory that misses the caches goes to another node, over a link shared by all CPUs.",
         )
@@ -59,11 +59,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         ));
     }
     if concerned.len() == 1 {
-        return Ok(Answer::pass(format!("CPUs {cpus} are on node {}", names(&concerned)))
+        return Ok(RuleOutcome::pass(format!("CPUs {cpus} are on node {}", names(&concerned)))
             .shows(&first.cpus)
             .shows(&first.memory));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The real-time CPUs are on nodes {}", names(&concerned)),
         "Threads that share memory across nodes wait for the link between the nodes, and memory is on the node where \
          it was first touched. `distance` shows the relative access cost of the other node (10: the local node).",

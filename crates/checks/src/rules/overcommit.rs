@@ -1,7 +1,7 @@
 //! Is memory promised that is not there?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,12 +15,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let mode = &host.memory.vm.overcommit_memory;
     match *mode.need()? {
-        0 => Ok(Answer::pass("Obvious overcommits of memory are refused").shows(mode)),
-        2 => Ok(Answer::pass("Memory commitments are limited").shows(mode)),
-        1 => Ok(Answer::fail(
+        0 => Ok(RuleOutcome::pass("Obvious overcommits of memory are refused").shows(mode)),
+        2 => Ok(RuleOutcome::pass("Memory commitments are limited").shows(mode)),
+        1 => Ok(RuleOutcome::fail(
             "Memory overcommit is unlimited",
             "An allocation never fails. If the memory is not available when it is used, all CPUs search for pages to \
              reclaim, and a process is killed, possibly the real-time one.",

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -20,22 +20,22 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Since then each device says in /sys which states its link may enter.
+/// Since then /sys shows the states of each link.
 const PER_LINK: KernelVersion = KernelVersion::new(5, 5);
-/// So many are named.
+/// The number of devices to list.
 const NAMED: usize = 8;
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let policy = &host.platform.aspm_policy;
     let Some(devices) = host.platform.pci.if_present()? else {
-        return Ok(Answer::not_applicable("There is no PCI bus"));
+        return Ok(RuleOutcome::not_applicable("There is no PCI bus"));
     };
     let Some(chosen) = policy.if_present()?.map(|policy| policy.chosen.as_str()) else {
         let why = "the kernel does not manage links: the firmware's setting remains, and is not visible";
         return Err(CannotTell::because(&policy.path, why));
     };
     if chosen == "performance" {
-        return Ok(Answer::pass("The policy keeps PCIe links active").shows(policy));
+        return Ok(RuleOutcome::pass("The policy keeps PCIe links active").shows(policy));
     }
     let mut asleep = Vec::new();
     for device in devices {
@@ -63,14 +63,14 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
                          power-saving states");
             return Err(CannotTell::because(&policy.path, why));
         }
-        // Guests have no links of their own; on a real machine that no state is shown has a reason.
+        // Guests have no links of their own; on a physical machine a missing state has a reason.
         let shown =
             devices.iter().any(|device| device.link_states.known().is_some_and(|states| !states.is_empty()));
         if !shown && !host.dmesg.is_complete() && matches!(ground(host)?, Ground::Metal(_)) {
             let why = "no link shows its states, and the kernel messages with the reason are gone";
             return Err(CannotTell::because(&host.dmesg.lines.path, why));
         }
-        return Ok(Answer::pass(format!("None of {} PCI devices has a link that may enter a power-saving state", devices.len()))
+        return Ok(RuleOutcome::pass(format!("None of {} PCI devices has a link that may enter a power-saving state", devices.len()))
             .shows(policy));
     }
     let urgent = asleep.iter().any(|(device, _)| {
@@ -80,7 +80,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             .known()
             .is_some_and(|class| ["0x02", "0x0401", "0x0403"].iter().any(|kind| class.starts_with(kind)))
     });
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The links of {} PCIe devices may enter power-saving states", asleep.len()),
         "A link in a power-saving state must wake up before the device can be accessed or can raise an interrupt: by \
          the classes of the specification up to 4 us and more for L0s, up to 64 us and more for L1.",

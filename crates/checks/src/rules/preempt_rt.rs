@@ -1,7 +1,7 @@
 //! Is the kernel PREEMPT_RT?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Preempt, Snapshot};
 
@@ -21,10 +21,10 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let kernel = &host.kernel;
     if kernel.is_realtime()? {
-        return Ok(Answer::pass("The kernel is PREEMPT_RT").shows(&kernel.version));
+        return Ok(RuleOutcome::pass("The kernel is PREEMPT_RT").shows(&kernel.version));
     }
     let model = kernel.preemption();
     let threaded = kernel.cmdline.known().is_some_and(|cmdline| cmdline.has("threadirqs"));
@@ -34,8 +34,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         Err(_) => "The kernel is not PREEMPT_RT".to_owned(),
     };
     let preemptible = matches!(model, Ok(Preempt::Full | Preempt::Lazy));
-    if ask.profile == Profile::Audio && preemptible {
-        return Ok(Answer::pass(format!("{what}, which is enough for audio buffers of milliseconds"))
+    if options.profile == Profile::Audio && preemptible {
+        return Ok(RuleOutcome::pass(format!("{what}, which is enough for audio buffers of milliseconds"))
             .shows(&kernel.version));
     }
     let why = match preemptible {
@@ -47,7 +47,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             "A system call runs to its end or to a preemption point: under load the time until then has no bound."
         }
     };
-    Ok(Answer::fail(what, why)
+    Ok(RuleOutcome::fail(what, why)
         .shows(&kernel.version)
         .fix(Fix::reboot("install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)")
             .risk("throughput falls; out-of-tree drivers must be built for it"))

@@ -1,7 +1,7 @@
 //! Does a Raspberry Pi have enough power?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -21,11 +21,11 @@ pub(super) const RULE: Rule = Rule {
 /// What the bits mean; sixteen bits higher: since boot.
 const BITS: [&str; 4] = ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let model = &host.platform.model;
     match model.if_present()? {
         Some(model) if model.starts_with("Raspberry Pi") => {}
-        _ => return Ok(Answer::not_applicable("This is not a Raspberry Pi")),
+        _ => return Ok(RuleOutcome::not_applicable("This is not a Raspberry Pi")),
     }
     let told = &host.platform.pi_throttled;
     let bits =
@@ -39,7 +39,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             None => None,
         };
     if bits == Some(0) {
-        return Ok(Answer::pass("No power or temperature problem since boot")
+        return Ok(RuleOutcome::pass("No power or temperature problem since boot")
             .shows(told)
             .shows(model));
     }
@@ -65,7 +65,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             return Err(CannotTell::because(&told.path, why));
         }
     };
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         what,
         "The firmware lowers the ARM frequency while the voltage is below 4.63 V or the chip is too hot, independent \
          of the governor.",

@@ -1,7 +1,7 @@
 //! Does RCU interrupt all CPUs to hurry?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,12 +19,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let (normal, expedited) = (&host.kernel.rcu_normal, &host.kernel.rcu_expedited);
     // Where both are set the first one wins.
     match normal.if_present()? {
-        None => return Ok(Answer::not_applicable("RCU of this kernel has no expedited grace periods").shows(normal)),
-        Some(true) => return Ok(Answer::pass("RCU uses normal grace periods").shows(normal)),
+        None => return Ok(RuleOutcome::not_applicable("RCU of this kernel has no expedited grace periods").shows(normal)),
+        Some(true) => return Ok(RuleOutcome::pass("RCU uses normal grace periods").shows(normal)),
         Some(false) => {}
     }
     let always = *expedited.need()?;
@@ -32,7 +32,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         true => "RCU interrupts all busy CPUs for every grace period",
         false => "RCU interrupts all busy CPUs for each expedited grace period",
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         what,
         "An expedited grace period sends an interrupt to every CPU that is neither idle nor in user space under \
          nohz_full. Changes of network, modules, cgroups and the like request one. PREEMPT_RT kernels do not \

@@ -1,9 +1,9 @@
 //! Do RCU callbacks run on the real-time CPUs?
 
-use super::shared::cpus::{NOBODY_CHOSE, of_parameter, real_time, without};
+use super::shared::cpus::{NO_CPUS_CHOSEN, of_parameter, real_time, without};
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::{Cpu, CpuSet, Severity};
 use whylate_host::Snapshot;
 
@@ -25,9 +25,9 @@ pub(super) const RULE: Rule = Rule {
 /// before 4.20.
 const THREADS: [&str; 3] = ["rcuop/", "rcuos/", "rcuob/"];
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     let threads = with_those_of_kernel(host)?;
     let number = |comm: &str| THREADS.iter().find_map(|name| comm.strip_prefix(name)?.parse().ok().map(Cpu));
@@ -40,11 +40,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         None => "not known".to_owned(),
     };
     if here.is_empty() {
-        return Ok(Answer::pass(format!("The callbacks of CPUs {cpus} are offloaded"))
+        return Ok(RuleOutcome::pass(format!("The callbacks of CPUs {cpus} are offloaded"))
             .shows_as("/proc/PID/comm", format!("rcuop/N for CPUs {offloaded}"))
             .shows_as(&cmdline.path, shown));
     }
-    // What was asked for and not done has a reason; where the kernel can do it, the threads were not all seen.
+    // A configured but missing thread has a reason; if the kernel supports it, not all threads were visible.
     let asked = match (cmdline.known().and_then(|words| words.get("rcu_nocbs")), host.cpus.possible.known()) {
         (Some(list), Some(possible)) => of_parameter(list, possible).unwrap_or_default(),
         _ => CpuSet::new(),
@@ -56,7 +56,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             format!("{shown} is given, but there is no thread rcuop/N for CPUs {here}"),
         ));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("RCU callbacks run on CPUs {here}"),
         "The CPU that queued an RCU callback also frees the memory: in softirqs, which run above every priority \
          without PREEMPT_RT, many callbacks in a row under load.",

@@ -4,7 +4,7 @@ use super::shared::threads::{
     cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
 };
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -18,12 +18,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// So many are named.
+/// The number of items to list.
 const NAMED: usize = 12;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
-    let (priority, said) = priority(ask);
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
+    let (priority, said) = priority(options);
     let threads = host.threads.each.need()?;
     let is_rogue =
         |thread: &&Thread| !thread.kernel && is_at_or_above(thread, priority) && may_run_on(thread, &cpus);
@@ -31,7 +31,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let Some(first) = rogues.first() else {
         with_those_of_kernel(host)?;
         let realtime = threads.iter().filter(|thread| thread.is_realtime() && !thread.kernel).count();
-        return Ok(Answer::pass(format!(
+        return Ok(RuleOutcome::pass(format!(
             "No program has a real-time thread at or above {said} on CPUs {cpus}"
         ))
         .shows_as(
@@ -50,7 +50,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     .boot("CPUSchedulingPolicy=other, or CPUAffinity=, in a drop-in of its service")
     .risk("a watchdog or a storage path may need its priority: check its purpose");
     rogues.truncate(NAMED);
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         what,
         "While it runs, the user's thread waits, for as long as it runs: multipathd at SCHED_RR 99 once made a \
          priority 80 task late by 331 us once a second.",

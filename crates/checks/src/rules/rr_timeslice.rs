@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::threads::{described, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::{Policy, Severity};
 use whylate_host::{Snapshot, Thread};
 
@@ -17,8 +17,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     let all = with_those_of_kernel(host)?;
     let slice = &host.sched.rr_timeslice_ms;
     let here =
@@ -36,11 +36,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         Some((*a, *b))
     });
     let Some((a, b)) = pair else {
-        return Ok(Answer::pass("No two SCHED_RR threads of one priority share a CPU")
+        return Ok(RuleOutcome::pass("No two SCHED_RR threads of one priority share a CPU")
             .shows_as("/proc/PID/task/TID/stat", format!("{} SCHED_RR threads", threads.len())));
     };
     let turn = slice.need()?;
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("{} and {} may alternate in time slices of {turn} ms", described(a), described(b)),
         format!(
             "SCHED_RR runs a thread for {turn} ms before the next thread of the same priority: if both are busy, \

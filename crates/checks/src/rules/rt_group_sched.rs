@@ -2,7 +2,7 @@
 
 use super::shared::rt_groups;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{CgroupVersion, Snapshot};
 
@@ -16,16 +16,16 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let config = &host.kernel.config;
     let line = config.need()?.line("RT_GROUP_SCHED");
     if !rt_groups(host)? {
-        return Ok(Answer::pass("Control groups do not schedule real-time threads").shows_as(&config.path, line));
+        return Ok(RuleOutcome::pass("Control groups do not schedule real-time threads").shows_as(&config.path, line));
     }
     let fix = Fix::reboot("boot a kernel without CONFIG_RT_GROUP_SCHED, or, from 6.16, with rt_group_sched=0")
         .risk("containers that rely on a real-time share lose the limit");
     if *host.cgroups.version.need()? == CgroupVersion::V2 {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "RT_GROUP_SCHED is on, with cgroup v2",
             "The controller `cpu` can only be enabled while every real-time thread is in the root group: depending \
              on the order, services get EPERM for SCHED_FIFO, or quotas cannot be set.",
@@ -45,9 +45,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         return Err(crate::CannotTell::because("/sys/fs/cgroup", "there are more groups than whylate reads"));
     }
     let Some(first) = empty.first() else {
-        return Ok(Answer::pass("Every control group has real-time runtime").shows_as(&config.path, line));
+        return Ok(RuleOutcome::pass("Every control group has real-time runtime").shows_as(&config.path, line));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("{} control groups have no real-time runtime, such as {}", empty.len(), first.path()),
         "In such a group sched_setscheduler(2) fails with EPERM for SCHED_FIFO and SCHED_RR, even for root. Many \
          programs then continue as SCHED_OTHER without a message.",

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,27 +16,27 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if host.kernel.is_realtime()? {
-        return Ok(Answer::pass("A realtime kernel runs").shows(&host.kernel.version));
+        return Ok(RuleOutcome::pass("A realtime kernel runs").shows(&host.kernel.version));
     }
     let installed = host.kernel.installed.need()?;
-    // Where not even the running kernel is, others are elsewhere as well: a partition that is not mounted, the host.
+    // Without the running kernel other kernels are elsewhere too: on an unmounted partition, or on the host.
     let told = match installed.iter().any(|kernel| kernel.running) {
         true => Ok(()),
         false => Err(CannotTell::because(&host.kernel.installed.path, "the running kernel is not there")),
     };
     let others: Vec<_> = installed.iter().filter(|kernel| !kernel.running).collect();
     if others.is_empty() {
-        return told.map(|()| Answer::not_applicable("No other kernel is installed in /boot"));
+        return told.map(|()| RuleOutcome::not_applicable("No other kernel is installed in /boot"));
     }
     let survey = survey("/boot", others.iter().map(|kernel| &kernel.realtime), |&realtime| !realtime)?;
     if survey.wrong.is_empty() {
-        return told.map(|()| Answer::not_applicable("No realtime kernel is installed in /boot"));
+        return told.map(|()| RuleOutcome::not_applicable("No realtime kernel is installed in /boot"));
     }
     let waiting: Vec<_> =
         others.iter().filter(|kernel| kernel.realtime.known() == Some(&true)).map(|kernel| &kernel.release).collect();
-    let mut answer = Answer::fail(
+    let mut answer = RuleOutcome::fail(
         format!("A realtime kernel is installed, but another one runs: {}", waiting[0]),
         "An update of the other kernel, or of the boot loader, may have changed the default; until the realtime \
          kernel is booted, latency has no bound.",

@@ -2,7 +2,7 @@
 
 use super::shared::{Throttle, throttle};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,11 +16,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let runtime = &host.sched.rt_runtime_us;
     let throttled = throttle(host)? != Throttle::None && *runtime.need()? >= 0;
     if !throttled {
-        return Ok(Answer::not_applicable("This kernel has no RT throttling").shows(runtime));
+        return Ok(RuleOutcome::not_applicable("This kernel has no RT throttling").shows(runtime));
     }
     let features = &host.sched.features;
     let words = features.need()?;
@@ -30,9 +30,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let shown = if borrows { "RT_RUNTIME_SHARE" } else { "NO_RT_RUNTIME_SHARE" };
     if !borrows {
-        return Ok(Answer::pass("RT throttling acts on each CPU separately").shows_as(&features.path, shown));
+        return Ok(RuleOutcome::pass("RT throttling acts on each CPU separately").shows_as(&features.path, shown));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "A CPU may borrow real-time runtime from others",
         "The kernel then stops the real-time threads of a CPU not at kernel.sched_rt_runtime_us, but when the other \
          CPUs have no runtime left to lend: a looping thread may keep its CPU forever, and under load on all CPUs \

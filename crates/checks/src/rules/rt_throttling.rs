@@ -2,7 +2,7 @@
 
 use super::shared::{Throttle, throttle};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,11 +16,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let (runtime, period) = (&host.sched.rt_runtime_us, &host.sched.rt_period_us);
     let throttle = throttle(host)?;
     if throttle == Throttle::None {
-        return Ok(Answer::pass(
+        return Ok(RuleOutcome::pass(
             "This kernel has no RT throttling: sched_rt_runtime_us only limits SCHED_DEADLINE reservations",
         )
         .shows(&host.kernel.release)
@@ -28,15 +28,15 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let limit = *runtime.need()?;
     if limit < 0 {
-        return Ok(Answer::pass("RT throttling is off").shows(runtime));
+        return Ok(RuleOutcome::pass("RT throttling is off").shows(runtime));
     }
     let length = *period.need()?;
     if limit >= length {
-        return Ok(Answer::pass("RT throttling leaves real-time threads the whole period").shows(runtime).shows(period));
+        return Ok(RuleOutcome::pass("RT throttling leaves real-time threads the whole period").shows(runtime).shows(period));
     }
     let stop = length - limit;
     let answer = match throttle {
-        Throttle::Borrowing => Answer::fail(
+        Throttle::Borrowing => RuleOutcome::fail(
             format!("RT throttling allows {limit} us of each {length} us, and a CPU may borrow from others"),
             format!(
                 "Before 5.10 a CPU borrows unused runtime of others (RT_RUNTIME_SHARE), so that a single looping \
@@ -44,7 +44,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             ),
         )
         .graded(Severity::Info),
-        _ => Answer::fail(
+        _ => RuleOutcome::fail(
             format!("RT throttling stops all real-time threads of a CPU for {stop} us once they used {limit} us"),
             format!(
                 "Together the SCHED_FIFO and SCHED_RR threads of a CPU may use {limit} us of each {length} us; then \

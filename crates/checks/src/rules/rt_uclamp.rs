@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -22,16 +22,16 @@ pub(super) const RULE: Rule = Rule {
 /// All of a CPU's capacity (SCHED_CAPACITY_SCALE).
 const ALL: u64 = 1024;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let clamp = &host.sched.uclamp_rt_min;
     let Some(&least) = clamp.if_present()? else {
-        return Ok(Answer::not_applicable("This kernel has no such setting").shows(clamp));
+        return Ok(RuleOutcome::not_applicable("This kernel has no such setting").shows(clamp));
     };
     if least >= ALL {
-        return Ok(Answer::pass("Real-time threads request the highest frequency").shows(clamp));
+        return Ok(RuleOutcome::pass("Real-time threads request the highest frequency").shows(clamp));
     }
     let mut governors = Vec::new();
-    for cpu in ask.cpus(host)?.iter() {
+    for cpu in options.cpus(host)?.iter() {
         let state = host.cpus.get(cpu).ok_or_else(|| {
             CannotTell::because(
                 &host.cpus.present.path,
@@ -43,15 +43,15 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         }
     }
     if governors.is_empty() {
-        return Ok(Answer::not_applicable("No driver lets the kernel select frequencies"));
+        return Ok(RuleOutcome::not_applicable("No driver lets the kernel select frequencies"));
     }
-    // The only governor that asks the scheduler.
+    // The only governor that uses the scheduler's utilization.
     let survey = survey("the governors", governors, |governor| governor != "schedutil")?;
     let Some(first) = survey.wrong.first() else {
-        let answer = Answer::not_applicable("The governor does not use the scheduler's utilization");
+        let answer = RuleOutcome::not_applicable("The governor does not use the scheduler's utilization");
         return Ok(survey.fine.iter().take(1).fold(answer, |answer, own| answer.shows(own)));
     };
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("Real-time threads count as {least} of {ALL} utilization for the frequency"),
         "The governor schedutil then starts them at a low frequency, and raises it only as they use the CPU.",
     )

@@ -2,7 +2,7 @@
 
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,30 +16,30 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// The most that it gives unless its command line says otherwise (`--max-realtime-priority`).
+/// The highest priority it gives by default (`--max-realtime-priority`).
 const MOST: u32 = 20;
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = with_those_of_kernel(host)?;
     let Some(daemon) = threads.iter().find(|thread| thread.comm == "rtkit-daemon") else {
-        return Ok(Answer::not_applicable("rtkit does not run"));
+        return Ok(RuleOutcome::not_applicable("rtkit does not run"));
     };
     let place = format!("/proc/{}", daemon.pid);
-    // Its command line is nobody's business; a drop-in is there to change it.
+    // Its command line is not read; a drop-in may change it.
     host.systemd.enabled.if_present()?;
     let mut units = host.systemd.units.iter().filter(|unit| unit.name == "rtkit-daemon.service");
     if let Some(unit) = units.find(|unit| unit.settings.path.starts_with("/etc/")) {
         return Err(CannotTell::because(&unit.settings.path, "it may change the limits: check its settings"));
     }
-    let Some(priority) = ask.priority else {
-        return Ok(Answer::not_applicable("rtkit runs: whether its limit is high enough depends on --priority"));
+    let Some(priority) = options.priority else {
+        return Ok(RuleOutcome::not_applicable("rtkit runs: whether its limit is high enough depends on --priority"));
     };
     if priority <= MOST {
         return Ok(
-            Answer::pass(format!("rtkit gives priorities up to {MOST}")).shows_as(place, "rtkit-daemon")
+            RuleOutcome::pass(format!("rtkit gives priorities up to {MOST}")).shows_as(place, "rtkit-daemon")
         );
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("rtkit gives priorities up to {MOST}, not {priority}"),
         "A desktop program that uses rtkit (PipeWire, PulseAudio, browsers) gets at most this priority, must limit \
          itself to 200 ms without sleeping (RLIMIT_RTTIME, or it is killed), and loses the priority when rtkit \

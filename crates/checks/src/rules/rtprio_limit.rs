@@ -2,7 +2,7 @@
 
 use super::shared::limits::{Granted, Item, granted};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -24,25 +24,25 @@ const ITEM: Item = Item {
     scale: |value| u64::try_from(value).unwrap_or(0),
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let wanted = u64::from(ask.priority.unwrap_or(1));
-    let (whose, most, path, line) = match granted(host, ask, &ITEM)? {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let wanted = u64::from(options.priority.unwrap_or(1));
+    let (whose, most, path, line) = match granted(host, options, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(Answer::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
+            return Ok(RuleOutcome::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(99).min(99), path, line),
         Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
     };
     if most >= wanted {
-        return Ok(Answer::pass(format!("{whose} may use priorities up to {most}")).shows_as(path, line));
+        return Ok(RuleOutcome::pass(format!("{whose} may use priorities up to {most}")).shows_as(path, line));
     }
     let what = match most {
         0 => format!("{whose} may not use real-time priorities"),
         most => format!("{whose} may use priorities up to {most}; {wanted} is requested"),
     };
-    let name = ask.user.as_deref().unwrap_or("USER");
+    let name = options.user.as_deref().unwrap_or("USER");
     let priority = wanted.max(80);
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         what,
         "Without CAP_SYS_NICE sched_setscheduler(2) fails with EPERM. Many programs then continue as SCHED_OTHER \
          without a message.",

@@ -1,7 +1,7 @@
 //! Are real-time threads killed that do not sleep for a while?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let own = &host.limits.own;
     let limit = own.need()?.rttime;
     let mut found: Vec<(String, String)> = Vec::new();
@@ -37,7 +37,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     host.systemd.enabled.if_present()?;
     let units = host.systemd.manager.iter().map(|unit| (unit, "DefaultLimitRTTIME"));
     for (unit, key) in units.chain(host.systemd.units.iter().map(|unit| (unit, "LimitRTTIME"))) {
-        // A link to a unit that was removed says nothing.
+        // A link to a removed unit proves nothing.
         let Some(settings) = unit.settings.if_present()? else { continue };
         for (_, value) in settings.iter().filter(|(own, value)| own == key && !is_unlimited(value)) {
             found.push((unit.settings.path.clone(), format!("{key}={value}")));
@@ -45,10 +45,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let Some((path, line)) = found.first() else {
         return Ok(
-            Answer::pass("RLIMIT_RTTIME is not set").shows_as(&own.path, "Max realtime timeout unlimited")
+            RuleOutcome::pass("RLIMIT_RTTIME is not set").shows_as(&own.path, "Max realtime timeout unlimited")
         );
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("RLIMIT_RTTIME is set: {line} in {path}"),
         "A real-time thread that runs that long without a blocking system call gets SIGXCPU, at the hard limit \
          SIGKILL. Preemption or sched_yield(2) does not reset the time. Nothing is logged.",

@@ -1,7 +1,7 @@
 //! Does the scheduler keep statistics at each switch?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,12 +15,12 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let stats = &host.sched.schedstats;
     match stats.if_present()? {
-        None => Ok(Answer::not_applicable("This kernel has no scheduler statistics").shows(stats)),
-        Some(false) => Ok(Answer::pass("Scheduler statistics are off").shows(stats)),
-        Some(true) => Ok(Answer::fail(
+        None => Ok(RuleOutcome::not_applicable("This kernel has no scheduler statistics").shows(stats)),
+        Some(false) => Ok(RuleOutcome::pass("Scheduler statistics are off").shows(stats)),
+        Some(true) => Ok(RuleOutcome::fail(
             "The scheduler keeps statistics at each wake-up and switch",
             "Each one takes a little longer, for statistics that a tool enabled earlier (latencytop, perf sched, a \
              tracer); the kernel leaves them off for that reason.",

@@ -1,4 +1,4 @@
-//! What several rules ask.
+//! Helpers of several rules.
 
 pub(super) mod cpus;
 pub(super) mod hardware;

@@ -1,7 +1,7 @@
 //! Do devices share an interrupt?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{IrqRow, Snapshot};
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let rows = host.irqs.rows.need()?;
     let numbered: Vec<&IrqRow> = rows.iter().filter(|row| row.name.parse::<u32>().is_ok()).collect();
     let shared: Vec<&IrqRow> = numbered.iter().copied().filter(|row| row.what.contains(", ")).collect();
@@ -24,10 +24,10 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let path = &host.irqs.rows.path;
     let Some(first) = shared.first() else {
-        return Ok(Answer::pass(format!("None of {} interrupts is shared", numbered.len()))
+        return Ok(RuleOutcome::pass(format!("None of {} interrupts is shared", numbered.len()))
             .shows_as(path, format!("{} rows, none with a comma", numbered.len())));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("{} interrupts are shared, such as {}: {}", shared.len(), first.name, first.what),
         "When one of the devices raises the interrupt, the handlers of all devices run, one after the other; a slow \
          one delays the others. On legacy lines no handler knows which device raised it.",

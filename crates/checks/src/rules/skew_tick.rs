@@ -1,7 +1,7 @@
 //! Do the ticks of all CPUs come at the same instant?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,17 +19,17 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let online = host.cpus.online.need()?;
     let cmdline = &host.kernel.cmdline;
     let shown = cmdline.need()?.show("skew_tick");
     if cmdline.need()?.get("skew_tick") == Some("1") {
-        return Ok(Answer::pass("The ticks are skewed").shows_as(&cmdline.path, shown));
+        return Ok(RuleOutcome::pass("The ticks are skewed").shows_as(&cmdline.path, shown));
     }
     if online.len() < 2 {
-        return Ok(Answer::not_applicable("There is only one CPU").shows(&host.cpus.online));
+        return Ok(RuleOutcome::not_applicable("There is only one CPU").shows(&host.cpus.online));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("The ticks of {} CPUs come at the same instant", online.len()),
         "All CPUs then contend for the same locks, of timekeeping and of RCU, with interrupts disabled: the more \
          CPUs, the longer. The kernel documentation gives no number of CPUs; TuneD's real-time profiles skew ticks \

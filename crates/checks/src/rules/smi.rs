@@ -1,7 +1,7 @@
 //! Does the firmware interrupt the machine?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,13 +20,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let info = host.cpus.info.need()?;
     if info.trim().is_empty() {
         return Err(CannotTell::because(&host.cpus.info.path, "the file is empty"));
     }
     if !info.lines().any(|line| line.starts_with("flags")) {
-        return Ok(Answer::not_applicable("System management interrupts exist only on x86"));
+        return Ok(RuleOutcome::not_applicable("System management interrupts exist only on x86"));
     }
     // The counter is a register of the CPU, not a file.
     Err(CannotTell::because(

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,11 +16,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let online = host.cpus.online.need()?;
-    let cpus = ask.cpus(host)?;
+    let cpus = options.cpus(host)?;
     if let Ok(Some(false)) = host.cpus.smt_active.if_present() {
-        return Ok(Answer::pass("No two CPUs share a core").shows(&host.cpus.smt_active));
+        return Ok(RuleOutcome::pass("No two CPUs share a core").shows(&host.cpus.smt_active));
     }
     let mut siblings = Vec::new();
     for cpu in cpus.iter() {
@@ -32,10 +32,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let alone = |own: &whylate_base::CpuSet| own.iter().filter(|&cpu| online.contains(cpu)).count() <= 1;
     let survey = survey("the CPUs", siblings, alone)?;
     if survey.wrong.is_empty() {
-        let pass = Answer::pass(format!("CPUs {cpus} do not share a core with an online CPU"));
+        let pass = RuleOutcome::pass(format!("CPUs {cpus} do not share a core with an online CPU"));
         return Ok(survey.fine.iter().take(4).fold(pass, |answer, own| answer.shows(own)));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("{} of {} CPUs share their core with another CPU", survey.wrong.len(), cpus.len()),
         "Two hardware threads of a core share its execution units, caches and buffers: work on the sibling slows \
          down the real-time thread, often to half its speed, at any priority.",

@@ -2,7 +2,7 @@
 
 use super::shared::common;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,32 +20,32 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let watchdogs = &host.sched.watchdogs;
     let own = &watchdogs.soft_watchdog;
     match own.if_present()? {
-        None => return Ok(Answer::not_applicable("This kernel has no soft lockup detector").shows(own)),
-        // The hard one needs the same timer, which wakes the stopper whoever it runs for (kernel/watchdog.c).
+        None => return Ok(RuleOutcome::not_applicable("This kernel has no soft lockup detector").shows(own)),
+        // The hard detector uses the same timer, which wakes the stopper for either detector (kernel/watchdog.c).
         Some(false) if watchdogs.nmi_watchdog.if_present()? != Some(&true) => {
-            return Ok(Answer::pass("The lockup detectors are off").shows(own).shows(&watchdogs.nmi_watchdog));
+            return Ok(RuleOutcome::pass("The lockup detectors are off").shows(own).shows(&watchdogs.nmi_watchdog));
         }
         Some(_) => {}
     }
     let watched = &watchdogs.watchdog_cpumask;
-    let cpus = ask.cpus(host)?;
+    let cpus = options.cpus(host)?;
     let shared = common(watched.need()?, &cpus);
     if shared.is_empty() {
         return Ok(
-            Answer::pass(format!("The lockup detectors do not watch CPUs {cpus}")).shows(watched)
+            RuleOutcome::pass(format!("The lockup detectors do not watch CPUs {cpus}")).shows(watched)
         );
     }
     // Two fifths of the threshold; 0 switches both detectors off.
     let threshold = watchdogs.watchdog_thresh.need()?;
     if *threshold == 0 {
-        return Ok(Answer::pass("The lockup detectors have no threshold, and are off")
+        return Ok(RuleOutcome::pass("The lockup detectors have no threshold, and are off")
             .shows(&watchdogs.watchdog_thresh));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("The lockup detectors' timer interrupts CPUs {shared} every {} s", seconds(*threshold * 2)),
         "It is a timer interrupt on each CPU, even on PREEMPT_RT; since 4.19 it wakes the CPU's stopper thread, \
          which preempts even FIFO 99.",

@@ -2,7 +2,7 @@
 
 use super::shared::threads::{described, may_run_on, place, realtime_priority, with_those_of_kernel};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -21,13 +21,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// One of each on every CPU.
+/// Each of these threads exists on every CPU.
 const THREADS: [&str; 3] = ["ktimers/", "ksoftirqd/", "rcuc/"];
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     if !host.kernel.is_realtime()? {
-        return Ok(Answer::not_applicable("Without PREEMPT_RT softirqs run on interrupt exit"));
+        return Ok(RuleOutcome::not_applicable("Without PREEMPT_RT softirqs run on interrupt exit"));
     }
     let helpers = with_those_of_kernel(host)?.iter().filter(|thread| {
         thread.kernel && may_run_on(thread, &cpus) && THREADS.iter().any(|name| thread.comm.starts_with(name))
@@ -35,10 +35,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     let mut helpers: Vec<&Thread> = helpers.collect();
     helpers.sort_by_key(|thread| realtime_priority(thread));
     let Some(lowest) = helpers.first() else {
-        return Ok(Answer::not_applicable(format!("There are no softirq threads on CPUs {cpus}")));
+        return Ok(RuleOutcome::not_applicable(format!("There are no softirq threads on CPUs {cpus}")));
     };
-    let Some(priority) = ask.priority else {
-        return Ok(Answer::not_applicable(format!(
+    let Some(priority) = options.priority else {
+        return Ok(RuleOutcome::not_applicable(format!(
             "The lowest priority is {}: whether a real-time thread can starve it depends on --priority",
             described(lowest)
         )));
@@ -47,10 +47,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         helpers.iter().filter(|thread| realtime_priority(thread) <= priority).collect();
     if below.is_empty() {
         let pass =
-            Answer::pass(format!("Timers, softirqs and RCU run above priority {priority} on CPUs {cpus}"));
+            RuleOutcome::pass(format!("Timers, softirqs and RCU run above priority {priority} on CPUs {cpus}"));
         return Ok(pass.shows_as(place(lowest), described(lowest)));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!(
             "{} kernel threads run at or below priority {priority}, such as {}",
             below.len(),

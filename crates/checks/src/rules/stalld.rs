@@ -1,11 +1,11 @@
-//! Does stalld keep off the real-time CPUs, and is there one net only?
+//! Does stalld stay off the real-time CPUs, and is it the only safeguard?
 
-use super::shared::cpus::{NOBODY_CHOSE, housekeeping, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use super::shared::has_servers;
 use super::shared::threads::{cpus_of, described, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -19,15 +19,15 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = with_those_of_kernel(host)?;
     let all: Vec<&Thread> =
         threads.iter().filter(|thread| thread.comm.starts_with("stalld") && !thread.kernel).collect();
     let Some(first) = all.first() else {
-        return Ok(Answer::not_applicable("stalld does not run"));
+        return Ok(RuleOutcome::not_applicable("stalld does not run"));
     };
     if has_servers(host)? && any_server(host)? {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "Both stalld and the fair server are active",
             "Each interrupts real-time threads to run starving ones. From 6.12 the fair server acts first: within a \
              second, stalld after 60 s by default.",
@@ -40,15 +40,15 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
                 .risk("with both off, no safeguard catches a real-time thread that loops"),
         ));
     }
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     let rest = housekeeping(host, &cpus)?;
     let here: Vec<&&Thread> = all.iter().filter(|thread| may_run_on(thread, &cpus)).collect();
     if here.is_empty() || rest.is_empty() {
-        return Ok(Answer::pass("stalld runs on other CPUs").shows_as(place(first), cpus_of(first)));
+        return Ok(RuleOutcome::pass("stalld runs on other CPUs").shows_as(place(first), cpus_of(first)));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("stalld may run on CPUs {cpus}"),
         "It scans every runqueue periodically, usually at a real-time priority of its own.",
     );

@@ -1,8 +1,8 @@
-//! Did the host take CPUs away?
+//! Did the host take time from the CPUs?
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,14 +16,14 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if let Ground::Metal(_) = ground(host)? {
-        return Ok(Answer::not_applicable("The machine is not a guest"));
+        return Ok(RuleOutcome::not_applicable("The machine is not a guest"));
     }
     let times = &host.platform.hypervisor.cpu_times;
     let line = times.need()?;
     let ticks: Vec<u64> = line.split_ascii_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
-    // user nice system idle iowait irq softirq steal; what guests of this one used is part of the first two.
+    // user nice system idle iowait irq softirq steal; the time of nested guests is part of the first two.
     let Some(&stolen) = ticks.get(7) else {
         return Err(CannotTell::because(&times.path, "the eighth number, the stolen time, is missing"));
     };
@@ -33,7 +33,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let all: u64 = ticks.iter().take(8).fold(0, |sum, ticks| sum.saturating_add(*ticks));
     let share = stolen as f64 * 100.0 / all.max(1) as f64;
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("The host took {share:.2} % of the time since boot from this guest"),
         "During that time a CPU of this guest was runnable and did not run. The host's scheduler alone limits the \
          length of such a gap.",

@@ -1,7 +1,7 @@
 //! May memory be swapped out?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,13 +15,13 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let swaps = &host.memory.swaps;
     let Some(areas) = swaps.if_present()? else {
-        return Ok(Answer::pass("The kernel cannot swap").shows_as(&swaps.path, "(it does not exist)"));
+        return Ok(RuleOutcome::pass("The kernel cannot swap").shows_as(&swaps.path, "(it does not exist)"));
     };
     let Some(first) = areas.first() else {
-        return Ok(Answer::pass("No swap area is in use").shows_as(&swaps.path, "no area"));
+        return Ok(RuleOutcome::pass("No swap area is in use").shows_as(&swaps.path, "no area"));
     };
     let compressed = areas.iter().all(|area| area.name.contains("zram"));
     let medium = if compressed {
@@ -29,7 +29,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     } else {
         "is read from the disk again"
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("{} of {} MiB", first.name, first.size_kib >> 10) + " is in use as swap",
         format!(
             "Memory that a program did not lock (mlockall) may be swapped out; the next access waits until the page \

@@ -1,7 +1,7 @@
-//! How readily is memory swapped out?
+//! How early is memory swapped out?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,19 +15,19 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// What TuneD's latency profiles set.
+/// The value of TuneD's latency profiles.
 const MOST: u64 = 10;
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if host.memory.swaps.if_present()?.is_none_or(|areas| areas.is_empty()) {
-        return Ok(Answer::not_applicable("No swap area is in use"));
+        return Ok(RuleOutcome::not_applicable("No swap area is in use"));
     }
     let swappiness = &host.memory.vm.swappiness;
     let value = *swappiness.need()?;
     if value <= MOST {
-        return Ok(Answer::pass("Program memory is swapped out only when needed").shows(swappiness));
+        return Ok(RuleOutcome::pass("Program memory is swapped out only when needed").shows(swappiness));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("Program memory is swapped out early: swappiness is {value}"),
         "The kernel swaps out pages of programs that slept for a while in favour of file pages, long before memory \
          runs out.",

@@ -1,9 +1,9 @@
-//! Does systemd start services on the real-time CPUs although it was told of CPUs?
+//! Do the CPU settings of systemd include the real-time CPUs?
 
 use super::shared::common;
-use super::shared::cpus::{NOBODY_CHOSE, housekeeping, of_parameter, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, of_parameter, real_time};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::{CpuSet, Severity};
 use whylate_host::{Snapshot, Unit};
 
@@ -17,15 +17,15 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Where everything that is nobody's real-time work runs.
+/// The slices and scopes of other work.
 const COMMON: [&str; 4] = ["system.slice", "user.slice", "machine.slice", "init.scope"];
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     if host.systemd.enabled.if_present()?.is_none() {
-        return Ok(Answer::not_applicable("systemd is not installed"));
+        return Ok(RuleOutcome::not_applicable("systemd is not installed"));
     }
     let possible = host.cpus.possible.need()?;
     let mut settings = Vec::new();
@@ -34,20 +34,20 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
         let own = host.systemd.units.iter().filter(|unit| unit.name == slice);
         settings.extend(told(own, "AllowedCPUs", possible)?);
     }
-    let with = |answer: Answer| {
+    let with = |answer: RuleOutcome| {
         let shown = |(path, said, _): &(String, String, CpuSet)| (path.clone(), said.clone());
         settings.iter().map(shown).fold(answer, |answer, (path, said)| answer.shows_as(path, said))
     };
     let Some((_, said, here)) = settings.iter().find(|(.., told)| !common(told, &cpus).is_empty()) else {
         return Ok(match settings.is_empty() {
-            true => Answer::not_applicable(
+            true => RuleOutcome::not_applicable(
                 "systemd has no CPU settings: `unbound-threads` checks the threads",
             ),
-            false => with(Answer::pass(format!("systemd keeps other programs off CPUs {cpus}"))),
+            false => with(RuleOutcome::pass(format!("systemd keeps other programs off CPUs {cpus}"))),
         });
     };
     let rest = housekeeping(host, &cpus)?;
-    Ok(with(Answer::fail(
+    Ok(with(RuleOutcome::fail(
         format!("systemd has {said}, but CPUs {} are real-time", common(here, &cpus)),
         "The setting was meant to keep services off the real-time CPUs, or was made for others: everything that \
          systemd starts inherits it.",
@@ -60,8 +60,8 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     ))
 }
 
-/// What files, taken together, say of a key: the lists add up, and an empty one starts anew. With the last file
-/// that says anything.
+/// The value of a key from all files: the lists add up, and an empty one resets them. With the last file that sets
+/// the key.
 fn told<'a>(
     units: impl Iterator<Item = &'a Unit>,
     key: &str,

@@ -3,7 +3,7 @@
 use super::shared::hardware::{Ground, ground, states};
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -17,8 +17,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
-    let cpus = ask.cpus(host)?;
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
+    let cpus = options.cpus(host)?;
     let mut counts = Vec::new();
     for state in states(host, &cpus)? {
         for count in [&state.throttling.core, &state.throttling.package] {
@@ -29,7 +29,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     if counts.is_empty() {
         if let Ground::Guest(_) = ground(host)? {
-            return Ok(Answer::not_applicable("Only the host shows the temperature of a virtual machine's CPUs"));
+            return Ok(RuleOutcome::not_applicable("Only the host shows the temperature of a virtual machine's CPUs"));
         }
         let path = "/sys/devices/system/cpu/cpuN/thermal_throttle";
         return Err(CannotTell::because(
@@ -39,10 +39,10 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     let survey = survey("the counts", counts, |&count| count == 0)?;
     let Some(first) = survey.wrong.first() else {
-        let pass = Answer::pass(format!("CPUs {cpus} were not throttled since boot"));
+        let pass = RuleOutcome::pass(format!("CPUs {cpus} were not throttled since boot"));
         return Ok(survey.fine.iter().take(2).fold(pass, |answer, own| answer.shows(own)));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("CPUs were throttled {} times since boot, by the count of one CPU", first.need()?),
         "The hardware then lowers frequency and voltage, or skips clock cycles: the running work takes a multiple of \
          its time, and no kernel setting prevents it.",

@@ -1,7 +1,7 @@
 //! Without PREEMPT_RT: may interrupt handlers wait for real-time threads?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,23 +15,23 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if host.kernel.is_realtime()? {
-        return Ok(Answer::pass("PREEMPT_RT makes interrupt handlers threads").shows(&host.kernel.version));
+        return Ok(RuleOutcome::pass("PREEMPT_RT makes interrupt handlers threads").shows(&host.kernel.version));
     }
     let cmdline = &host.kernel.cmdline;
     let shown = cmdline.need()?.show("threadirqs");
     let threaded = cmdline.need()?.has("threadirqs");
     if threaded && host.kernel.config.need()?.has("IRQ_FORCED_THREADING") {
-        return Ok(Answer::pass("Interrupt handlers are threads").shows_as(&cmdline.path, shown));
+        return Ok(RuleOutcome::pass("Interrupt handlers are threads").shows_as(&cmdline.path, shown));
     }
     if threaded {
-        return Ok(Answer::fail("threadirqs is given, but this kernel does not support it", WHY)
+        return Ok(RuleOutcome::fail("threadirqs is given, but this kernel does not support it", WHY)
             .shows_as(&cmdline.path, shown)
             .shows_as(&host.kernel.config.path, host.kernel.config.need()?.line("IRQ_FORCED_THREADING"))
             .fix(Fix::reboot("boot a kernel with CONFIG_IRQ_FORCED_THREADING").risk("none known")));
     }
-    Ok(Answer::fail("Interrupt handlers run above every priority", WHY).shows_as(&cmdline.path, shown).fix(
+    Ok(RuleOutcome::fail("Interrupt handlers run above every priority", WHY).shows_as(&cmdline.path, shown).fix(
         Fix::reboot("threadirqs on the kernel command line").risk(
             "each interrupt costs a context switch; raise the sound card's thread above others (rtirq)",
         ),

@@ -1,10 +1,10 @@
-//! With throttling off: is there anything left that catches a looping real-time thread?
+//! With throttling off: does a safeguard catch a looping real-time thread?
 
 use super::shared::threads::with_those_of_kernel;
 use super::shared::{Throttle, has_servers, throttle};
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -18,26 +18,26 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let runtime = &host.sched.rt_runtime_us;
     let throttle = throttle(host)?;
     let limited = throttle != Throttle::None && *runtime.need()? >= 0;
     if limited && *runtime.need()? < *host.sched.rt_period_us.need()? && !may_borrow(host, throttle) {
-        return Ok(Answer::pass("RT throttling leaves SCHED_OTHER threads some time").shows(runtime));
+        return Ok(RuleOutcome::pass("RT throttling leaves SCHED_OTHER threads some time").shows(runtime));
     }
-    // Each of the others would do; that one is not known matters only where none does.
-    let servers = servers_on(host, ask);
+    // Any of the others is enough; an unknown one only matters if none is on.
+    let servers = servers_on(host, options);
     if let Ok(Some(answer)) = servers {
         return Ok(answer);
     }
     let stalld = host.threads.each.need()?.iter().find(|thread| thread.comm == "stalld");
     if let Some(stalld) = stalld {
-        return Ok(Answer::pass("stalld boosts threads that starve")
+        return Ok(RuleOutcome::pass("stalld boosts threads that starve")
             .shows_as(format!("/proc/{}", stalld.pid), "stalld"));
     }
     servers?;
     with_those_of_kernel(host)?;
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         match limited {
             false => "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
             true => {
@@ -60,7 +60,7 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     ))
 }
 
-/// Whether a CPU may borrow from others what it lacks, up to the whole period: by default before 5.10.
+/// Whether a CPU may borrow runtime from others, up to the whole period: by default before 5.10.
 fn may_borrow(host: &Snapshot, throttle: Throttle) -> bool {
     let alone = host.cpus.online.known().is_some_and(|online| online.len() == 1);
     let borrows = match host.sched.features.known() {
@@ -71,16 +71,16 @@ fn may_borrow(host: &Snapshot, throttle: Throttle) -> bool {
 }
 
 /// A pass if the fair server is on everywhere; `None` if it is off somewhere, or does not exist.
-fn servers_on(host: &Snapshot, ask: &Ask) -> Result<Option<Answer>, crate::CannotTell> {
+fn servers_on(host: &Snapshot, options: &CheckOptions) -> Result<Option<RuleOutcome>, crate::CannotTell> {
     if !has_servers(host)? {
         return Ok(None);
     }
-    let cpus = ask.cpus(host)?;
+    let cpus = options.cpus(host)?;
     let servers = host.sched.fair_servers.need()?.iter().filter(|server| cpus.contains(server.cpu));
     let survey = survey("the fair servers", servers.map(|server| &server.runtime_ns), |&ns| ns > 0)?;
     let all = survey.wrong.is_empty() && survey.fine.len() == cpus.len();
     Ok(all.then(|| {
-        let pass = Answer::pass("The fair server leaves SCHED_OTHER threads some time");
+        let pass = RuleOutcome::pass("The fair server leaves SCHED_OTHER threads some time");
         survey.fine.iter().take(4).fold(pass, |answer, on| answer.shows(on))
     }))
 }

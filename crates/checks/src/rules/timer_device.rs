@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,22 +19,22 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Timers of the CPU, set by writing when to fire; a name may go on (`arch_sys_timer`).
+/// Per-CPU timers with an absolute expiry time; by prefix (`arch_sys_timer`).
 const OWN: [&str; 7] =
     ["lapic-deadline", "arch_", "riscv_timer", "decrementer", "Hyper-V", "xen", "comparator"];
-/// Timers that all CPUs share, with what setting one takes.
+/// Timers that all CPUs share.
 const SHARED: [&str; 4] = ["hpet", "pit", "acpi_pm", "rtc"];
-/// What the kernel says when it does without the deadline mode.
+/// The kernel message when it does not use the deadline mode.
 const ERRATUM: &str = "TSC_DEADLINE disabled due to Errata";
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let device = &host.clocks.event_device;
     let name = device.need()?;
     if OWN.iter().any(|own| name.starts_with(own)) {
-        return Ok(Answer::pass(format!("Timer interrupts come from `{name}`")).shows(device));
+        return Ok(RuleOutcome::pass(format!("Timer interrupts come from `{name}`")).shows(device));
     }
     if SHARED.iter().any(|shared| name.starts_with(shared)) {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             format!("Timer interrupts come from `{name}`"),
             "It is one device outside the CPUs: programming it takes microseconds and a lock, its interrupt goes to \
              one CPU, and that CPU notifies the others.",
@@ -50,7 +50,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         return Err(CannotTell::because(&device.path, format!("the precision of `{name}` is not known")));
     }
     if let Some(line) = host.dmesg.find(ERRATUM) {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "The kernel does not use the CPU's deadline timer, because of a microcode erratum",
             "The local APIC's counter is coarser, takes a relative time for each interrupt, and stops in deep idle \
              states of some CPUs. The kernel avoids the deadline timer because it may fail to fire with this \
@@ -67,7 +67,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     }
     let cmdline = &host.kernel.cmdline;
     if cmdline.need()?.all("lapic").any(|value| value == "notscdeadline") {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "The command line disables the CPU's deadline timer",
             "The local APIC's counter is coarser, and takes a relative time for each interrupt.",
         )
@@ -79,7 +79,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         ));
     }
     if host.cpus.flags().need()?.has("tsc_deadline_timer") {
-        return Ok(Answer::fail(
+        return Ok(RuleOutcome::fail(
             "The CPU has a deadline timer, but the kernel does not use it",
             "The local APIC's counter is coarser, and takes a relative time for each interrupt.",
         )
@@ -87,13 +87,13 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         .shows_as(&host.cpus.info.path, "tsc_deadline_timer is among the flags")
         .fix(Fix::reboot("check the boot messages for `TSC deadline` and `APIC`").risk("none")));
     }
-    // Where the kernel gives the deadline timer up it takes the flag away as well: only its message tells.
+    // When the kernel disables the deadline timer it also clears the flag: only its message shows the reason.
     let intel = host.cpus.info.need()?.contains("GenuineIntel");
     if intel && !host.dmesg.is_complete() && matches!(ground(host)?, Ground::Metal(_)) {
         let why = "the boot messages are gone: whether an erratum is the reason is not known";
         return Err(CannotTell::because(&host.dmesg.lines.path, why));
     }
-    Ok(Answer::pass("Timer interrupts come from `lapic`: this CPU has no deadline timer").shows(device))
+    Ok(RuleOutcome::pass("Timer interrupts come from `lapic`: this CPU has no deadline timer").shows(device))
 }
 
 #[cfg(test)]

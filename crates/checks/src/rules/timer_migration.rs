@@ -1,8 +1,8 @@
-//! Do timers of idle CPUs come to the real-time ones?
+//! Do timers of idle CPUs migrate to the real-time CPUs?
 
-use super::shared::cpus::{NOBODY_CHOSE, isolated, real_time, without};
+use super::shared::cpus::{NO_CPUS_CHOSEN, isolated, real_time, without};
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -29,18 +29,18 @@ const HIERARCHY: KernelVersion = KernelVersion::new(6, 9);
 /// Since then isolated CPUs are no part of the hierarchy.
 const LEFT_OUT: KernelVersion = KernelVersion::new(6, 19);
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let migration = &host.sched.timer_migration;
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     match migration.if_present()? {
         None => {
             return Ok(
-                Answer::not_applicable("This kernel does not migrate timers").shows(migration)
+                RuleOutcome::not_applicable("This kernel does not migrate timers").shows(migration)
             );
         }
-        Some(false) => return Ok(Answer::pass("Timers stay on the CPU where they were set").shows(migration)),
+        Some(false) => return Ok(RuleOutcome::pass("Timers stay on the CPU where they were set").shows(migration)),
         Some(true) => {}
     }
     // Isolated CPUs are in no scheduling domain, where a busy CPU is looked for.
@@ -55,11 +55,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
     }
     if open.is_empty() {
         version?;
-        return Ok(Answer::pass(format!("Timers migrate, but not to CPUs {cpus}, which are isolated"))
+        return Ok(RuleOutcome::pass(format!("Timers migrate, but not to CPUs {cpus}, which are isolated"))
             .shows(migration)
             .shows(&host.cpus.isolated));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("Timers that idle CPUs set may migrate to CPUs {open}"),
         "A timer that is set on an idle CPU moves to a busy one, so that the idle CPU can sleep on: the busy CPU \
          handles its interrupt and its softirq. Driver work started by such timers ran on isolated CPUs for up to \

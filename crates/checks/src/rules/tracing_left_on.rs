@@ -1,7 +1,7 @@
-//! Has somebody left tracing on?
+//! Is tracing on?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, TraceInstance};
 
@@ -15,10 +15,10 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let config = &host.kernel.config;
     if let Some(known) = config.known().filter(|config| !config.has("TRACING")) {
-        return Ok(Answer::pass("The kernel cannot trace").shows_as(&config.path, known.line("TRACING")));
+        return Ok(RuleOutcome::pass("The kernel cannot trace").shows_as(&config.path, known.line("TRACING")));
     }
     let top = &host.tracing.top;
     let instances = host.tracing.instances.need()?;
@@ -43,9 +43,9 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
     .risk("another program may need that trace; rasdaemon keeps an instance of its own, with rare events");
     let Some(first) = tracers.first() else {
         if events.is_empty() {
-            return Ok(Answer::pass("Tracing is off").shows(&top.tracer).shows(&top.events));
+            return Ok(RuleOutcome::pass("Tracing is off").shows(&top.tracer).shows(&top.events));
         }
-        let answer = Answer::fail(
+        let answer = RuleOutcome::fail(
             format!("Events are traced in {} of {} buffers", events.len(), instances.len() + 1),
             "Each event that occurs is written, which takes time on its code path; this matters for frequent events \
              such as sched_switch.",
@@ -53,7 +53,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         .graded(Severity::Info);
         return Ok(events.iter().take(8).fold(answer, |answer, on| answer.shows(*on)).fix(fix));
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The tracer `{}` is on", first.need()?),
         "Most tracers hook into every function, or disable interrupts to measure; with tracing_on at 0 they \
          continue, and only discard their data.",

@@ -1,7 +1,7 @@
-//! Are huge pages made behind the programs' backs?
+//! Does the kernel make huge pages for programs that did not request them?
 
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -18,16 +18,16 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let memory = &host.memory;
     let Some(enabled) = memory.thp_enabled.if_present()? else {
-        return Ok(Answer::pass("The kernel does not support transparent huge pages").shows(&memory.thp_enabled));
+        return Ok(RuleOutcome::pass("The kernel does not support transparent huge pages").shows(&memory.thp_enabled));
     };
     match enabled.chosen.as_str() {
-        "never" => return Ok(Answer::pass("Transparent huge pages are off").shows(&memory.thp_enabled)),
+        "never" => return Ok(RuleOutcome::pass("Transparent huge pages are off").shows(&memory.thp_enabled)),
         "madvise" => {
             return Ok(
-                Answer::pass("Huge pages are only used for programs that request them").shows(&memory.thp_enabled)
+                RuleOutcome::pass("Huge pages are only used for programs that request them").shows(&memory.thp_enabled)
             );
         }
         "always" => {}
@@ -36,7 +36,7 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
             return Err(CannotTell::because(&memory.thp_enabled.path, why));
         }
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "Transparent huge pages are on for every program",
         "khugepaged copies 512 pages of a running program into a huge page and removes the mapping meanwhile: a \
          thread that touches that memory waits, even if it is locked. A page fault clears 2 MiB at once, and with \

@@ -1,8 +1,8 @@
-//! Does TuneD tune for something else?
+//! Does TuneD tune for another purpose?
 
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{Answer, Ask, CannotTell, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Those that come with it for real-time work.
+/// Its profiles for real-time work.
 const FITTING: [&str; 5] = [
     "realtime",
     "realtime-virtual-host",
@@ -24,9 +24,9 @@ const FITTING: [&str; 5] = [
     "cpu-partitioning",
     "cpu-partitioning-powersave",
 ];
-/// Those that keep latency down without isolating CPUs.
+/// Its low-latency profiles without CPU isolation.
 const CLOSE: [&str; 3] = ["network-latency", "latency-performance", "hpc-compute"];
-/// Those that come with it for something else.
+/// Its profiles for other purposes.
 const OTHERS: [&str; 15] = [
     "accelerator-performance",
     "aws",
@@ -45,21 +45,21 @@ const OTHERS: [&str; 15] = [
     "virtual-host",
 ];
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = with_those_of_kernel(host)?;
     let Some(tuned) = threads.iter().find(|thread| thread.comm == "tuned" && !thread.kernel) else {
-        return Ok(Answer::not_applicable("TuneD does not run"));
+        return Ok(RuleOutcome::not_applicable("TuneD does not run"));
     };
     let active = &host.systemd.tuned_profile;
     let names: Vec<&str> = active.need()?.split_ascii_whitespace().collect();
-    // Of several the last one wins where they differ.
+    // Of several profiles the last one takes precedence.
     let Some(&last) = names.last() else {
-        return Ok(Answer::pass("TuneD applies no profile").shows(active));
+        return Ok(RuleOutcome::pass("TuneD applies no profile").shows(active));
     };
     let fits = FITTING.contains(&last);
-    let close = CLOSE.contains(&last) && matches!(ask.profile, Profile::Audio | Profile::Robotics);
+    let close = CLOSE.contains(&last) && matches!(options.profile, Profile::Audio | Profile::Robotics);
     if fits || close {
-        return Ok(Answer::pass(format!("TuneD applies `{last}`")).shows(active));
+        return Ok(RuleOutcome::pass(format!("TuneD applies `{last}`")).shows(active));
     }
     if !CLOSE.contains(&last) && !OTHERS.contains(&last) {
         return Err(CannotTell::because(
@@ -67,11 +67,11 @@ fn check(host: &Snapshot, ask: &Ask) -> Verdict {
             format!("the settings of the profile `{last}` are not known: tuned-adm verify"),
         ));
     }
-    let wanted = match ask.profile {
+    let wanted = match options.profile {
         Profile::Audio | Profile::Robotics => "latency-performance",
         other => other.name(),
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("TuneD applies `{last}`"),
         "It sets governor, sysctls and power saving for another purpose at each start, and reverts manual changes to \
          the settings of the profile.",

@@ -1,7 +1,7 @@
 //! Does the speed depend on what other cores do?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -15,19 +15,19 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let (no_turbo, boost) = (&host.cpus.no_turbo, &host.cpus.boost);
     let (reading, on, value) = match (no_turbo.if_present()?, boost.if_present()?) {
         (Some(&off), _) => (no_turbo, !off, "1"),
         (None, Some(&on)) => (boost, on, "0"),
         (None, None) => {
-            return Ok(Answer::not_applicable("No frequency driver here supports turbo frequencies"));
+            return Ok(RuleOutcome::not_applicable("No frequency driver here supports turbo frequencies"));
         }
     };
     if !on {
-        return Ok(Answer::pass("Turbo frequencies are off").shows(reading));
+        return Ok(RuleOutcome::pass("Turbo frequencies are off").shows(reading));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         "Turbo frequencies are on",
         "Above its nominal frequency, the speed of a core depends on how many other cores are busy, on their \
          instructions and on the temperature. The time for the same work then depends on the other cores.",
@@ -69,6 +69,6 @@ mod tests {
     #[test]
     fn what_is_denied_is_no_answer() {
         let tree = whylate_host::Tree::memory(&[(BOOST, "1\n")]).refused(NO_TURBO, Why::Denied);
-        assert!(check(&Snapshot::read(&tree), &Ask::of(Profile::Realtime)).is_err());
+        assert!(check(&Snapshot::read(&tree), &CheckOptions::of(Profile::Realtime)).is_err());
     }
 }

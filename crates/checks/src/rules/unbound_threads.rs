@@ -1,10 +1,10 @@
-//! May threads that belong elsewhere run on the real-time CPUs?
+//! May threads of other programs run on the real-time CPUs?
 
 use super::shared::common;
-use super::shared::cpus::{NOBODY_CHOSE, housekeeping, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use super::shared::threads::{place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -18,33 +18,33 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = host.threads.each.need()?;
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     let rest = housekeeping(host, &cpus)?;
     if rest.is_empty() {
-        return Ok(Answer::not_applicable("Every CPU is real-time: there is no other CPU for other programs"));
+        return Ok(RuleOutcome::not_applicable("Every CPU is real-time: there is no other CPU for other programs"));
     }
     let init = threads.iter().find(|thread| thread.pid == 1).map(|thread| &thread.affinity);
     let mut wide: Vec<&Thread> = Vec::new();
     for thread in threads.iter().filter(|thread| !thread.is_realtime() && !thread.kernel) {
         let own = thread.affinity.need()?;
-        // One that may run on real-time CPUs alone was put there by somebody.
+        // A thread that may run only on real-time CPUs was placed there on purpose.
         if !common(own, &cpus).is_empty() && !common(own, &rest).is_empty() {
             wide.push(thread);
         }
     }
     let Some(first) = wide.first() else {
         with_those_of_kernel(host)?;
-        let pass = Answer::pass(format!("No other program may run on CPUs {cpus}"));
+        let pass = RuleOutcome::pass(format!("No other program may run on CPUs {cpus}"));
         return Ok(match init {
             Some(init) => pass.shows(init),
             None => pass.shows_as("/proc/PID/task/TID/status", format!("{} threads", threads.len())),
         });
     };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("{} threads of other programs may run on CPUs {cpus}, such as {}", wide.len(), first.comm),
         "They yield to real-time threads, except while they hold a lock or have preemption disabled in the kernel; \
          and they evict cache lines.",

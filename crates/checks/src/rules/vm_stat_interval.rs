@@ -1,7 +1,7 @@
 //! How often are memory counters collected from each CPU?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -18,13 +18,13 @@ pub(super) const RULE: Rule = Rule {
 /// Seconds, as TuneD's cpu-partitioning has it.
 const LEAST: u64 = 10;
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let interval = &host.memory.vm.stat_interval;
     let seconds = *interval.need()?;
     if seconds >= LEAST {
-        return Ok(Answer::pass(format!("Memory statistics are collected every {seconds} s")).shows(interval));
+        return Ok(RuleOutcome::pass(format!("Memory statistics are collected every {seconds} s")).shows(interval));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         format!("Memory statistics are collected from each CPU every {seconds} s"),
         "If a CPU changed a counter, a work item (kworker) runs on it to fold in the difference. On a CPU dedicated \
          to one thread this interrupts the thread and brings the tick back for a while.",

@@ -1,7 +1,7 @@
-//! Does the machine panic when real-time threads leave others no time?
+//! Does the machine panic when real-time threads starve other threads?
 
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let watchdogs = &host.sched.watchdogs;
     let (hung, stall) = (&watchdogs.hung_task_panic, &watchdogs.panic_on_rcu_stall);
     let mut found = Vec::new();
@@ -33,19 +33,19 @@ fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
         }
     }
     if known == 0 {
-        return Ok(Answer::not_applicable("This kernel has neither panic setting"));
+        return Ok(RuleOutcome::not_applicable("This kernel has neither panic setting"));
     }
     if let [only] = found[..]
         && only == hung
         && *watchdogs.hung_task_timeout_secs.need()? == 0
     {
-        return Ok(Answer::pass("Hung-task detection is off").shows(&watchdogs.hung_task_timeout_secs));
+        return Ok(RuleOutcome::pass("Hung-task detection is off").shows(&watchdogs.hung_task_timeout_secs));
     }
     let Some(first) = found.first() else {
-        return Ok(Answer::pass("Starving threads do not cause a panic").shows(hung).shows(stall));
+        return Ok(RuleOutcome::pass("Starving threads do not cause a panic").shows(hung).shows(stall));
     };
     let name = if *first == stall { "panic_on_rcu_stall" } else { "hung_task_panic" };
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("The machine panics when threads starve: {name} is set"),
         "Real-time threads that use up a CPU block the threads bound to it: after kernel.hung_task_timeout_secs (120 \
          s) these count as hung, after 21 s (CONFIG_RCU_CPU_STALL_TIMEOUT) RCU counts as stalled. The machine then \

@@ -1,9 +1,9 @@
 //! Do unbound workers of the kernel run on the real-time CPUs?
 
 use super::shared::common;
-use super::shared::cpus::{NOBODY_CHOSE, housekeeping, real_time};
+use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -20,20 +20,20 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let mask = &host.sched.workqueue_cpus;
-    let Some(cpus) = real_time(host, ask)? else {
-        return Ok(Answer::not_applicable(NOBODY_CHOSE));
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
     let shared = common(&mask.need()?.0, &cpus);
     if shared.is_empty() {
-        return Ok(Answer::pass(format!("Unbound workqueues stay off CPUs {cpus}")).shows(mask));
+        return Ok(RuleOutcome::pass(format!("Unbound workqueues stay off CPUs {cpus}")).shows(mask));
     }
     let others = housekeeping(host, &cpus)?;
     if others.is_empty() {
-        return Ok(Answer::not_applicable("Every CPU is real-time: there is no other CPU for workers"));
+        return Ok(RuleOutcome::not_applicable("Every CPU is real-time: there is no other CPU for workers"));
     }
-    let answer = Answer::fail(
+    let answer = RuleOutcome::fail(
         format!("Unbound workqueues may run on CPUs {shared}"),
         "File writeback, deferred work of drivers and firmware calls run on these CPUs. The workers are SCHED_OTHER, \
          but their locks and disabled preemption also delay real-time threads.",

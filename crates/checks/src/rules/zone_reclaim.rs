@@ -1,8 +1,8 @@
-//! Is a node's memory reclaimed before another's is used?
+//! Is local memory reclaimed before memory of another node is used?
 
 use super::shared::hardware::node_count;
 use crate::rule::page;
-use crate::{Answer, Ask, Fix, Profile, Rule, Verdict};
+use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -16,19 +16,19 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _ask: &Ask) -> Verdict {
+fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let mode = &host.memory.vm.zone_reclaim_mode;
     match mode.if_present()? {
-        None => return Ok(Answer::pass("The kernel reports no NUMA nodes").shows(mode)),
+        None => return Ok(RuleOutcome::pass("The kernel reports no NUMA nodes").shows(mode)),
         Some(0) => {
-            return Ok(Answer::pass("Memory is allocated from another node before any is reclaimed").shows(mode));
+            return Ok(RuleOutcome::pass("Memory is allocated from another node before any is reclaimed").shows(mode));
         }
         Some(_) => {}
     }
     if node_count(host)? == 1 {
-        return Ok(Answer::pass("There is only one NUMA node").shows(mode));
+        return Ok(RuleOutcome::pass("There is only one NUMA node").shows(mode));
     }
-    Ok(Answer::fail(
+    Ok(RuleOutcome::fail(
         "A full node reclaims local memory although other nodes have free memory",
         "Allocation reclaims local pages first, and with some modes waits until they are written or swapped out.",
     )

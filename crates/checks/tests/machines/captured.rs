@@ -1,13 +1,13 @@
 //! Machines captured in virtual machines (`fixtures/README.md`): Debian's kernels, two CPUs each.
 
 use crate::{fixture, judged};
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 use whylate_host::Tree;
 
 #[track_caller]
 fn captured(kernel: &str, known: &[&str]) {
     let tree = Tree::open(&fixture(&format!("{kernel}.snapshot"))).expect("a snapshot");
-    judged(kernel, &tree, &Ask::of(Profile::Realtime), known);
+    judged(kernel, &tree, &CheckOptions::of(Profile::Realtime), known);
 }
 
 #[test]
@@ -41,5 +41,5 @@ fn a_guest_in_use() {
         "efi-runtime: beside",
         "smi: unknown",
     ];
-    judged("6.18-guest", &tree, &Ask::of(Profile::RealtimeVirtualGuest), &known);
+    judged("6.18-guest", &tree, &CheckOptions::of(Profile::RealtimeVirtualGuest), &known);
 }

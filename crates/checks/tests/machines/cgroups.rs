@@ -3,7 +3,7 @@
 
 use crate::files::Files;
 use crate::judged;
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 
 #[test]
 fn version_1_with_real_time_groups() {
@@ -54,7 +54,10 @@ fn version_1_with_real_time_groups() {
             ],
         )
         .set("/sys/fs/cgroup/cpuset/cpuset.cpus", "0-7");
-    let ask = Ask { cpus: Some("2-7".parse().expect("a list")), ..Ask::of(Profile::CpuPartitioning) };
+    let options = CheckOptions {
+        cpus: Some("2-7".parse().expect("a list")),
+        ..CheckOptions::of(Profile::CpuPartitioning)
+    };
     let known = [
         "rt-group-sched: warning",
         "governor: pass",
@@ -63,7 +66,7 @@ fn version_1_with_real_time_groups() {
         "irq-affinity: pass",
         "smt: pass",
     ];
-    judged("cgroup-v1", &files.tree(), &ask, &known);
+    judged("cgroup-v1", &files.tree(), &options, &known);
 }
 
 #[test]
@@ -103,13 +106,13 @@ fn version_2_with_an_isolated_partition() {
         .set("/etc/security/limits.d/audio.conf", "@audio - rtprio 95\n@audio - memlock unlimited")
         .set("/sys/kernel/debug/sched/preempt", "none voluntary (full) lazy")
         .debugfs(8);
-    let ask = Ask {
+    let options = CheckOptions {
         cpus: Some("6-7".parse().expect("a list")),
         user: Some("ann".to_owned()),
-        ..Ask::of(Profile::Audio)
+        ..CheckOptions::of(Profile::Audio)
     };
     let known = ["governor: warning", "clocksource: pass", "rtprio-limit: pass", "memlock-limit: pass"];
-    judged("cgroup-v2", &files.tree(), &ask, &known);
+    judged("cgroup-v2", &files.tree(), &options, &known);
     // preempt=full is no real-time kernel.
-    judged("cgroup-v2-realtime", &files.tree(), &Ask::of(Profile::Realtime), &["preempt-rt: error"]);
+    judged("cgroup-v2-realtime", &files.tree(), &CheckOptions::of(Profile::Realtime), &["preempt-rt: error"]);
 }

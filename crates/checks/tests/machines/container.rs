@@ -2,7 +2,7 @@
 
 use crate::files::Files;
 use crate::judged;
-use whylate_checks::{Ask, Profile, Status};
+use whylate_checks::{CheckOptions, Profile, Status};
 
 #[test]
 fn without_sys_little_can_be_told() {
@@ -35,7 +35,7 @@ fn without_sys_little_can_be_told() {
         "rogue-rt-threads: unknown",
         "tuned-profile: unknown",
     ];
-    let report = judged("container-without-sys", &files.tree(), &Ask::of(Profile::Realtime), &known);
+    let report = judged("container-without-sys", &files.tree(), &CheckOptions::of(Profile::Realtime), &known);
     for answered in &report.answers {
         let Ok(answer) = &answered.verdict else { continue };
         let from_sys = answer.evidence.iter().any(|proof| proof.path.starts_with("/sys/"));

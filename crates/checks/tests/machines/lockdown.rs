@@ -3,7 +3,7 @@
 
 use crate::files::Files;
 use crate::judged;
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 use whylate_host::Why;
 
 #[test]
@@ -40,5 +40,5 @@ fn what_lockdown_hides_is_not_known() {
         tree = tree.refused(path, Why::Denied);
     }
     let known = ["preempt-rt: error", "fair-server: unknown", "smt: warning", "clocksource: pass"];
-    judged("lockdown", &tree, &Ask::of(Profile::Realtime), &known);
+    judged("lockdown", &tree, &CheckOptions::of(Profile::Realtime), &known);
 }

@@ -16,7 +16,7 @@ mod sosreport;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use whylate_checks::{Ask, Report, Selection, Status, check};
+use whylate_checks::{CheckOptions, Report, Selection, Status, check};
 use whylate_host::{Snapshot, Tree};
 
 fn fixture(name: &str) -> PathBuf {
@@ -27,8 +27,8 @@ fn fixture(name: &str) -> PathBuf {
 ///
 /// `known` is `code: status`, statuses as in the table; a code that is not asked is an error.
 #[track_caller]
-fn judged(name: &str, tree: &Tree, ask: &Ask, known: &[&str]) -> Report {
-    let report = check(&Snapshot::read(tree), ask, &Selection::default());
+fn judged(name: &str, tree: &Tree, options: &CheckOptions, known: &[&str]) -> Report {
+    let report = check(&Snapshot::read(tree), options, &Selection::default());
     for known in known {
         let (code, status) = known.split_once(": ").expect("code: status");
         let answered = report.answers.iter().find(|answered| answered.rule.code == code);
@@ -39,7 +39,7 @@ fn judged(name: &str, tree: &Tree, ask: &Ask, known: &[&str]) -> Report {
     report
 }
 
-fn word(answered: &whylate_checks::Answered) -> String {
+fn word(answered: &whylate_checks::CheckedRule) -> String {
     match &answered.verdict {
         Ok(answer) => match answer.status {
             Status::Fail => answered.severity().to_string(),
@@ -52,14 +52,14 @@ fn word(answered: &whylate_checks::Answered) -> String {
 
 /// The rule's verdict in a line each, in the registry's order.
 fn table(report: &Report) -> String {
-    let (ask, machine) = (&report.ask, &report.machine);
+    let (options, machine) = (&report.options, &report.machine);
     let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     let mut text = format!("machine  Linux {} · CPUs {}", or(&machine.release), or(&machine.cpus));
     text += &machine.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
-    text += &format!("\nasked    {}", ask.profile);
-    text += &ask.cpus.as_ref().map(|cpus| format!(" · CPUs {cpus}")).unwrap_or_default();
-    text += &ask.priority.map(|priority| format!(" · priority {priority}")).unwrap_or_default();
-    text += &ask.user.as_ref().map(|user| format!(" · user {user}")).unwrap_or_default();
+    text += &format!("\nasked    {}", options.profile);
+    text += &options.cpus.as_ref().map(|cpus| format!(" · CPUs {cpus}")).unwrap_or_default();
+    text += &options.priority.map(|priority| format!(" · priority {priority}")).unwrap_or_default();
+    text += &options.user.as_ref().map(|user| format!(" · user {user}")).unwrap_or_default();
     text += "\n\n";
     for answered in &report.answers {
         let what = match &answered.verdict {

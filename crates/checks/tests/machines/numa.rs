@@ -3,7 +3,7 @@
 
 use crate::files::{Files, Thread};
 use crate::judged;
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 
 const CPUS: u32 = 128;
 
@@ -83,8 +83,11 @@ fn server() -> Files {
 
 #[test]
 fn one_interrupt_was_forgotten() {
-    let ask =
-        Ask { cpus: Some("8-15".parse().expect("a list")), priority: Some(70), ..Ask::of(Profile::Realtime) };
+    let options = CheckOptions {
+        cpus: Some("8-15".parse().expect("a list")),
+        priority: Some(70),
+        ..CheckOptions::of(Profile::Realtime)
+    };
     let known = [
         "preempt-rt: pass",
         "smt: warning",
@@ -97,7 +100,7 @@ fn one_interrupt_was_forgotten() {
         "numa-placement: pass",
         "c-states: warning",
     ];
-    let report = judged("numa-128", &server().tree(), &ask, &known);
+    let report = judged("numa-128", &server().tree(), &options, &known);
     let irqs = report.answers.iter().find(|answered| answered.rule.code == "irq-affinity");
     let said = format!("{:?}", irqs.expect("asked").verdict);
     assert!(said.contains("324") && said.contains("1 of 301"), "{said}");

@@ -3,7 +3,7 @@
 
 use crate::files::{Files, Thread};
 use crate::judged;
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 
 /// Settings that 4.19 does not have: memory is compacted ahead of need since 5.9.
 const NOT_YET_IN_4_19: &str = "/proc/sys/vm/compaction_proactiveness";
@@ -90,7 +90,8 @@ fn linux_4_19_as_debian_built_it() {
         .set("/proc/sys/kernel/nmi_watchdog", "1")
         .set(FEATURES, "GENTLE_FAIR_SLEEPERS START_DEBIT TTWU_QUEUE RT_PUSH_IPI RT_RUNTIME_SHARE NO_LB_MIN");
     version_1(&mut files);
-    let ask = Ask { cpus: Some("3".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
+    let options =
+        CheckOptions { cpus: Some("3".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
     let known = [
         "preempt-rt: error",
         "rt-throttling: info",
@@ -107,7 +108,7 @@ fn linux_4_19_as_debian_built_it() {
         "governor: warning",
         "clocksource: pass",
     ];
-    judged("4.19", &files.tree(), &ask, &known);
+    judged("4.19", &files.tree(), &options, &known);
 }
 
 /// PREEMPT_RT before it was called so: its token has a blank.
@@ -146,7 +147,7 @@ fn linux_4_19_with_preempt_rt() {
         "governor: warning",
         "compact-unevictable: warning",
     ];
-    judged("4.19-rt", &files.tree(), &Ask::of(Profile::Realtime), &known);
+    judged("4.19-rt", &files.tree(), &CheckOptions::of(Profile::Realtime), &known);
 }
 
 /// Debian 11's real-time kernel: throttling is hard from 5.10 on, and switched off here with nothing in its place.
@@ -188,8 +189,11 @@ fn linux_5_10_with_preempt_rt() {
             kernel: true,
         });
     }
-    let ask =
-        Ask { cpus: Some("2-3".parse().expect("a list")), priority: Some(80), ..Ask::of(Profile::Realtime) };
+    let options = CheckOptions {
+        cpus: Some("2-3".parse().expect("a list")),
+        priority: Some(80),
+        ..CheckOptions::of(Profile::Realtime)
+    };
     let known = [
         "preempt-rt: pass",
         "rt-throttling: pass",
@@ -208,5 +212,5 @@ fn linux_5_10_with_preempt_rt() {
         "c-states: warning",
         "shared-irqs: pass",
     ];
-    judged("5.10-rt", &files.tree(), &ask, &known);
+    judged("5.10-rt", &files.tree(), &options, &known);
 }

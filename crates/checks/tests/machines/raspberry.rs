@@ -3,7 +3,7 @@
 
 use crate::files::{Files, Thread};
 use crate::judged;
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 
 fn pi(version: &str, config: &str) -> Files {
     let mut files = Files::kernel("6.12.47-rpi-v8-rt", version, config);
@@ -49,8 +49,11 @@ const CONFIG: &str = "CONFIG_PREEMPT_RT=y\nCONFIG_HZ=1000\nCONFIG_HZ_1000=y\nCON
 
 #[test]
 fn a_rogue_in_front() {
-    let ask =
-        Ask { cpus: Some("3".parse().expect("a list")), priority: Some(80), ..Ask::of(Profile::Realtime) };
+    let options = CheckOptions {
+        cpus: Some("3".parse().expect("a list")),
+        priority: Some(80),
+        ..CheckOptions::of(Profile::Realtime)
+    };
     let tree = pi("#1 SMP PREEMPT_RT Debian 1:6.12.47-1+rpt1 (2025-09-16)", CONFIG).tree();
     let known = [
         "preempt-rt: pass",
@@ -60,7 +63,7 @@ fn a_rogue_in_front() {
         "governor: warning",
         "irq-affinity: pass",
     ];
-    let report = judged("raspberry-pi-4", &tree, &ask, &known);
+    let report = judged("raspberry-pi-4", &tree, &options, &known);
     let rogue = report.answers.iter().find(|answered| answered.rule.code == "rogue-rt-threads");
     let said = format!("{:?}", rogue.expect("asked").verdict);
     assert!(said.contains("multipathd") && !said.contains("ktimers"), "{said}");

@@ -3,7 +3,7 @@
 use crate::judged;
 use std::fs;
 use std::path::Path;
-use whylate_checks::{Ask, Profile};
+use whylate_checks::{CheckOptions, Profile};
 use whylate_host::Tree;
 
 /// As sos 4 lays it out, its plugins kernel, processor, hardware, memory, boot, systemd, pam and cgroups.
@@ -79,8 +79,12 @@ fn unpacked(root: &Path) {
     }
 }
 
-fn ask() -> Ask {
-    Ask { cpus: Some("2-3".parse().expect("a list")), priority: Some(80), ..Ask::of(Profile::Realtime) }
+fn options() -> CheckOptions {
+    CheckOptions {
+        cpus: Some("2-3".parse().expect("a list")),
+        priority: Some(80),
+        ..CheckOptions::of(Profile::Realtime)
+    }
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn an_unpacked_sosreport() {
         // sos keeps a list of processes, and no thread's scheduling as the kernel shows it.
         "rogue-rt-threads: unknown",
     ];
-    judged("sosreport", &tree, &ask(), &known);
+    judged("sosreport", &tree, &options(), &known);
 }
 
 /// It has the running kernel's configuration alone in /boot: which kernels are installed it cannot know.
@@ -113,5 +117,5 @@ fn what_is_installed_is_known_from_the_listing_alone() {
     fs::write(dir.path().join("sos_commands/kernel/uname_-a"), uname).expect("written");
     let tree = Tree::open(dir.path()).expect("opened");
     let known = ["preempt-rt: error", "rt-kernel-not-booted: unknown"];
-    judged("sosreport-without-boot", &tree, &ask(), &known);
+    judged("sosreport-without-boot", &tree, &options(), &known);
 }

@@ -5,7 +5,7 @@ use crate::outcome::Outcome;
 use crate::output::{self, say};
 use anyhow::{Context, Result, bail};
 use whylate_base::Severity;
-use whylate_checks::{Ask, RULES, Report, Selection};
+use whylate_checks::{CheckOptions, RULES, Report, Selection};
 use whylate_host::{Snapshot, Tree};
 use whylate_report::{Style, check};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     {
         bail!("--cpus names CPU {cpu}, and the machine has CPUs {possible}");
     }
-    let ask = Ask {
+    let ask = CheckOptions {
         profile: args.profile,
         cpus: args.cpus.clone(),
         priority: args.priority,

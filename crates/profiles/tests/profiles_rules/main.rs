@@ -5,7 +5,7 @@ mod machine;
 
 use machine::{Machine, list};
 use std::collections::{BTreeMap, BTreeSet};
-use whylate_checks::{Ask, Profile, RULES, Status, Verdict};
+use whylate_checks::{CheckOptions, Profile, RULES, RuleResult, Status};
 use whylate_host::Snapshot;
 use whylate_profiles::{Aim, Wish, Wishes, profile};
 
@@ -51,14 +51,14 @@ fn machines() -> [(&'static str, Machine); 3] {
     [("6.1-rt", old), ("7.2-rt", new), ("a guest", guest)]
 }
 
-fn check(code: &str, profile: Profile, machine: &Snapshot) -> Verdict {
+fn check(code: &str, profile: Profile, machine: &Snapshot) -> RuleResult {
     let rule = RULES.iter().find(|rule| rule.code == code).expect("a rule");
     // Those whose threads poll have them at 1.
-    let ask = Ask { cpus: Some(list("2-3")), priority: Some(1), ..Ask::of(profile) };
+    let ask = CheckOptions { cpus: Some(list("2-3")), priority: Some(1), ..CheckOptions::of(profile) };
     (rule.check)(machine, &ask)
 }
 
-fn is(verdict: &Verdict, status: Status) -> bool {
+fn is(verdict: &RuleResult, status: Status) -> bool {
     matches!(verdict, Ok(answer) if answer.status == status)
 }
 

@@ -2,18 +2,18 @@
 
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{Answer, Answered, CannotTell, Fix, Report, Status};
+use whylate_checks::{CannotTell, CheckedRule, Fix, Report, RuleOutcome, Status};
 
 /// The answers in the order of reading: gravest first, then what nobody can tell, then what is well.
 pub(crate) struct Groups<'a> {
     /// Not as it should be, gravest first; of one severity in the registry's order.
-    pub(crate) failed: Vec<(&'a Answered, &'a Answer)>,
+    pub(crate) failed: Vec<(&'a CheckedRule, &'a RuleOutcome)>,
     /// What had to be known is not.
-    pub(crate) unknown: Vec<(&'a Answered, &'a CannotTell)>,
+    pub(crate) unknown: Vec<(&'a CheckedRule, &'a CannotTell)>,
     /// As it should be.
-    pub(crate) passed: Vec<(&'a Answered, &'a Answer)>,
+    pub(crate) passed: Vec<(&'a CheckedRule, &'a RuleOutcome)>,
     /// The question does not arise.
-    pub(crate) beside: Vec<(&'a Answered, &'a Answer)>,
+    pub(crate) beside: Vec<(&'a CheckedRule, &'a RuleOutcome)>,
 }
 
 impl<'a> Groups<'a> {
@@ -81,7 +81,7 @@ pub(crate) fn way_out_line(fix: &Fix) -> String {
 
 /// What was asked of which machine.
 pub(crate) fn facts(report: &Report) -> Vec<String> {
-    let (ask, machine) = (&report.ask, &report.machine);
+    let (ask, machine) = (&report.options, &report.machine);
     let mut facts = vec![format!("profile {}", ask.profile)];
     facts.extend(ask.cpus.as_ref().map(|cpus| format!("for CPUs {cpus}")));
     facts.extend(ask.priority.map(|priority| format!("for priority {priority}")));

@@ -4,7 +4,7 @@ use crate::check::answers::{Groups, facts, way_out};
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
-use whylate_checks::{Answer, Answered, CannotTell, Fix, Report};
+use whylate_checks::{CannotTell, CheckedRule, Fix, Report, RuleOutcome};
 
 /// The answers about a machine as one HTML file.
 pub fn render(report: &Report) -> String {
@@ -38,7 +38,7 @@ pub fn render(report: &Report) -> String {
     page(&title, &header, &main, &footer)
 }
 
-fn failure(answered: &Answered, answer: &Answer) -> Markup {
+fn failure(answered: &CheckedRule, answer: &RuleOutcome) -> Markup {
     html! {
         div class={ "finding " (answered.severity()) } id=(answered.rule.code) {
             h3 {
@@ -73,7 +73,7 @@ fn steps(fix: &Fix) -> Markup {
     }
 }
 
-fn unknown(unknown: &[(&Answered, &CannotTell)]) -> Markup {
+fn unknown(unknown: &[(&CheckedRule, &CannotTell)]) -> Markup {
     html! {
         div.wide { table {
             thead { tr { th { "rule" } th { "what is not known" } th { "why" } } }
@@ -90,7 +90,7 @@ fn unknown(unknown: &[(&Answered, &CannotTell)]) -> Markup {
     }
 }
 
-fn listed(title: &str, answers: &[(&Answered, &Answer)]) -> Markup {
+fn listed(title: &str, answers: &[(&CheckedRule, &RuleOutcome)]) -> Markup {
     html! {
         @if !answers.is_empty() {
             section {

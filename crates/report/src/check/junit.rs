@@ -7,7 +7,7 @@
 use crate::check::answers::way_out_line;
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{Answer, Answered, CannotTell, Report, Status};
+use whylate_checks::{CannotTell, CheckedRule, Report, RuleOutcome, Status};
 
 /// What is said of a case beside its name.
 struct Outcome {
@@ -19,7 +19,7 @@ struct Outcome {
 
 /// The answers about a machine as a JUnit document; what is graver than or as grave as `fail_on` is red.
 pub fn render(report: &Report, fail_on: Severity) -> String {
-    let cases: Vec<(&Answered, Option<Outcome>)> =
+    let cases: Vec<(&CheckedRule, Option<Outcome>)> =
         report.answers.iter().map(|answered| (answered, outcome(answered, fail_on))).collect();
     let count = |element: &str| {
         let of = |(_, outcome): &&(_, Option<Outcome>)| {
@@ -36,7 +36,7 @@ pub fn render(report: &Report, fail_on: Severity) -> String {
     );
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     xml += &format!("<testsuites name=\"whylate check\" {totals}>\n");
-    xml += &format!("  <testsuite name=\"{}\" {totals}>\n", escape(report.ask.profile.name()));
+    xml += &format!("  <testsuite name=\"{}\" {totals}>\n", escape(report.options.profile.name()));
     xml += &properties(report);
     for (answered, outcome) in &cases {
         xml += &case(report, answered, outcome.as_ref());
@@ -64,8 +64,9 @@ fn properties(report: &Report) -> String {
     }
 }
 
-fn case(report: &Report, answered: &Answered, outcome: Option<&Outcome>) -> String {
-    let name = format!("classname=\"whylate.check.{}\" name=\"{}\"", report.ask.profile, answered.rule.code);
+fn case(report: &Report, answered: &CheckedRule, outcome: Option<&Outcome>) -> String {
+    let name =
+        format!("classname=\"whylate.check.{}\" name=\"{}\"", report.options.profile, answered.rule.code);
     let Some(Outcome { element, kind, message, text }) = outcome else {
         return format!("    <testcase {name}/>\n");
     };
@@ -80,7 +81,7 @@ fn case(report: &Report, answered: &Answered, outcome: Option<&Outcome>) -> Stri
 }
 
 /// What to say of an answer; nothing of a pass.
-fn outcome(answered: &Answered, fail_on: Severity) -> Option<Outcome> {
+fn outcome(answered: &CheckedRule, fail_on: Severity) -> Option<Outcome> {
     let severity = answered.severity();
     let (kind, message, text, red) = match &answered.verdict {
         Ok(answer) if answer.status == Status::Pass => return None,
@@ -104,7 +105,7 @@ fn outcome(answered: &Answered, fail_on: Severity) -> Option<Outcome> {
     Some(Outcome { element: "skipped", kind, message, text })
 }
 
-fn failure(answer: &Answer) -> String {
+fn failure(answer: &RuleOutcome) -> String {
     let mut lines = vec![words::clean(&answer.why)];
     for proof in &answer.evidence {
         lines.push(format!("seen  {} = {}", words::clean(&proof.path), words::clean(&proof.value)));

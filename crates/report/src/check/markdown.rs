@@ -2,7 +2,7 @@
 
 use crate::check::answers::{Groups, facts, way_out_line};
 use crate::markdown::{code, escape, in_table};
-use whylate_checks::{Answer, Answered, Report};
+use whylate_checks::{CheckedRule, Report, RuleOutcome};
 
 /// How much evidence is shown of one answer; JSON has all of it.
 const PROOFS: usize = 6;
@@ -43,7 +43,7 @@ pub fn render(report: &Report) -> String {
     text
 }
 
-fn failure(answered: &Answered, answer: &Answer) -> String {
+fn failure(answered: &CheckedRule, answer: &RuleOutcome) -> String {
     let mut text = format!(
         "\n### {}: {}\n\n{} ({})\n",
         answered.severity(),

@@ -7,7 +7,7 @@ use crate::check::answers::way_out_line;
 use crate::words;
 use serde_json::{Map, Value, json};
 use whylate_base::Severity;
-use whylate_checks::{Answered, Proof, Report, Status};
+use whylate_checks::{CheckedRule, Proof, Report, Status};
 
 /// The schema of the format.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -29,7 +29,7 @@ pub fn render(report: &Report) -> Value {
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules,
             } },
-            "automationDetails": { "id": format!("whylate-check/{}/", report.ask.profile) },
+            "automationDetails": { "id": format!("whylate-check/{}/", report.options.profile) },
             "invocations": [{ "executionSuccessful": true }],
             "results": results,
             "properties": properties(report),
@@ -39,7 +39,7 @@ pub fn render(report: &Report) -> Value {
 
 /// What was asked of which machine; only what is known.
 fn properties(report: &Report) -> Value {
-    let (ask, machine) = (&report.ask, &report.machine);
+    let (ask, machine) = (&report.options, &report.machine);
     let all = [
         ("profile", Some(ask.profile.to_string())),
         ("cpus", ask.cpus.as_ref().map(ToString::to_string)),
@@ -54,7 +54,7 @@ fn properties(report: &Report) -> Value {
     Value::Object(known.collect::<Map<String, Value>>())
 }
 
-fn rule(answered: &Answered) -> Value {
+fn rule(answered: &CheckedRule) -> Value {
     let rule = answered.rule;
     let profiles: Vec<&str> = rule.profiles.iter().map(|profile| profile.name()).collect();
     json!({
@@ -66,7 +66,7 @@ fn rule(answered: &Answered) -> Value {
     })
 }
 
-fn result((index, answered): (usize, &Answered)) -> Value {
+fn result((index, answered): (usize, &CheckedRule)) -> Value {
     let (kind, level, text, proofs) = match &answered.verdict {
         Ok(answer) => {
             let (kind, level) = match answer.status {

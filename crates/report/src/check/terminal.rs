@@ -6,7 +6,7 @@ use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{Answer, Answered, Fix, Report};
+use whylate_checks::{CheckedRule, Fix, Report, RuleOutcome};
 
 /// How much evidence is shown of one answer; JSON has all of it.
 const PROOFS: usize = 6;
@@ -36,7 +36,7 @@ fn write(page: &mut Page, report: &Report) {
 fn section<T>(
     page: &mut Page,
     heading: (&str, Ink),
-    entries: &[(&Answered, &T)],
+    entries: &[(&CheckedRule, &T)],
     say: impl Fn(&T) -> String,
 ) {
     if entries.is_empty() {
@@ -50,7 +50,7 @@ fn section<T>(
     }
 }
 
-fn failure(page: &mut Page, answered: &Answered, answer: &Answer) {
+fn failure(page: &mut Page, answered: &CheckedRule, answer: &RuleOutcome) {
     let ink = match answered.severity() {
         Severity::Error => Ink::Red,
         Severity::Warning => Ink::Yellow,

@@ -4,7 +4,7 @@ use crate::schema_check::violations;
 use crate::{assert_current, fixture};
 use serde_json::Value;
 use whylate_base::Severity;
-use whylate_checks::{Ask, Profile, Report, Selection, Status, check};
+use whylate_checks::{CheckOptions, Profile, Report, Selection, Status, check};
 use whylate_host::{Snapshot, Tree, Why};
 use whylate_report::{Style, check};
 
@@ -43,14 +43,17 @@ pub(crate) fn mixed() -> Report {
         ("/proc/irq/24/effective_affinity_list", "0\n"),
         ("/proc/irq/default_smp_affinity", "f\n"),
     ]);
-    let ask =
-        Ask { cpus: Some("2-3".parse().expect("a list")), priority: Some(80), ..Ask::of(Profile::Realtime) };
+    let ask = CheckOptions {
+        cpus: Some("2-3".parse().expect("a list")),
+        priority: Some(80),
+        ..CheckOptions::of(Profile::Realtime)
+    };
     check(&Snapshot::read(&tree), &ask, &some())
 }
 
 pub(crate) fn unread() -> Report {
     let host = Snapshot::read(&Tree::refusing(Why::Denied));
-    check(&host, &Ask::of(Profile::Audio), &some())
+    check(&host, &CheckOptions::of(Profile::Audio), &some())
 }
 
 /// The rules' pages are in every log, and change for other reasons than this crate.
@@ -95,7 +98,8 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn names_from_the_machine_cannot_write_to_the_terminal() {
-    let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
+    let ask =
+        CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
     let tree = Tree::memory(&[
         ("/sys/devices/system/cpu/online", "0-1\n"),
         ("/proc/irq/24/disk\u{1b}[31m/x", ""),
@@ -198,7 +202,7 @@ fn junit_is_red_where_the_exit_code_is_and_green_only_for_a_pass() {
 #[test]
 fn nothing_is_left_out() {
     let host = Snapshot::read(&Tree::refusing(Why::NotCollected));
-    let all = check(&host, &Ask::of(Profile::Realtime), &Selection::default());
+    let all = check(&host, &CheckOptions::of(Profile::Realtime), &Selection::default());
     assert!(all.answers.len() > 20);
     for report in [mixed(), unread(), all] {
         for text in [
@@ -217,7 +221,8 @@ fn nothing_is_left_out() {
 /// An interrupt's action is named by a driver, a thread by itself.
 #[test]
 fn names_from_the_machine_cannot_become_markup() {
-    let ask = Ask { cpus: Some("0".parse().expect("a list")), ..Ask::of(Profile::Realtime) };
+    let ask =
+        CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
     let tree = Tree::memory(&[
         ("/proc/sys/kernel/osrelease", "6.1\u{1b}[31m</testcase><script>alert(1)<|`@ann`\u{ffff}&\"\n"),
         ("/sys/devices/system/cpu/online", "0-1\n"),

@@ -4,7 +4,7 @@ use super::cpus::named;
 use super::expand::Place;
 use crate::{Plan, Refusal, Setting, ThreadId};
 use whylate_base::{Cpu, CpuSet};
-use whylate_checks::{Ask, Profile, Selection, Status};
+use whylate_checks::{CheckOptions, Profile, Selection, Status};
 use whylate_host::{Reading, Server, Snapshot};
 
 /// What the user allowed, by the codes of refusals.
@@ -136,7 +136,7 @@ fn no_net(plan: &Plan, host: &Snapshot) -> Option<Said> {
     }
     let after = after(plan, host);
     let selection = Selection { only: vec![CODE.to_owned()], skip: Vec::new() };
-    let report = whylate_checks::check(&after, &Ask::of(Profile::Realtime), &selection);
+    let report = whylate_checks::check(&after, &CheckOptions::of(Profile::Realtime), &selection);
     let answer =
         report.answers.first()?.verdict.as_ref().ok().filter(|answer| answer.status == Status::Fail)?;
     Some((

@@ -1,18 +1,21 @@
-//! Which CPUs are meant, and which are kept apart.
+//! The real-time CPUs, and the isolated ones.
 
 use super::common;
-use crate::{Ask, CannotTell};
+use crate::{CannotTell, CheckOptions};
 use whylate_base::{Cpu, CpuSet};
 use whylate_host::Snapshot;
 
-/// Where no real-time CPUs are known of.
-pub(in crate::rules) const NOBODY_CHOSE: &str = "No CPU is isolated: select the real-time CPUs with --cpus";
+/// The text without known real-time CPUs.
+pub(in crate::rules) const NO_CPUS_CHOSEN: &str = "No CPU is isolated: select the real-time CPUs with --cpus";
 
-/// The chosen CPUs; where nobody chose, those that somebody took the trouble to isolate. `None`: there are none.
-pub(in crate::rules) fn real_time(host: &Snapshot, ask: &Ask) -> Result<Option<CpuSet>, CannotTell> {
-    // A machine of which nothing is known gives no answer, whatever was chosen.
+/// The chosen CPUs; by default the isolated ones. `None`: there are none.
+pub(in crate::rules) fn real_time(
+    host: &Snapshot,
+    options: &CheckOptions,
+) -> Result<Option<CpuSet>, CannotTell> {
+    // An unknown machine gives no result, whatever the options.
     let online = host.cpus.online.need()?;
-    let cpus = match &ask.cpus {
+    let cpus = match &options.cpus {
         Some(cpus) => cpus.clone(),
         None => {
             let boot = host.cpus.isolated.need()?;
@@ -22,7 +25,7 @@ pub(in crate::rules) fn real_time(host: &Snapshot, ask: &Ask) -> Result<Option<C
             }
         }
     };
-    if let Some(cpu) = ask.cpus.iter().flat_map(CpuSet::iter).find(|&cpu| !online.contains(cpu)) {
+    if let Some(cpu) = options.cpus.iter().flat_map(CpuSet::iter).find(|&cpu| !online.contains(cpu)) {
         return Err(CannotTell::because(&host.cpus.online.path, format!("CPU {cpu} is not online")));
     }
     Ok((!cpus.is_empty()).then_some(cpus))
@@ -34,7 +37,7 @@ pub(in crate::rules) fn isolated(host: &Snapshot) -> Result<CpuSet, CannotTell> 
     Ok(boot.iter().chain(partitioned(host)?.iter()).collect())
 }
 
-/// Those that a cpuset isolates: an isolated partition (v2), or one without load balancing that shares no CPU
+/// The CPUs that a cpuset isolates: an isolated partition (v2), or one without load balancing that shares no CPU
 /// with one that balances (v1).
 pub(in crate::rules) fn partitioned(host: &Snapshot) -> Result<CpuSet, CannotTell> {
     let groups = host.cgroups.groups.need()?;
@@ -53,12 +56,12 @@ pub(in crate::rules) fn partitioned(host: &Snapshot) -> Result<CpuSet, CannotTel
     Ok(isolated.into_iter().chain(alone).collect())
 }
 
-/// The CPUs of `a` that `b` does not have.
+/// The CPUs of `a` that are not in `b`.
 pub(in crate::rules) fn without(a: &CpuSet, b: &CpuSet) -> CpuSet {
     a.iter().filter(|&cpu| !b.contains(cpu)).collect()
 }
 
-/// The online CPUs that are left for everything else.
+/// The online CPUs that are left for housekeeping.
 pub(in crate::rules) fn housekeeping(host: &Snapshot, cpus: &CpuSet) -> Result<CpuSet, CannotTell> {
     Ok(without(host.cpus.online.need()?, cpus))
 }
@@ -126,8 +129,8 @@ mod tests {
         const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0-3\n");
         let isolated = |files: &[(&str, &str)]| {
             let host = Snapshot::read(&Tree::memory(&[&[BOOT, ONLINE], files].concat()));
-            let ask = Ask::of(Profile::Realtime);
-            real_time(&host, &ask).map(|cpus| cpus.map_or(String::new(), |cpus| cpus.to_string()))
+            let options = CheckOptions::of(Profile::Realtime);
+            real_time(&host, &options).map(|cpus| cpus.map_or(String::new(), |cpus| cpus.to_string()))
         };
         let v2 = ("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
         let effective = ("/sys/fs/cgroup/rt/cpuset.cpus.effective", "2-3\n");

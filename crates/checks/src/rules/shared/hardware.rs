@@ -1,10 +1,10 @@
-//! What the machine is made of: a real one or a guest, and its CPUs one by one.
+//! The hardware: physical machine or guest, and the CPUs.
 
-use crate::{Answer, CannotTell, Proof};
+use crate::{CannotTell, Proof, RuleOutcome};
 use whylate_base::CpuSet;
 use whylate_host::{CpuState, Snapshot, Why};
 
-/// What the kernel stands on, with what shows it.
+/// The platform of the kernel, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rules) enum Ground {
     /// The hardware itself.
@@ -14,8 +14,8 @@ pub(in crate::rules) enum Ground {
 }
 
 impl Ground {
-    /// The answer, with what shows where this is.
-    pub(in crate::rules) fn shown(self, answer: Answer) -> Answer {
+    /// The outcome with the evidence of the platform.
+    pub(in crate::rules) fn shown(self, answer: RuleOutcome) -> RuleOutcome {
         let (Ground::Metal(proof) | Ground::Guest(proof)) = self;
         answer.shows_as(proof.path, proof.value)
     }
@@ -37,7 +37,7 @@ const VIRTUAL: [&str; 12] = [
     "Hetzner",
 ];
 
-/// Whether this is a virtual machine. x86 says so in the CPU's flags; elsewhere the maker or the model tells.
+/// Whether this is a virtual machine: x86 shows it in the CPU flags, other architectures by vendor or model.
 pub(in crate::rules) fn ground(host: &Snapshot) -> Result<Ground, CannotTell> {
     let platform = &host.platform;
     let flag = &platform.hypervisor.flag;
@@ -65,7 +65,7 @@ pub(in crate::rules) fn ground(host: &Snapshot) -> Result<Ground, CannotTell> {
     Ok(if rented || virtual_product { Ground::Guest(proof) } else { Ground::Metal(proof) })
 }
 
-/// What was read of each of these CPUs.
+/// The readings of each of these CPUs.
 pub(in crate::rules) fn states<'a>(
     host: &'a Snapshot,
     cpus: &CpuSet,
@@ -79,7 +79,7 @@ pub(in crate::rules) fn states<'a>(
     cpus.iter().map(of).collect()
 }
 
-/// How many NUMA nodes there are; a kernel that knows none has one.
+/// The number of NUMA nodes; a kernel without NUMA has one.
 pub(in crate::rules) fn node_count(host: &Snapshot) -> Result<usize, CannotTell> {
     Ok(host.cpus.nodes.if_present()?.map_or(1, |nodes| nodes.len().max(1)))
 }

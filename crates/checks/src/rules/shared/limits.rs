@@ -1,15 +1,15 @@
-//! What a user may ask for: limits of whoever runs this, or of a user by the files of PAM.
+//! Resource limits of this process, or of a user by the files of PAM.
 
-use crate::{Ask, CannotTell};
+use crate::{CannotTell, CheckOptions};
 use whylate_host::{Limit, LimitLine, OwnLimits, Snapshot, User};
 
-/// A limit that real-time programs meet.
+/// A limit that affects real-time programs.
 pub(in crate::rules) struct Item {
     /// As limits.conf(5) calls it.
     pub(in crate::rules) name: &'static str,
     /// As setrlimit(2) calls it.
     pub(in crate::rules) rlimit: &'static str,
-    /// The capability that makes up for it, by its bit (capabilities(7)).
+    /// The capability that replaces it, by its bit (capabilities(7)).
     pub(in crate::rules) capability: (u32, &'static str),
     /// Where proc_pid_limits(5) has it.
     pub(in crate::rules) own: fn(&OwnLimits) -> Limit,
@@ -17,37 +17,41 @@ pub(in crate::rules) struct Item {
     pub(in crate::rules) scale: fn(i64) -> u64,
 }
 
-/// What somebody may ask for.
+/// The permitted values.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::rules) enum Granted {
-    /// Whatever they like, thanks to a capability; whose, and where it stands.
+    /// Any value, because of a capability.
     Anything {
-        /// Whose it is, and by which capability.
+        /// The user or process, and its capability.
         by: String,
     },
-    /// Up to so much, in the units of setrlimit(2); `None`: without limit.
+    /// Up to a limit, in the units of setrlimit(2).
     UpTo {
-        /// So much.
+        /// The limit; `None`: unlimited.
         most: Option<u64>,
-        /// Of whom: `user ann`, `this process`.
+        /// The owner: `user ann`, `this process`.
         whose: String,
-        /// The file that says it.
+        /// The file with the limit.
         path: String,
-        /// What it says.
+        /// The line with the limit.
         line: String,
     },
-    /// What the kernel gives everybody: no file says anything.
+    /// The kernel's default: no file sets a limit.
     Default {
-        /// Of whom.
+        /// The owner.
         whose: String,
-        /// Why the files do not count.
+        /// Why the files do not apply.
         because: String,
     },
 }
 
-/// What the user of `--user` may ask for; where nobody was named, whoever runs this.
-pub(in crate::rules) fn granted(host: &Snapshot, ask: &Ask, item: &Item) -> Result<Granted, CannotTell> {
-    match &ask.user {
+/// The permitted values of the user of `--user`; by default of this process.
+pub(in crate::rules) fn granted(
+    host: &Snapshot,
+    options: &CheckOptions,
+    item: &Item,
+) -> Result<Granted, CannotTell> {
+    match &options.user {
         None => own(host, item),
         Some(name) => of_user(host, name, item),
     }
@@ -65,7 +69,7 @@ fn own(host: &Snapshot, item: &Item) -> Result<Granted, CannotTell> {
         true => format!("{} {}", item.rlimit, word(limit.soft)),
         false => format!("{} {}, may be raised to {}", item.rlimit, word(limit.soft), word(limit.hard)),
     };
-    // The kernel asks the soft one.
+    // The kernel checks the soft limit.
     Ok(Granted::UpTo { most: limit.soft, whose: "this process".to_owned(), path: limits.path.clone(), line })
 }
 
@@ -114,7 +118,7 @@ fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTe
             let because = format!("no line for {} in /etc/security", item.name);
             return Ok(Granted::Default { whose, because });
         }
-        // One without the other: that stays what the kernel gives everybody.
+        // One without the other keeps the kernel's default.
         (Some((path, line)), None) | (None, Some((path, line))) => {
             value(item, path, line)?;
             let because = format!("`{}` in {path} sets only one of the soft and the hard limit", said(line));
@@ -122,7 +126,7 @@ fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTe
         }
         (Some(soft), Some(hard)) => (soft, hard),
     };
-    // The kernel asks the soft one, which is never above the hard one.
+    // The kernel checks the soft limit, which is never above the hard one.
     let (most, most_hard) = (value(item, soft.0, soft.1)?, value(item, hard.0, hard.1)?);
     let by_soft = most.is_some_and(|most| most_hard.is_none_or(|hard| most <= hard));
     let (most, (path, line)) = if by_soft { (most, soft) } else { (most_hard, hard) };
@@ -189,8 +193,8 @@ mod tests {
             ("/etc/pam.d/login", "session required pam_limits.so\n"),
             ("/etc/security/limits.conf", conf),
         ]));
-        let ask = Ask { user: Some("ann".to_owned()), ..Ask::of(Profile::Audio) };
-        match granted(&host, &ask, &RTPRIO).expect("an answer") {
+        let options = CheckOptions { user: Some("ann".to_owned()), ..CheckOptions::of(Profile::Audio) };
+        match granted(&host, &options, &RTPRIO).expect("an answer") {
             Granted::UpTo { most, .. } => most,
             other => panic!("{conf}: {other:?}"),
         }

@@ -1,22 +1,22 @@
-//! Threads in words, and which of them come before the user's.
+//! Descriptions of threads, and which of them run before the user's.
 
 use super::common;
-use crate::{Ask, CannotTell};
+use crate::{CannotTell, CheckOptions};
 use whylate_base::{CpuSet, Policy};
 use whylate_host::{Snapshot, Thread};
 
-/// Where nobody said a priority: what measuring programs and most applications use.
+/// The default priority: the one of measuring programs and most applications.
 const ASSUMED: u32 = 80;
 
-/// The user's priority, and how to speak of it.
-pub(in crate::rules) fn priority(ask: &Ask) -> (u32, String) {
-    match ask.priority {
+/// The user's priority, and its description.
+pub(in crate::rules) fn priority(options: &CheckOptions) -> (u32, String) {
+    match options.priority {
         Some(priority) => (priority, format!("priority {priority}")),
         None => (ASSUMED, format!("priority {ASSUMED} (assumed; set --priority)")),
     }
 }
 
-/// Whether a thread runs before one of this priority, or takes turns with it.
+/// Whether a thread runs before one of this priority, or alternates with it.
 pub(in crate::rules) fn is_at_or_above(thread: &Thread, priority: u32) -> bool {
     match thread.policy {
         Some(Policy::Fifo | Policy::Rr) => thread.priority >= priority,
@@ -53,8 +53,8 @@ pub(in crate::rules) fn place(thread: &Thread) -> String {
     format!("/proc/{}/task/{}", thread.pid, thread.tid)
 }
 
-/// Every thread of the machine. In a container, or with hidepid=, others are hidden, the kernel's first of all:
-/// then nothing follows from a thread that is not seen.
+/// Every thread of the machine. In a container, or with hidepid=, other threads are hidden, kernel threads in any
+/// case: then a missing thread proves nothing.
 pub(in crate::rules) fn with_those_of_kernel(host: &Snapshot) -> Result<&[Thread], CannotTell> {
     let threads = &host.threads.each;
     match threads.need()? {

@@ -1,13 +1,13 @@
 //! The answers about a machine, as the wire types say them.
 
 use super::document::{Answer, Ask, Document, Fix, Machine, Proof, SCHEMA, Status, Totals};
-use whylate_checks::{self as checks, Answered, Report};
+use whylate_checks::{self as checks, CheckedRule, Report};
 
 impl From<&Report> for Document {
     fn from(report: &Report) -> Self {
         let answers: Vec<Answer> = report.answers.iter().map(Answer::from).collect();
         let count = |status| answers.iter().filter(|answer| answer.status == status).count() as u64;
-        let (machine, ask) = (report.machine.clone(), &report.ask);
+        let (machine, ask) = (report.machine.clone(), &report.options);
         Document {
             schema: SCHEMA.to_owned(),
             machine: Machine {
@@ -33,8 +33,8 @@ impl From<&Report> for Document {
     }
 }
 
-impl From<&Answered> for Answer {
-    fn from(answered: &Answered) -> Self {
+impl From<&CheckedRule> for Answer {
+    fn from(answered: &CheckedRule) -> Self {
         let rule = answered.rule;
         let mut answer = Answer {
             code: rule.code.to_owned(),
