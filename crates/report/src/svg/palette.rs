@@ -1,11 +1,11 @@
 //! One colour per cause, the same in bars, tables, legends and timelines.
 //!
-//! Families of causes share a hue: the hues are told apart with any of the common colour
-//! blindnesses (after Okabe and Ito, and Tol), members of a family by lightness. Colour is
+//! The causes of a group share a hue. The hues differ for readers with any of the common colour
+//! blindnesses (after Okabe and Ito, and Tol); the causes of a group differ by lightness. Colour is
 //! never alone: everything drawn also has its name.
 
 use whylate_base::Tid;
-use whylate_ledger::{Activation, Cause, Culprit, Occupant};
+use whylate_ledger::{Activation, Cause, CauseGroup, Culprit, Occupant};
 
 /// How a rectangle is filled: the class name of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,27 +63,8 @@ pub(crate) fn of_occupant(who: &Occupant, activation: &Activation) -> Fill {
 fn accusation(activation: &Activation, thread: Tid) -> Option<Cause> {
     let is = |by: Option<Culprit>| matches!(by, Some(Culprit::Task { tid, .. }) if tid == thread);
     let charged = |cause: Cause| activation.ledger.iter().any(|one| one.cause == cause && is(one.by));
-    Cause::ALL.into_iter().filter(|&cause| holds_cpu(cause)).find(|&cause| charged(cause))
-}
-
-/// Whether the culprit of this cause has the CPU while time is charged to it. One that used
-/// up a budget before has not: its slices in that colour would show the delay where it was not.
-fn holds_cpu(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HigherPriorityTask
-            | Cause::EqualPriorityTask
-            | Cause::DeadlineTask
-            | Cause::StopTask
-            | Cause::FairServer
-            | Cause::ExtServer
-            | Cause::IrqsDisabled
-            | Cause::PreemptionDisabled
-            | Cause::LockInversion
-            | Cause::LockWait
-            | Cause::FairQueue
-            | Cause::PinnedBeforePriority
-    )
+    // A culprit that used up a budget earlier has no slices where the delay was.
+    Cause::ALL.into_iter().filter(|cause| cause.culprit_holds_cpu()).find(|&cause| charged(cause))
 }
 
 /// The rules for every fill: background for HTML, fill for SVG, and a readable text colour.
@@ -114,51 +95,47 @@ pub(crate) fn text_class(fill: Fill) -> String {
     }
 }
 
+/// A shade of its group's colour. A cause at the end of its group takes the next shade and changes no other.
 fn color(cause: Cause) -> u32 {
-    match cause {
-        // Vermilion: another thread, by the rules.
-        Cause::HigherPriorityTask => 0xd55e00,
-        Cause::EqualPriorityTask => 0xe9873f,
-        Cause::DeadlineTask => 0xb04a00,
-        Cause::StopTask => 0x853800,
-        Cause::FairServer => 0xf0a36b,
-        Cause::ExtServer => 0xf5c19b,
-        Cause::FairQueue => 0xc78a62,
-        // Purple: bandwidth control.
-        Cause::RtThrottled => 0x9b3d8f,
-        Cause::CoarseClockThrottled => 0x6f2a67,
-        Cause::CgroupQuota => 0xbd77b4,
-        // Amber: interrupts.
-        Cause::Irq => 0xe69f00,
-        Cause::Softirq => 0xf3c744,
-        Cause::Nmi => 0xb27a00,
-        // Brown: nobody may interrupt.
-        Cause::IrqsDisabled => 0x7d5230,
-        Cause::PreemptionDisabled => 0xa87b55,
-        // Sky: timers, idle states, the switch itself.
-        Cause::TimerLate => 0x56b4e9,
-        Cause::TimerSlack => 0x97d1f3,
-        Cause::IdleExit => 0x3590c4,
-        Cause::Dispatch => 0x2a6f99,
-        // Green: on the wrong CPU, or on none.
-        Cause::WakePlacement => 0x009e73,
-        Cause::Migration => 0x55c3a3,
-        Cause::PinnedBeforePriority => 0x007050,
-        Cause::Starved => 0x004d37,
-        // Rose: locks.
-        Cause::LockInversion => 0xc65b93,
-        Cause::LockWait => 0xe09cc0,
-        // Olive: memory and devices.
-        Cause::PageFault => 0x8f8f2a,
-        Cause::BlockIo => 0xbaba55,
-        // Blue: itself.
-        Cause::OwnWork => 0x0072b2,
-        Cause::RelativeSleep => 0x4f9bcb,
-        // Grey: nobody knows.
-        Cause::Stolen => 0x5c6068,
-        Cause::TraceLoss => 0x80858e,
-        Cause::Unexplained => 0xa3a8b0,
+    let shades = shades(cause.group());
+    let place = cause.place_in_group();
+    shades.get(place).copied().unwrap_or_else(|| lighter(shades[0], place))
+}
+
+/// The shades of a group's causes, in the order of [`Cause::ALL`].
+fn shades(group: CauseGroup) -> &'static [u32] {
+    match group {
+        // Vermilion
+        CauseGroup::OtherThreads => &[0xd55e00, 0xe9873f, 0xb04a00, 0x853800, 0xf0a36b, 0xf5c19b, 0xc78a62],
+        // Purple
+        CauseGroup::CpuTimeLimits => &[0x9b3d8f, 0x6f2a67, 0xbd77b4],
+        // Amber
+        CauseGroup::Interrupts => &[0xe69f00, 0xf3c744, 0xb27a00],
+        // Brown
+        CauseGroup::Disabled => &[0x7d5230, 0xa87b55],
+        // Sky
+        CauseGroup::WakeUpPath => &[0x56b4e9, 0x97d1f3, 0x3590c4, 0x2a6f99],
+        // Green
+        CauseGroup::Placement => &[0x009e73, 0x55c3a3, 0x007050, 0x004d37],
+        // Rose
+        CauseGroup::Locks => &[0xc65b93, 0xe09cc0],
+        // Olive
+        CauseGroup::MemoryAndDevices => &[0x8f8f2a, 0xbaba55],
+        // Blue
+        CauseGroup::OwnProgram => &[0x0072b2, 0x4f9bcb],
+        // Grey
+        CauseGroup::NotShown => &[0x5c6068, 0x80858e, 0xa3a8b0],
     }
+}
+
+/// A shade beyond those chosen by hand: nearer to white by a tenth for each place.
+fn lighter(color: u32, place: usize) -> u32 {
+    let tenths = place.min(9) as u32;
+    let channel = |shift: u32| {
+        let value = (color >> shift) & 0xff;
+        (value + (255 - value) * tenths / 10) << shift
+    };
+    channel(16) | channel(8) | channel(0)
 }
 
 /// Whether dark text reads better on it (relative luminance of WCAG 2, without the gamma's tail).
@@ -178,6 +155,14 @@ mod tests {
     fn every_cause_has_a_colour_of_its_own() {
         let colors: BTreeSet<u32> = Cause::ALL.into_iter().map(color).collect();
         assert_eq!(colors.len(), Cause::ALL.len());
+    }
+
+    #[test]
+    fn a_cause_without_a_chosen_shade_is_a_lighter_one() {
+        assert_eq!(lighter(0x000000, 5), 0x7f7f7f);
+        assert_eq!(lighter(0xd55e00, 7), 0xf2ceb2);
+        let chosen = CauseGroup::ALL.into_iter().map(|group| shades(group).len()).sum::<usize>();
+        assert_eq!(chosen, Cause::ALL.len(), "every cause has a shade of its own today");
     }
 
     #[test]
