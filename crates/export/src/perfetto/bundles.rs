@@ -1,8 +1,8 @@
 //! Events gathered by CPU, as `FtraceEventBundle`s.
 
 use super::event::{Functions, StateBits, write as write_event};
+use super::packets::{FTRACE_SEQUENCE, NEEDS_STATE, Packets, STATE_CLEARED, packet};
 use super::proto::Message;
-use super::{FTRACE_SEQUENCE, NEEDS_STATE, Packets, STATE_CLEARED, packet};
 use std::collections::BTreeMap;
 use std::io;
 use whylate_base::Cpu;
@@ -15,7 +15,6 @@ const ALL_BUNDLES: usize = 8 << 20;
 
 /// `FtraceEventBundle`
 const CPU: u32 = 1;
-pub(super) const EVENT: u32 = 2;
 const LOST_EVENTS: u32 = 3;
 /// `InternedData.kernel_symbols`
 const KERNEL_SYMBOLS: u32 = 26;

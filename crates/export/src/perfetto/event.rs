@@ -1,13 +1,15 @@
 //! A typed event as an `FtraceEvent`.
 
-use super::bundles::EVENT;
+use super::packets::time;
 use super::proto::Message;
-use super::time;
 use crate::tracepoint::{Tracepoint, whole_us};
 use std::collections::HashMap;
 use whylate_base::{Comm, Tid};
 use whylate_events::{Event, EventKind, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
 use whylate_ftrace::encode::vector_number;
+
+/// `FtraceEventBundle.event`
+const EVENT: u32 = 2;
 
 /// Fields of `FtraceEvent`: those of every event, and one for each type.
 mod ftrace {

@@ -11,40 +11,18 @@
 
 mod bundles;
 mod event;
+mod packets;
 mod proto;
 mod tracks;
 
 use crate::cut::Cut;
 use crate::sink::{Written, explained};
 use bundles::Bundles;
-use proto::Message;
+use packets::{FTRACE_SEQUENCE, Packets, packet, time};
 use std::io::{self, Write};
 use whylate_base::Ns;
 use whylate_events::{EventSource, TraceInfo};
 use whylate_ledger::{Explanation, Options};
-
-/// `Trace.packet`
-const PACKET: u32 = 1;
-/// `TracePacket`
-mod packet {
-    pub(super) const FTRACE_EVENTS: u32 = 1;
-    pub(super) const CLOCK_SNAPSHOT: u32 = 6;
-    pub(super) const TIMESTAMP: u32 = 8;
-    pub(super) const SEQUENCE_ID: u32 = 10;
-    pub(super) const TRACK_EVENT: u32 = 11;
-    pub(super) const INTERNED_DATA: u32 = 12;
-    pub(super) const SEQUENCE_FLAGS: u32 = 13;
-    pub(super) const SYSTEM_INFO: u32 = 45;
-    pub(super) const TRACK_DESCRIPTOR: u32 = 60;
-}
-
-/// `SEQ_INCREMENTAL_STATE_CLEARED`: what was interned before on this sequence is void.
-const STATE_CLEARED: u32 = 1;
-/// `SEQ_NEEDS_INCREMENTAL_STATE`: the packet refers to what was interned.
-const NEEDS_STATE: u32 = 2;
-/// The sequence of the ftrace bundles, and that of our own tracks.
-const FTRACE_SEQUENCE: u32 = 1;
-const TRACK_SEQUENCE: u32 = 2;
 
 /// `BUILTIN_CLOCK_MONOTONIC`, `BUILTIN_CLOCK_BOOTTIME`
 const MONOTONIC: u32 = 3;
@@ -63,7 +41,7 @@ pub fn write(
 ) -> io::Result<(Written, Explanation)> {
     let mut written = Written::default();
     let info = source.info().clone();
-    let mut packets = Packets { out, message: Message::new() };
+    let mut packets = Packets::new(out);
     let mut bundles = Bundles::new(event::StateBits::of_release(info.kernel_release.as_deref()));
     let mut begun = false;
     let mut events = 0;
@@ -117,23 +95,4 @@ fn begin(packets: &mut Packets<'_>, info: &TraceInfo, first: Ns) -> io::Result<(
             system.uint(8, info.cpus);
         });
     })
-}
-
-/// Timestamps are unsigned there; a due time may lie before the clock's origin.
-fn time(at: Ns) -> u64 {
-    u64::try_from(at.0).unwrap_or(0)
-}
-
-/// The trace on its way out, packet by packet.
-struct Packets<'w> {
-    out: &'w mut dyn Write,
-    message: Message,
-}
-
-impl Packets<'_> {
-    fn write(&mut self, fill: impl FnOnce(&mut Message)) -> io::Result<()> {
-        self.message.clear();
-        self.message.message(PACKET, fill);
-        self.out.write_all(self.message.as_bytes())
-    }
 }

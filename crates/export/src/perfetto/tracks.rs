@@ -1,7 +1,7 @@
 //! The explanation as tracks: for each thread its activations, in them what their time was charged to.
 
+use super::packets::{Packets, STATE_CLEARED, TRACK_SEQUENCE, packet, time};
 use super::proto::Message;
-use super::{Packets, STATE_CLEARED, TRACK_SEQUENCE, packet, time};
 use crate::cut::Selected;
 use crate::names;
 use std::io;

@@ -1,6 +1,6 @@
 //! What stands behind the time: the event's name and fields, as the kernel's print formats have them.
 
-use super::{one_line, seconds};
+use super::values::{one_line, seconds};
 use crate::threads::Threads;
 use crate::tracepoint::{Tracepoint, whole_us};
 use std::fmt::Write;

@@ -9,7 +9,7 @@
 //! #  => ended at:   preempt_count_sub
 //! ```
 
-use super::one_line;
+use super::values::one_line;
 use std::fmt::Write;
 use whylate_events::{Event, EventKind, Fact, LatencyTrace, TraceInfo};
 

@@ -5,6 +5,7 @@
 
 mod fields;
 mod latency;
+mod values;
 
 use crate::cut::Cut;
 use crate::raw;
@@ -12,7 +13,7 @@ use crate::sink::{Written, each};
 use crate::threads::Threads;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use whylate_base::Ns;
+use values::one_line;
 use whylate_events::{ContextFlags, Event, EventKind, EventSource, TraceInfo};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::print::{Mode, Printer};
@@ -150,14 +151,4 @@ fn interrupt_state(event: &Event) -> Option<String> {
         None => '.',
     };
     Some(format!("{flags}{depth}."))
-}
-
-/// Seconds with nine decimals, as the osnoise events print a time.
-fn seconds(at: Ns) -> String {
-    format!("{}.{:09}", at.0.div_euclid(1_000_000_000), at.0.rem_euclid(1_000_000_000))
-}
-
-/// Text that must not begin a new line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
