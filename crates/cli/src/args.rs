@@ -5,25 +5,30 @@ mod convert;
 mod hold;
 mod lab;
 mod measure;
+mod output;
 mod plan;
 mod tuning;
 
-pub(crate) use compare::{CompareArgs, CompareFormat, FailOnWorse, PlotArgs, PlotKind};
+pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
-pub(crate) use plan::{PlanArgs, PlanFormat, Wanted};
+pub(crate) use output::OutputArgs;
+pub(crate) use plan::{PlanArgs, Wanted};
 pub(crate) use tuning::{ApplyArgs, Place, PlaceArgs, RollbackArgs};
 
 use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use output::{file_of, format_of, names};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, Severity, parse_duration};
 use whylate_checks::Profile;
-use whylate_ledger::{Options, Select};
+use whylate_ledger::{Explanation, Options, Select};
+use whylate_report::check::Checked;
+use whylate_report::{Format, Render};
 
 /// Finds out why a real-time Linux task is late.
 #[derive(Debug, Parser)]
@@ -157,17 +162,6 @@ impl Selection {
     }
 }
 
-/// How the answer is given.
-#[derive(Debug, Args)]
-pub(crate) struct Format {
-    /// Write JSON to standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also write the report as one self-contained HTML file, or only its drawing (FILE.svg)
-    #[arg(short = 'o', long = "output", value_name = "REPORT.html", value_parser = file_to_write())]
-    pub(crate) page: Option<PathBuf>,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum FailOn {
     Info,
@@ -187,6 +181,7 @@ impl From<FailOn> for Severity {
 
 /// `whylate explain`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Explanation>), mut_arg("output", file_of::<Explanation>))]
 pub(crate) struct ExplainArgs {
     /// The trace; `-` reads it from standard input
     #[arg(required_unless_present = "code")]
@@ -194,7 +189,7 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
-    pub(crate) format: Format,
+    pub(crate) output: OutputArgs,
     /// Print the page of a cause, such as rt-throttled, and exit; `list` names them all
     #[arg(long, value_name = "CAUSE")]
     pub(crate) code: Option<String>,
@@ -226,11 +221,14 @@ pub(crate) struct RecordArgs {
     /// Write the command's exit code to this file; 128 + signal where one ended it
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) exit_code: Option<PathBuf>,
-    /// With --explain: write JSON to standard output
-    #[arg(long, requires = "explain")]
+    /// With --explain: the format of the report on standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "explain", value_parser = names(Explanation::FORMATS))]
+    pub(crate) format: Format,
+    /// With --explain: same as --format json
+    #[arg(long, requires = "explain", conflicts_with = "format")]
     pub(crate) json: bool,
-    /// With --explain: also write the report as one self-contained HTML file, or only its drawing (FILE.svg)
-    #[arg(long, value_name = "REPORT.html", requires = "explain", value_parser = file_to_write())]
+    /// With --explain: also write the report to this file; the suffix of its name selects the format, as for `whylate explain -o`
+    #[arg(long, value_name = "FILE", requires = "explain", value_parser = file_to_write())]
     pub(crate) report: Option<PathBuf>,
     /// The command to run and record, after `--`
     #[arg(last = true)]
@@ -239,6 +237,7 @@ pub(crate) struct RecordArgs {
 
 /// `whylate check`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Checked<'_>>), mut_arg("output", file_of::<Checked<'_>>))]
 pub(crate) struct CheckArgs {
     /// The sort of work: realtime, cpu-partitioning, realtime-virtual-host, realtime-virtual-guest,
     /// audio, robotics
@@ -265,57 +264,11 @@ pub(crate) struct CheckArgs {
     /// Do not ask these rules
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(crate) skip: Vec<String>,
-    /// How to write the answer to standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: CheckFormat,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// Also write it to this file; its name says the format: .html, .sarif, .xml (JUnit), .md, .json, .txt
-    #[arg(short, long, value_name = "FILE", value_parser = file_to_write())]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// Print the page of a rule, such as rt-throttling, and exit; `list` names them all
     #[arg(long, value_name = "CODE")]
     pub(crate) explain: Option<String>,
-}
-
-impl CheckArgs {
-    /// How standard output is written.
-    pub(crate) fn format(&self) -> CheckFormat {
-        if self.json { CheckFormat::Json } else { self.format }
-    }
-}
-
-/// How the answers about a machine are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckFormat {
-    /// For a terminal, gravest first
-    Text,
-    /// A document of schema whylate.check/1
-    Json,
-    /// SARIF 2.1.0, which code hosts and editors show
-    Sarif,
-    /// JUnit XML for CI servers: red is what --fail-on makes red
-    Junit,
-    /// Markdown, for an issue or a pull request
-    Markdown,
-    /// One self-contained page
-    Html,
-}
-
-impl CheckFormat {
-    /// The format that a file's name asks for; `None` where it names none.
-    pub(crate) fn of_file(path: &Path) -> Option<CheckFormat> {
-        match path.extension()?.to_ascii_lowercase().to_str()? {
-            "txt" => Some(CheckFormat::Text),
-            "json" => Some(CheckFormat::Json),
-            "sarif" => Some(CheckFormat::Sarif),
-            "xml" => Some(CheckFormat::Junit),
-            "md" => Some(CheckFormat::Markdown),
-            "html" | "htm" => Some(CheckFormat::Html),
-            _ => None,
-        }
-    }
 }
 
 /// `whylate snapshot`
@@ -333,6 +286,13 @@ pub(crate) struct SnapshotArgs {
     /// Another machine than this one: a directory with its root, or a file of this verb
     #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
+}
+
+impl RecordArgs {
+    /// Where the report of --explain goes.
+    pub(crate) fn report(&self) -> OutputArgs {
+        OutputArgs::new(if self.json { Format::Json } else { self.format }, self.report.clone())
+    }
 }
 
 impl Cli {

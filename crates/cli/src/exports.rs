@@ -1,19 +1,17 @@
 //! `measure --export`: the measurement in files that other programs read.
 
 use crate::args::Export;
-use crate::output::{is_device, say};
-use crate::part::Part;
-use anyhow::{Context, Result};
-use std::io::{self, BufWriter, Write};
+use crate::atomic_file;
+use crate::output::say;
+use anyhow::Result;
+use std::io::{self, Write};
 use whylate_export::latencies;
-use whylate_ftrace::dat::write::check_output;
 use whylate_investigate::measure::MeasureReport;
 use whylate_report::measure;
 
-/// Refuses what could not be written at the end: nobody is to measure for a night in vain.
+/// Refuses a file that could not be written at the end, before a night of measuring.
 pub(crate) fn check(exports: &[Export]) -> Result<()> {
-    let mut files = exports.iter().map(|export| &export.path).filter(|path| !is_device(path));
-    files.try_for_each(|path| Ok(check_output(path).map(drop)?))
+    exports.iter().try_for_each(|export| atomic_file::check(&export.path))
 }
 
 /// Writes each of them.
@@ -23,16 +21,8 @@ pub(crate) fn write(exports: &[Export], report: &MeasureReport) -> Result<()> {
 
 fn one(export: &Export, report: &MeasureReport) -> Result<()> {
     let path = &export.path;
-    let cannot = || format!("cannot write the measurement to {}", path.display());
-    if is_device(path) {
-        let file = std::fs::File::options().write(true).open(path).with_context(cannot)?;
-        form(export, report, &mut BufWriter::new(file)).with_context(cannot)?;
-    } else {
-        // node_exporter may look at any time: it is there when it is complete.
-        let mut part = Part::new(path).with_context(cannot)?;
-        form(export, report, &mut BufWriter::new(part.file())).with_context(cannot)?;
-        part.keep()?;
-    }
+    // node_exporter may read it at any time.
+    atomic_file::write(path, |out| Ok(form(export, report, out)?))?;
     say!("measurement: {}", path.display());
     Ok(())
 }

@@ -41,12 +41,12 @@ impl<'a> Audience<'a> {
     /// Opens the port and the view.
     pub(crate) fn gather(args: &'a MeasureArgs) -> Result<Audience<'a>> {
         let serve = |address| Server::start(address, args.probe.cpus());
-        let server = args.outlets.serve.map(serve).transpose()?;
+        let server = args.exports.serve.map(serve).transpose()?;
         if let Some(server) = &server {
             say!("metrics: http://{}/metrics", server.address());
         }
         let watched = std::io::stderr().is_terminal();
-        let shown = match args.outlets.live {
+        let shown = match args.exports.live {
             true if watched => Shown::Live(Screen::enter(), View::default()),
             _ if args.probe.quiet => Shown::Nothing,
             _ if watched => Shown::Line,

@@ -4,13 +4,14 @@
 //! 3 cannot tell.
 
 mod args;
+mod atomic_file;
 mod exports;
 mod live;
 mod outcome;
 mod output;
-mod part;
 #[cfg(feature = "png")]
 mod raster;
+mod report;
 mod serve;
 mod signals;
 mod verbs;

@@ -27,13 +27,4 @@ pub enum HostError {
         /// What is wrong with it.
         reason: String,
     },
-    /// It cannot be written.
-    #[error("cannot write {}", path.display())]
-    Write {
-        /// What was tried.
-        path: PathBuf,
-        /// Why it failed.
-        #[source]
-        error: io::Error,
-    },
 }

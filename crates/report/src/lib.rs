@@ -1,8 +1,8 @@
 //! Renders what the analyses found: for a terminal, as JSON, as one HTML file. A module for each document.
 //!
 //! ```text
-//! explain   Explanation     terminal  json  html  svg
-//! measure   MeasureReport   terminal  json  html  svg
+//! explain   Explanation     terminal  json  html  svg  markdown
+//! measure   MeasureReport   terminal  json  html  svg  markdown
 //! compare   Compared        terminal  json  html  svg  markdown
 //! check     checks::Report  terminal  json  html       markdown  sarif  junit
 //! plan      Plan            terminal  json             markdown
@@ -21,6 +21,7 @@ pub mod check;
 mod claims;
 pub mod compare;
 pub mod explain;
+mod format;
 pub mod history;
 mod html;
 mod json;
@@ -28,9 +29,12 @@ mod markdown;
 pub mod measure;
 pub mod plan;
 pub mod plot;
+mod render;
 mod svg;
 mod terminal;
 pub mod verify;
 mod words;
 
+pub use format::Format;
+pub use render::{Render, Rendered};
 pub use terminal::Style;

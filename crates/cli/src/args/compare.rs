@@ -1,13 +1,16 @@
 //! `whylate compare` and `whylate plot`.
 
 use super::file_to_write;
+use super::output::{OutputArgs, file_of, format_of};
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use whylate_investigate::compare::Gate;
 use whylate_investigate::measure::Wanted;
+use whylate_report::compare::Compared;
 
 /// `whylate compare`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Compared>), mut_arg("output", file_of::<Compared>))]
 pub(crate) struct CompareArgs {
     /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL
     #[arg(value_name = "FILE", required = true)]
@@ -25,41 +28,8 @@ pub(crate) struct CompareArgs {
     /// Exit with 1 when a run is this much worse
     #[arg(long, value_name = "WORSE", default_value = "mixed")]
     pub(crate) fail_on: FailOnWorse,
-    /// Write JSON to standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also write the report to this file; its name says the format: .html, .svg (its plots), .md, .json, .txt
-    #[arg(short, long, value_name = "FILE", value_parser = file_to_write())]
-    pub(crate) output: Option<PathBuf>,
-}
-
-/// What a file of a comparison holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CompareFormat {
-    /// One self-contained page.
-    Html,
-    /// The plots alone.
-    Svg,
-    /// For the comment on a pull request.
-    Markdown,
-    /// A document of schema whylate.compare/1.
-    Json,
-    /// As on a terminal.
-    Text,
-}
-
-impl CompareFormat {
-    /// The format that a file's name asks for; `None` where it names none.
-    pub(crate) fn of_file(path: &Path) -> Option<CompareFormat> {
-        match path.extension()?.to_ascii_lowercase().to_str()? {
-            "html" | "htm" => Some(CompareFormat::Html),
-            "svg" => Some(CompareFormat::Svg),
-            "md" => Some(CompareFormat::Markdown),
-            "json" => Some(CompareFormat::Json),
-            "txt" => Some(CompareFormat::Text),
-            _ => None,
-        }
-    }
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// When a comparison fails.

@@ -6,17 +6,20 @@ mod load;
 mod probe;
 mod serve;
 
-use super::{FailOn, Format};
+use super::FailOn;
+use super::output::{OutputArgs, file_of, format_of};
 use clap::Args;
 pub(super) use cyclictest::in_our_words;
 use flight::FlightArgs;
 pub(crate) use load::{LoadArgs, LoadWorkerArgs};
 pub(crate) use probe::ProbeArgs;
 pub(crate) use serve::Export;
-use serve::Outlets;
+use serve::Exports;
+use whylate_investigate::measure::MeasureReport;
 
 /// `whylate measure`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<MeasureReport>), mut_arg("output", file_of::<MeasureReport>))]
 pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(crate) probe: ProbeArgs,
@@ -35,7 +38,7 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(crate) flight: FlightArgs,
     #[command(flatten)]
-    pub(crate) outlets: Outlets,
+    pub(crate) exports: Exports,
     #[command(flatten)]
-    pub(crate) format: Format,
+    pub(crate) output: OutputArgs,
 }

@@ -1,13 +1,15 @@
 //! `whylate plan`
 
+use super::output::{OutputArgs, file_of, format_of};
+use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
-use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use whylate_base::CpuSet;
-use whylate_tuning::Permits;
+use whylate_tuning::{Permits, Plan};
 
 /// `whylate plan`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Plan>), mut_arg("output", file_of::<Plan>))]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) wanted: Wanted,
@@ -18,15 +20,8 @@ pub(crate) struct PlanArgs {
     /// Another machine: a file of `whylate snapshot`, a directory with its root
     #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
-    /// How to write the plan to standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: PlanFormat,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// Also write it to this file; its name says the format: .json (for `whylate apply`), .md, .txt
-    #[arg(short, long, value_name = "FILE", value_parser = super::file_to_write())]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// Name the profiles there are, whylate's and TuneD's, and exit
     #[arg(long)]
     pub(crate) list: bool,
@@ -54,36 +49,6 @@ pub(crate) struct Wanted {
     /// Allow what a plan is refused for (repeatable): a code of the plan, such as isolates-cpu-0
     #[arg(long, value_name = "CODE", value_parser = PossibleValuesParser::new(Permits::CODES))]
     pub(crate) allow: Vec<String>,
-}
-
-impl PlanArgs {
-    /// How standard output is written.
-    pub(crate) fn format(&self) -> PlanFormat {
-        if self.json { PlanFormat::Json } else { self.format }
-    }
-}
-
-/// How a plan is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanFormat {
-    /// For a terminal
-    Text,
-    /// A document of schema whylate.plan/1, which `whylate apply` takes
-    Json,
-    /// Markdown, for whoever is to approve it
-    Markdown,
-}
-
-impl PlanFormat {
-    /// The format that a file's name asks for; `None` where it names none.
-    pub(crate) fn of_file(path: &Path) -> Option<PlanFormat> {
-        match path.extension()?.to_ascii_lowercase().to_str()? {
-            "txt" => Some(PlanFormat::Text),
-            "json" => Some(PlanFormat::Json),
-            "md" => Some(PlanFormat::Markdown),
-            _ => None,
-        }
-    }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -1,13 +1,14 @@
 //! `whylate check`
 
-use crate::args::{CheckArgs, CheckFormat};
+use crate::args::CheckArgs;
 use crate::outcome::Outcome;
-use crate::output::{self, say};
-use anyhow::{Context, Result, bail};
+use crate::output;
+use crate::report::Destination;
+use anyhow::{Result, bail};
 use whylate_base::Severity;
 use whylate_checks::{CheckOptions, RULES, Report, Selection};
 use whylate_host::{Snapshot, Tree};
-use whylate_report::{Style, check};
+use whylate_report::check::Checked;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     if let Some(code) = &args.explain {
@@ -17,8 +18,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     if let Some(code) = selection.unknown().next() {
         bail!(no_rule(code));
     }
-    let endings = ".html, .sarif, .xml, .md, .json or .txt";
-    let file = output::file_by_name(args.output.as_deref(), CheckFormat::of_file, endings)?;
+    let destination = Destination::of::<Checked<'_>>(&args.output, &[])?;
     let host = Snapshot::read(&Tree::open(&args.root)?);
     if let (Some(asked), Some(possible)) = (&args.cpus, host.cpus.possible.known())
         && let Some(cpu) = asked.iter().find(|&cpu| !possible.contains(cpu))
@@ -33,25 +33,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     };
     let report = whylate_checks::check(&host, &ask, &selection);
     let fail_on = args.fail_on.into();
-    output::print(&rendered(&report, args.format(), fail_on, &output::style())?)?;
-    if let Some((path, format)) = file {
-        let text = rendered(&report, format, fail_on, &Style::default())?;
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        say!("report: {}", path.display());
-    }
+    destination.write(&Checked { report: &report, fail_on })?;
     Ok(outcome(&report, fail_on))
-}
-
-fn rendered(report: &Report, format: CheckFormat, fail_on: Severity, style: &Style) -> Result<String> {
-    let pretty = |document| serde_json::to_string_pretty(&document).map(|text| text + "\n");
-    Ok(match format {
-        CheckFormat::Text => check::terminal::render(report, style),
-        CheckFormat::Json => pretty(check::json::render(report))?,
-        CheckFormat::Sarif => pretty(check::sarif::render(report))?,
-        CheckFormat::Junit => check::junit::render(report, fail_on),
-        CheckFormat::Markdown => check::markdown::render(report),
-        CheckFormat::Html => check::html::render(report),
-    })
 }
 
 /// What failed counts for more than what nobody can tell; neither counts below the threshold.

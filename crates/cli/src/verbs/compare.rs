@@ -1,15 +1,14 @@
 //! `whylate compare`
 
 use super::runs;
-use crate::args::{CompareArgs, CompareFormat, FailOnWorse};
+use crate::args::{CompareArgs, FailOnWorse};
 use crate::outcome::Outcome;
-use crate::output;
-use anyhow::{Context, Result, bail};
+use crate::report::Destination;
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 use whylate_investigate::compare::{GateAnswer, Prepared, Verdict, compare};
 use whylate_investigate::measure::Claimed;
-use whylate_report::Style;
-use whylate_report::compare::{self, Claiming, Compared, Gated};
+use whylate_report::compare::{Claiming, Compared, Gated};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
     let files: Vec<PathBuf> = args.baseline.iter().chain(&args.files).cloned().collect();
@@ -18,31 +17,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
             "one measurement alone cannot be compared: name another one, or ask something with --gate or --claim"
         );
     }
-    let endings = ".html, .svg, .md, .json or .txt";
-    let file = output::file_by_name(args.output.as_deref(), CompareFormat::of_file, endings)?;
-    if let Some((path, _)) = file {
-        files.iter().try_for_each(|file| output::spare(file, path))?;
-    }
+    let destination = Destination::of::<Compared>(&args.output, &files)?;
     let compared = asked(runs::read(&files)?, args);
-    if let Some((path, format)) = file {
-        output::write_report(path, &rendered(&compared, format)?)?;
-    }
-    if args.json {
-        output::print_json(&compare::json::render(&compared))?;
-    } else {
-        output::print(&compare::terminal::render(&compared, &output::style()))?;
-    }
+    destination.write(&compared)?;
     Ok(outcome(&compared, args.fail_on))
-}
-
-fn rendered(compared: &Compared, format: CompareFormat) -> Result<String> {
-    Ok(match format {
-        CompareFormat::Html => compare::html::render(compared),
-        CompareFormat::Svg => compare::svg::render(compared).context("there is nothing to draw")?,
-        CompareFormat::Markdown => compare::markdown::render(compared),
-        CompareFormat::Json => serde_json::to_string_pretty(&compare::json::render(compared))? + "\n",
-        CompareFormat::Text => compare::terminal::render(compared, &Style::default()),
-    })
 }
 
 fn asked(runs: Vec<Prepared>, args: &CompareArgs) -> Compared {

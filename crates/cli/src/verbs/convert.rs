@@ -1,9 +1,9 @@
 //! `whylate convert`
 
 use crate::args::{ConvertArgs, ConvertFormat};
+use crate::atomic_file::AtomicFile;
 use crate::outcome::Outcome;
 use crate::output::{say, spare};
-use crate::part::Part;
 use anyhow::{Context, Result, bail};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -60,7 +60,7 @@ fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     let name = args.output.display().to_string();
     let cannot = || format!("cannot write {name}");
     // First of all: whoever waits for input can be interrupted.
-    let mut part = Part::of(&args.output)?;
+    let mut part = AtomicFile::interruptible(&args.output)?;
     let mut input = Input::open(&args.input, format)?;
     let directory = part.directory();
     let mut out = BufWriter::with_capacity(GATHERED, part.file());

@@ -1,27 +1,24 @@
 //! `whylate explain`
 
-use crate::args::{ExplainArgs, Format, Selection};
+use crate::args::{ExplainArgs, Selection};
 use crate::outcome::Outcome;
 use crate::output;
 use crate::output::say;
+use crate::report::Destination;
 use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_ledger::{Cause, Explanation, explain, finding_codes, finding_page};
-use whylate_report::explain;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     if let Some(code) = &args.code {
         return print_page(code);
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
-    if let Some(page) = &args.format.page {
-        output::spare(file, page)?;
-    }
-    output::check_page(args.format.page.as_deref())?;
+    let destination = Destination::of::<Explanation>(&args.output, std::slice::from_ref(file))?;
     let source = open(file)?;
     let explanation = explain(source, &args.selection.options());
-    answer(&explanation, &args.selection, &args.format)
+    answer(&explanation, &args.selection, &destination)
 }
 
 fn open(file: &Path) -> Result<Box<dyn EventSource>> {
@@ -32,20 +29,13 @@ fn open(file: &Path) -> Result<Box<dyn EventSource>> {
     Ok(source)
 }
 
-/// Gives an explanation in the form that was asked for.
-pub(crate) fn answer(explanation: &Explanation, selection: &Selection, format: &Format) -> Result<Outcome> {
-    if let Some(path) = &format.page {
-        output::write_page(
-            path,
-            || explain::html::render(explanation),
-            || explain::svg::render(explanation),
-        )?;
-    }
-    if format.json {
-        output::print_json(&explain::json::render(explanation))?;
-    } else {
-        output::print(&explain::terminal::render(explanation, &output::style()))?;
-    }
+/// Writes an explanation to where it was asked for.
+pub(crate) fn answer(
+    explanation: &Explanation,
+    selection: &Selection,
+    destination: &Destination<'_>,
+) -> Result<Outcome> {
+    destination.write(explanation)?;
     if !explanation.concludes() {
         return no_tasks(explanation, selection);
     }

@@ -6,12 +6,13 @@ use crate::args::{LoadArgs, MeasureArgs};
 use crate::live::Audience;
 use crate::outcome::Outcome;
 use crate::output::say;
+use crate::report::Destination;
 use crate::{exports, output, signals};
 use anyhow::Result;
 use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
 use whylate_probes::Probe;
 use whylate_probes::load::{Launcher, Load};
-use whylate_report::measure;
+use whylate_report::{Format, measure};
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
@@ -28,24 +29,17 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         claim: args.flight.claim,
     };
     let mut said = Said::default();
-    exports::check(&args.outlets.exports)?;
-    output::check_page(args.format.page.as_deref())?;
+    exports::check(&args.exports.files)?;
+    let destination = Destination::of::<MeasureReport>(&args.output, &[])?;
     let mut audience = Audience::gather(args)?;
     let report = measure(&options, &stop.asked, &mut |progress| {
         audience.tell(&progress, said.news(&progress));
     })?;
     drop(audience);
-    exports::write(&args.outlets.exports, &report)?;
-    if let Some(path) = &args.format.page {
-        output::write_page(path, || measure::html::render(&report), || measure::svg::render(&report))?;
-    }
-    if args.format.json {
-        output::print_json(&measure::json::render(&report))?;
-    } else {
-        output::print(&measure::terminal::render(&report, &output::style()))?;
-        if let Some((upto, sum)) = args.probe.histogram() {
-            output::print(&histogram::text(report.run(), upto, sum)?)?;
-        }
+    exports::write(&args.exports.files, &report)?;
+    destination.write(&report)?;
+    if let (Format::Text, Some((upto, sum))) = (destination.format(), args.probe.histogram()) {
+        output::print(&histogram::text(report.run(), upto, sum)?)?;
     }
     if let Some(noise) = noise(&report) {
         say!("whylate: {noise}");

@@ -1,15 +1,15 @@
 //! `whylate plan`
 
-use crate::args::{PlanArgs, PlanFormat, Wanted};
+use crate::args::{PlanArgs, Wanted};
 use crate::outcome::Outcome;
-use crate::output::{self, say};
+use crate::output;
+use crate::report::Destination;
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree};
 use whylate_profiles::{Wishes, profile, tuned};
 use whylate_report::check::json::document as check;
-use whylate_report::{Style, plan};
 use whylate_tuning::{Permits, Plan};
 
 /// Where nobody chose.
@@ -19,7 +19,7 @@ const DEFAULT: &str = "realtime";
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
-    let file = output::file_by_name(args.output.as_deref(), PlanFormat::of_file, ".json, .md or .txt")?;
+    let destination = Destination::of::<Plan>(&args.output, args.from.as_slice())?;
     let from = args.from.as_deref().map(checked).transpose()?;
     let tree = Tree::open(&args.root)?;
     if args.list {
@@ -28,12 +28,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
     let host = Snapshot::read(&tree);
     let wishes = wishes(&args.wanted, from.as_ref(), &tree, &host)?;
     let plan = whylate_tuning::plan(wishes, &tree, &host, &permits(&args.wanted)?);
-    output::print(&rendered(&plan, args.format(), &output::style())?)?;
-    if let Some((path, format)) = file {
-        let text = rendered(&plan, format, &Style::default())?;
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        say!("plan: {}", path.display());
-    }
+    destination.write(&plan)?;
     Ok(match plan.changes.is_empty() {
         false => Outcome::Found,
         true if plan.is_blind() => Outcome::CannotTell,
@@ -147,12 +142,4 @@ fn list(tree: &Tree) -> Result<Outcome> {
     let lines = lines.iter().map(|(name, says)| format!("{name:<width$}  {says}\n"));
     output::print(&lines.collect::<String>())?;
     Ok(Outcome::Done)
-}
-
-fn rendered(plan: &Plan, format: PlanFormat, style: &Style) -> Result<String> {
-    Ok(match format {
-        PlanFormat::Text => plan::terminal::render(plan, style),
-        PlanFormat::Json => serde_json::to_string_pretty(&plan::json::render(plan))? + "\n",
-        PlanFormat::Markdown => plan::markdown::render(plan),
-    })
 }

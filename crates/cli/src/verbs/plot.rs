@@ -2,11 +2,10 @@
 
 use super::runs;
 use crate::args::{PlotArgs, PlotKind};
+use crate::atomic_file;
 use crate::outcome::Outcome;
 use crate::output;
-use crate::part::Part;
 use anyhow::{Context, Result, bail};
-use std::io::Write;
 use std::path::Path;
 use whylate_investigate::compare::compare;
 use whylate_report::plot::{self, Kind};
@@ -37,9 +36,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Outcome> {
         Format::Svg => drawing.into_bytes(),
         Format::Png => png(&drawing)?,
     };
-    let mut part = Part::new(&args.output)?;
-    part.file().write_all(&bytes).with_context(|| format!("cannot write {}", args.output.display()))?;
-    part.keep()?;
+    atomic_file::write(&args.output, |out| Ok(out.write_all(&bytes)?))?;
     output::say!("plot: {}", args.output.display());
     Ok(Outcome::Done)
 }

@@ -1,17 +1,20 @@
 //! `whylate record`
 
-use crate::args::{Format, RecordArgs};
+use crate::args::RecordArgs;
 use crate::outcome::Outcome;
 use crate::output::say;
-use crate::{output, signals, verbs};
+use crate::report::Destination;
+use crate::{signals, verbs};
 use anyhow::{Context, Result, bail};
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
+use whylate_ledger::Explanation;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
-    output::check_page(args.report.as_deref())?;
+    let output = args.report();
+    let destination = Destination::of::<Explanation>(&output, &[])?;
     let selection = &args.selection;
     if !args.explain && (!selection.tasks.is_empty() || selection.deadline.is_some()) {
         bail!("--task and --deadline choose what is explained: add --explain");
@@ -46,8 +49,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     let source = whylate_intake::open(&report.path, whylate_ledger::WANTED)
         .context("cannot read the recording back")?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
-    let format = Format { json: args.json, page: args.report.clone() };
-    verbs::explain::answer(&explanation, &args.selection, &format)
+    verbs::explain::answer(&explanation, &args.selection, &destination)
 }
 
 /// What was recorded, on standard error: standard output is for answers.

@@ -1,6 +1,7 @@
 //! `whylate snapshot`
 
 use crate::args::SnapshotArgs;
+use crate::atomic_file;
 use crate::outcome::Outcome;
 use crate::output;
 use crate::output::say;
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
         output::print(&list(&capture))?;
     }
     if let Some(path) = &args.output {
-        capture.write(path)?;
+        atomic_file::write(path, |out| Ok(capture.write(out)?))?;
         let (taken, all) =
             (capture.paths().filter(|(_, value)| value.is_ok()).count(), capture.paths().count());
         say!("snapshot: {}: {taken} of {all} paths could be read", path.display());

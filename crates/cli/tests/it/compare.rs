@@ -147,7 +147,7 @@ fn what_cannot_be_read_or_compared_is_told() {
         (&[&good, &"--gate", &"p99"], "has no <"),
         (&[&good, &"--claim", &"100us"], "100us@1e-9"),
         (&[&good, &good, &"-o", &good], "to be read"),
-        (&[&good, &good, &"-o", &"/tmp/x.pdf"], ".html, .svg, .md, .json or .txt"),
+        (&[&good, &good, &"-o", &"/tmp/x.pdf"], ".txt, .json, .html, .md, .svg"),
     ] {
         let run = compare(options);
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");

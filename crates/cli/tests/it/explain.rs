@@ -404,6 +404,33 @@ fn the_report_is_one_file_that_fetches_nothing() {
 }
 
 #[test]
+fn each_format_is_of_the_same_explanation() {
+    let file = fixture("6.1-throttle.dat");
+    let directory = tempfile::tempdir().expect("a directory");
+    let explain = |options: &[&OsStr]| {
+        let run = whylate([OsStr::new("explain"), file.as_os_str()].iter().chain(options));
+        assert_eq!(run.code, Some(1), "{run:#?}");
+        run.stdout
+    };
+    for (format, ending, start) in [
+        ("text", "txt", "thread "),
+        ("json", "json", "{"),
+        ("html", "html", "<!DOCTYPE html>"),
+        ("markdown", "md", "# whylate explain: "),
+        ("svg", "svg", "<svg "),
+    ] {
+        let path = directory.path().join("report").with_extension(ending);
+        let shown =
+            explain(&[OsStr::new("--format"), OsStr::new(format), OsStr::new("-o"), path.as_os_str()]);
+        assert!(shown.starts_with(start) && shown.contains("rt-throttled"), "{format}: {shown}");
+        assert_eq!(std::fs::read_to_string(path).expect("a report"), shown, "{format}");
+    }
+    let text = explain(&[]);
+    assert_eq!(explain(&["-o", "-"].map(OsStr::new)), text);
+    assert_eq!(explain(&["--json"].map(OsStr::new)), explain(&["--format", "json"].map(OsStr::new)));
+}
+
+#[test]
 fn standard_output_has_the_answer_and_nothing_else() {
     let file = fixture("6.1-throttle.dat");
     let run = whylate([OsStr::new("explain"), file.as_os_str()]);

@@ -47,7 +47,9 @@ fn a_file_of_no_form_or_in_no_directory_is_told() {
         assert_eq!(run.code, Some(2), "{run:#?}");
         assert!(run.stderr.contains(words), "{}", run.stderr);
     }
-    for (file, words) in [("a.md", ".html or .svg"), ("/no/such/directory/a.html", "/no/such/directory")] {
+    for (file, words) in
+        [("a.sarif", ".txt, .json, .html, .md, .svg"), ("/no/such/directory/a.html", "/no/such/directory")]
+    {
         let run = whylate(["measure", "-d", "1h", "-o", file]);
         assert_eq!(run.code, Some(2), "{run:#?}");
         assert!(run.stderr.contains(words), "{}", run.stderr);

@@ -113,7 +113,7 @@ fn what_is_wrong_is_said() {
         (&["--from", other], "whylate check --json"),
         (&["--from", "/no/such/file"], "/no/such/file"),
         (&["--root", "/no/such/place"], "/no/such/place"),
-        (&["-o", "-"], "standard output"),
+        (&["-o", "a.html"], ".txt, .json, .md"),
         (&[], "--isolated LIST"),
         (&["--isolated", "0", "--set", "isolated=1"], "give one of them"),
     ] {

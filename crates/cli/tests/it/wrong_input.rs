@@ -90,6 +90,29 @@ fn a_report_takes_the_place_of_the_one_before() {
     assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1);
 }
 
+/// A second name of the file before shows whether it was written over or replaced.
+#[test]
+fn no_verb_writes_over_the_file_before() {
+    let machine = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checks/tests/fixtures/7.2.snapshot");
+    let machine = machine.to_str().expect("UTF-8");
+    let options = [
+        ("check", "a.html", &[][..]),
+        ("plan", "a.json", &["--isolated", "1"]),
+        ("snapshot", "a.tar.zst", &[]),
+    ];
+    for (verb, name, more) in options {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (file, other) = (directory.path().join(name), directory.path().join("other"));
+        fs::write(&file, "before").expect("a file");
+        fs::hard_link(&file, &other).expect("a second name");
+        let run = whylate([verb, "--root", machine, "-o", file.to_str().expect("UTF-8")].iter().chain(more));
+        assert_ne!(run.code, Some(2), "{run:#?}");
+        assert_eq!(fs::read_to_string(&other).expect("the file before"), "before", "{verb}");
+        assert!(fs::metadata(&file).expect("a new file").len() > 100, "{verb}");
+        assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 2, "{verb}");
+    }
+}
+
 /// Wherever a recording is cut, the part before is explained and the damage told, or the
 /// message says why there is nothing to explain. Version 6 has its data last, so that most
 /// of it can be cut away.
@@ -174,7 +197,8 @@ fn options_that_do_not_exist_or_make_no_sense() {
     refused(&with(&["--sepcial"]), &["--sepcial"]);
     refused(&with(&["--deadline", "soon"]), &["--deadline", "soon"]);
     refused(&with(&["--deadline", "0s"]), &["--deadline", "more than zero"]);
-    refused(&with(&["-o", "-"]), &["--output", "standard output"]);
+    refused(&with(&["--format", "sarif"]), &["--format", "sarif", "text, json, html, markdown, svg"]);
+    refused(&with(&["-o", "report.sarif"]), &["report.sarif", ".txt, .json, .html, .md, .svg"]);
     refused(&with(&["--worst", "0"]), &["--worst"]);
     refused(&with(&["--fail-on", "sometimes"]), &["--fail-on", "info", "warning", "error"]);
     refused(&with(&["--code", "bad-luck"]), &["bad-luck", "--code list"]);

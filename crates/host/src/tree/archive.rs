@@ -45,13 +45,8 @@ impl Capture {
     /// Writes the archive.
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), HostError> {
-        let failed = |error| HostError::Write { path: path.to_owned(), error };
-        self.write_to(File::create(path).map_err(failed)?).map_err(failed)
-    }
-
-    fn write_to(&self, file: impl Write) -> io::Result<()> {
+    /// If `file` cannot be written to.
+    pub fn write(&self, file: impl Write) -> io::Result<()> {
         let mut tar = tar::Builder::new(zstd::Encoder::new(file, 9)?);
         let manifest = serde_json::to_vec_pretty(&self.manifest())?;
         append(&mut tar, MANIFEST, &manifest)?;
@@ -173,7 +168,7 @@ mod tests {
         #[test]
         fn damaged_archives_are_refused_or_read(at in 0usize..2000, byte: u8, cut in 0usize..2000) {
             let mut archive = Vec::new();
-            Capture::of_files(&[("/proc/version", "Linux"), ("/sys/a/b", "1")]).write_to(&mut archive).expect("write");
+            Capture::of_files(&[("/proc/version", "Linux"), ("/sys/a/b", "1")]).write(&mut archive).expect("write");
             let at = at % archive.len();
             archive[at] = byte;
             archive.truncate(archive.len().saturating_sub(cut % archive.len()));

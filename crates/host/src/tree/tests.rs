@@ -34,7 +34,7 @@ fn a_capture_answers_as_the_machine_did() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("machine.tar.zst");
     let notes = machine.into_notes();
-    notes.write(&file).expect("written");
+    notes.write(std::fs::File::create(&file).expect("made")).expect("written");
     let archive = Tree::open(&file).expect("opened");
     assert_eq!(questions(&archive), live);
     // What nobody asked for then is not known now.

@@ -1,8 +1,31 @@
 //! `whylate explain`: why threads were late.
 
+mod facts;
 pub mod html;
 pub mod json;
+pub mod markdown;
 mod rows;
 pub mod svg;
 pub mod terminal;
 mod timeline;
+
+use crate::format::Format;
+use crate::render::{Render, Rendered};
+use crate::terminal::Style;
+use whylate_ledger::Explanation;
+
+impl Render for Explanation {
+    const FORMATS: &'static [Format] =
+        &[Format::Text, Format::Json, Format::Html, Format::Markdown, Format::Svg];
+
+    fn render(&self, format: Format, style: &Style) -> Option<Rendered> {
+        Some(match format {
+            Format::Text => Rendered::Text(terminal::render(self, style)),
+            Format::Json => Rendered::Document(json::render(self)),
+            Format::Html => Rendered::Text(html::render(self)),
+            Format::Markdown => Rendered::Text(markdown::render(self)),
+            Format::Svg => Rendered::Text(svg::render(self)?),
+            Format::Sarif | Format::Junit => return None,
+        })
+    }
+}

@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod html;
 mod json;
+mod markdown;
 mod plan;
 mod said;
 mod sample;

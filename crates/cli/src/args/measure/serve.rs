@@ -1,4 +1,4 @@
-//! `whylate measure`: who else is told, while it goes on and at the end.
+//! `whylate measure`: files for other programs, Prometheus, and the live view.
 
 use super::super::file_to_write;
 use clap::Args;
@@ -7,13 +7,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use whylate_export::latencies::Form;
 
-/// Ways out of a measurement, beside its report.
+/// Where a measurement goes beside its report.
 #[derive(Debug, Args)]
-pub(crate) struct Outlets {
+pub(crate) struct Exports {
     /// Also write the measurement to this file (repeatable); its name says the form: .hist (as `cyclictest -h`
     /// prints), .cyclictest.json (its --json), .csv, .prom (for node_exporter), .json (whylate.measure/1)
     #[arg(long = "export", value_name = "FILE", value_parser = file_to_write().try_map(export))]
-    pub(crate) exports: Vec<Export>,
+    pub(crate) files: Vec<Export>,
     /// Serve the measurement so far as OpenMetrics, at /metrics; without an address only to this machine
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) serve: Option<SocketAddr>,

@@ -2,8 +2,8 @@
 
 use super::{Input, explained, tell};
 use crate::args::{ConvertArgs, ConvertFormat};
+use crate::atomic_file::AtomicFile;
 use crate::outcome::Outcome;
-use crate::part::Part;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use whylate_export::tables;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let paths = tables::TABLES.map(path);
     let mut parts = Vec::new();
     for path in &paths {
-        parts.push(Part::of(path)?);
+        parts.push(AtomicFile::interruptible(path)?);
     }
     let mut input = Input::open(&args.input, ConvertFormat::Parquet)?;
     let [events, activations, segments] = &mut parts[..] else { bail!("three tables have three files") };

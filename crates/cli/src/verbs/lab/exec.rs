@@ -1,8 +1,9 @@
 //! `whylate lab exec`
 
-use crate::args::{ExecArgs, Format, GuestArgs};
+use crate::args::{ExecArgs, GuestArgs, OutputArgs};
 use crate::outcome::Outcome;
 use crate::output::say;
+use crate::report::Destination;
 use crate::{output, signals, verbs};
 use anyhow::{Context, Error, Result, bail};
 use std::io::ErrorKind;
@@ -11,6 +12,8 @@ use std::time::Duration;
 use whylate_lab::job::{OUT_DIR, Program, REPORT_NAME, Step};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
 use whylate_lab::{GuestFile, LabError, Machine, Visit, Visited};
+use whylate_ledger::Explanation;
+use whylate_report::Format;
 
 /// Names among the files that come back.
 const TRACE: &str = "trace.dat";
@@ -20,7 +23,8 @@ const CONSOLE: &str = "console.txt";
 const EXIT_CODE: &str = "exit-code";
 
 pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
-    output::check_page(args.report.as_deref())?;
+    let output = OutputArgs::new(if args.json { Format::Json } else { Format::Text }, args.report.clone());
+    let destination = Destination::of::<Explanation>(&output, &[])?;
     let visit = visit(args)?;
     let machine = machine(&args.guest)?;
     forget_earlier(&args.output)?;
@@ -41,8 +45,7 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
         format!("the guest made no recording that can be read; see {}", said(args).display())
     })?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
-    let format = Format { json: args.json, page: args.report.clone() };
-    verbs::explain::answer(&explanation, &args.selection, &format)
+    verbs::explain::answer(&explanation, &args.selection, &destination)
 }
 
 /// The machine to boot; this program is its init.

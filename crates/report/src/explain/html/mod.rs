@@ -9,6 +9,7 @@ pub(crate) mod activation;
 mod section;
 pub(crate) mod summary;
 
+use crate::explain::facts;
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
@@ -17,7 +18,7 @@ use whylate_ledger::{Activation, Explanation, TaskSummary};
 
 /// An explanation as one HTML file.
 pub fn render(explanation: &Explanation) -> String {
-    let title = summary::title(explanation);
+    let title = facts::title(explanation);
     let main = html! {
         (summary::findings(&explanation.findings))
         (summary::no_finding(explanation))

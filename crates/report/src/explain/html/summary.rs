@@ -1,37 +1,16 @@
 //! What the page says of the trace as a whole: answer, findings, threads, limits.
 
 use super::activation;
+use crate::explain::facts::{self, worst};
 use crate::svg::palette::Fill;
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::{Finding, Ns, Severity};
 use whylate_events::TraceInfo;
-use whylate_ledger::{Activation, Cause, Explanation, Spread, TaskSummary};
+use whylate_ledger::{Explanation, Spread, TaskSummary};
 
 /// How many findings are shown unfolded, apart from errors, which all are.
 const IN_FULL: usize = 4;
-
-/// The page's one-line answer: the gravest finding, or else the worst activation.
-pub(crate) fn title(explanation: &Explanation) -> String {
-    let grave = explanation.findings.first().filter(|finding| finding.severity == Severity::Error);
-    match (grave, worst(explanation)) {
-        (Some(finding), _) => words::clean(&finding.title),
-        (None, Some(worst)) => {
-            format!("{} {}", words::thread(&worst.comm, worst.tid), words::lateness(worst))
-        }
-        (None, None) if !explanation.findings.is_empty() && explanation.concludes() => {
-            explanation.findings.first().map_or_else(String::new, |finding| words::clean(&finding.title))
-        }
-        (None, None) if explanation.tasks.is_empty() => "No thread to explain".to_owned(),
-        (None, None) => "No activation seen".to_owned(),
-    }
-}
-
-/// The worst activation that something else made late, or else the worst.
-fn worst(explanation: &Explanation) -> Option<&Activation> {
-    let late = |activation: &&Activation| activation.verdict.cause != Cause::OwnWork;
-    explanation.activations.iter().find(late).or(explanation.activations.first())
-}
 
 pub(crate) fn header(explanation: &Explanation, title: &str) -> Markup {
     html! {
@@ -170,10 +149,7 @@ pub(crate) fn limits(explanation: &Explanation) -> Markup {
                         }
                     }
                     @if trace.lost_events > 0 {
-                        li {
-                            (words::plural(trace.lost_events, "event")) " lost by the kernel: answers near the \
-                             gaps are less sure; larger buffers lose less"
-                        }
+                        li { (facts::lost(trace.lost_events)) }
                     }
                     @if let Some(quality) = words::quality(trace) { li { (quality) } }
                     @for damage in &trace.damage {

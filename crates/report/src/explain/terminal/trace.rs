@@ -1,6 +1,7 @@
 //! The trace as a whole: findings, what cannot be told, what was lost.
 
 use super::activation::{evidence, fixes};
+use crate::explain::facts;
 use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
@@ -67,11 +68,7 @@ pub(crate) fn limits(page: &mut Page, explanation: &Explanation) {
         page.labelled(2, ("- ", Ink::Faint), quality, Ink::Plain);
     }
     if trace.lost_events > 0 {
-        let lost = format!(
-            "{} lost by the kernel: answers near the gaps are less sure; larger buffers lose less",
-            words::plural(trace.lost_events, "event")
-        );
-        page.labelled(2, ("- ", Ink::Faint), &lost, Ink::Plain);
+        page.labelled(2, ("- ", Ink::Faint), &facts::lost(trace.lost_events), Ink::Plain);
     }
     for damage in trace.damage.iter().take(PLACES) {
         page.labelled(2, ("- ", Ink::Faint), &words::clean(&damage.to_string()), Ink::Plain);

@@ -1,0 +1,159 @@
+//! An explanation as Markdown, for an issue.
+
+use crate::explain::{facts, rows};
+use crate::markdown::{code, escape, in_table};
+use crate::words;
+use whylate_base::{Evidence, Finding, Ns};
+use whylate_ledger::{Activation, CriticalSection, Explanation, Spread, TaskSummary};
+
+/// How many threads have their worst activation in full; the others have their row in the table.
+const IN_FULL: usize = 5;
+/// How many rows of a ledger are listed; the small ones are summed up.
+const ROWS: usize = 10;
+/// How many observations are listed; JSON has all of them.
+const OBSERVATIONS: usize = 6;
+
+/// An explanation as Markdown: the findings, the threads, the worst activation of the first few, and the limits of the
+/// recording. Ends with a line break.
+pub fn render(explanation: &Explanation) -> String {
+    let mut text = format!("# whylate explain: {}\n\n", escape(&facts::title(explanation)));
+    let trace: Vec<String> = words::trace(&explanation.trace).iter().map(|fact| escape(fact)).collect();
+    text += &format!("{}\n", trace.join(" · "));
+    text += &findings(&explanation.findings);
+    if let (true, Some(none)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
+        text += &format!("\n{}\n", escape(&none));
+    }
+    explanation.sections.iter().for_each(|one| text += &section(one));
+    text += &threads(&explanation.tasks);
+    for task in explanation.tasks.iter().take(IN_FULL) {
+        if let Some(worst) = explanation.activations.iter().find(|activation| activation.tid == task.tid) {
+            let thread = code(&words::thread(&task.comm, task.tid));
+            text += &format!("\n## {thread}: worst activation\n{}", activation(worst));
+        }
+    }
+    text + &limits(explanation)
+}
+
+/// Findings, each with what shows it and what to do.
+pub(crate) fn findings(findings: &[Finding]) -> String {
+    if findings.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Findings\n".to_owned();
+    for finding in findings {
+        text += &format!("\n### {}: {} ({})\n", finding.severity, escape(&finding.title), code(finding.code));
+        if !finding.why.is_empty() {
+            text += &format!("\n{}\n", escape(&finding.why));
+        }
+        text += &evidence(&finding.evidence);
+        text += &fixes(&finding.fix);
+    }
+    text
+}
+
+/// One activation: when and how late, the verdict, the ledger, what shows it, what to do.
+pub(crate) fn activation(activation: &Activation) -> String {
+    let verdict = &activation.verdict;
+    let mut text = format!(
+        "\n{} ({}); {} on CPU {}\n\n**{}**: {}\n\n{} of {} ({}), {} confidence\n",
+        escape(&words::due_at(activation)),
+        escape(&words::trigger(&activation.trigger)),
+        escape(&words::lateness(activation)),
+        activation.cpu,
+        verdict.cause,
+        escape(&verdict.why),
+        verdict.charged,
+        activation.response(),
+        escape(&words::percent(verdict.share)),
+        verdict.confidence,
+    );
+    text += &ledger(activation);
+    text += &evidence(&verdict.evidence);
+    text + &fixes(&verdict.fix)
+}
+
+fn ledger(activation: &Activation) -> String {
+    let (rows, left, time) = rows::largest(rows::rows(activation), ROWS);
+    let mut text = "\n| cause | culprit | time | share |\n|---|---|--:|--:|\n".to_owned();
+    for row in &rows {
+        let who = rows::who(row.by.as_ref(), row.owner.as_ref());
+        let who = if who.is_empty() { who } else { in_table(&code(&who)) };
+        let mark = if row.accused { "**" } else { "" };
+        let share = escape(&words::percent(row.share));
+        text += &format!("| {mark}{}{mark} | {who} | {} | {share} |\n", row.cause, row.total);
+    }
+    if left > 0 {
+        let share = escape(&words::percent(time.0 as f64 / activation.response().0.max(1) as f64));
+        text += &format!("| {} | | {time} | {share} |\n", words::plural(left as u64, "other"));
+    }
+    text
+}
+
+fn evidence(evidence: &[Evidence]) -> String {
+    if evidence.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nSeen:\n\n".to_owned();
+    for seen in evidence.iter().take(OBSERVATIONS) {
+        let at = seen.at.map(|at| format!("{} ", words::instant(at))).unwrap_or_default();
+        text += &format!("- {at}{}\n", escape(&words::observation(seen)));
+    }
+    if evidence.len() > OBSERVATIONS {
+        text += &format!("- and {} more\n", evidence.len() - OBSERVATIONS);
+    }
+    text
+}
+
+fn fixes(fixes: &[String]) -> String {
+    if fixes.is_empty() {
+        return String::new();
+    }
+    let lines = fixes.iter().enumerate().map(|(at, fix)| format!("{}. {}\n", at + 1, escape(fix)));
+    format!("\nWhat to do:\n\n{}", lines.collect::<String>())
+}
+
+fn section(section: &CriticalSection) -> String {
+    let about: Vec<String> = words::section(section).iter().map(|part| escape(part)).collect();
+    let mut text = format!("\n## Critical section\n\n{}\n\n{}\n", about.join(" · "), escape(&section.why));
+    if !section.parts.is_empty() {
+        let times = words::part_times(section.times);
+        text += &format!("\n| function | in | calls | {times} |\n|---|---|--:|--:|\n");
+        for part in &section.parts {
+            let (function, calls) = (in_table(&code(&part.function)), words::count(part.calls));
+            text += &format!("| {function} | {} | {calls} | {} |\n", part.within.name(), part.time);
+        }
+    }
+    text
+}
+
+fn threads(tasks: &[TaskSummary]) -> String {
+    if tasks.is_empty() {
+        return String::new();
+    }
+    let longest = |pick: fn(&Spread) -> Ns, spread: Option<Spread>| words::known(spread.as_ref().map(pick));
+    let mut text =
+        "\n## Threads\n\n| thread | runs as | activations | p99 latency | max latency | max response |\n\
+                    |---|---|--:|--:|--:|--:|\n"
+            .to_owned();
+    for task in tasks {
+        text += &format!(
+            "| {} | {} | {} | {} | {} | {} |\n",
+            in_table(&code(&words::thread(&task.comm, task.tid))),
+            escape(&words::scheduling(task.policy, task.priority)),
+            words::count(task.activations),
+            longest(|spread| spread.p99, task.latency),
+            longest(|spread| spread.max, task.latency),
+            longest(|spread| spread.max, task.response),
+        );
+    }
+    text
+}
+
+fn limits(explanation: &Explanation) -> String {
+    let lines = facts::limits(explanation);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines.iter().map(|line| format!("- {}\n", escape(line))).collect();
+    format!("\n## Limits of this recording\n\n{lines}")
+}
