@@ -5,8 +5,10 @@ mod support;
 
 mod bandwidth;
 mod edges;
+mod instants;
 mod locks;
 mod losses;
+mod nmi;
 mod placement;
 mod quota;
 mod scheduling;
