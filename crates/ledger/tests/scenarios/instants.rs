@@ -16,7 +16,8 @@ fn a_culprit_has_the_name_that_it_had_then() {
     let (before, after) = (rt("loader", 20, 90), rt("worker", 20, 90));
     let scene = asleep().at(MS).run(before).at(2 * MS).wake(VICTIM, 0).at(3 * MS).sleep(VICTIM);
     // It has another name when the activation ends.
-    let scene = scene.at(3 * MS + 200).wake(after, 0).at(3 * MS + 210).run(after).at(3 * MS + 300).sleep(VICTIM);
+    let scene =
+        scene.at(3 * MS + 200).wake(after, 0).at(3 * MS + 210).run(after).at(3 * MS + 300).sleep(VICTIM);
     let told = scene.at(4 * MS).sleep(IDLE).at(5 * MS).explain("victim");
     let worst = told.worst();
     let names: Vec<&str> = worst
@@ -67,7 +68,8 @@ fn a_lent_priority_counts_from_when_it_is_lent() {
     let scene = scene.at(2 * MS).timer_wakes(VICTIM).at(2 * MS + 5).run(VICTIM);
     let scene = scene.at(2 * MS + 100).inherit(owner, owner, VICTIM).sleep(middle);
     let scene = scene.sign(ContextFlags::default()).at(2 * MS + 110).run(lent);
-    let scene = scene.at(2 * MS + 400).inherit(owner, lent, owner).wake(VICTIM, 0).at(2 * MS + 405).run(VICTIM);
+    let scene =
+        scene.at(2 * MS + 400).inherit(owner, lent, owner).wake(VICTIM, 0).at(2 * MS + 405).run(VICTIM);
     let told = scene.at(3 * MS).sleep(owner).at(4 * MS).explain("victim");
     let wrong = told.worst().ledger.iter().find(|segment| segment.cause == Cause::LockInversion);
     assert!(wrong.is_none(), "the lock does inherit priority: {wrong:?}");
@@ -76,10 +78,9 @@ fn a_lent_priority_counts_from_when_it_is_lent() {
 #[test]
 fn a_cpu_that_is_allowed_later_is_no_placement() {
     let hog = rt("hog", 20, 90);
-    let scene = asleep().at(200).fact(Fact::Affinity {
-        tid: whylate_base::Tid(VICTIM.tid),
-        cpus: "0".parse().expect("a list"),
-    });
+    let scene = asleep()
+        .at(200)
+        .fact(Fact::Affinity { tid: whylate_base::Tid(VICTIM.tid), cpus: "0".parse().expect("a list") });
     let scene = scene.at(MS).run(hog).at(2 * MS).wake(VICTIM, 0).at(4 * MS).sleep(VICTIM);
     // Now it may use CPU 1 as well, which was idle all the time, and goes there in the same activation.
     let scene = scene.at(4 * MS + 10).call(sys::SCHED_SETAFFINITY, [0, 8, 0]);
@@ -94,13 +95,13 @@ fn a_cpu_that_is_allowed_later_is_no_placement() {
 #[test]
 fn a_cpu_that_was_allowed_then_is_a_placement() {
     let hog = rt("hog", 20, 90);
-    let scene = asleep().at(200).fact(Fact::Affinity {
-        tid: whylate_base::Tid(VICTIM.tid),
-        cpus: "0-1".parse().expect("a list"),
-    });
+    let scene = asleep()
+        .at(200)
+        .fact(Fact::Affinity { tid: whylate_base::Tid(VICTIM.tid), cpus: "0-1".parse().expect("a list") });
     let scene = scene.at(MS).run(hog).at(2 * MS).wake(VICTIM, 0).at(4 * MS).sleep(VICTIM);
     // It pins itself after the wait.
     let scene = scene.at(4 * MS + 10).call(sys::SCHED_SETAFFINITY, [0, 8, 0]);
-    let told = scene.at(4 * MS + 20).ret(sys::SCHED_SETAFFINITY).at(5 * MS).sleep(IDLE).at(6 * MS).explain("victim");
+    let told =
+        scene.at(4 * MS + 20).ret(sys::SCHED_SETAFFINITY).at(5 * MS).sleep(IDLE).at(6 * MS).explain("victim");
     assert_charges(told.worst(), &[(Cause::WakePlacement, 2 * MS), (Cause::OwnWork, MS)]);
 }
