@@ -80,7 +80,7 @@ impl Measure {
             );
         }
         println!(
-            "{} rounds of {} s, every {} us on every CPU, SCHED_FIFO 80, nobody holds /dev/cpu_dma_latency; medians, us",
+            "{} rounds of {} s, every {} us on every CPU, SCHED_FIFO 80, /dev/cpu_dma_latency not held; medians, us",
             self.rounds, self.seconds, self.interval
         );
         let contenders = self.contenders(&whylate, &directory);

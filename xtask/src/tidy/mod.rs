@@ -45,6 +45,9 @@ const RULES: &[Rule] = &[
     map::check,
     invariants::check,
     packages::check,
+    circles::check,
+    names::check,
+    words::check,
 ];
 
 /// Prints every violation to standard output; `true` if there is none.
@@ -90,13 +93,9 @@ impl List {
         let tree = Tree::read(root)?;
         match self {
             List::Circles { dir } => Ok(listed(&circles::of(&tree, dir), "circles of modules")),
-            List::Names => {
-                let mut found = names::retired(&tree);
-                found.extend(names::doubled(&tree));
-                Ok(listed(&found, "names to replace"))
-            }
+            List::Names => Ok(listed(&names::list(&tree), "names to replace")),
             List::Words { path } => {
-                let mut found = words::check(&tree);
+                let mut found = words::list(&tree);
                 found.retain(|violation| violation.path.starts_with(path.as_str()));
                 Ok(listed(&found, "words to replace"))
             }
@@ -129,9 +128,13 @@ mod tests {
                 "[package]\nname = \"whylate-ledger\"\n[dependencies]\nwhylate-report.workspace = true\nlibc = \"0.2\"\n",
             ),
             ("crates/ledger/src/lib.rs", &ledger),
+            ("crates/base/Cargo.toml", "[package]\nname = \"whylate-base\"\n"),
+            ("crates/base/src/lib.rs", "mod b; mod knobs;"),
+            ("crates/base/src/knobs.rs", "use crate::b::B; pub struct Knob;"),
+            ("crates/base/src/b.rs", "use crate::knobs::Knob; pub struct B;"),
             ("crates/ledger/src/cause.rs", "fn code() { unsafe { \"irq\" } }"),
             ("ARCHITECTURE.md", "**Invariant** nothing holds. Held by: `a::b`\n"),
-            ("README.md", "[x](missing.md)\n"),
+            ("README.md", "[x](missing.md) nobody\n"),
         ]);
         let size = Tree::of(&[("x.md", &"0123456789abcde\n".repeat(40_000))]);
         for (number, rule) in RULES.iter().enumerate() {
