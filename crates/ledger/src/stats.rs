@@ -38,7 +38,7 @@ pub(crate) struct Stats {
     pub(crate) latency: Distribution,
     pub(crate) response: Distribution,
     pub(crate) own_work: Distribution,
-    causes: [Ns; Cause::ALL.len()],
+    causes: Causes,
     /// What each cause and culprit cost over all activations; of very many, those that cost most.
     pub(crate) costs: QuickMap<(Cause, Option<Culprit>), Cost>,
     /// The longest time that was stolen at once: how long, and when.
@@ -47,6 +47,16 @@ pub(crate) struct Stats {
     pub(crate) missed: u64,
     /// The worst activations, worst response first; no verdict yet.
     pub(crate) worst: Vec<Kept>,
+}
+
+/// The time of each cause, by its place in [`Cause::ALL`].
+struct Causes([Ns; Cause::ALL.len()]);
+
+// Not derived: std has it for arrays of up to 32 elements, and a cause more must not touch this file.
+impl Default for Causes {
+    fn default() -> Causes {
+        Causes([Ns::ZERO; Cause::ALL.len()])
+    }
 }
 
 /// An activation that is kept, with what its verdict will want to know.
@@ -107,7 +117,7 @@ impl Stats {
         let mut own = Ns::ZERO;
         for segment in ledger {
             let length = segment.length();
-            self.causes[segment.cause as usize] += length;
+            self.causes.0[segment.cause as usize] += length;
             if segment.cause == Cause::OwnWork {
                 own += length;
             } else {
@@ -150,7 +160,7 @@ impl Stats {
 
     /// What was charged to each cause that there was.
     pub(crate) fn causes(&self) -> impl Iterator<Item = (Cause, Ns)> {
-        Cause::ALL.into_iter().zip(self.causes).filter(|(_, time)| *time > Ns::ZERO)
+        Cause::ALL.into_iter().zip(self.causes.0).filter(|(_, time)| *time > Ns::ZERO)
     }
 
     /// True when an activation of this response would be kept.
