@@ -17,7 +17,7 @@ pub enum HostError {
     },
     /// It is nothing that this program knows.
     #[error(
-        "{} is no capture of a machine: {reason}; give a file of `whylate snapshot -o FILE`, or a directory with \
+        "{} is not a capture of a machine: {reason}; use a file of `whylate snapshot -o FILE`, or a directory with \
          its root",
         path.display()
     )]

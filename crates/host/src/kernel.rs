@@ -6,7 +6,7 @@ mod installed;
 mod version;
 
 use crate::text::Words;
-use crate::{Choice, Reading, Tree, Unread, Why};
+use crate::{BracketedChoice, Reading, Tree, Unread, Why};
 pub use cmdline::Cmdline;
 pub use config::Config;
 pub use installed::Installed;
@@ -52,7 +52,7 @@ pub struct Kernel {
     /// Bits of Documentation/admin-guide/tainted-kernels.rst.
     pub tainted: Reading<u64>,
     /// Lockdown: `none`, `integrity` or `confidentiality` (kernel_lockdown(7)).
-    pub lockdown: Reading<Choice>,
+    pub lockdown: Reading<BracketedChoice>,
     /// The modules that are loaded.
     pub modules: Reading<Words>,
     /// Parameters of modules by `module/parameter`; those that no module here has are `Missing`.
@@ -60,7 +60,7 @@ pub struct Kernel {
     /// `/sys/kernel/realtime`: only trees with the RT patches have it, so its absence proves nothing.
     pub realtime_flag: Reading<bool>,
     /// The preemption model of a PREEMPT_DYNAMIC kernel, from debugfs (since 5.12).
-    pub preempt: Reading<Choice>,
+    pub preempt: Reading<BracketedChoice>,
     /// The kernels in /boot.
     pub installed: Reading<Vec<Installed>>,
     /// Whether a kernel for crash dumps is loaded.

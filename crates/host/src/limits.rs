@@ -43,7 +43,7 @@ pub struct LimitLine {
 
 /// A limit of a process; `None`: unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct ProcessLimit {
     /// What counts now.
     pub soft: Option<u64>,
     /// The highest value the process may set.
@@ -54,13 +54,13 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnLimits {
     /// RLIMIT_RTPRIO.
-    pub rtprio: Limit,
+    pub rtprio: ProcessLimit,
     /// RLIMIT_MEMLOCK, bytes.
-    pub memlock: Limit,
+    pub memlock: ProcessLimit,
     /// RLIMIT_NICE, as 20 less the lowest nice value.
-    pub nice: Limit,
+    pub nice: ProcessLimit,
     /// RLIMIT_RTTIME, microseconds.
-    pub rttime: Limit,
+    pub rttime: ProcessLimit,
 }
 
 impl FromText for OwnLimits {
@@ -74,7 +74,7 @@ impl FromText for OwnLimits {
         let limit = |name: &str| {
             let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
             let mut words = rest.split_ascii_whitespace();
-            Some(Limit { soft: amount(words.next()?)?, hard: amount(words.next()?)? })
+            Some(ProcessLimit { soft: amount(words.next()?)?, hard: amount(words.next()?)? })
         };
         Some(OwnLimits {
             rtprio: limit("Max realtime priority")?,
@@ -203,7 +203,7 @@ mod tests {
             Max realtime priority     0                    95                   \n\
             Max realtime timeout      200000               unlimited            us        \n";
         let own = OwnLimits::from_text(TEXT).expect("limits");
-        assert_eq!(own.memlock, Limit { soft: Some(8_388_608), hard: None });
+        assert_eq!(own.memlock, ProcessLimit { soft: Some(8_388_608), hard: None });
         assert_eq!((own.rtprio.hard, own.nice.hard, own.rttime.soft), (Some(95), Some(30), Some(200_000)));
         assert_eq!(OwnLimits::from_text(&TEXT.replace("95", "x")), None);
         assert_eq!(OwnLimits::from_text(""), None);

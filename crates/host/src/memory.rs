@@ -1,7 +1,7 @@
 //! Memory management: what may fault, stall or move pages under a running task.
 
 use crate::table::readings;
-use crate::{Choice, Reading, Tree, Why};
+use crate::{BracketedChoice, Reading, Tree, Why};
 
 /// The settings and the swap areas.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,9 +9,9 @@ pub struct Memory {
     /// `/proc/sys/vm`.
     pub vm: Vm,
     /// Transparent huge pages: `always`, `madvise`, `never`.
-    pub thp_enabled: Reading<Choice>,
+    pub thp_enabled: Reading<BracketedChoice>,
     /// How hard huge pages are tried for.
-    pub thp_defrag: Reading<Choice>,
+    pub thp_defrag: Reading<BracketedChoice>,
     /// Whether khugepaged defragments.
     pub khugepaged_defrag: Reading<bool>,
     /// KSM: 0 stopped, 1 running, 2 stopped and unmerged.

@@ -1,7 +1,7 @@
 //! What the kernel runs on: firmware, hypervisor, container, PCI devices.
 
 use crate::table::readings;
-use crate::{Choice, Mask, Reading, Tree};
+use crate::{BracketedChoice, Mask, Reading, Tree};
 
 /// The platform.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Platform {
     /// The model in the device tree (arm64, riscv): `Raspberry Pi 5 Model B`.
     pub model: Reading<String>,
     /// PCI power saving: `[default] performance powersave powersupersave`.
-    pub aspm_policy: Reading<Choice>,
+    pub aspm_policy: Reading<BracketedChoice>,
     /// The PCI devices.
     pub pci: Reading<Vec<PciDevice>>,
     /// The firmware type: the directory exists for EFI.

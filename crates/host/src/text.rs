@@ -97,14 +97,14 @@ impl fmt::Display for Mask {
 
 /// One of several words, the chosen one in brackets: `always [madvise] never`; or `none voluntary (full)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct BracketedChoice {
     /// The chosen word.
     pub chosen: String,
     /// All there are, in the kernel's order.
     pub options: Vec<String>,
 }
 
-impl FromText for Choice {
+impl FromText for BracketedChoice {
     const EXPECTED: &'static str = "words, the chosen one in brackets";
 
     fn from_text(text: &str) -> Option<Self> {
@@ -116,11 +116,11 @@ impl FromText for Choice {
         };
         let chosen = text.split_ascii_whitespace().find_map(bare)?;
         let options = text.split_ascii_whitespace().map(|word| bare(word).unwrap_or_else(|| word.to_owned()));
-        Some(Choice { chosen, options: options.collect() })
+        Some(BracketedChoice { chosen, options: options.collect() })
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for BracketedChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.chosen)
     }
@@ -170,10 +170,13 @@ mod tests {
 
     #[test]
     fn choices() {
-        let choice = Choice::from_text("always [madvise] never\n").expect("choice");
+        let choice = BracketedChoice::from_text("always [madvise] never\n").expect("choice");
         assert_eq!((choice.to_string().as_str(), choice.options.len()), ("madvise", 3));
-        assert_eq!(Choice::from_text("none voluntary (full) lazy\n").expect("choice").chosen, "full");
-        assert_eq!(Choice::from_text("always"), None);
+        assert_eq!(
+            BracketedChoice::from_text("none voluntary (full) lazy\n").expect("choice").chosen,
+            "full"
+        );
+        assert_eq!(BracketedChoice::from_text("always"), None);
     }
 
     #[test]
@@ -190,7 +193,7 @@ mod tests {
         #[test]
         fn any_text_is_survived(text in "\\PC*", hex in "[0-9a-f,]{0,40}") {
             for text in [text, hex] {
-                let _ = (Mask::from_text(&text), Choice::from_text(&text), CpuSet::from_text(&text));
+                let _ = (Mask::from_text(&text), BracketedChoice::from_text(&text), CpuSet::from_text(&text));
                 let _ = (u64::from_text(&text), bool::from_text(&text), Words::from_text(&text));
             }
         }

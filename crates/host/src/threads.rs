@@ -187,7 +187,7 @@ mod tests {
         let affinity = || Reading::new("/x", Ok(CpuSet::new()));
         let kept = scheduling(&secret);
         assert!(!kept.contains("94119396056128") && !kept.contains("34816"), "{kept}");
-        assert!(kept.contains(" 37 "), "with its id its start says which thread it is: {kept}");
+        assert!(kept.contains(" 37 "), "its id and its start time identify a thread: {kept}");
         let thread = |text: &str| parse(412, Tid(412), text, affinity()).expect("a thread");
         assert_eq!(thread(&kept), thread(&secret));
         assert_eq!(allowed("Name:\tx\nUid:\t1000\nCpus_allowed_list:\t2-3\n"), "Cpus_allowed_list:\t2-3\n");

@@ -1,7 +1,7 @@
 //! The values of the kernel's files: when two of them are the same, and how one is written.
 
 use whylate_base::CpuSet;
-use whylate_host::{Choice, FromText, Mask};
+use whylate_host::{BracketedChoice, FromText, Mask};
 
 /// The value in a knob's text: trimmed, one blank between words; of a choice (`always [never]`) the chosen word; of
 /// a CPU mask (`ff,ffffffff`) the list, as of a CPU list.
@@ -20,7 +20,7 @@ pub fn normal(path: &str, text: &str) -> String {
     // A sysctl shows no choices, and some hold brackets of their own (kernel.core_pattern).
     if path.starts_with("/sys/")
         && text.contains('[')
-        && let Some(Choice { chosen, .. }) = Choice::from_text(text)
+        && let Some(BracketedChoice { chosen, .. }) = BracketedChoice::from_text(text)
     {
         return chosen;
     }

@@ -84,7 +84,7 @@ mod tests {
     fn a_changed_word_is_not_slept_on_and_a_sleeper_is_woken() {
         let word = AtomicU32::new(1);
         futex_wait(&word, 0).expect("changed already");
-        assert!(!futex_wake(&word).expect("nobody sleeps"));
+        assert!(!futex_wake(&word).expect("no thread sleeps"));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while word.load(Ordering::Acquire) == 1 {

@@ -1,4 +1,4 @@
-//! Every sort of tree gives the same readings of the same machine.
+//! Every kind of source gives the same readings of the same machine.
 
 use super::*;
 use std::fs;
@@ -11,7 +11,7 @@ const FILES: [(&str, &str); 4] = [
     ("/proc/7/fd/3", "/dev/cpu_dma_latency"),
 ];
 
-/// Asks a tree everything that tells trees apart.
+/// Reads everything that may differ between sources.
 fn questions(tree: &Tree) -> Vec<String> {
     let mut answers: Vec<String> =
         ["/proc/version", "/proc/nothing", "/sys/kernel/debug/sched/preempt", "/boot/config-1"]
@@ -37,7 +37,7 @@ fn a_capture_answers_as_the_machine_did() {
     notes.write(std::fs::File::create(&file).expect("made")).expect("written");
     let archive = Tree::open(&file).expect("opened");
     assert_eq!(questions(&archive), live);
-    // What nobody asked for then is not known now.
+    // A file that was not read then is unknown now.
     assert_eq!(archive.text("/proc/uptime").value, Err(Why::NotCollected));
     assert_eq!(questions(&Tree::captured(notes)), live);
 
