@@ -19,6 +19,6 @@ mod testing;
 
 pub use options::{CheckOptions, Profile};
 pub use outcome::{CannotTell, Fix, Proof, RuleOutcome, RuleResult, Status};
-pub use report::{CheckedRule, Machine, Report, Selection, check, explain};
+pub use report::{CheckReport, CheckedRule, MachineId, Selection, check, explain};
 pub use rule::Rule;
 pub use rules::RULES;

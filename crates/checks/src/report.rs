@@ -31,7 +31,7 @@ impl Selection {
 
 /// The identification of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Machine {
+pub struct MachineId {
     /// `uname -r`; `None`: not known.
     pub release: Option<String>,
     /// `uname -v`; `None`: not known.
@@ -68,9 +68,9 @@ impl CheckedRule {
 
 /// The results of a check.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct CheckReport {
     /// The machine.
-    pub machine: Machine,
+    pub machine: MachineId,
     /// The options.
     pub options: CheckOptions,
     /// Each checked rule, in the registry's order.
@@ -78,12 +78,12 @@ pub struct Report {
 }
 
 /// Runs the rules of a selection on a machine.
-pub fn check(host: &Snapshot, options: &CheckOptions, selection: &Selection) -> Report {
+pub fn check(host: &Snapshot, options: &CheckOptions, selection: &Selection) -> CheckReport {
     let rules = RULES.iter().copied().filter(|rule| selection.takes(rule, options));
     let profile = options.profile;
     let answers =
         rules.map(|rule| CheckedRule { rule, profile, verdict: (rule.check)(host, options) }).collect();
-    Report { machine: machine(host), options: options.clone(), answers }
+    CheckReport { machine: machine(host), options: options.clone(), answers }
 }
 
 /// The rule with this code.
@@ -91,10 +91,10 @@ pub fn explain(code: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.code == code)
 }
 
-fn machine(host: &Snapshot) -> Machine {
+fn machine(host: &Snapshot) -> MachineId {
     let dmi = &host.platform.dmi;
     let made = || Some(format!("{} {}", dmi.vendor.known()?, dmi.product.known()?));
-    Machine {
+    MachineId {
         release: host.kernel.release.known().cloned(),
         version: host.kernel.version.known().cloned(),
         cpus: host.cpus.online.known().map(ToString::to_string),

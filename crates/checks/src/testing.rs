@@ -200,7 +200,7 @@ pub(crate) fn table(rule: &Rule, cases: &[Case]) {
                 assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
                 sound(answer, &said);
             }
-            _ => panic!("something else was expected of {said}"),
+            _ => panic!("unexpected result: {said}"),
         }
     }
 }
@@ -233,15 +233,15 @@ fn never_better_for_seeing_less(
 
 /// What holds for every answer.
 fn sound(answer: &crate::RuleOutcome, said: &str) {
-    assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "one line says what was found: {said}");
+    assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "the observation is one line: {said}");
     if answer.status != Status::NotApplicable {
         assert!(!answer.evidence.is_empty(), "evidence: {said}");
     }
     if answer.status == Status::Fail {
-        assert!(!answer.why.is_empty() && !answer.fixes.is_empty(), "a reason and a way out: {said}");
+        assert!(!answer.why.is_empty() && !answer.fixes.is_empty(), "a reason and a fix: {said}");
     }
     for fix in &answer.fixes {
-        assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix says what to do: {said}");
+        assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix has a command or a setting: {said}");
     }
 }
 

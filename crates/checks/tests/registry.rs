@@ -1,4 +1,4 @@
-//! What holds for every rule, whatever it asks.
+//! Properties of every rule.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,7 +54,7 @@ fn pages_and_rules_say_the_same() {
     }
 }
 
-/// Every question that can be put, so that no rule hides behind what was not asked.
+/// All options, so that every rule is checked.
 fn asks() -> Vec<CheckOptions> {
     let full = |&profile: &Profile| CheckOptions {
         profile,
@@ -92,7 +92,7 @@ fn nothing_unreadable_is_reported_as_fine() {
     }
 }
 
-/// A file at a time is taken away from a machine on which rules pass: what is refused must never turn a
+/// Removes one file at a time from a machine on which rules pass: a refused file must never turn a
 /// failure or a "cannot tell" into a pass.
 #[test]
 fn to_see_less_never_makes_a_machine_better() {
@@ -138,7 +138,7 @@ fn to_see_less_never_makes_a_machine_better() {
     }
 }
 
-/// A kernel has files without a single byte where a driver went away, and a copy that was broken off leaves them.
+/// The kernel shows empty files after a driver is removed, and an interrupted copy leaves them.
 #[test]
 fn empty_files_say_nothing_good() {
     let all = Selection { only: RULES.iter().map(|rule| rule.code.to_owned()).collect(), skip: vec![] };
@@ -150,7 +150,7 @@ fn empty_files_say_nothing_good() {
         for options in asks() {
             for answered in check(&host, &options, &all).answers {
                 let Ok(answer) = &answered.verdict else { continue };
-                // That a file does not exist is known of these machines, and may say that all is well.
+                // On these machines a missing file is known to be absent, which may be a reason to pass.
                 let absent = answer.evidence.iter().all(|proof| proof.value == "(it does not exist)");
                 assert!(answer.status != Status::Pass || absent, "{kernel}, every file empty: {answered:#?}");
             }

@@ -88,7 +88,7 @@ mod tests {
                 .passes("no auditing"),
                 case("auditd", &[QUIET, KTHREADD, AUDITD]).fails("auditd runs"),
                 case("on at boot", &[&[("/proc/cmdline", "audit=1")], KTHREADD]).fails("at boot"),
-                case("nobody", &[QUIET, KTHREADD]).passes("No program"),
+                case("no program", &[QUIET, KTHREADD]).passes("No program"),
                 case("journald", &[QUIET, KTHREADD, JOURNALD]).cannot_tell("auditctl -s"),
                 case("a container", &[QUIET, thread!(program 1 "app", other 0, "0")])
                     .cannot_tell("container"),

@@ -98,7 +98,7 @@ mod tests {
                 case("an invalid one", &[TWO_CPUS, NONE, V2, PARTITION, INVALID])
                     .cpus("1")
                     .fails_as(Severity::Info, "not"),
-                case("nobody chose", &[TWO_CPUS, NONE, V2]).does_not_apply("--cpus"),
+                case("no CPUs given", &[TWO_CPUS, NONE, V2]).does_not_apply("--cpus"),
                 case("no groups to see", &[TWO_CPUS, NONE]).cpus("1").cannot_tell("mounts"),
                 case("no such CPU", &[TWO_CPUS, NONE, V2]).cpus("7").cannot_tell("CPU 7"),
             ],

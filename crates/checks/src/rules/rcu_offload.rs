@@ -101,7 +101,7 @@ mod tests {
                     .cpus("1")
                     .cannot_tell("container"),
                 case(
-                    "nobody chose",
+                    "no CPUs given",
                     &[
                         TWO_CPUS,
                         KTHREADD,

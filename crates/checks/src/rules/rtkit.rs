@@ -75,7 +75,7 @@ mod tests {
                 case("too little", &[INIT, RTKIT, ETC]).priority(70).fails("not 70"),
                 case("told otherwise", &[INIT, RTKIT, DROP_IN]).priority(70).cannot_tell("more.conf"),
                 case("no units to see", &[INIT, RTKIT]).priority(70).cannot_tell("/etc"),
-                case("nobody said", &[INIT, RTKIT, ETC]).does_not_apply("--priority"),
+                case("no priority given", &[INIT, RTKIT, ETC]).does_not_apply("--priority"),
                 case("a container", &[thread!(program 5 "app", other 0, "0")]).cannot_tell("container"),
             ],
         );

@@ -102,7 +102,7 @@ mod tests {
                     .user("ann")
                     .fails("not use real-time"),
                 case("root by name", &[ANN]).user("root").does_not_apply("every capability"),
-                case("nobody knows bob", &[ANN]).user("bob").cannot_tell("user bob is not"),
+                case("bob is unknown", &[ANN]).user("bob").cannot_tell("user bob is not"),
                 case("nonsense", &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio lots\n")]])
                     .user("ann")
                     .cannot_tell("lots"),

@@ -12,15 +12,15 @@ fn captured(kernel: &str, known: &[&str]) {
 
 #[test]
 fn without_preempt_rt() {
-    captured("6.1", &["preempt-rt: error", "fair-server: beside", "rt-throttling: warning"]);
+    captured("6.1", &["preempt-rt: error", "fair-server: n/a", "rt-throttling: warning"]);
     captured("6.12", &["preempt-rt: error", "fair-server: info", "rt-throttling: pass"]);
     captured("7.2", &["preempt-rt: error", "fair-server: info", "rt-throttling: unknown"]);
 }
 
-/// 6.1-rt has /sys/kernel/realtime, 7.2-rt has it not; without the configuration of 7.2 nobody knows of RT_GROUP_SCHED.
+/// 6.1-rt has /sys/kernel/realtime, 7.2-rt does not; without the configuration of 7.2, RT_GROUP_SCHED is unknown.
 #[test]
 fn with_preempt_rt() {
-    captured("6.1-rt", &["preempt-rt: pass", "fair-server: beside", "rt-throttling: warning"]);
+    captured("6.1-rt", &["preempt-rt: pass", "fair-server: n/a", "rt-throttling: warning"]);
     captured("6.12-rt", &["preempt-rt: pass", "fair-server: info", "rt-throttling: pass"]);
     captured("7.2-rt", &["preempt-rt: pass", "fair-server: info", "rt-throttling: unknown"]);
 }
@@ -34,11 +34,11 @@ fn a_guest_in_use() {
         "preempt-rt: error",
         "rt-group-sched: pass",
         "clocksource: pass",
-        "guest-clock: beside",
+        "guest-clock: n/a",
         "steal-time: warning",
-        "governor: beside",
-        "rt-uclamp: beside",
-        "efi-runtime: beside",
+        "governor: n/a",
+        "rt-uclamp: n/a",
+        "efi-runtime: n/a",
         "smi: unknown",
     ];
     judged("6.18-guest", &tree, &CheckOptions::of(Profile::RealtimeVirtualGuest), &known);

@@ -113,6 +113,6 @@ fn version_2_with_an_isolated_partition() {
     };
     let known = ["governor: warning", "clocksource: pass", "rtprio-limit: pass", "memlock-limit: pass"];
     judged("cgroup-v2", &files.tree(), &options, &known);
-    // preempt=full is no real-time kernel.
+    // preempt=full does not make a real-time kernel.
     judged("cgroup-v2-realtime", &files.tree(), &CheckOptions::of(Profile::Realtime), &["preempt-rt: error"]);
 }

@@ -242,7 +242,7 @@ impl Files {
     pub(crate) fn thread(&mut self, thread: &Thread<'_>) -> &mut Files {
         let Thread { tid, comm, policy, priority, cpus, kernel } = thread;
         let (parent, flags) = if *kernel { (2, 0x0020_8040) } else { (1, 0x0040_0100) };
-        // Fields 10 to 39 say nothing here; of those, 18 is the priority the kernel shows, 19 the nice value.
+        // Fields 10 to 39 do not matter here; of those, 18 is the priority the kernel shows, 19 the nice value.
         let mut fields = vec!["0".to_owned(); 52];
         fields[3] = parent.to_string();
         fields[8] = flags.to_string();

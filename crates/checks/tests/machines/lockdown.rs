@@ -1,5 +1,5 @@
 //! A laptop with Secure Boot: the kernel is locked down to confidentiality, so that debugfs refuses even root
-//! (kernel_lockdown(7)), and whoever asks is not root.
+//! (kernel_lockdown(7)), and the process is not root.
 
 use crate::files::Files;
 use crate::judged;

@@ -1,4 +1,4 @@
-//! Whole machines and all that is said of them.
+//! Whole machines with all their results.
 //!
 //! Captured ones (`fixtures/*.snapshot`) and made ones, each with the full table of answers in
 //! `fixtures/NAME.txt`. `WHYLATE_BLESS=1 cargo test -p whylate-checks --test machines` writes the tables anew; what
@@ -16,7 +16,7 @@ mod sosreport;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use whylate_checks::{CheckOptions, Report, Selection, Status, check};
+use whylate_checks::{CheckOptions, CheckReport, Selection, Status, check};
 use whylate_host::{Snapshot, Tree};
 
 fn fixture(name: &str) -> PathBuf {
@@ -25,14 +25,14 @@ fn fixture(name: &str) -> PathBuf {
 
 /// Puts every rule of the profile to a machine, compares with its table, and with what is known.
 ///
-/// `known` is `code: status`, statuses as in the table; a code that is not asked is an error.
+/// `known` is `code: status`, statuses as in the table; a code that is not checked is an error.
 #[track_caller]
-fn judged(name: &str, tree: &Tree, options: &CheckOptions, known: &[&str]) -> Report {
+fn judged(name: &str, tree: &Tree, options: &CheckOptions, known: &[&str]) -> CheckReport {
     let report = check(&Snapshot::read(tree), options, &Selection::default());
     for known in known {
         let (code, status) = known.split_once(": ").expect("code: status");
         let answered = report.answers.iter().find(|answered| answered.rule.code == code);
-        let answered = answered.unwrap_or_else(|| panic!("{name}: {code} is not asked"));
+        let answered = answered.unwrap_or_else(|| panic!("{name}: {code} is not checked"));
         assert_eq!(word(answered), status, "{name}: {code}: {:#?}", answered.verdict);
     }
     compare(&fixture(&format!("{name}.txt")), &table(&report));
@@ -44,14 +44,14 @@ fn word(answered: &whylate_checks::CheckedRule) -> String {
         Ok(answer) => match answer.status {
             Status::Fail => answered.severity().to_string(),
             Status::Pass => "pass".to_owned(),
-            Status::NotApplicable => "beside".to_owned(),
+            Status::NotApplicable => "n/a".to_owned(),
         },
         Err(_) => "unknown".to_owned(),
     }
 }
 
 /// The rule's verdict in a line each, in the registry's order.
-fn table(report: &Report) -> String {
+fn table(report: &CheckReport) -> String {
     let (options, machine) = (&report.options, &report.machine);
     let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     let mut text = format!("machine  Linux {} · CPUs {}", or(&machine.release), or(&machine.cpus));

@@ -6,7 +6,7 @@ use crate::output;
 use crate::report::Destination;
 use anyhow::{Result, bail};
 use whylate_base::Severity;
-use whylate_checks::{CheckOptions, RULES, Report, Selection};
+use whylate_checks::{CheckOptions, CheckReport, RULES, Selection};
 use whylate_host::{Snapshot, Tree};
 use whylate_report::check::Checked;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
 }
 
 /// What failed counts for more than what nobody can tell; neither counts below the threshold.
-fn outcome(report: &Report, fail_on: Severity) -> Outcome {
+fn outcome(report: &CheckReport, fail_on: Severity) -> Outcome {
     let grave = || report.answers.iter().filter(|answered| answered.severity() >= fail_on);
     if grave().any(|answered| answered.failed()) {
         Outcome::Found

@@ -2,7 +2,7 @@
 
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{CannotTell, CheckedRule, Fix, Report, RuleOutcome, Status};
+use whylate_checks::{CannotTell, CheckReport, CheckedRule, Fix, RuleOutcome, Status};
 
 /// The answers in the order of reading: gravest first, then what nobody can tell, then what is well.
 pub(crate) struct Groups<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    pub(crate) fn of(report: &'a Report) -> Groups<'a> {
+    pub(crate) fn of(report: &'a CheckReport) -> Groups<'a> {
         let mut groups =
             Groups { failed: Vec::new(), unknown: Vec::new(), passed: Vec::new(), beside: Vec::new() };
         for answered in &report.answers {
@@ -80,7 +80,7 @@ pub(crate) fn way_out_line(fix: &Fix) -> String {
 }
 
 /// What was asked of which machine.
-pub(crate) fn facts(report: &Report) -> Vec<String> {
+pub(crate) fn facts(report: &CheckReport) -> Vec<String> {
     let (ask, machine) = (&report.options, &report.machine);
     let mut facts = vec![format!("profile {}", ask.profile)];
     facts.extend(ask.cpus.as_ref().map(|cpus| format!("for CPUs {cpus}")));

@@ -4,10 +4,10 @@ use crate::check::answers::{Groups, facts, way_out};
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
-use whylate_checks::{CannotTell, CheckedRule, Fix, Report, RuleOutcome};
+use whylate_checks::{CannotTell, CheckReport, CheckedRule, Fix, RuleOutcome};
 
 /// The answers about a machine as one HTML file.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &CheckReport) -> String {
     let groups = Groups::of(report);
     let title = groups.title();
     let header = html! {

@@ -7,7 +7,7 @@
 use crate::check::answers::way_out_line;
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{CannotTell, CheckedRule, Report, RuleOutcome, Status};
+use whylate_checks::{CannotTell, CheckReport, CheckedRule, RuleOutcome, Status};
 
 /// What is said of a case beside its name.
 struct Outcome {
@@ -18,7 +18,7 @@ struct Outcome {
 }
 
 /// The answers about a machine as a JUnit document; what is graver than or as grave as `fail_on` is red.
-pub fn render(report: &Report, fail_on: Severity) -> String {
+pub fn render(report: &CheckReport, fail_on: Severity) -> String {
     let cases: Vec<(&CheckedRule, Option<Outcome>)> =
         report.answers.iter().map(|answered| (answered, outcome(answered, fail_on))).collect();
     let count = |element: &str| {
@@ -44,7 +44,7 @@ pub fn render(report: &Report, fail_on: Severity) -> String {
     xml + "  </testsuite>\n</testsuites>\n"
 }
 
-fn properties(report: &Report) -> String {
+fn properties(report: &CheckReport) -> String {
     let machine = &report.machine;
     let all = [
         ("release", &machine.release),
@@ -64,7 +64,7 @@ fn properties(report: &Report) -> String {
     }
 }
 
-fn case(report: &Report, answered: &CheckedRule, outcome: Option<&Outcome>) -> String {
+fn case(report: &CheckReport, answered: &CheckedRule, outcome: Option<&Outcome>) -> String {
     let name =
         format!("classname=\"whylate.check.{}\" name=\"{}\"", report.options.profile, answered.rule.code);
     let Some(Outcome { element, kind, message, text }) = outcome else {

@@ -2,13 +2,13 @@
 
 use crate::check::answers::{Groups, facts, way_out_line};
 use crate::markdown::{code, escape, in_table};
-use whylate_checks::{CheckedRule, Report, RuleOutcome};
+use whylate_checks::{CheckReport, CheckedRule, RuleOutcome};
 
 /// How much evidence is shown of one answer; JSON has all of it.
 const PROOFS: usize = 6;
 
 /// The answers about a machine as Markdown. Ends with a line break.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &CheckReport) -> String {
     let groups = Groups::of(report);
     let mut text = format!("# whylate check: {}\n\n", groups.title());
     let facts: Vec<String> = facts(report).iter().map(|fact| escape(fact)).collect();

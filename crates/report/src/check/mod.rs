@@ -12,13 +12,13 @@ use crate::format::Format;
 use crate::render::{Render, Rendered};
 use crate::terminal::Style;
 use whylate_base::Severity;
-use whylate_checks::Report;
+use whylate_checks::CheckReport;
 
 /// The answers about a machine, and the severity at which the command fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<'a> {
     /// The answers.
-    pub report: &'a Report,
+    pub report: &'a CheckReport,
     /// The least severity that JUnit shows as a failure.
     pub fail_on: Severity,
 }

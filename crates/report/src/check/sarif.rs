@@ -7,7 +7,7 @@ use crate::check::answers::way_out_line;
 use crate::words;
 use serde_json::{Map, Value, json};
 use whylate_base::Severity;
-use whylate_checks::{CheckedRule, Proof, Report, Status};
+use whylate_checks::{CheckReport, CheckedRule, Proof, Status};
 
 /// The schema of the format.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -16,7 +16,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const PLACES: usize = 20;
 
 /// The answers about a machine as a SARIF log of one run.
-pub fn render(report: &Report) -> Value {
+pub fn render(report: &CheckReport) -> Value {
     let rules: Vec<Value> = report.answers.iter().map(rule).collect();
     let results: Vec<Value> = report.answers.iter().enumerate().map(result).collect();
     json!({
@@ -38,7 +38,7 @@ pub fn render(report: &Report) -> Value {
 }
 
 /// What was asked of which machine; only what is known.
-fn properties(report: &Report) -> Value {
+fn properties(report: &CheckReport) -> Value {
     let (ask, machine) = (&report.options, &report.machine);
     let all = [
         ("profile", Some(ask.profile.to_string())),

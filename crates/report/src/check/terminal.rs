@@ -6,20 +6,20 @@ use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{CheckedRule, Fix, Report, RuleOutcome};
+use whylate_checks::{CheckReport, CheckedRule, Fix, RuleOutcome};
 
 /// How much evidence is shown of one answer; JSON has all of it.
 const PROOFS: usize = 6;
 
 /// The answers about a machine as text: what failed by severity, what cannot be told, and what passed in one line each.
 /// Ends with a line break.
-pub fn render(report: &Report, style: &Style) -> String {
+pub fn render(report: &CheckReport, style: &Style) -> String {
     let mut text = Page::new(style);
     write(&mut text, report);
     text.finish()
 }
 
-fn write(page: &mut Page, report: &Report) {
+fn write(page: &mut Page, report: &CheckReport) {
     let groups = Groups::of(report);
     for (answered, answer) in &groups.failed {
         failure(page, answered, answer);
@@ -86,7 +86,7 @@ fn way_out(page: &mut Page, label: &str, fix: &Fix) {
 }
 
 /// The totals, and what was asked of which machine.
-fn footer(page: &mut Page, report: &Report, groups: &Groups<'_>) {
+fn footer(page: &mut Page, report: &CheckReport, groups: &Groups<'_>) {
     let mut facts = vec![
         format!("{} failed", groups.failed.len()),
         format!("{} cannot tell", groups.unknown.len()),

@@ -4,7 +4,7 @@ use crate::schema_check::violations;
 use crate::{assert_current, fixture};
 use serde_json::Value;
 use whylate_base::Severity;
-use whylate_checks::{CheckOptions, Profile, Report, Selection, Status, check};
+use whylate_checks::{CheckOptions, CheckReport, Profile, Selection, Status, check};
 use whylate_host::{Snapshot, Tree, Why};
 use whylate_report::{Style, check};
 
@@ -28,7 +28,7 @@ fn some() -> Selection {
 
 /// A machine with something of everything: failures of all severities, passes, what does not apply, and what
 /// nobody can tell.
-pub(crate) fn mixed() -> Report {
+pub(crate) fn mixed() -> CheckReport {
     let tree = Tree::memory(&[
         ("/proc/sys/kernel/osrelease", "6.1.0-28-amd64\n"),
         ("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1\n"),
@@ -51,7 +51,7 @@ pub(crate) fn mixed() -> Report {
     check(&Snapshot::read(&tree), &ask, &some())
 }
 
-pub(crate) fn unread() -> Report {
+pub(crate) fn unread() -> CheckReport {
     let host = Snapshot::read(&Tree::refusing(Why::Denied));
     check(&host, &CheckOptions::of(Profile::Audio), &some())
 }
@@ -67,7 +67,7 @@ fn without_pages(mut log: Value) -> Value {
 
 #[test]
 fn it_reads_as_before() {
-    let text = |report: &Report, width| check::terminal::render(report, &Style { color: false, width });
+    let text = |report: &CheckReport, width| check::terminal::render(report, &Style { color: false, width });
     assert_current(&fixture("check-100.txt"), &text(&mixed(), 100));
     assert_current(&fixture("check-unread-80.txt"), &text(&unread(), 80));
     assert_current(&fixture("check.json"), &format!("{:#}\n", check::json::render(&mixed())));

@@ -1,7 +1,7 @@
 //! Resource limits of this process, or of a user by the files of PAM.
 
 use crate::{CannotTell, CheckOptions};
-use whylate_host::{Limit, LimitLine, OwnLimits, Snapshot, User};
+use whylate_host::{LimitLine, OwnLimits, ProcessLimit, Snapshot, User};
 
 /// A limit that affects real-time programs.
 pub(in crate::rules) struct Item {
@@ -12,7 +12,7 @@ pub(in crate::rules) struct Item {
     /// The capability that replaces it, by its bit (capabilities(7)).
     pub(in crate::rules) capability: (u32, &'static str),
     /// Where proc_pid_limits(5) has it.
-    pub(in crate::rules) own: fn(&OwnLimits) -> Limit,
+    pub(in crate::rules) own: fn(&OwnLimits) -> ProcessLimit,
     /// From the unit of limits.conf to that of setrlimit.
     pub(in crate::rules) scale: fn(i64) -> u64,
 }

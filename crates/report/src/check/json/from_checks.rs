@@ -1,10 +1,10 @@
 //! The answers about a machine, as the wire types say them.
 
 use super::document::{Answer, Ask, Document, Fix, Machine, Proof, SCHEMA, Status, Totals};
-use whylate_checks::{self as checks, CheckedRule, Report};
+use whylate_checks::{self as checks, CheckReport, CheckedRule};
 
-impl From<&Report> for Document {
-    fn from(report: &Report) -> Self {
+impl From<&CheckReport> for Document {
+    fn from(report: &CheckReport) -> Self {
         let answers: Vec<Answer> = report.answers.iter().map(Answer::from).collect();
         let count = |status| answers.iter().filter(|answer| answer.status == status).count() as u64;
         let (machine, ask) = (report.machine.clone(), &report.options);

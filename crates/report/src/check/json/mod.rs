@@ -4,10 +4,10 @@ pub mod document;
 mod from_checks;
 
 use serde_json::Value;
-use whylate_checks::Report;
+use whylate_checks::CheckReport;
 
 /// The answers about a machine as a document of schema [`document::SCHEMA`].
-pub fn render(report: &Report) -> Value {
+pub fn render(report: &CheckReport) -> Value {
     crate::json::value(&document::Document::from(report))
 }
 
