@@ -4,7 +4,7 @@
 //! explain   Explanation     terminal  json  html  svg  markdown
 //! measure   MeasureReport   terminal  json  html  svg  markdown
 //! compare   Compared        terminal  json  html  svg  markdown
-//! check     checks::Report  terminal  json  html       markdown  sarif  junit
+//! check     checks::CheckReport  terminal  json  html  markdown  sarif  junit
 //! plan      Plan            terminal  json             markdown
 //! apply     [Entry]         terminal  json
 //! verify    Verified        terminal  json
