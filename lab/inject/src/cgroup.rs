@@ -9,7 +9,7 @@ use whylate_base::Ns;
 #[derive(Debug)]
 pub(crate) struct Group {
     path: PathBuf,
-    /// Where this process was before it entered, by its file of members.
+    /// Where this process was before it entered, by its file of logs.
     home: Option<PathBuf>,
 }
 

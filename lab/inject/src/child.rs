@@ -2,8 +2,9 @@
 //! arguments, told to play only that part.
 
 use crate::cgroup::Group;
-use crate::crew::Member;
+use crate::rights::Rights;
 use crate::setup::Setup;
+use crate::threads::ThreadLog;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,17 +14,6 @@ use whylate_sys::{Clock, now};
 
 /// The user that owns nothing, by convention of every distribution (nobody).
 const NOBODY: u32 = 65_534;
-
-/// What the victim's process may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rights {
-    /// The same as this one.
-    Same,
-    /// No real-time policy: another user, with RLIMIT_RTPRIO 0.
-    AnotherUser,
-    /// No real-time policy: a control group that was given no real-time runtime.
-    RtGroup,
-}
 
 /// The process of the victim.
 #[derive(Debug)]
@@ -71,7 +61,7 @@ impl VictimProcess {
     ///
     /// # Errors
     /// When it failed, or did not tell what it did.
-    pub(crate) fn join(self) -> Result<Option<Member>> {
+    pub(crate) fn join(self) -> Result<Option<ThreadLog>> {
         let output = self.child.wait_with_output().context("the victim's process cannot be waited for")?;
         let ended = now(Clock::Monotonic);
         let signal = output.status.signal();
@@ -81,14 +71,13 @@ impl VictimProcess {
             output.status
         );
         let told = String::from_utf8_lossy(&output.stdout);
-        let member = last_word(&told)?;
-        Ok(member
-            .map(|member| if let Some(signal) = signal { killed(member, signal, ended) } else { member }))
+        let log = last_word(&told)?;
+        Ok(log.map(|log| if let Some(signal) = signal { killed(log, signal, ended) } else { log }))
     }
 }
 
 /// What the process told last: it may tell of its part before the end as well, with less.
-fn last_word(told: &str) -> Result<Option<Member>> {
+fn last_word(told: &str) -> Result<Option<ThreadLog>> {
     let parse = |line: &str| {
         serde_json::from_str(line)
             .with_context(|| format!("the victim's process told {line:?}, which is no thread's part"))
@@ -97,12 +86,12 @@ fn last_word(told: &str) -> Result<Option<Member>> {
 }
 
 /// The thread was in the middle of its last job.
-fn killed(mut member: Member, signal: i32, ended: Ns) -> Member {
-    member.thread.killed_by = Some(signal);
-    if let Some(job) = member.log.jobs.last_mut() {
+fn killed(mut log: ThreadLog, signal: i32, ended: Ns) -> ThreadLog {
+    log.thread.killed_by = Some(signal);
+    if let Some(job) = log.log.jobs.last_mut() {
         job.done = ended;
     }
-    member
+    log
 }
 
 #[cfg(test)]
@@ -114,18 +103,18 @@ mod tests {
     #[test]
     fn the_last_word_counts() {
         let none = TOLD.replace(r#""tid":7"#, r#""tid":8"#);
-        let member = last_word(&format!("{none}\n{TOLD}\n")).expect("two lines").expect("a member");
-        assert_eq!(member.thread.tid.0, 7);
-        assert_eq!(member.log.jobs.len(), 2);
+        let log = last_word(&format!("{none}\n{TOLD}\n")).expect("two lines").expect("a log");
+        assert_eq!(log.thread.tid.0, 7);
+        assert_eq!(log.log.jobs.len(), 2);
         assert!(last_word("").expect("nothing told").is_none());
         assert!(last_word("{}").is_err());
     }
 
     #[test]
     fn a_killed_thread_ends_in_its_last_job() {
-        let member = last_word(TOLD).expect("a line").expect("a member");
-        let member = killed(member, 9, Ns(35));
-        assert_eq!(member.thread.killed_by, Some(9));
-        assert_eq!(member.log.jobs.iter().map(|job| job.done).collect::<Vec<_>>(), [Ns(12), Ns(35)]);
+        let log = last_word(TOLD).expect("a line").expect("a log");
+        let log = killed(log, 9, Ns(35));
+        assert_eq!(log.thread.killed_by, Some(9));
+        assert_eq!(log.log.jobs.iter().map(|job| job.done).collect::<Vec<_>>(), [Ns(12), Ns(35)]);
     }
 }

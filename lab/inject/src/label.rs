@@ -1,9 +1,10 @@
 //! The label: what was done to whom, as one JSON object.
 
-use crate::crew::{Member, Part, Thread};
 use crate::options::Injection;
 use crate::periodic::Job;
+use crate::role::Role;
 use crate::setup::Setup;
+use crate::threads::{Thread, ThreadLog};
 use serde::Serialize;
 use whylate_base::{Ns, Tid};
 
@@ -39,11 +40,11 @@ pub(crate) struct Label {
 
 impl Label {
     /// Of a run that has ended.
-    pub(crate) fn new(fault: &Injection, setup: &Setup, members: Vec<Member>) -> Label {
-        let jobs: Vec<LateJob> = members
+    pub(crate) fn new(fault: &Injection, setup: &Setup, logs: Vec<ThreadLog>) -> Label {
+        let jobs: Vec<LateJob> = logs
             .iter()
-            .filter(|member| member.thread.part == Part::Victim)
-            .flat_map(|member| member.log.jobs.iter().map(|&job| LateJob { tid: member.thread.tid, job }))
+            .filter(|log| log.thread.part == Role::Victim)
+            .flat_map(|log| log.log.jobs.iter().map(|&job| LateJob { tid: log.thread.tid, job }))
             .collect();
         let longest =
             |length: fn(&Job) -> Ns| jobs.iter().map(|late| length(&late.job)).max().unwrap_or_default();
@@ -58,7 +59,7 @@ impl Label {
             seed: setup.seed,
             start_ns: setup.start,
             end_ns: setup.end,
-            threads: members.into_iter().map(|member| member.thread).collect(),
+            threads: logs.into_iter().map(|log| log.thread).collect(),
             jobs: number,
             late: late.len(),
             limit_ns: setup.limit,

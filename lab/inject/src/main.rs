@@ -6,15 +6,17 @@
 //! CLOCK_MONOTONIC. A recording made meanwhile with the `mono` trace clock can be held
 //! against it.
 
+mod behaviours;
 mod cgroup;
 mod child;
-mod crew;
 mod fault;
-mod habits;
 mod label;
 mod options;
 mod periodic;
+mod rights;
+mod role;
 mod setup;
+mod threads;
 mod work;
 
 use anyhow::{Context, Result};
@@ -27,18 +29,18 @@ fn main() -> Result<()> {
         cgroup::join(group)?;
     }
     let setup = setup::Setup::new(&options)?;
-    if setup.cast == setup::Cast::VictimOnly {
-        return fault::start(&options.fault, &setup)?.join()?.iter().try_for_each(crew::Member::tell);
+    if setup.share == role::ProcessShare::VictimOnly {
+        return fault::start(&options.fault, &setup)?.join()?.iter().try_for_each(threads::ThreadLog::tell);
     }
-    let victim = match setup.cast {
-        setup::Cast::AllButVictim => {
+    let victim = match setup.share {
+        role::ProcessShare::AllButVictim => {
             Some(child::VictimProcess::start(&setup, options.fault.victims_rights())?)
         }
         _ => None,
     };
-    let mut members = fault::start(&options.fault, &setup)?.join()?;
-    members.extend(victim.map(child::VictimProcess::join).transpose()?.flatten());
-    let label = label::Label::new(&options.fault, &setup, members);
+    let mut logs = fault::start(&options.fault, &setup)?.join()?;
+    logs.extend(victim.map(child::VictimProcess::join).transpose()?.flatten());
+    let label = label::Label::new(&options.fault, &setup, logs);
     let text = serde_json::to_string(&label).context("the label cannot be written as JSON")?;
     writeln!(std::io::stdout(), "{text}").context("the label cannot be printed on standard output")
 }

@@ -1,6 +1,6 @@
 //! The command line: what all faults have in common, and one subcommand per fault.
 
-use crate::child::Rights;
+use crate::rights::Rights;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, parse_duration};
@@ -85,7 +85,7 @@ pub(crate) struct ChildArgs {
     /// The victim's first due instant
     #[arg(long, value_name = "NS", hide = true, global = true)]
     pub(crate) start_at: Option<i64>,
-    /// The file of members of the control group to join
+    /// The file of logs of the control group to join
     #[arg(long, value_name = "FILE", hide = true, global = true)]
     pub(crate) join_cgroup: Option<PathBuf>,
 }

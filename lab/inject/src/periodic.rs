@@ -1,6 +1,6 @@
 //! The periodic thread, and what it remembers of each of its jobs.
 
-use crate::habits::Habits;
+use crate::behaviours::Behaviours;
 use serde::{Deserialize, Serialize};
 use whylate_base::Ns;
 use whylate_sys::{Clock, now, sleep_until};
@@ -65,7 +65,7 @@ pub(crate) struct Pace {
     /// No job is begun that is due at or after this instant.
     pub(crate) end: Ns,
     /// What it does between its jobs.
-    pub(crate) habits: Habits,
+    pub(crate) behaviours: Behaviours,
 }
 
 impl Pace {
@@ -99,14 +99,14 @@ impl Pace {
     /// Waits for each due instant with `wait`, until that gives false, and does `job`, given the instant.
     pub(crate) fn run_by(&self, mut wait: impl FnMut(Ns) -> bool, mut job: impl FnMut(Ns)) -> Log {
         let mut log = Log::with_room(self.jobs());
-        let mut habits = self.habits;
+        let mut behaviours = self.behaviours;
         let mut due = self.first;
         while due < self.end && wait(due) {
             let start = now(Clock::Monotonic);
             job(due);
             let done = now(Clock::Monotonic);
             log.push(Job::new(due, start, done));
-            habits.after_job(done);
+            behaviours.after_job(done);
             due = self.next(due, done);
         }
         log
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn missed_periods_are_skipped() {
-        let pace = Pace { first: Ns(100), interval: Ns(10), end: Ns(200), habits: Habits::default() };
+        let pace = Pace { first: Ns(100), interval: Ns(10), end: Ns(200), behaviours: Behaviours::default() };
         for (time, next) in [(100, 110), (109, 110), (110, 120), (95, 110), (147, 150)] {
             assert_eq!(pace.next(Ns(100), Ns(time)), Ns(next), "at {time}");
         }

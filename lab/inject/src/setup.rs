@@ -1,9 +1,9 @@
 //! What one run is made of: CPUs, instants, lengths and names, varied by the seed.
 
-use crate::crew::Part;
-use crate::habits::Habits;
+use crate::behaviours::Behaviours;
 use crate::options::{Options, VictimPolicy};
 use crate::periodic::Pace;
+use crate::role::ProcessShare;
 use crate::work::Spin;
 use anyhow::{Result, ensure};
 use std::cell::RefCell;
@@ -34,32 +34,10 @@ const NAMES: [&str; 20] = [
     "io-thread",
 ];
 
-/// Which threads of the run belong to this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cast {
-    /// All of them.
-    Everyone,
-    /// All but the victim, which is another process.
-    AllButVictim,
-    /// The victim.
-    VictimOnly,
-}
-
-impl Cast {
-    /// Whether a thread of that part is started by this process.
-    pub(crate) fn plays(self, part: Part) -> bool {
-        match self {
-            Cast::Everyone => true,
-            Cast::AllButVictim => part != Part::Victim,
-            Cast::VictimOnly => part == Part::Victim,
-        }
-    }
-}
-
 /// One run.
 #[derive(Debug)]
 pub(crate) struct Setup {
-    pub(crate) cast: Cast,
+    pub(crate) share: ProcessShare,
     /// The victim's CPU.
     pub(crate) cpu: Cpu,
     /// Another one, where there is one.
@@ -83,7 +61,7 @@ pub(crate) struct Setup {
     burst: Option<Ns>,
     victim_name: Option<String>,
     culprit_name: Option<String>,
-    habits: Habits,
+    behaviours: Behaviours,
     random: RefCell<Random>,
 }
 
@@ -123,13 +101,13 @@ impl Setup {
             !common.migrate || other_cpu.is_some(),
             "--migrate needs a second CPU: boot with two, or widen the affinity"
         );
-        let cast = match (common.child.victim_only, apart) {
-            (true, _) => Cast::VictimOnly,
-            (false, true) => Cast::AllButVictim,
-            (false, false) => Cast::Everyone,
+        let share = match (common.child.victim_only, apart) {
+            (true, _) => ProcessShare::VictimOnly,
+            (false, true) => ProcessShare::AllButVictim,
+            (false, false) => ProcessShare::Everyone,
         };
         let mut setup = Setup {
-            cast,
+            share,
             cpu,
             other_cpu,
             start,
@@ -149,28 +127,28 @@ impl Setup {
             burst: common.burst,
             victim_name: common.victim_name.clone(),
             culprit_name: common.culprit_name.clone(),
-            habits: Habits::default(),
+            behaviours: Behaviours::default(),
             random: RefCell::new(Random(common.seed)),
             cpus,
         };
         if common.migrate {
-            setup.habits.moves = other_cpu.map(|other| [cpu, other]);
+            setup.behaviours.moves = other_cpu.map(|other| [cpu, other]);
         }
         if common.rename {
             let middle = start + Ns(common.duration.0 / 2);
-            setup.habits.renames = Some((middle, Comm::from(setup.name("renamed").as_str())));
+            setup.behaviours.renames = Some((middle, Comm::from(setup.name("renamed").as_str())));
         }
         Ok(setup)
     }
 
     /// The victim's pace.
     pub(crate) fn pace(&self) -> Pace {
-        Pace { first: self.start, interval: self.interval, end: self.end, habits: self.habits }
+        Pace { first: self.start, interval: self.interval, end: self.end, behaviours: self.behaviours }
     }
 
     /// True when the victim does not stay on one CPU.
     pub(crate) fn victim_moves(&self) -> bool {
-        self.habits.moves.is_some()
+        self.behaviours.moves.is_some()
     }
 
     /// The pace of something that happens `lead` before every so many of the victim's
@@ -185,7 +163,7 @@ impl Setup {
             first: self.start + Ns(first.max(1).saturating_mul(self.interval.0)) - lead,
             interval: Ns(periods.saturating_mul(self.interval.0)),
             end: self.end,
-            habits: Habits::default(),
+            behaviours: Behaviours::default(),
         }
     }
 
@@ -247,14 +225,15 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::role::Role;
 
     #[test]
     fn every_part_is_played_by_one_process() {
-        for part in [Part::Victim, Part::Culprit, Part::Bystander] {
-            assert!(Cast::Everyone.plays(part));
-            assert_ne!(Cast::AllButVictim.plays(part), Cast::VictimOnly.plays(part));
+        for part in [Role::Victim, Role::Culprit, Role::Bystander] {
+            assert!(ProcessShare::Everyone.starts(part));
+            assert_ne!(ProcessShare::AllButVictim.starts(part), ProcessShare::VictimOnly.starts(part));
         }
-        assert!(Cast::VictimOnly.plays(Part::Victim));
+        assert!(ProcessShare::VictimOnly.starts(Role::Victim));
     }
 
     #[test]

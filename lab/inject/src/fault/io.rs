@@ -1,10 +1,11 @@
 //! Faults of memory, devices and the network.
 
 use super::{start_plain_victim, victim};
-use crate::crew::{Crew, Part, Role};
-use crate::habits::Habits;
+use crate::behaviours::Behaviours;
 use crate::periodic::Pace;
+use crate::role::Role;
 use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::net::sockopt::set_socket_reuseaddr;
@@ -25,7 +26,7 @@ const PAGE: usize = 4096;
 const FRESH: usize = 40 << 20;
 
 /// One job in several touches fresh pages: the program never locked what it maps later.
-pub(super) fn minor_faults(setup: &Setup, pages: usize) -> Result<Crew> {
+pub(super) fn minor_faults(setup: &Setup, pages: usize) -> Result<Threads> {
     // One huge page would take the place of 512 faults, where the kernel has one to give.
     disable_transparent_huge_pages(true).context("prctl(PR_SET_THP_DISABLE)")?;
     faulty_jobs(setup, move || {
@@ -40,7 +41,7 @@ pub(super) fn minor_faults(setup: &Setup, pages: usize) -> Result<Crew> {
 }
 
 /// One job in several touches pages of a file that are no longer in the page cache.
-pub(super) fn major_faults(setup: &Setup, path: &Path, pages: usize) -> Result<Crew> {
+pub(super) fn major_faults(setup: &Setup, path: &Path, pages: usize) -> Result<Threads> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let length = pages.saturating_mul(PAGE);
     FileMap::new(&file, length)
@@ -58,7 +59,7 @@ pub(super) fn major_faults(setup: &Setup, path: &Path, pages: usize) -> Result<C
 }
 
 /// One job in several reads 4 KiB with O_DIRECT, each time from another place.
-pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Crew> {
+pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Threads> {
     let flags = i32::try_from(OFlags::DIRECT.bits()).context("O_DIRECT")?;
     let file = OpenOptions::new()
         .read(true)
@@ -82,10 +83,10 @@ pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Crew> {
 }
 
 /// A victim whose job does `fault` once in every so many, and its usual work each time.
-fn faulty_jobs(setup: &Setup, mut fault: impl FnMut() + Send + 'static) -> Result<Crew> {
-    let mut crew = Crew::new(setup, false)?;
+fn faulty_jobs(setup: &Setup, mut fault: impl FnMut() + Send + 'static) -> Result<Threads> {
+    let mut threads = Threads::new(setup, false)?;
     let (pace, spin, job, per_fault) = (setup.pace(), setup.spin, setup.job, setup.jobs_per_fault());
-    crew.start(victim(setup), move || {
+    threads.start(victim(setup), move || {
         pace.run(|number| {
             if number % per_fault == per_fault / 2 {
                 fault();
@@ -93,12 +94,12 @@ fn faulty_jobs(setup: &Setup, mut fault: impl FnMut() + Send + 'static) -> Resul
             spin.work(job);
         })
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
 /// Packets to the loopback network's broadcast address, each delivered to every receiver
 /// by the softirq that the sender raises on its own CPU.
-pub(super) fn softirq(setup: &Setup, receivers: usize) -> Result<Crew> {
+pub(super) fn softirq(setup: &Setup, receivers: usize) -> Result<Threads> {
     ensure!(receivers > 0, "--receivers must be at least 1");
     let port = free_port()?;
     let sockets = (0..receivers).map(|_| receiver(port)).collect::<Result<Vec<_>>>()?;
@@ -108,11 +109,11 @@ pub(super) fn softirq(setup: &Setup, receivers: usize) -> Result<Crew> {
     let to = SocketAddrV4::new(Ipv4Addr::new(127, 255, 255, 255), port);
     sender.send_to(&[0], to).with_context(|| format!("cannot send to {to}: is lo up?"))?;
 
-    let mut crew = Crew::new(setup, true)?;
-    let role = Role::new(Part::Culprit, setup.culprit_name("flood"), SchedParams::OTHER, setup.cpu);
+    let mut threads = Threads::new(setup, true)?;
+    let spec = ThreadSpec::new(Role::Culprit, setup.culprit_name("flood"), SchedParams::OTHER, setup.cpu);
     let burst = setup.burst(setup.every);
-    let pace = Pace { interval: setup.every, habits: Habits::default(), ..setup.pace() };
-    crew.start(role, move || {
+    let pace = Pace { interval: setup.every, behaviours: Behaviours::default(), ..setup.pace() };
+    threads.start(spec, move || {
         let payload = [0_u8; 1_400];
         let log = pace.run(|_| {
             let until = (now(Clock::Monotonic) + burst).min(pace.end);
@@ -124,8 +125,8 @@ pub(super) fn softirq(setup: &Setup, receivers: usize) -> Result<Crew> {
         drop(sockets);
         log
     })?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 fn free_port() -> Result<u16> {

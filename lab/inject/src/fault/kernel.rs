@@ -2,9 +2,10 @@
 //! without preemption or interrupts.
 
 use super::{start_plain_victim, victim};
-use crate::crew::{Crew, Part, Role};
 use crate::periodic::{Log, Pace, sleep};
+use crate::role::Role;
 use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Context, Result, ensure};
 use rustix::fs::OFlags;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -23,7 +24,7 @@ use whylate_sys::{Clock, QueuedSignal, SchedParams, now};
 /// Changing the clocksource halts all CPUs in their stopper threads (migration/N) until
 /// each has arrived (stop_machine, kernel/stop_machine.c), and one is kept from it by a
 /// section with interrupts disabled, the same as of [`irqs_off`].
-pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Crew> {
+pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Threads> {
     let elsewhere = setup.other_cpu.context(
         "stop-task needs a second CPU: boot with two, or widen the affinity (with one nothing waits)",
     )?;
@@ -44,13 +45,13 @@ pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Crew> {
     select(&usual)?;
 
     raise_limit(Resource::Sigpending, signals + 256)?;
-    let mut crew = Crew::new(setup, true)?;
+    let mut threads = Threads::new(setup, true)?;
     let (pace, ahead) = prepared(setup, Ns::from_us(150));
     // The signals are queued on the victim's CPU, well before: where the emulator runs one
     // CPU at a time, work on the other one would keep the victim from running by itself.
-    let role = Role::new(Part::Bystander, setup.name("clock-setter"), SchedParams::OTHER, setup.cpu);
+    let spec = ThreadSpec::new(Role::Bystander, setup.name("clock-setter"), SchedParams::OTHER, setup.cpu);
     let spin = setup.spin;
-    crew.start(role, move || {
+    threads.start(spec, move || {
         let Ok(signal) = QueuedSignal::block() else { return Log::default() };
         pace.run_by(sleep, |due| {
             let queued = (0..signals).take_while(|_| signal.queue().is_ok()).count();
@@ -64,21 +65,21 @@ pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Crew> {
             }
         })
     })?;
-    let role = Role::new(Part::Bystander, setup.name("signaller"), SchedParams::OTHER, elsewhere);
+    let spec = ThreadSpec::new(Role::Bystander, setup.name("signaller"), SchedParams::OTHER, elsewhere);
     let pace = Pace { first: pace.first + ahead - Ns::from_us(150), ..pace };
-    crew.start(role, move || {
+    threads.start(spec, move || {
         let Ok(signal) = QueuedSignal::block() else { return Log::default() };
         pace.run(|_| {
             // Neither disposition can be refused.
             let _ = signal.drop_queued();
         })
     })?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 /// CPU hotplug does that too, in the middle of much else.
-pub(super) fn hotplug(setup: &Setup) -> Result<Crew> {
+pub(super) fn hotplug(setup: &Setup) -> Result<Threads> {
     let removed = setup.cpus.iter().last().filter(|cpu| cpu.0 > 0).context(
         "--hotplug takes a CPU down, and needs one besides CPU 0: boot with two, or widen the affinity",
     )?;
@@ -88,60 +89,61 @@ pub(super) fn hotplug(setup: &Setup) -> Result<Crew> {
     switch("0")?;
     switch("1")?;
 
-    let mut crew = Crew::new(setup, true)?;
+    let mut threads = Threads::new(setup, true)?;
     let place = setup.cpus.iter().find(|&cpu| cpu != removed).unwrap_or_default();
-    let role = Role::new(Part::Bystander, setup.name("hotplug"), SchedParams::OTHER, place);
+    let spec = ThreadSpec::new(Role::Bystander, setup.name("hotplug"), SchedParams::OTHER, place);
     let pace = setup.pace_before_victim(Ns::ZERO);
-    crew.start(role, move || {
+    threads.start(spec, move || {
         pace.run(|_| {
             // As above.
             let _ = switch("0");
             let _ = switch("1");
         })
     })?;
-    let role = victim(setup);
-    let cpu = role.cpu.filter(|&cpu| cpu != removed).unwrap_or(place);
-    start_plain_victim(&mut crew, setup, Role { cpu: Some(cpu), ..role })?;
-    Ok(crew)
+    let spec = victim(setup);
+    let cpu = spec.cpu.filter(|&cpu| cpu != removed).unwrap_or(place);
+    start_plain_victim(&mut threads, setup, ThreadSpec { cpu: Some(cpu), ..spec })?;
+    Ok(threads)
 }
 
 /// The 8250 driver's handler sends on as long as the port takes more (serial8250_interrupt,
 /// drivers/tty/serial/8250/8250_core.c), and an emulated port always does.
-pub(super) fn irq_load(setup: &Setup, port: &Path) -> Result<Crew> {
+pub(super) fn irq_load(setup: &Setup, port: &Path) -> Result<Threads> {
     let flags = i32::try_from(OFlags::NOCTTY.bits()).context("O_NOCTTY")?;
     let open = OpenOptions::new().write(true).custom_flags(flags).open(port);
     let mut file = open.with_context(|| {
         format!("cannot open {}: start the guest with one more -serial null", port.display())
     })?;
     file.write_all(&[0]).with_context(|| format!("cannot write to {}: no such port?", port.display()))?;
-    let mut crew = Crew::new(setup, true)?;
+    let mut threads = Threads::new(setup, true)?;
     /// 50 us of timer slack and the copy of a full buffer (4096 bytes) are before the interrupt.
     const WRITE_LEAD: Ns = Ns::from_us(170);
     // The interrupt comes to the CPU that this thread starts the transfer on.
-    let role = Role::new(Part::Culprit, setup.culprit_name("tty-writer"), SchedParams::OTHER, setup.cpu);
+    let spec =
+        ThreadSpec::new(Role::Culprit, setup.culprit_name("tty-writer"), SchedParams::OTHER, setup.cpu);
     let (pace, burst) = (setup.pace_before_victim(WRITE_LEAD), setup.burst(Ns::from_ms(4)));
-    crew.start(role, move || {
+    threads.start(spec, move || {
         let text = [0x55_u8; 16_384];
         pace.run(|_| {
             let until = now(Clock::Monotonic) + burst;
             while now(Clock::Monotonic) < until && file.write(&text).is_ok() {}
         })
     })?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 /// Timers armed long before expire together: one hrtimer interrupt, or on PREEMPT_RT one
 /// turn of ktimers/N, does them all.
-pub(super) fn timers(setup: &Setup, count: usize) -> Result<Crew> {
+pub(super) fn timers(setup: &Setup, count: usize) -> Result<Threads> {
     raise_limit(Resource::Nofile, u64::try_from(count)? + 256)?;
     let timers: Vec<OwnedFd> = (0..count)
         .map(|_| timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).context("timerfd_create"))
         .collect::<Result<_>>()?;
-    let mut crew = Crew::new(setup, true)?;
-    let role = Role::new(Part::Culprit, setup.culprit_name("timers"), SchedParams::OTHER, setup.cpu);
+    let mut threads = Threads::new(setup, true)?;
+    let spec = ThreadSpec::new(Role::Culprit, setup.culprit_name("timers"), SchedParams::OTHER, setup.cpu);
     let (pace, ahead) = prepared(setup, Ns::from_us(100));
-    crew.start(role, move || {
+    threads.start(spec, move || {
         pace.run_by(sleep, |due| {
             let due = due + ahead;
             let value = Timespec { tv_sec: due.0 / 1_000_000_000, tv_nsec: due.0 % 1_000_000_000 };
@@ -152,8 +154,8 @@ pub(super) fn timers(setup: &Setup, count: usize) -> Result<Crew> {
             }
         })
     })?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 /// A pace that leaves time to prepare something, and how long after each of its instants
@@ -166,17 +168,17 @@ fn prepared(setup: &Setup, lead: Ns) -> (Pace, Ns) {
 
 /// A child gets a copy of the table of open files, made under the spinlock of the
 /// original (dup_fd, fs/file.c).
-pub(super) fn preempt_off(setup: &Setup, files: u64) -> Result<Crew> {
+pub(super) fn preempt_off(setup: &Setup, files: u64) -> Result<Threads> {
     raise_limit(Resource::Nofile, files + 256)?;
     let first = File::open("/dev/null").context("/dev/null")?;
     let held: Vec<OwnedFd> = (0..files)
         .map(|_| rustix::io::fcntl_dupfd_cloexec(&first, 0).context("fcntl(F_DUPFD_CLOEXEC)"))
         .collect::<Result<_>>()?;
-    let mut crew = Crew::new(setup, true)?;
-    let role = Role::new(Part::Culprit, setup.culprit_name("forker"), SchedParams::OTHER, setup.cpu);
+    let mut threads = Threads::new(setup, true)?;
+    let spec = ThreadSpec::new(Role::Culprit, setup.culprit_name("forker"), SchedParams::OTHER, setup.cpu);
     // About 300 us pass until the section begins.
     let pace = setup.pace_before_victim(Ns::from_us(500));
-    crew.start(role, move || {
+    threads.start(spec, move || {
         let log = pace.run(|_| {
             let mut command = Command::new("/proc/self/exe");
             let child = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -186,19 +188,19 @@ pub(super) fn preempt_off(setup: &Setup, files: u64) -> Result<Crew> {
         drop(held);
         log
     })?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 /// A signal that becomes ignored is taken from the queues of the process with the signal
 /// lock held and interrupts disabled (do_sigaction, kernel/signal.c).
-pub(super) fn irqs_off(setup: &Setup, signals: u64) -> Result<Crew> {
+pub(super) fn irqs_off(setup: &Setup, signals: u64) -> Result<Threads> {
     ensure!(signals > 0, "--signals must be at least 1");
     raise_limit(Resource::Sigpending, signals + 256)?;
-    let mut crew = Crew::new(setup, true)?;
-    let role = Role::new(Part::Culprit, setup.culprit_name("signaller"), SchedParams::OTHER, setup.cpu);
+    let mut threads = Threads::new(setup, true)?;
+    let spec = ThreadSpec::new(Role::Culprit, setup.culprit_name("signaller"), SchedParams::OTHER, setup.cpu);
     let (pace, ahead) = prepared(setup, Ns::from_us(300));
-    crew.start(role, move || {
+    threads.start(spec, move || {
         let Ok(signal) = QueuedSignal::block() else { return Log::default() };
         pace.run_by(sleep, |due| {
             let queued = (0..signals).take_while(|_| signal.queue().is_ok()).count();
@@ -208,8 +210,8 @@ pub(super) fn irqs_off(setup: &Setup, signals: u64) -> Result<Crew> {
             }
         })
     })?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 fn raise_limit(resource: Resource, least: u64) -> Result<()> {

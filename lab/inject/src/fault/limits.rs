@@ -3,9 +3,10 @@
 use super::cpu::start_rivals;
 use super::{start_plain_victim, victim};
 use crate::cgroup::Group;
-use crate::crew::{Crew, Role};
 use crate::periodic::{Job, Log};
-use crate::setup::{Cast, Setup};
+use crate::role::ProcessShare;
+use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Context, Result};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use signal_hook::consts::SIGXCPU;
@@ -16,36 +17,36 @@ use whylate_sys::{Clock, SchedParams, now};
 
 /// One job in several takes more than the quota of its control group, and what a period may
 /// have left over of it. The group is this whole process': only the victim uses CPU time.
-pub(super) fn quota(setup: &Setup, quota: Ns, period: Ns) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
-    if setup.cast != Cast::AllButVictim {
+pub(super) fn quota(setup: &Setup, quota: Ns, period: Ns) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
+    if setup.share != ProcessShare::AllButVictim {
         let mut group = Group::with_quota(quota, period)?;
         group.enter()?;
-        crew.keep(group);
+        threads.keep(group);
     }
     let long = setup.burst(Ns(quota.0 * 3));
     let (pace, spin, job, per_fault) = (setup.pace(), setup.spin, setup.job, setup.jobs_per_fault());
-    crew.start(Role { sched: SchedParams::OTHER, ..victim(setup) }, move || {
+    threads.start(ThreadSpec { sched: SchedParams::OTHER, ..victim(setup) }, move || {
         pace.run(|number| spin.work(if number % per_fault == per_fault / 2 { long } else { job }))
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
-/// The victim's process lacks the right to SCHED_FIFO ([`crate::child::Rights`]), and it
+/// The victim's process lacks the right to SCHED_FIFO ([`crate::rights::Rights`]), and it
 /// does not look at the answer.
-pub(super) fn refused(setup: &Setup, rivals: usize) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
-    start_rivals(&mut crew, setup, rivals)?;
-    start_plain_victim(&mut crew, setup, Role { careless: true, ..victim(setup) })?;
-    Ok(crew)
+pub(super) fn refused(setup: &Setup, rivals: usize) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
+    start_rivals(&mut threads, setup, rivals)?;
+    start_plain_victim(&mut threads, setup, ThreadSpec { careless: true, ..victim(setup) })?;
+    Ok(threads)
 }
 
 /// The job in the middle of the run never ends by itself.
-pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Crew> {
+pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Threads> {
     /// From SIGXCPU to SIGKILL.
     const GRACE: Ns = Ns::from_ms(10);
-    let mut crew = Crew::new(setup, true)?;
-    if setup.cast == Cast::VictimOnly {
+    let mut threads = Threads::new(setup, true)?;
+    if setup.share == ProcessShare::VictimOnly {
         let us = |time: Ns| Some((time.0 / 1_000).unsigned_abs());
         let limit = Rlimit { current: us(budget), maximum: us(budget + GRACE) };
         setrlimit(Resource::Rttime, limit).context("setrlimit(RLIMIT_RTTIME)")?;
@@ -54,23 +55,24 @@ pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Crew> {
     }
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let fatal = setup.start + Ns(setup.end.since(setup.start).0 / 2);
-    crew.start_mortal(victim(setup), move |tell| {
-        let mut before = Log::with_room(pace.jobs());
-        pace.run(|_| {
-            let start = now(Clock::Monotonic);
-            // To be late is another fault: here each job is done in its period, but the last.
-            let due = pace.first + Ns(start.since(pace.first).0 / pace.interval.0 * pace.interval.0);
-            if start < fatal {
-                spin.work(job);
-                before.push(Job::new(due, start, now(Clock::Monotonic)));
-            } else {
-                before.push(Job::new(due, start, start));
-                // If nobody can be told there is no label either.
-                let _ = tell(before.clone());
-                // Killed long before.
-                spin.work_until(start + Ns(10 * (budget + GRACE).0));
-            }
+    threads
+        .start_killable(victim(setup), move |tell| {
+            let mut before = Log::with_room(pace.jobs());
+            pace.run(|_| {
+                let start = now(Clock::Monotonic);
+                // To be late is another fault: here each job is done in its period, but the last.
+                let due = pace.first + Ns(start.since(pace.first).0 / pace.interval.0 * pace.interval.0);
+                if start < fatal {
+                    spin.work(job);
+                    before.push(Job::new(due, start, now(Clock::Monotonic)));
+                } else {
+                    before.push(Job::new(due, start, start));
+                    // If nobody can be told there is no label either.
+                    let _ = tell(before.clone());
+                    // Killed long before.
+                    spin.work_until(start + Ns(10 * (budget + GRACE).0));
+                }
+            })
         })
-    })
-    .map(|()| crew)
+        .map(|()| threads)
 }

@@ -1,8 +1,9 @@
 //! Faults at a lock that the victim shares.
 
 use super::{start_burst, victim};
-use crate::crew::{Crew, Part, Role};
-use crate::setup::{Cast, Setup};
+use crate::role::{ProcessShare, Role};
+use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use crate::work::Spin;
 use anyhow::{Result, ensure};
 use rustix::thread::futex::{Flags, lock_pi, unlock_pi};
@@ -48,33 +49,33 @@ impl Guarding for PiMutex {
 const OWNER_LEAD: Ns = Ns::from_us(2_000);
 const MIDDLE_LEAD: Ns = Ns::from_us(1_000);
 
-pub(super) fn inversion(setup: &Setup) -> Result<Crew> {
-    middle_hog(setup, Arc::new(Mutex::new(())), Part::Culprit)
+pub(super) fn inversion(setup: &Setup) -> Result<Threads> {
+    middle_hog(setup, Arc::new(Mutex::new(())), Role::Culprit)
 }
 
 /// The middle thread is there as before, and yet does not matter: the owner is lent the
 /// victim's priority for the rest of its section.
-pub(super) fn pi(setup: &Setup) -> Result<Crew> {
-    middle_hog(setup, Arc::new(PiMutex::default()), Part::Bystander)
+pub(super) fn pi(setup: &Setup) -> Result<Threads> {
+    middle_hog(setup, Arc::new(PiMutex::default()), Role::Bystander)
 }
 
-fn middle_hog(setup: &Setup, lock: Arc<impl Guarding>, middle: Part) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+fn middle_hog(setup: &Setup, lock: Arc<impl Guarding>, middle: Role) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let (spin, section) = (setup.spin, Ns::from_ms(4));
     let pace = setup.pace_before_victim(OWNER_LEAD);
     let late_by = OWNER_LEAD - MIDDLE_LEAD;
     let middle_pace = crate::periodic::Pace { first: pace.first + late_by, ..pace };
 
     let owner_sched = if setup.coin() { SchedParams::OTHER } else { low(setup) };
-    let owner_part = if middle == Part::Culprit { Part::Bystander } else { Part::Culprit };
-    let owner = Role::new(owner_part, setup.name("low-owner"), owner_sched, setup.cpu);
+    let owner_part = if middle == Role::Culprit { Role::Bystander } else { Role::Culprit };
+    let owner = ThreadSpec::new(owner_part, setup.name("low-owner"), owner_sched, setup.cpu);
     let owners = Arc::clone(&lock);
-    crew.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
+    threads.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
 
-    let middle = Role::new(middle, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
-    start_burst(&mut crew, setup, middle, middle_pace, setup.burst(Ns::from_ms(14)))?;
-    start_locking_victim(&mut crew, setup, lock)?;
-    Ok(crew)
+    let middle = ThreadSpec::new(middle, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
+    start_burst(&mut threads, setup, middle, middle_pace, setup.burst(Ns::from_ms(14)))?;
+    start_locking_victim(&mut threads, setup, lock)?;
+    Ok(threads)
 }
 
 /// The priority of an owner.
@@ -87,10 +88,13 @@ fn middle_sched(setup: &Setup) -> SchedParams {
 }
 
 /// Half of its job under the lock.
-fn start_locking_victim(crew: &mut Crew, setup: &Setup, lock: Arc<impl Guarding>) -> Result<()> {
-    ensure!(setup.cast == Cast::Everyone, "--fork-exec: this lock is one of threads, not of processes");
+fn start_locking_victim(threads: &mut Threads, setup: &Setup, lock: Arc<impl Guarding>) -> Result<()> {
+    ensure!(
+        setup.share == ProcessShare::Everyone,
+        "--fork-exec: this lock is one of threads, not of processes"
+    );
     let (pace, spin, half) = (setup.pace(), setup.spin, Ns(setup.job.0 / 2));
-    crew.start(victim(setup), move || pace.run(|_| use_lock(&*lock, spin, half)))
+    threads.start(victim(setup), move || pace.run(|_| use_lock(&*lock, spin, half)))
 }
 
 /// A job, half of it under the lock.
@@ -101,39 +105,46 @@ pub(super) fn use_lock(lock: &impl Guarding, spin: Spin, half: Ns) {
 
 /// The victim waits for `first`, held by a link that waits for `second`, held by the
 /// lowest, which the middle one preempts.
-pub(super) fn chain(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn chain(setup: &Setup) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let (first, second) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
     let (spin, section) = (setup.spin, Ns::from_ms(4));
     let pace = setup.pace_before_victim(OWNER_LEAD);
     let after = |us| crate::periodic::Pace { first: pace.first + Ns::from_us(us), ..pace };
 
-    let lowest = Role::new(Part::Bystander, setup.name("low-owner"), low(setup), setup.cpu);
+    let lowest = ThreadSpec::new(Role::Bystander, setup.name("low-owner"), low(setup), setup.cpu);
     let seconds = Arc::clone(&second);
-    crew.start(lowest, move || pace.run(|_| seconds.hold(|| spin.work(section))))?;
+    threads.start(lowest, move || pace.run(|_| seconds.hold(|| spin.work(section))))?;
 
-    let link =
-        Role::new(Part::Bystander, setup.name("link"), SchedParams::fifo(setup.priority * 2 / 5), setup.cpu);
+    let link = ThreadSpec::new(
+        Role::Bystander,
+        setup.name("link"),
+        SchedParams::fifo(setup.priority * 2 / 5),
+        setup.cpu,
+    );
     let (link_pace, firsts) = (after(600), Arc::clone(&first));
-    crew.start(link, move || link_pace.run(|_| firsts.hold(|| second.hold(|| spin.work(Ns::from_us(100))))))?;
+    threads.start(link, move || {
+        link_pace.run(|_| firsts.hold(|| second.hold(|| spin.work(Ns::from_us(100)))))
+    })?;
 
-    let middle = Role::new(Part::Culprit, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
-    start_burst(&mut crew, setup, middle, after(1_200), setup.burst(Ns::from_ms(14)))?;
-    start_locking_victim(&mut crew, setup, first)?;
-    Ok(crew)
+    let middle =
+        ThreadSpec::new(Role::Culprit, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
+    start_burst(&mut threads, setup, middle, after(1_200), setup.burst(Ns::from_ms(14)))?;
+    start_locking_victim(&mut threads, setup, first)?;
+    Ok(threads)
 }
 
 /// The owner is never kept from running: it just takes long.
-pub(super) fn contention(setup: &Setup, one_cpu: bool) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn contention(setup: &Setup, one_cpu: bool) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let lock = Arc::new(Mutex::new(()));
     let (spin, section, owners) = (setup.spin, setup.burst(Ns::from_ms(5)), Arc::clone(&lock));
     let pace = setup.pace_before_victim(Ns::from_us(1_000));
     let cpu = setup.other_cpu.filter(|_| !one_cpu).unwrap_or(setup.cpu);
-    let owner = Role::new(Part::Culprit, setup.culprit_name("owner"), low(setup), cpu);
-    crew.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
-    start_locking_victim(&mut crew, setup, lock)?;
-    Ok(crew)
+    let owner = ThreadSpec::new(Role::Culprit, setup.culprit_name("owner"), low(setup), cpu);
+    threads.start(owner, move || pace.run(|_| owners.hold(|| spin.work(section))))?;
+    start_locking_victim(&mut threads, setup, lock)?;
+    Ok(threads)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use super::locks::{Guarding, low, use_lock};
 use super::{start_burst, victim};
-use crate::crew::{Crew, Part, Role};
 use crate::periodic::{Log, Pace, Why, sleep};
-use crate::setup::{Cast, Setup};
+use crate::role::{ProcessShare, Role};
+use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Result, ensure};
 use std::sync::{Arc, Mutex};
 use whylate_base::Ns;
@@ -12,10 +13,10 @@ use whylate_sys::SchedParams;
 
 /// Once in so many periods a job takes longer by itself, and in another one, half a turn
 /// later, a thread of higher priority is in front.
-pub(super) fn two_causes(setup: &Setup) -> Result<Crew> {
+pub(super) fn two_causes(setup: &Setup) -> Result<Threads> {
     let per_fault = setup.jobs_per_fault();
     ensure!(per_fault >= 4, "--every must be at least four times --interval");
-    let mut crew = Crew::new(setup, true)?;
+    let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let rogue_pace = setup.pace_before_victim(Ns::from_us(500));
     // The lead is less than a period, so this is the period before the delayed job.
@@ -23,11 +24,11 @@ pub(super) fn two_causes(setup: &Setup) -> Result<Crew> {
     let own = (rogue + per_fault / 2) % per_fault;
 
     let sched = SchedParams::fifo((setup.priority + 9).min(99));
-    let role = Role::new(Part::Culprit, setup.culprit_name("rogue-high"), sched, setup.cpu);
-    start_burst(&mut crew, setup, role, rogue_pace, setup.burst(Ns(setup.interval.0 * 3 / 10)))?;
+    let spec = ThreadSpec::new(Role::Culprit, setup.culprit_name("rogue-high"), sched, setup.cpu);
+    start_burst(&mut threads, setup, spec, rogue_pace, setup.burst(Ns(setup.interval.0 * 3 / 10)))?;
 
     let long = job + Ns(setup.interval.0 / 2);
-    crew.start(victim(setup), move || {
+    threads.start(victim(setup), move || {
         let log = pace.run_by(sleep, |due| {
             spin.work(if pace.period(due) % per_fault == own { long } else { job });
         });
@@ -37,7 +38,7 @@ pub(super) fn two_causes(setup: &Setup) -> Result<Crew> {
             _ => None,
         })
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
 /// Writes into each job which fault it is to show.
@@ -50,31 +51,41 @@ fn blame(mut log: Log, why: impl Fn(Ns) -> Option<Why>) -> Log {
 
 /// Two victims of one priority, half a period apart on one CPU: before the first is due a
 /// peer begins a burst, before the second a lower thread takes its lock.
-pub(super) fn two_victims(setup: &Setup) -> Result<Crew> {
-    ensure!(setup.cast == Cast::Everyone, "--fork-exec: two-victims has two, and a lock between threads");
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn two_victims(setup: &Setup) -> Result<Threads> {
+    ensure!(
+        setup.share == ProcessShare::Everyone,
+        "--fork-exec: two-victims has two, and a lock between threads"
+    );
+    let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     // What happens to the one is over before the other is due.
     let part_of_interval = |percent: i64| Ns(setup.interval.0 / 100 * percent);
 
-    let peer =
-        Role::new(Part::Culprit, setup.culprit_name("peer"), SchedParams::fifo(setup.priority), setup.cpu);
+    let peer = ThreadSpec::new(
+        Role::Culprit,
+        setup.culprit_name("peer"),
+        SchedParams::fifo(setup.priority),
+        setup.cpu,
+    );
     let before_first = setup.pace_before_victim(part_of_interval(5));
-    start_burst(&mut crew, setup, peer, before_first, setup.burst(part_of_interval(35)))?;
-    crew.start(victim(setup), move || blame(pace.run(|_| spin.work(job)), |_| Some(Why::EqualPriorityTask)))?;
+    start_burst(&mut threads, setup, peer, before_first, setup.burst(part_of_interval(35)))?;
+    threads.start(victim(setup), move || {
+        blame(pace.run(|_| spin.work(job)), |_| Some(Why::EqualPriorityTask))
+    })?;
 
     let lock = Arc::new(Mutex::new(()));
     let offset = part_of_interval(50);
     let before_second = setup.pace_before_victim(part_of_interval(10));
     let before_second = Pace { first: before_second.first + offset, ..before_second };
     let (owners, section) = (Arc::clone(&lock), setup.burst(part_of_interval(35)));
-    let owner = Role::new(Part::Culprit, setup.culprit_name("owner"), low(setup), setup.cpu);
-    crew.start(owner, move || before_second.run(|_| owners.hold(|| spin.work(section))))?;
+    let owner = ThreadSpec::new(Role::Culprit, setup.culprit_name("owner"), low(setup), setup.cpu);
+    threads.start(owner, move || before_second.run(|_| owners.hold(|| spin.work(section))))?;
     let second = Pace { first: pace.first + offset, ..pace };
     let half = Ns(job.0 / 2);
-    let role = Role { name: setup.name("victim-2"), ..victim(setup) };
-    crew.start(role, move || blame(second.run(|_| use_lock(&*lock, spin, half)), |_| Some(Why::LockWait)))?;
-    Ok(crew)
+    let spec = ThreadSpec { name: setup.name("victim-2"), ..victim(setup) };
+    threads
+        .start(spec, move || blame(second.run(|_| use_lock(&*lock, spin, half)), |_| Some(Why::LockWait)))?;
+    Ok(threads)
 }
 
 #[cfg(test)]

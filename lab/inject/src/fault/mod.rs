@@ -8,10 +8,11 @@ mod locks;
 mod mixed;
 mod own;
 
-use crate::crew::{Crew, Part, Role};
 use crate::options::Injection;
 use crate::periodic::{Log, Pace};
+use crate::role::Role;
 use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use anyhow::Result;
 use whylate_base::{CpuSet, Ns};
 
@@ -19,7 +20,7 @@ use whylate_base::{CpuSet, Ns};
 ///
 /// # Errors
 /// When this machine cannot provoke it (too few CPUs, no such file), or a thread cannot be created.
-pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Crew> {
+pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Threads> {
     match fault {
         Injection::Nothing => own::nothing(setup),
         Injection::Higher => cpu::higher(setup),
@@ -60,28 +61,28 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Crew> {
 }
 
 /// The usual victim: of the policy asked for, on its CPU.
-fn victim(setup: &Setup) -> Role {
-    let role = Role::new(Part::Victim, setup.victim_name("victim"), setup.victim_sched, setup.cpu);
+fn victim(setup: &Setup) -> ThreadSpec {
+    let spec = ThreadSpec::new(Role::Victim, setup.victim_name("victim"), setup.victim_sched, setup.cpu);
     // Where it goes is its habit; what matters here is that it is not bound to one CPU.
-    Role { may_move: setup.victim_moves().then(|| CpuSet::from_iter([setup.cpu])), ..role }
+    ThreadSpec { may_move: setup.victim_moves().then(|| CpuSet::from_iter([setup.cpu])), ..spec }
 }
 
-/// Starts `role` as a victim that only does its work.
-fn start_plain_victim(crew: &mut Crew, setup: &Setup, role: Role) -> Result<()> {
+/// Starts `spec` as a victim that only does its work.
+fn start_plain_victim(threads: &mut Threads, setup: &Setup, spec: ThreadSpec) -> Result<()> {
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
-    crew.start(role, move || pace.run(|_| spin.work(job)))
+    threads.start(spec, move || pace.run(|_| spin.work(job)))
 }
 
-/// Starts `role` as a thread that works for `burst` at each of `pace`.
-fn start_burst(crew: &mut Crew, setup: &Setup, role: Role, pace: Pace, burst: Ns) -> Result<()> {
+/// Starts `spec` as a thread that works for `burst` at each of `pace`.
+fn start_burst(threads: &mut Threads, setup: &Setup, spec: ThreadSpec, pace: Pace, burst: Ns) -> Result<()> {
     let spin = setup.spin;
-    crew.start(role, move || pace.run(|_| spin.work(burst)))
+    threads.start(spec, move || pace.run(|_| spin.work(burst)))
 }
 
-/// Starts `role` as a thread that never sleeps from `from` to the end of the run.
-fn start_hog(crew: &mut Crew, setup: &Setup, role: Role, from: Ns) -> Result<()> {
+/// Starts `spec` as a thread that never sleeps from `from` to the end of the run.
+fn start_hog(threads: &mut Threads, setup: &Setup, spec: ThreadSpec, from: Ns) -> Result<()> {
     let (spin, end) = (setup.spin, setup.end);
-    crew.start(role, move || {
+    threads.start(spec, move || {
         if whylate_sys::sleep_until(whylate_sys::Clock::Monotonic, from).is_ok() {
             spin.work_until(end);
         }

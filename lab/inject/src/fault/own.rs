@@ -1,9 +1,9 @@
 //! Faults that the victim makes itself, and the run without any.
 
 use super::{start_plain_victim, victim};
-use crate::crew::{Crew, Role};
 use crate::periodic::{Job, Log};
 use crate::setup::Setup;
+use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Context, Result};
 use rustix::thread::nanosleep;
 use rustix::time::{
@@ -12,31 +12,31 @@ use rustix::time::{
 use whylate_base::Ns;
 use whylate_sys::{Clock, SchedParams, now, set_timer_slack, sleep_until};
 
-pub(super) fn nothing(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
-    start_plain_victim(&mut crew, setup, victim(setup))?;
-    Ok(crew)
+pub(super) fn nothing(setup: &Setup) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 /// One job in several takes for longer than a period.
-pub(super) fn overrun(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn overrun(setup: &Setup) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let (per_fault, long) = (setup.jobs_per_fault(), setup.burst(setup.interval + Ns(setup.interval.0 / 4)));
-    crew.start(victim(setup), move || {
+    threads.start(victim(setup), move || {
         pace.run(|number| spin.work(if number % per_fault == per_fault / 2 { long } else { job }))
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
 /// Sleeps for a period after each job instead of until the next one is due, so that the
 /// job's own time and every delay add up.
-pub(super) fn relative_sleep(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn relative_sleep(setup: &Setup) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
-    crew.start(victim(setup), move || {
+    threads.start(victim(setup), move || {
         let mut log = Log::with_room(pace.jobs());
-        let mut habits = pace.habits;
+        let mut behaviours = pace.behaviours;
         let period = timespec(pace.interval);
         let mut due = pace.first;
         if sleep_until(Clock::Monotonic, due).is_err() {
@@ -47,35 +47,35 @@ pub(super) fn relative_sleep(setup: &Setup) -> Result<Crew> {
             spin.work(job);
             let done = now(Clock::Monotonic);
             log.push(Job::new(due, start, done));
-            habits.after_job(done);
+            behaviours.after_job(done);
             // Nothing here handles a signal, and a shorter sleep would only be an earlier job.
             let _ = nanosleep(&period);
             due += pace.interval;
         }
         log
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
 /// A SCHED_OTHER thread's sleep may be longer by its timer slack (prctl(2), 50 us by default).
-pub(super) fn timer_slack(setup: &Setup, slack: Ns) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn timer_slack(setup: &Setup, slack: Ns) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
-    crew.start(Role { sched: SchedParams::OTHER, ..victim(setup) }, move || {
+    threads.start(ThreadSpec { sched: SchedParams::OTHER, ..victim(setup) }, move || {
         set_timer_slack(slack).map_or_else(|_| Log::default(), |()| pace.run(|_| spin.work(job)))
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
 /// Story C: a timerfd in step with the tick. A scheduler clock that only ticks charges the
 /// thread a whole tick for each job that begins before one and ends after it, so `--phase` decides.
-pub(super) fn coarse_clock(setup: &Setup) -> Result<Crew> {
-    let mut crew = Crew::new(setup, true)?;
+pub(super) fn coarse_clock(setup: &Setup) -> Result<Threads> {
+    let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).context("timerfd_create")?;
     let times = Itimerspec { it_interval: timespec(pace.interval), it_value: timespec(pace.first) };
     timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &times).context("timerfd_settime")?;
-    crew.start(victim(setup), move || {
+    threads.start(victim(setup), move || {
         pace.run_by(
             // A count of expiries that are past is read and waited on.
             |due| {
@@ -90,7 +90,7 @@ pub(super) fn coarse_clock(setup: &Setup) -> Result<Crew> {
             |_| spin.work(job),
         )
     })?;
-    Ok(crew)
+    Ok(threads)
 }
 
 fn timespec(time: Ns) -> Timespec {

@@ -2,7 +2,8 @@
 
 use crate::cgroup::Group;
 use crate::periodic::Log;
-use crate::setup::{Cast, Setup};
+use crate::role::{ProcessShare, Role};
+use crate::setup::Setup;
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -13,22 +14,10 @@ use whylate_sys::{
     sleep_until,
 };
 
-/// What a thread is in the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Part {
-    /// It is made late.
-    Victim,
-    /// It makes it late.
-    Culprit,
-    /// It is involved, and must not be named the culprit.
-    Bystander,
-}
-
 /// A thread to be started.
 #[derive(Clone, Debug)]
-pub(crate) struct Role {
-    pub(crate) part: Part,
+pub(crate) struct ThreadSpec {
+    pub(crate) part: Role,
     pub(crate) name: String,
     pub(crate) sched: SchedParams,
     /// None leaves the process' affinity.
@@ -43,12 +32,12 @@ pub(crate) struct Role {
     pub(crate) careless: bool,
 }
 
-impl Role {
+impl ThreadSpec {
     /// A thread on `cpu` that raises its priority first and pins itself then.
-    pub(crate) fn new(part: Part, name: String, sched: SchedParams, cpu: Cpu) -> Role {
+    pub(crate) fn new(part: Role, name: String, sched: SchedParams, cpu: Cpu) -> ThreadSpec {
         // The kernel keeps 15 bytes of a name, and the label must say what a trace will.
         let name = name.chars().filter(|c| c.is_ascii_graphic()).take(15).collect();
-        Role {
+        ThreadSpec {
             part,
             name,
             sched,
@@ -60,7 +49,7 @@ impl Role {
         }
     }
 
-    fn take_place(&self) -> Result<(), SysError> {
+    fn set_up(&self) -> Result<(), SysError> {
         let tid = gettid();
         if let Some((time, cpu)) = self.waits {
             let usual = getaffinity(tid)?;
@@ -85,7 +74,7 @@ impl Role {
 /// One thread of the run, as the label tells of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Thread {
-    pub(crate) part: Part,
+    pub(crate) part: Role,
     /// At its end.
     pub(crate) name: String,
     pub(crate) tid: Tid,
@@ -106,17 +95,17 @@ pub(crate) struct Thread {
 
 impl Thread {
     /// The calling thread, when it has taken its place.
-    fn placed(role: &Role) -> Result<Thread, SysError> {
+    fn placed(spec: &ThreadSpec) -> Result<Thread, SysError> {
         let got = getattr(Tid(0))?;
         Ok(Thread {
-            part: role.part,
-            name: role.name.clone(),
+            part: spec.part,
+            name: spec.name.clone(),
             tid: gettid(),
             policy: got.policy,
             priority: got.priority,
-            cpu: role.cpu.filter(|_| role.may_move.is_none()),
+            cpu: spec.cpu.filter(|_| spec.may_move.is_none()),
             placed_ns: now(Clock::Monotonic),
-            refused: (got.policy != role.sched.policy).then_some(role.sched.policy),
+            refused: (got.policy != spec.sched.policy).then_some(spec.sched.policy),
             killed_by: None,
         })
     }
@@ -124,12 +113,12 @@ impl Thread {
 
 /// A thread that has taken its part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Member {
+pub(crate) struct ThreadLog {
     pub(crate) thread: Thread,
     pub(crate) log: Log,
 }
 
-impl Member {
+impl ThreadLog {
     /// Tells the process that waits for this one, on standard output.
     pub(crate) fn tell(&self) -> Result<()> {
         let text = serde_json::to_string(self).context("a thread's part cannot be written as JSON")?;
@@ -139,22 +128,22 @@ impl Member {
 
 /// All threads of a run that belong to this process.
 #[derive(Debug)]
-pub(crate) struct Crew {
-    cast: Cast,
-    threads: Vec<JoinHandle<Result<Member>>>,
+pub(crate) struct Threads {
+    share: ProcessShare,
+    threads: Vec<JoinHandle<Result<ThreadLog>>>,
     /// Until they have all ended.
     group: Option<Group>,
 }
 
-impl Crew {
+impl Threads {
     /// Nobody yet; the memory of this process is locked, as a real-time program does,
     /// what it maps later too if `future`.
     ///
     /// # Errors
     /// Of mlockall(2).
-    pub(crate) fn new(setup: &Setup, future: bool) -> Result<Crew> {
+    pub(crate) fn new(setup: &Setup, future: bool) -> Result<Threads> {
         mlockall(if future { Lock::CurrentAndFuture } else { Lock::Current })?;
-        Ok(Crew { cast: setup.cast, threads: Vec::new(), group: None })
+        Ok(Threads { share: setup.share, threads: Vec::new(), group: None })
     }
 
     /// Starts a thread that takes its place and then does `part`, unless it belongs to
@@ -162,30 +151,34 @@ impl Crew {
     ///
     /// # Errors
     /// When no thread can be created.
-    pub(crate) fn start(&mut self, role: Role, part: impl FnOnce() -> Log + Send + 'static) -> Result<()> {
-        self.start_mortal(role, |_| part())
+    pub(crate) fn start(
+        &mut self,
+        spec: ThreadSpec,
+        part: impl FnOnce() -> Log + Send + 'static,
+    ) -> Result<()> {
+        self.start_killable(spec, |_| part())
     }
 
     /// The same with a thread that may be killed: what it tells before is then what is known of it.
     ///
     /// # Errors
     /// When no thread can be created.
-    pub(crate) fn start_mortal(
+    pub(crate) fn start_killable(
         &mut self,
-        role: Role,
+        spec: ThreadSpec,
         part: impl FnOnce(&dyn Fn(Log) -> Result<()>) -> Log + Send + 'static,
     ) -> Result<()> {
-        if !self.cast.plays(role.part) {
+        if !self.share.starts(spec.part) {
             return Ok(());
         }
-        let context = format!("no thread could be created for {}", role.name);
-        let name = role.name.clone();
+        let context = format!("no thread could be created for {}", spec.name);
+        let name = spec.name.clone();
         let body = move || {
-            role.take_place()?;
-            let mut thread = Thread::placed(&role)?;
-            let log = part(&|log| Member { thread: thread.clone(), log }.tell());
+            spec.set_up()?;
+            let mut thread = Thread::placed(&spec)?;
+            let log = part(&|log| ThreadLog { thread: thread.clone(), log }.tell());
             thread.name = own_name(thread.tid).unwrap_or(thread.name);
-            Ok(Member { thread, log })
+            Ok(ThreadLog { thread, log })
         };
         self.threads.push(Builder::new().name(name).spawn(body).context(context)?);
         Ok(())
@@ -200,12 +193,12 @@ impl Crew {
     ///
     /// # Errors
     /// The first failure of any: without its place it did not play its part.
-    pub(crate) fn join(self) -> Result<Vec<Member>> {
-        let mut members = Vec::new();
+    pub(crate) fn join(self) -> Result<Vec<ThreadLog>> {
+        let mut logs = Vec::new();
         for thread in self.threads {
-            members.push(thread.join().map_err(|_| anyhow!("a thread of the run panicked"))??);
+            logs.push(thread.join().map_err(|_| anyhow!("a thread of the run panicked"))??);
         }
-        Ok(members)
+        Ok(logs)
     }
 }
 

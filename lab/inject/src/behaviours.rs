@@ -8,9 +8,9 @@ use whylate_sys::setaffinity;
 /// A thread stays this many jobs on one CPU.
 const JOBS_PER_CPU: u32 = 7;
 
-/// The habits of one thread; none by default.
+/// The behaviours of one thread; none by default.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Habits {
+pub(crate) struct Behaviours {
     /// It goes from the first to the second and back.
     pub(crate) moves: Option<[Cpu; 2]>,
     /// From the first job done after this instant on it has another name.
@@ -18,7 +18,7 @@ pub(crate) struct Habits {
     jobs: u32,
 }
 
-impl Habits {
+impl Behaviours {
     /// To be called by the thread itself after each job.
     pub(crate) fn after_job(&mut self, time: Ns) {
         self.jobs = self.jobs.wrapping_add(1);
@@ -60,13 +60,13 @@ mod tests {
     fn a_thread_is_renamed_once_and_in_time() {
         std::thread::spawn(|| {
             let before = own_name();
-            let mut habits =
-                Habits { renames: Some((Ns(10), Comm::from("other-name"))), ..Habits::default() };
-            habits.after_job(Ns(9));
+            let mut behaviours =
+                Behaviours { renames: Some((Ns(10), Comm::from("other-name"))), ..Behaviours::default() };
+            behaviours.after_job(Ns(9));
             assert_eq!(own_name(), before);
-            habits.after_job(Ns(10));
+            behaviours.after_job(Ns(10));
             assert_eq!(own_name(), "other-name");
-            assert_eq!(habits.renames, None);
+            assert_eq!(behaviours.renames, None);
         })
         .join()
         .expect("thread");
@@ -78,9 +78,9 @@ mod tests {
             let allowed = getaffinity(Tid(0)).expect("affinity");
             let here = allowed.iter().next().expect("a CPU");
             let there = allowed.iter().last().expect("a CPU");
-            let mut habits = Habits { moves: Some([here, there]), ..Habits::default() };
+            let mut behaviours = Behaviours { moves: Some([here, there]), ..Behaviours::default() };
             for expected in [there, here, there] {
-                (0..JOBS_PER_CPU).for_each(|_| habits.after_job(Ns(0)));
+                (0..JOBS_PER_CPU).for_each(|_| behaviours.after_job(Ns(0)));
                 assert_eq!(getaffinity(Tid(0)).expect("affinity"), CpuSet::from_iter([expected]));
             }
         })
