@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ExitStatus {
     /// All is right.
     Done,
     /// Something is not right.
@@ -13,12 +13,12 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> ExitCode {
+impl From<ExitStatus> for ExitCode {
+    fn from(outcome: ExitStatus) -> ExitCode {
         ExitCode::from(match outcome {
-            Outcome::Done => 0,
-            Outcome::Found => 1,
-            Outcome::Failed => 2,
+            ExitStatus::Done => 0,
+            ExitStatus::Found => 1,
+            ExitStatus::Failed => 2,
         })
     }
 }

@@ -13,7 +13,7 @@ pub struct Label {
     /// When every thread ended.
     pub end_ns: Ns,
     /// Who took which part.
-    pub threads: Vec<Member>,
+    pub threads: Vec<LabelledThread>,
     /// How many jobs the victims did.
     pub jobs: u64,
     /// How many of them were late; `late_jobs` may list fewer.
@@ -26,7 +26,7 @@ pub struct Label {
 
 /// One thread of the run.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Member {
+pub struct LabelledThread {
     /// `victim`, `culprit` or `bystander`.
     pub part: String,
     /// Its name, as the kernel has it at the end.
@@ -63,7 +63,7 @@ impl Label {
     }
 
     /// Everyone who took that part.
-    pub fn of_part<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a Member> {
+    pub fn of_part<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a LabelledThread> {
         self.threads.iter().filter(move |member| member.part == part)
     }
 

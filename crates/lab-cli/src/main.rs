@@ -2,7 +2,7 @@
 
 mod args;
 mod beside;
-mod outcome;
+mod exit_status;
 mod output;
 mod signals;
 mod verbs;
@@ -10,7 +10,7 @@ mod verbs;
 use anyhow::{Result, bail};
 use args::{Cli, Verb};
 use clap::Parser;
-use outcome::Outcome;
+use exit_status::ExitStatus;
 use output::say;
 use std::process::ExitCode;
 
@@ -18,10 +18,10 @@ fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(code) => code,
         // The reader of our output has seen enough: `whylate-lab run --list | head` is no failure.
-        Err(error) if output::is_broken_pipe(&error) => Outcome::Done.into(),
+        Err(error) if output::is_broken_pipe(&error) => ExitStatus::Done.into(),
         Err(error) => {
             say!("whylate-lab: {error:#}");
-            Outcome::Failed.into()
+            ExitStatus::Failed.into()
         }
     }
 }
@@ -34,10 +34,10 @@ fn run(verb: &Verb) -> Result<ExitCode> {
         Verb::KillAt { at, command } => return verbs::kill_at::run(*at, command),
         Verb::State => {
             output::print_json(&serde_json::to_value(whylate_lab_cli::state::take())?)?;
-            Outcome::Done
+            ExitStatus::Done
         }
         Verb::Guest => match whylate_lab::guest::service() {
-            Ok(()) => Outcome::Done,
+            Ok(()) => ExitStatus::Done,
             Err(problem) => bail!(problem),
         },
     };

@@ -4,7 +4,7 @@ mod built_in;
 mod check;
 mod read;
 
-pub(crate) use check::{Who, split_setting};
+pub(crate) use check::{ExpectedCulprit, split_setting};
 pub use read::{ScenarioError, built_in, find, load};
 
 use crate::pattern::one_matches;

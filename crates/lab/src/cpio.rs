@@ -20,7 +20,7 @@ const LONGEST_NAME: u32 = 4096;
 
 /// What a file of an archive is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     /// A directory.
     Directory,
     /// A file with content.
@@ -33,11 +33,11 @@ pub(crate) enum Kind {
 
 /// One file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ArchiveEntry {
     /// Its path, relative to the root.
     pub(crate) name: String,
     /// What it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
     /// Permission bits of its mode.
     pub(crate) permissions: u32,
     /// Bytes of content.
@@ -157,8 +157,8 @@ impl<R: Read> Reader<R> {
     /// `InvalidData` where there is no header, `UnexpectedEof` where the archive is cut off.
     pub(crate) fn next(
         &mut self,
-        content: impl FnOnce(&Entry, &mut dyn Read) -> io::Result<()>,
-    ) -> io::Result<Option<Entry>> {
+        content: impl FnOnce(&ArchiveEntry, &mut dyn Read) -> io::Result<()>,
+    ) -> io::Result<Option<ArchiveEntry>> {
         let mut header = [0; HEADER];
         self.get(&mut header)?;
         if !header.starts_with(MAGIC) {
@@ -177,12 +177,12 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         }
         let kind = match mode & TYPE {
-            DIRECTORY => Kind::Directory,
-            REGULAR => Kind::File,
-            SYMLINK => Kind::Symlink,
-            _ => Kind::Other,
+            DIRECTORY => EntryKind::Directory,
+            REGULAR => EntryKind::File,
+            SYMLINK => EntryKind::Symlink,
+            _ => EntryKind::Other,
         };
-        let entry = Entry { name, kind, permissions: mode & 0o7777, size };
+        let entry = ArchiveEntry { name, kind, permissions: mode & 0o7777, size };
         let mut rest = (&mut self.input).take(u64::from(size));
         content(&entry, &mut rest)?;
         io::copy(&mut rest, &mut io::sink())?;
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Files = Vec<(Entry, Vec<u8>)>;
+    type Files = Vec<(ArchiveEntry, Vec<u8>)>;
 
     fn read(archive: &[u8]) -> io::Result<Files> {
         let (mut reader, mut files) = (Reader::new(archive), Vec::new());
@@ -261,7 +261,11 @@ mod tests {
             files.iter().map(|(entry, bytes)| (entry.name.as_str(), entry.kind, bytes.len())).collect();
         assert_eq!(
             kinds,
-            [("dev", Kind::Directory, 0), ("dev/console", Kind::Other, 0), ("sh", Kind::Symlink, 11)]
+            [
+                ("dev", EntryKind::Directory, 0),
+                ("dev/console", EntryKind::Other, 0),
+                ("sh", EntryKind::Symlink, 11)
+            ]
         );
     }
 

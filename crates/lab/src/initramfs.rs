@@ -183,9 +183,9 @@ fn is_dynamic(path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpio::{Kind, Reader};
+    use crate::cpio::{EntryKind, Reader};
 
-    fn names(archive: &Path) -> Vec<(String, Kind, u32)> {
+    fn names(archive: &Path) -> Vec<(String, EntryKind, u32)> {
         let mut reader = Reader::new(File::open(archive).expect("written"));
         let mut names = Vec::new();
         while let Some(entry) = reader.next(|_, _| Ok(())).expect("whole") {
@@ -209,10 +209,10 @@ mod tests {
         files.write(&archive).expect("written");
         let names = names(&archive);
         for (name, kind, permissions) in [
-            ("dev/console", Kind::Other, 0o600),
-            ("out/files/etc/settings", Kind::File, 0o640),
-            ("out/files/link", Kind::Symlink, 0o777),
-            ("job.json", Kind::File, 0o644),
+            ("dev/console", EntryKind::Other, 0o600),
+            ("out/files/etc/settings", EntryKind::File, 0o640),
+            ("out/files/link", EntryKind::Symlink, 0o777),
+            ("job.json", EntryKind::File, 0o644),
         ] {
             assert!(names.contains(&(name.to_owned(), kind, permissions)), "{name}: {names:?}");
         }
@@ -221,7 +221,7 @@ mod tests {
                 assert!(
                     names[..index]
                         .iter()
-                        .any(|(earlier, kind, _)| earlier == parent && *kind == Kind::Directory)
+                        .any(|(earlier, kind, _)| earlier == parent && *kind == EntryKind::Directory)
                 );
             }
         }

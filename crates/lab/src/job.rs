@@ -74,7 +74,7 @@ pub struct Program {
 
 /// What came of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct JobReport {
     /// `uname -r` and `uname -v` of the guest.
     pub kernel: String,
     /// What went wrong before the first step, or apart from the steps.

@@ -4,8 +4,8 @@ use crate::console::{CONSOLE_LINES, tail};
 use crate::initramfs::Initramfs;
 use crate::job::{JOB_PATH, Job, Module, OUT_DIR};
 use crate::kernels::Kernel;
-use crate::modules::Tree;
-use crate::qemu::{Boot, Setup};
+use crate::modules::ModuleTree;
+use crate::qemu::{BootSource, QemuSetup};
 use crate::session::{Booted, Session, Watch};
 use crate::time::Time;
 use crate::visit::{Visit, Visited};
@@ -68,8 +68,8 @@ impl Machine {
         let initramfs = session.path("initramfs");
         self.initramfs(visit)?.write(&initramfs)?;
         let kernel = self.kernel.boot();
-        let boot = Boot::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
-        let setup = Setup { boot, drives: &[], cpus: self.cpus, memory_mib: self.memory_mib, time };
+        let boot = BootSource::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
+        let setup = QemuSetup { boot, drives: &[], cpus: self.cpus, memory_mib: self.memory_mib, time };
         match session.run(&setup, &Watch { limit: self.limit, freeze: self.stop, stop }, out)? {
             Booted::Done(visited) => Ok(Visited { notes, ..*visited }),
             Booted::Cut { console, .. } => {
@@ -120,7 +120,7 @@ impl Machine {
                 }),
             };
         };
-        let tree = Tree::open(root)?;
+        let tree = ModuleTree::open(root)?;
         let mut loaded = Vec::new();
         for name in NEEDED_MODULES.into_iter().filter(|name| tree.has(name)) {
             tree.load(name, &mut loaded)?;

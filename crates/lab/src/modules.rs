@@ -14,7 +14,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// A modules tree: the `/lib/modules/RELEASE` of a kernel.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct ModuleTree {
     root: PathBuf,
     files: HashMap<String, PathBuf>,
 }
@@ -34,12 +34,12 @@ impl std::fmt::Debug for Loadable {
     }
 }
 
-impl Tree {
+impl ModuleTree {
     /// Looks through a tree.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn open(root: &Path) -> Result<Tree, LabError> {
+    pub(crate) fn open(root: &Path) -> Result<ModuleTree, LabError> {
         let mut files = HashMap::new();
         let mut left = vec![root.to_owned()];
         while let Some(directory) = left.pop() {
@@ -58,7 +58,7 @@ impl Tree {
                 }
             }
         }
-        Ok(Tree { root: root.to_owned(), files })
+        Ok(ModuleTree { root: root.to_owned(), files })
     }
 
     /// True when the tree has the module.
@@ -154,7 +154,7 @@ mod tests {
         file(None, &["license=GPL", &format!("depends={depends}")])
     }
 
-    fn tree() -> (tempfile::TempDir, Tree) {
+    fn tree() -> (tempfile::TempDir, ModuleTree) {
         let root = tempfile::tempdir().expect("temporary directory");
         let drivers = root.path().join("kernel/drivers");
         std::fs::create_dir_all(&drivers).expect("directory");
@@ -170,7 +170,7 @@ mod tests {
         put("broken.ko", b"text");
         put("short.ko.xz", b"\xfd7zXZ\0\0");
         std::fs::write(root.path().join("modules.builtin"), "kernel/fs/fuse/virtio-fs.ko\n").expect("file");
-        let tree = Tree::open(root.path()).expect("readable");
+        let tree = ModuleTree::open(root.path()).expect("readable");
         (root, tree)
     }
 

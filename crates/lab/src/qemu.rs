@@ -25,8 +25,8 @@ pub(crate) const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"]
 
 /// What QEMU is started with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setup<'a> {
-    pub(crate) boot: Boot<'a>,
+pub(crate) struct QemuSetup<'a> {
+    pub(crate) boot: BootSource<'a>,
     /// In the order in which the guest counts them.
     pub(crate) drives: &'a [Drive<'a>],
     pub(crate) cpus: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Setup<'a> {
 
 /// What boots.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Boot<'a> {
+pub(crate) enum BootSource<'a> {
     /// A kernel and its first root, handed over by QEMU.
     Kernel { kernel: &'a Path, initramfs: &'a Path, append: &'a [String] },
     /// The boot loader of the first drive, started by the firmware as on a machine.
@@ -61,7 +61,7 @@ pub(crate) enum Keeps {
     EachWrite,
 }
 
-impl Setup<'_> {
+impl QemuSetup<'_> {
     fn arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut put = |option: &str, value: OsString| arguments.extend([option.into(), value]);
@@ -98,7 +98,7 @@ impl Setup<'_> {
             };
             put("-device", format!("virtio-blk-pci,drive={serial},serial={serial}{cache}").into());
         }
-        if let Boot::Kernel { kernel, initramfs, append } = self.boot {
+        if let BootSource::Kernel { kernel, initramfs, append } = self.boot {
             put("-kernel", kernel.into());
             put("-initrd", initramfs.into());
             put("-append", kernel_parameters(append).into());
@@ -138,7 +138,7 @@ pub(crate) struct Qemu {
 
 impl Qemu {
     /// Starts it; what it says itself goes to `log`.
-    pub(crate) fn start(setup: &Setup<'_>, log: &Path) -> Result<Qemu, LabError> {
+    pub(crate) fn start(setup: &QemuSetup<'_>, log: &Path) -> Result<Qemu, LabError> {
         let log = File::create(log).map_err(LabError::file("create", log))?;
         let mut command = Command::new(PROGRAM);
         // A group of its own: Ctrl-C at the terminal is for us, who then end it.
@@ -219,12 +219,12 @@ mod tests {
 
     fn arguments(time: Time, append: &[String]) -> String {
         let (kernel, initramfs) = (Path::new("/k/vmlinuz"), Path::new("/t/initramfs"));
-        of(Boot::Kernel { kernel, initramfs, append }, Keeps::Nothing, time)
+        of(BootSource::Kernel { kernel, initramfs, append }, Keeps::Nothing, time)
     }
 
-    fn of(boot: Boot<'_>, keeps: Keeps, time: Time) -> String {
+    fn of(boot: BootSource<'_>, keeps: Keeps, time: Time) -> String {
         let drives = [Drive { path: Path::new("/t,mp/disk"), serial: "results", keeps }];
-        let setup = Setup { boot, drives: &drives, cpus: 2, memory_mib: 768, time };
+        let setup = QemuSetup { boot, drives: &drives, cpus: 2, memory_mib: 768, time };
         setup.arguments().join(" ".as_ref()).into_string().expect("UTF-8")
     }
 
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_disk_boots_by_itself_and_keeps_what_was_written() {
-        let text = of(Boot::Disk, Keeps::EachWrite, Time::Free);
+        let text = of(BootSource::Disk, Keeps::EachWrite, Time::Free);
         assert!(text.contains("file=/t,,mp/disk") && text.contains("write-cache=off"), "{text}");
         assert!(!text.contains("-kernel") && !text.contains("-append"), "{text}");
     }

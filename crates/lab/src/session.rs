@@ -2,10 +2,10 @@
 
 use crate::LabError;
 use crate::console::{CONSOLE_LINES, tail};
-use crate::cpio::{Kind, Reader};
+use crate::cpio::{EntryKind, Reader};
 use crate::guest::RESULTS_DISK;
-use crate::job::{REPORT_NAME, Report};
-use crate::qemu::{Drive, Keeps, Qemu, Setup};
+use crate::job::{JobReport, REPORT_NAME};
+use crate::qemu::{Drive, Keeps, Qemu, QemuSetup};
 use crate::visit::Visited;
 use std::fs::{File, Permissions};
 use std::io::{self, BufReader};
@@ -70,7 +70,12 @@ impl Session {
 
     /// Boots, waits for the end, and unpacks the results into `out`. The disk for them is the last after the
     /// setup's own.
-    pub(crate) fn run(&self, setup: &Setup<'_>, watch: &Watch<'_>, out: &Path) -> Result<Booted, LabError> {
+    pub(crate) fn run(
+        &self,
+        setup: &QemuSetup<'_>,
+        watch: &Watch<'_>,
+        out: &Path,
+    ) -> Result<Booted, LabError> {
         let (results, log) = (self.path("results"), self.path("log"));
         // Sparse: what comes back lay in the guest's memory, so more is never needed.
         let size = (u64::from(setup.memory_mib) + 64) << 20;
@@ -78,7 +83,7 @@ impl Session {
         made.map_err(LabError::file("create", &results))?;
         let last = Drive { path: &results, serial: RESULTS_DISK, keeps: Keeps::Nothing };
         let drives = [setup.drives, &[last]].concat();
-        let mut qemu = Qemu::start(&Setup { drives: &drives, ..*setup }, &log)?;
+        let mut qemu = Qemu::start(&QemuSetup { drives: &drives, ..*setup }, &log)?;
         let booted = Instant::now();
         let status = watch.wait(&mut qemu, booted)?;
         let (console, mark) = (qemu.console(), qemu.mark());
@@ -153,7 +158,7 @@ fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
     LabError::Died { reason, console: tail(console, CONSOLE_LINES) }
 }
 
-fn read_report(path: &Path) -> Result<Report, LabError> {
+fn read_report(path: &Path) -> Result<JobReport, LabError> {
     let text = std::fs::read(path).map_err(LabError::file("read", path))?;
     serde_json::from_slice(&text).map_err(io::Error::from).map_err(LabError::file("read", path))
 }
@@ -165,7 +170,7 @@ fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
     let mut archive = Reader::new(BufReader::with_capacity(1 << 20, file));
     let put = |archive: &mut Reader<_>| {
         archive.next(|entry, content| match place(out, &entry.name) {
-            Some(path) if entry.kind == Kind::File => {
+            Some(path) if entry.kind == EntryKind::File => {
                 path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
                 io::copy(content, &mut File::create(&path)?)?;
                 std::fs::set_permissions(&path, Permissions::from_mode(entry.permissions & 0o777 | 0o600))

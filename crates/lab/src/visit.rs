@@ -1,6 +1,6 @@
 //! What is put into a guest and done there, and what comes back.
 
-use crate::job::{Report, Step};
+use crate::job::{JobReport, Step};
 use crate::time::Time;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub struct Visit {
 #[derive(Clone, Debug)]
 pub struct Visited {
     /// The guest's own report.
-    pub report: Report,
+    pub report: JobReport,
     /// All its console showed.
     pub console: String,
     /// Who kept the time in the end.

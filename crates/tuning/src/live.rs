@@ -33,7 +33,7 @@ impl Live {
     /// # Errors
     /// If there is no such directory, or it holds no root.
     pub fn open(path: &Path) -> Result<Live, HostError> {
-        Live::open_with(path, FaultInjector::default())
+        Live::open_with(path, FaultInjector::none())
     }
 
     /// The same with faults.

@@ -40,7 +40,7 @@ impl Store {
     /// # Errors
     /// If the directory cannot be looked at.
     pub fn of(root: &Path) -> Result<Store, JournalError> {
-        Store::open_with(root, FaultInjector::default())
+        Store::open_with(root, FaultInjector::none())
     }
 
     /// The same with faults.

@@ -2,7 +2,7 @@
 
 use crate::label::Label;
 use crate::pattern::matches;
-use crate::scenario::Who;
+use crate::scenario::ExpectedCulprit;
 use whylate_ledger::{Activation, Culprit, softirq_name};
 
 /// How the naming of a culprit is.
@@ -22,9 +22,9 @@ pub(super) fn named(
     expected: &[String],
 ) -> Named {
     let by = by.filter(|by| !is_itself(activation, by));
-    let mut known = expected.iter().filter_map(|text| Who::parse(text));
+    let mut known = expected.iter().filter_map(|text| ExpectedCulprit::parse(text));
     match by {
-        None if expected.is_empty() || known.any(|who| who == Who::Nobody) => Named::Rightly,
+        None if expected.is_empty() || known.any(|who| who == ExpectedCulprit::Nobody) => Named::Rightly,
         None => Named::Nobody,
         Some(by) if known.any(|who| is(label, by, who)) => Named::Rightly,
         Some(_) => Named::Wrongly,
@@ -35,12 +35,14 @@ fn is_itself(activation: &Activation, by: &Culprit) -> bool {
     matches!(by, Culprit::Task { tid, .. } if *tid == activation.tid)
 }
 
-fn is(label: &Label, by: &Culprit, who: Who<'_>) -> bool {
+fn is(label: &Label, by: &Culprit, who: ExpectedCulprit<'_>) -> bool {
     match (by, who) {
-        (Culprit::Task { tid, .. }, Who::Part(part)) => label.of_part(part).any(|member| member.tid == *tid),
-        (Culprit::Task { comm, .. }, Who::Thread(pattern)) => matches(pattern, comm.as_str()),
-        (Culprit::Irq { name, .. }, Who::Irq(pattern)) => matches(pattern, name.as_str()),
-        (Culprit::Softirq { vec }, Who::Softirq(pattern)) => matches(pattern, softirq_name(*vec)),
+        (Culprit::Task { tid, .. }, ExpectedCulprit::Part(part)) => {
+            label.of_part(part).any(|member| member.tid == *tid)
+        }
+        (Culprit::Task { comm, .. }, ExpectedCulprit::Thread(pattern)) => matches(pattern, comm.as_str()),
+        (Culprit::Irq { name, .. }, ExpectedCulprit::Irq(pattern)) => matches(pattern, name.as_str()),
+        (Culprit::Softirq { vec }, ExpectedCulprit::Softirq(pattern)) => matches(pattern, softirq_name(*vec)),
         _ => false,
     }
 }

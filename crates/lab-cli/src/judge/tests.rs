@@ -1,7 +1,7 @@
 //! The judge on made-up runs: a victim (tid 100) with one late job of 5 ms among quick ones.
 
 use super::*;
-use crate::label::Member;
+use crate::label::LabelledThread;
 use whylate_base::{Comm, Cpu, Finding, Priority, Severity, Tid};
 use whylate_events::{Name, TraceInfo};
 use whylate_ledger::{Culprit, Segment, TaskSummary, Trigger, Verdict};
@@ -10,7 +10,8 @@ const LATE_DUE: Ns = Ns::from_ms(50);
 const LATE_DONE: Ns = Ns::from_ms(55);
 
 fn label(fault: Option<&str>) -> Label {
-    let member = |part: &str, name: &str, tid| Member { part: part.into(), name: name.into(), tid: Tid(tid) };
+    let member =
+        |part: &str, name: &str, tid| LabelledThread { part: part.into(), name: name.into(), tid: Tid(tid) };
     let job = LateJob {
         due: LATE_DUE,
         start: LATE_DUE + Ns::from_ms(4),

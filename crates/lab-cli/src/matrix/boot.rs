@@ -1,15 +1,15 @@
 //! One boot: from its runs to the guest's steps, and from what came back to judgements.
 
 use super::plan::{Boot, Run};
-use super::pool::Matrix;
-use super::{End, RunResult, expected_code, said};
+use super::result::{End, RunResult, expected_code, said};
+use super::settings::Matrix;
 use crate::judge::{Circumstances, has_victims, judge, options};
 use crate::label::Label;
 use crate::scenario::{Scenario, split_setting};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use whylate_lab::job::{Program, Report, Step, StepReport};
+use whylate_lab::job::{JobReport, Program, Step, StepReport};
 use whylate_lab::machine::PROGRAM_PATH;
 use whylate_lab::{GuestFile, LabError, Machine, Time, Visit, Visited};
 use whylate_ledger::{Explanation, explain};
@@ -186,7 +186,7 @@ fn keep_files(
 }
 
 /// What went wrong in the guest apart from the runs: a setting it refused, a module it could not load.
-fn problems(steps: &[Step], report: &Report, scenario: &Scenario) -> Vec<String> {
+fn problems(steps: &[Step], report: &JobReport, scenario: &Scenario) -> Vec<String> {
     let modules = report.problems.iter().filter(|_| !scenario.modules.is_empty()).cloned();
     let settings =
         steps.iter().zip(&report.steps).filter_map(|(step, StepReport { error, .. })| match step {

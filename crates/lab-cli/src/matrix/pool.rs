@@ -1,26 +1,14 @@
 //! Boots side by side: as many as are wanted while they keep their own time, one at a time while
 //! they keep the host's.
 
+use super::boot;
 use super::plan::Boot;
-use super::{RunResult, boot};
+use super::result::RunResult;
+use super::settings::Matrix;
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use whylate_lab::{LabError, Time};
-
-/// What all runs have in common.
-#[derive(Clone, Debug)]
-pub struct Matrix {
-    /// The program under test, `whylate`: the guest's init, which also records.
-    pub whylate: PathBuf,
-    /// The program `whylate-inject`.
-    pub injector: PathBuf,
-    /// Where recordings and labels are kept, if they are.
-    pub keep: Option<PathBuf>,
-    /// Boots side by side.
-    pub jobs: usize,
-}
 
 /// Does all boots, telling of each run as it ends. A boot that fails is done once more, each of its
 /// runs in a boot of its own; what fails then too is a result with [`super::End::NoRun`].

@@ -90,7 +90,7 @@ fn of_expectation(expectation: &Expectation) -> Option<Wrong> {
     if expectation.late == Late::Some && expectation.causes.is_empty() {
         return Some(wrong("expect", "jobs are to be late and no verdict is right: give `causes`"));
     }
-    let culprit = expectation.culprits.iter().find(|culprit| Who::parse(culprit).is_none())?;
+    let culprit = expectation.culprits.iter().find(|culprit| ExpectedCulprit::parse(culprit).is_none())?;
     Some(wrong(
         culprit,
         "not a culprit: write part:culprit, part:bystander, thread:PATTERN, irq:PATTERN, softirq:PATTERN or none",
@@ -99,7 +99,7 @@ fn of_expectation(expectation: &Expectation) -> Option<Wrong> {
 
 /// Who is rightly named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who<'a> {
+pub(crate) enum ExpectedCulprit<'a> {
     /// Whoever took that part, by the injector's label.
     Part(&'a str),
     Thread(&'a str),
@@ -108,15 +108,15 @@ pub(crate) enum Who<'a> {
     Nobody,
 }
 
-impl Who<'_> {
+impl ExpectedCulprit<'_> {
     /// From an entry of [`Expectation::culprits`].
-    pub(crate) fn parse(text: &str) -> Option<Who<'_>> {
+    pub(crate) fn parse(text: &str) -> Option<ExpectedCulprit<'_>> {
         match text.split_once(':') {
-            None if text == "none" => Some(Who::Nobody),
-            Some(("part", part @ ("culprit" | "bystander" | "victim"))) => Some(Who::Part(part)),
-            Some(("thread", pattern)) => Some(Who::Thread(pattern)),
-            Some(("irq", pattern)) => Some(Who::Irq(pattern)),
-            Some(("softirq", pattern)) => Some(Who::Softirq(pattern)),
+            None if text == "none" => Some(ExpectedCulprit::Nobody),
+            Some(("part", part @ ("culprit" | "bystander" | "victim"))) => Some(ExpectedCulprit::Part(part)),
+            Some(("thread", pattern)) => Some(ExpectedCulprit::Thread(pattern)),
+            Some(("irq", pattern)) => Some(ExpectedCulprit::Irq(pattern)),
+            Some(("softirq", pattern)) => Some(ExpectedCulprit::Softirq(pattern)),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Two states side by side.
 
-use super::{State, volatile};
+use super::{MachineState, volatile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub struct Difference {
 }
 
 /// Compares all values of both.
-pub fn compare(before: &State, after: &State) -> Comparison {
+pub fn compare(before: &MachineState, after: &MachineState) -> Comparison {
     let mut comparison = Comparison::default();
     let groups: BTreeSet<&String> = before.groups.keys().chain(after.groups.keys()).collect();
     for group in groups {
@@ -66,8 +66,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn state(values: &[(&str, &str, &str)]) -> State {
-        let mut state = State::default();
+    fn state(values: &[(&str, &str, &str)]) -> MachineState {
+        let mut state = MachineState::default();
         for (group, name, value) in values {
             let group = state.groups.entry((*group).to_owned()).or_default();
             group.insert((*name).to_owned(), (*value).to_owned());
@@ -103,10 +103,10 @@ mod tests {
             values in prop::collection::btree_map("[a-z]{1,4}", "[a-z]{0,3}", 0..20),
             changed in prop::collection::btree_map("[a-z]{1,4}", "[A-Z]{1,3}", 0..6),
         ) {
-            let before = State { groups: BTreeMap::from([("files".to_owned(), values.clone())]) };
+            let before = MachineState { groups: BTreeMap::from([("files".to_owned(), values.clone())]) };
             let mut later = values;
             later.extend(changed.clone());
-            let after = State { groups: BTreeMap::from([("files".to_owned(), later)]) };
+            let after = MachineState { groups: BTreeMap::from([("files".to_owned(), later)]) };
             prop_assert_eq!(compare(&before, &before.clone()).differences, vec![]);
             let names: Vec<String> =
                 compare(&before, &after).differences.into_iter().map(|difference| difference.name).collect();

@@ -26,7 +26,7 @@ use std::path::Path;
 
 /// A machine's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct MachineState {
     /// Values by name, in groups: `files`, `kernel`, `threads`, `units`.
     pub groups: BTreeMap<String, Values>,
 }
@@ -38,13 +38,13 @@ pub type Values = BTreeMap<String, String>;
 pub const GROUPS: [&str; 4] = ["files", "kernel", "threads", "units"];
 
 /// The state of this machine.
-pub fn take() -> State {
+pub fn take() -> MachineState {
     let root = Path::new("/");
     let groups = [files::all(root), kernel::all(root), threads::all(root), units::all()];
-    State { groups: GROUPS.into_iter().map(str::to_owned).zip(groups).collect() }
+    MachineState { groups: GROUPS.into_iter().map(str::to_owned).zip(groups).collect() }
 }
 
-impl State {
+impl MachineState {
     /// A value.
     pub fn value(&self, group: &str, name: &str) -> Option<&str> {
         Some(self.groups.get(group)?.get(name)?.as_str())

@@ -1,7 +1,7 @@
 //! What differs between two boots, or two moments, without anybody having set anything. Each with the reason, as
 //! whatever is in here is not compared.
 
-use super::State;
+use super::MachineState;
 use crate::pattern::matches;
 
 /// Names that are not compared.
@@ -71,7 +71,7 @@ pub const VOLATILE: &[Volatile] = &[
 ];
 
 /// Why that value is not compared between two states; None: it is.
-pub(super) fn why(group: &str, name: &str, states: [&State; 2]) -> Option<&'static str> {
+pub(super) fn why(group: &str, name: &str, states: [&MachineState; 2]) -> Option<&'static str> {
     let runs = |unit: &str| {
         let unit = format!("{unit} runs");
         states.iter().all(|state| state.value("units", &unit) == Some("loaded active"))
@@ -87,8 +87,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn untouched() -> [&'static State; 2] {
-        static STATE: State = State { groups: BTreeMap::new() };
+    fn untouched() -> [&'static MachineState; 2] {
+        static STATE: MachineState = MachineState { groups: BTreeMap::new() };
         [&STATE, &STATE]
     }
 
@@ -97,7 +97,7 @@ mod tests {
         let name = "/proc/irq/24/smp_affinity";
         let state = |runs: &str| {
             let units = BTreeMap::from([("irqbalance.service runs".to_owned(), runs.to_owned())]);
-            State { groups: BTreeMap::from([("units".to_owned(), units)]) }
+            MachineState { groups: BTreeMap::from([("units".to_owned(), units)]) }
         };
         let (on, off) = (state("loaded active"), state("loaded inactive"));
         assert!(why("kernel", name, [&on, &on]).is_some());

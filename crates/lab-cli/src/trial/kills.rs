@@ -1,8 +1,8 @@
 //! Trials in which `apply` does not get to its end.
 
-use super::machine::{Line, Trial};
-use super::{Ask, verbs};
-use crate::state::State;
+use super::machine::{Trial, TrialCommand};
+use super::{TuningRequest, verbs};
+use crate::state::MachineState;
 use std::time::Duration;
 use whylate_lab::LabError;
 
@@ -13,21 +13,21 @@ const KILLED: i32 = 137;
 ///
 /// # Errors
 /// As [`story`](super::story()).
-pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
+pub fn kills(trial: &mut Trial<'_>, request: &TuningRequest, steps: &[u32]) -> Result<(), LabError> {
     let mut lines = vec![
-        Line::new("program installed", verbs::install(), &[0]),
+        TrialCommand::new("program installed", verbs::install(), &[0]),
         // Before its first change: nothing is to be undone.
-        Line::new("the program can be killed", verbs::apply(ask, Some(1)), &[KILLED]),
-        Line::state("before"),
+        TrialCommand::new("the program can be killed", verbs::apply(request, Some(1)), &[KILLED]),
+        TrialCommand::state("before"),
     ];
     for step in steps {
-        lines.push(Line::new(
+        lines.push(TrialCommand::new(
             &format!("apply, killed at {step}"),
-            verbs::apply(ask, Some(*step)),
+            verbs::apply(request, Some(*step)),
             &[KILLED, 0],
         ));
-        lines.push(Line::new(&format!("rollback after {step}"), verbs::rollback(), &[0]));
-        lines.push(Line::state(&format!("after-{step}")));
+        lines.push(TrialCommand::new(&format!("rollback after {step}"), verbs::rollback(), &[0]));
+        lines.push(TrialCommand::state(&format!("after-{step}")));
     }
     let left = trial.boot(&lines)?;
     let before = left.state("before")?;
@@ -46,17 +46,17 @@ pub fn kills(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabE
 ///
 /// # Errors
 /// As [`story`](super::story()).
-pub fn power_cuts(trial: &mut Trial<'_>, ask: &Ask, steps: &[u32]) -> Result<(), LabError> {
-    let install = Line::new("program installed", verbs::install(), &[0]);
-    let before: State = trial.boot(&[install, Line::state("before")])?.state("before")?;
+pub fn power_cuts(trial: &mut Trial<'_>, request: &TuningRequest, steps: &[u32]) -> Result<(), LabError> {
+    let install = TrialCommand::new("program installed", verbs::install(), &[0]);
+    let before: MachineState = trial.boot(&[install, TrialCommand::state("before")])?.state("before")?;
     for step in steps {
-        let apply = Line::new("apply", verbs::apply(ask, Some(*step)), &[KILLED]);
+        let apply = TrialCommand::new("apply", verbs::apply(request, Some(*step)), &[KILLED]);
         let code = trial.boot_and_cut(&[apply])?;
         let came =
             code.map_or("nothing was run".to_owned(), |code| format!("exit code {code}, then no power"));
         trial.found(&format!("power cut at {step}"), code == Some(KILLED), came, Vec::new(), Duration::ZERO);
-        trial.boot(&[Line::new("rollback after the power cut", verbs::rollback(), &[0])])?;
-        let after = trial.boot(&[Line::state("after")])?.state("after")?;
+        trial.boot(&[TrialCommand::new("rollback after the power cut", verbs::rollback(), &[0])])?;
+        let after = trial.boot(&[TrialCommand::state("after")])?.state("after")?;
         trial.same(&format!("power cut at {step}, rolled back, rebooted: as before"), &before, &after);
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! One machine on trial.
 
 use super::verbs;
-use crate::state::{Comparison, State, compare};
+use crate::state::{Comparison, MachineState, compare};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -17,14 +17,14 @@ pub struct Trial<'a> {
     boots: usize,
     stop: &'a AtomicBool,
     /// Told of each finding as it is made.
-    tell: &'a dyn Fn(&Finding),
+    tell: &'a dyn Fn(&Observation),
     /// What was found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Observation>,
 }
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
+pub struct Observation {
     /// In which boot of the machine.
     pub boot: usize,
     /// What was looked at.
@@ -41,7 +41,7 @@ pub struct Finding {
 
 /// A command of a boot, and what it must end with.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct TrialCommand {
     /// What it is for, as a finding says it.
     pub(super) what: String,
     /// For a shell.
@@ -50,20 +50,20 @@ pub(super) struct Line {
     pub(super) right: &'static [i32],
 }
 
-impl Line {
-    pub(super) fn new(what: &str, command: String, right: &'static [i32]) -> Line {
-        Line { what: what.to_owned(), command, right }
+impl TrialCommand {
+    pub(super) fn new(what: &str, command: String, right: &'static [i32]) -> TrialCommand {
+        TrialCommand { what: what.to_owned(), command, right }
     }
 
     /// The state of the machine.
-    pub(super) fn state(name: &str) -> Line {
-        Line::new(&format!("state taken: {name}"), verbs::state(name), &[0])
+    pub(super) fn state(name: &str) -> TrialCommand {
+        TrialCommand::new(&format!("state taken: {name}"), verbs::state(name), &[0])
     }
 }
 
 /// What a boot left behind.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct BootResults {
     directory: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Trial<'a> {
         whylate: &Path,
         out: &Path,
         stop: &'a AtomicBool,
-        tell: &'a dyn Fn(&Finding),
+        tell: &'a dyn Fn(&Observation),
     ) -> Result<Trial<'a>, LabError> {
         std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
         let disk = out.join("disk.img");
@@ -100,7 +100,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Boots it, runs the lines, and shuts it down.
-    pub(super) fn boot(&mut self, lines: &[Line]) -> Result<Left, LabError> {
+    pub(super) fn boot(&mut self, lines: &[TrialCommand]) -> Result<BootResults, LabError> {
         let (booted, directory) = self.run(lines, false)?;
         let Booted::Done(done) = booted else {
             return Err(LabError::Died { reason: "its power was cut".into(), console: String::new() });
@@ -122,11 +122,11 @@ impl<'a> Trial<'a> {
             }
             self.found(&line.what, right, came, details, done.total);
         }
-        Ok(Left { directory })
+        Ok(BootResults { directory })
     }
 
     /// Boots it, runs the lines, and cuts its power. The exit code of the last line.
-    pub(super) fn boot_and_cut(&mut self, lines: &[Line]) -> Result<Option<i32>, LabError> {
+    pub(super) fn boot_and_cut(&mut self, lines: &[TrialCommand]) -> Result<Option<i32>, LabError> {
         match self.run(lines, true)?.0 {
             Booted::Cut { code, .. } => Ok(code),
             Booted::Done(done) => Err(LabError::Died {
@@ -136,10 +136,10 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn run(&mut self, lines: &[Line], cut: bool) -> Result<(Booted, PathBuf), LabError> {
+    fn run(&mut self, lines: &[TrialCommand], cut: bool) -> Result<(Booted, PathBuf), LabError> {
         self.boots += 1;
-        let Left { directory } = Left::of(&self.out, self.boots);
-        let step = |(index, line): (usize, &Line)| {
+        let BootResults { directory } = BootResults::of(&self.out, self.boots);
+        let step = |(index, line): (usize, &TrialCommand)| {
             let command =
                 ["/bin/sh", "-c", &format!("exec 2>&1; {}", line.command)].map(str::to_owned).to_vec();
             Step::Run(Program { command, stdout: Some(format!("{index}.txt")), ..Program::default() })
@@ -159,13 +159,13 @@ impl<'a> Trial<'a> {
         time: Duration,
     ) {
         let seconds = time.as_secs_f64();
-        let finding = Finding { boot: self.boots, what: what.to_owned(), right, came, details, seconds };
+        let finding = Observation { boot: self.boots, what: what.to_owned(), right, came, details, seconds };
         (self.tell)(&finding);
         self.findings.push(finding);
     }
 
     /// Finds that two states are the same, or what differs.
-    pub(super) fn same(&mut self, what: &str, before: &State, after: &State) -> Comparison {
+    pub(super) fn same(&mut self, what: &str, before: &MachineState, after: &MachineState) -> Comparison {
         let comparison = compare(before, after);
         let different = comparison.differences.len();
         let came = format!(
@@ -187,14 +187,14 @@ impl<'a> Trial<'a> {
     }
 }
 
-impl Left {
+impl BootResults {
     /// Of a machine's boot, the first of which is 1; `out` is the machine's directory.
-    pub(super) fn of(out: &Path, boot: usize) -> Left {
-        Left { directory: out.join(format!("boot-{boot:02}")) }
+    pub(super) fn of(out: &Path, boot: usize) -> BootResults {
+        BootResults { directory: out.join(format!("boot-{boot:02}")) }
     }
 
     /// A state that was taken in that boot.
-    pub(super) fn state(&self, name: &str) -> Result<State, LabError> {
+    pub(super) fn state(&self, name: &str) -> Result<MachineState, LabError> {
         self.json(name)
     }
 

@@ -18,13 +18,13 @@ mod story;
 mod verbs;
 
 pub use kills::{kills, power_cuts};
-pub use machine::{Finding, Trial};
-pub use parity::{Made, PACKAGES, Parity, ParitySetting, Side, page, parity, parity_of};
+pub use machine::{Observation, Trial};
+pub use parity::{Match, PACKAGES, Parity, ParitySetting, Side, page, parity, parity_of};
 pub use story::story;
 
 /// What is asked of the program under trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ask {
+pub struct TuningRequest {
     /// A profile's name.
     pub profile: String,
     /// It is one of TuneD's, read as it is.

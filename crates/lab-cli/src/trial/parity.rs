@@ -1,9 +1,9 @@
 //! The same profile, by TuneD on one machine and by us on another that was the same: which of TuneD's settings we
 //! make as well, by TuneD's profile and by our own, and why not the others.
 
-use super::machine::{Left, Line, Trial};
-use super::{Ask, verbs};
-use crate::state::{State, Values, compare};
+use super::machine::{BootResults, Trial, TrialCommand};
+use super::{TuningRequest, verbs};
+use crate::state::{MachineState, Values, compare};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ pub struct Side {
     /// Its value with us.
     pub value: Option<String>,
     /// How that stands to TuneD's.
-    pub made: Made,
+    pub made: Match,
     /// Why it is made otherwise or not at all, where the plan says so, or it is so on purpose.
     pub reason: Option<String>,
 }
@@ -72,7 +72,7 @@ pub struct Side {
 /// How we stand to a setting of TuneD's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Made {
+pub enum Match {
     /// The same value.
     Same,
     /// Another value.
@@ -81,14 +81,14 @@ pub enum Made {
     Not,
 }
 
-impl Made {
-    fn of(before: Option<&str>, tuned: Option<&str>, ours: Option<&str>) -> Made {
+impl Match {
+    fn of(before: Option<&str>, tuned: Option<&str>, ours: Option<&str>) -> Match {
         if are_alike(ours, tuned) {
-            Made::Same
+            Match::Same
         } else if are_alike(ours, before) {
-            Made::Not
+            Match::Not
         } else {
-            Made::Differently
+            Match::Differently
         }
     }
 }
@@ -102,7 +102,7 @@ fn are_alike(one: Option<&str>, other: Option<&str>) -> bool {
 impl Side {
     /// True where the same is made, or a reason is given why not.
     pub fn is_accounted_for(&self) -> bool {
-        self.made == Made::Same || self.reason.is_some()
+        self.made == Match::Same || self.reason.is_some()
     }
 }
 
@@ -115,7 +115,7 @@ impl ParitySetting {
 
 /// A machine that we have tuned.
 struct Ours {
-    state: State,
+    state: MachineState,
     /// What the plan left out, each with the reason.
     reasons: Vec<(String, String)>,
 }
@@ -128,40 +128,43 @@ struct Ours {
 pub fn parity(
     theirs: &mut Trial<'_>,
     ours: &mut Trial<'_>,
-    ask: &Ask,
+    request: &TuningRequest,
     variables: &[String],
 ) -> Result<Parity, LabError> {
-    let profile = verbs::quoted(&ask.profile);
-    let file = verbs::quoted(&format!("/etc/tuned/{}-variables.conf", ask.profile));
+    let profile = verbs::quoted(&request.profile);
+    let file = verbs::quoted(&format!("/etc/tuned/{}-variables.conf", request.profile));
     let text = verbs::quoted(&variables.join("\n"));
-    let told = || Line::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]);
+    let told = || TrialCommand::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]);
     theirs.boot(&[
-        Line::state("untuned"),
+        TrialCommand::state("untuned"),
         told(),
-        Line::new("TuneD starts", "systemctl enable --now tuned".to_owned(), &[0]),
-        Line::new("TuneD's profile", format!("tuned-adm profile {profile}"), &[0]),
+        TrialCommand::new("TuneD starts", "systemctl enable --now tuned".to_owned(), &[0]),
+        TrialCommand::new("TuneD's profile", format!("tuned-adm profile {profile}"), &[0]),
     ])?;
-    theirs
-        .boot(&[Line::new("TuneD has tuned", "tuned-adm active".to_owned(), &[0]), Line::state("tuned")])?;
+    theirs.boot(&[
+        TrialCommand::new("TuneD has tuned", "tuned-adm active".to_owned(), &[0]),
+        TrialCommand::state("tuned"),
+    ])?;
 
-    let by_theirs = Ask { of_tuned: true, ..ask.clone() };
-    let planned = |ask: &Ask, name: &str| {
+    let by_theirs = TuningRequest { of_tuned: true, ..request.clone() };
+    let planned = |request: &TuningRequest, name: &str| {
         [
-            Line::new(&format!("plan, {name}"), verbs::plan(ask), &[1]),
-            Line::new(&format!("apply, {name}"), verbs::apply(ask, None), &[0]),
+            TrialCommand::new(&format!("plan, {name}"), verbs::plan(request), &[1]),
+            TrialCommand::new(&format!("apply, {name}"), verbs::apply(request, None), &[0]),
         ]
     };
-    let look =
-        |name: &str| [Line::new(&format!("verify, {name}"), verbs::verify(), &[0]), Line::state("tuned")];
+    let look = |name: &str| {
+        [TrialCommand::new(&format!("verify, {name}"), verbs::verify(), &[0]), TrialCommand::state("tuned")]
+    };
     let [plan, apply] = planned(&by_theirs, "TuneD's profile");
-    let install = Line::new("program installed", verbs::install(), &[0]);
+    let install = TrialCommand::new("program installed", verbs::install(), &[0]);
     ours.boot(&[told(), install, plan, apply])?;
     let [verify, state] = look("TuneD's profile");
-    let [plan, apply] = planned(ask, "our profile");
-    let rollback = Line::new("rollback of TuneD's profile", verbs::rollback(), &[0]);
+    let [plan, apply] = planned(request, "our profile");
+    let rollback = TrialCommand::new("rollback of TuneD's profile", verbs::rollback(), &[0]);
     ours.boot(&[verify, state, rollback, plan, apply])?;
     ours.boot(&look("our profile"))?;
-    parity_of(&ask.profile, theirs.out(), ours.out())
+    parity_of(&request.profile, theirs.out(), ours.out())
 }
 
 /// The comparison of two machines by what they left behind: `theirs` and `ours` are the directories of their
@@ -170,24 +173,25 @@ pub fn parity(
 /// # Errors
 /// When something is missing there: the run did not get to its end.
 pub fn parity_of(profile: &str, theirs: &Path, ours: &Path) -> Result<Parity, LabError> {
-    let [first, second, third] = [1, 2, 3].map(|boot| Left::of(ours, boot));
+    let [first, second, third] = [1, 2, 3].map(|boot| BootResults::of(ours, boot));
     let sides = [
         Ours { state: second.state("tuned")?, reasons: reasons(&first.json("plan")?) },
         Ours { state: third.state("tuned")?, reasons: reasons(&second.json("plan")?) },
     ];
-    let (untuned, tuned) = (Left::of(theirs, 1).state("untuned")?, Left::of(theirs, 2).state("tuned")?);
+    let (untuned, tuned) =
+        (BootResults::of(theirs, 1).state("untuned")?, BootResults::of(theirs, 2).state("tuned")?);
     Ok(Parity { profile: profile.to_owned(), settings: settings(&untuned, &tuned, &sides) })
 }
 
 /// What differs between the first two, and what ours have there.
-fn settings(untuned: &State, tuned: &State, ours: &[Ours; 2]) -> Vec<ParitySetting> {
+fn settings(untuned: &MachineState, tuned: &MachineState, ours: &[Ours; 2]) -> Vec<ParitySetting> {
     let setting = |name: String, before: Option<&str>, with: Option<&str>, our: [Option<&str>; 2]| {
         let owned = |value: Option<&str>| value.map(str::to_owned);
         let side = |number: usize| {
-            let made = Made::of(before, with, our[number]);
+            let made = Match::of(before, with, our[number]);
             let planned = || reason(&name, &ours[number].reasons);
             let known = || deliberate::why(&name, number == 0).map(str::to_owned);
-            let reason = if made == Made::Same { None } else { planned().or_else(known) };
+            let reason = if made == Match::Same { None } else { planned().or_else(known) };
             Side { value: owned(our[number]), made, reason }
         };
         let (read, own) = (side(0), side(1));
@@ -218,7 +222,7 @@ fn settings(untuned: &State, tuned: &State, ours: &[Ours; 2]) -> Vec<ParitySetti
 
 /// The kernel's parameters by name; those that are given more than once with all values, each once: saying the same
 /// again says nothing.
-fn parameters(state: &State) -> Values {
+fn parameters(state: &MachineState) -> Values {
     let mut values = Values::new();
     for word in state.value("kernel", "/proc/cmdline").unwrap_or_default().split_ascii_whitespace() {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
@@ -261,18 +265,18 @@ mod tests {
     use serde_json::json;
     use std::collections::BTreeMap;
 
-    fn state(cmdline: &str, values: &[(&str, &str)]) -> State {
+    fn state(cmdline: &str, values: &[(&str, &str)]) -> MachineState {
         let mut kernel: Values =
             values.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         kernel.insert("/proc/cmdline".into(), cmdline.into());
-        State { groups: BTreeMap::from([("kernel".to_owned(), kernel)]) }
+        MachineState { groups: BTreeMap::from([("kernel".to_owned(), kernel)]) }
     }
 
     #[test]
     fn lists_of_the_same_cpus_are_the_same() {
-        assert_eq!(Made::of(None, Some("0,1"), Some("0-1")), Made::Same);
-        assert_eq!(Made::of(None, Some("0,1"), Some("0-2")), Made::Differently);
-        assert_eq!(Made::of(Some(""), Some("on"), Some("")), Made::Not);
+        assert_eq!(Match::of(None, Some("0,1"), Some("0-1")), Match::Same);
+        assert_eq!(Match::of(None, Some("0,1"), Some("0-2")), Match::Differently);
+        assert_eq!(Match::of(Some(""), Some("on"), Some("")), Match::Not);
     }
 
     #[test]
@@ -300,18 +304,18 @@ mod tests {
             Ours { state: ours, reasons: reasons(&plan) },
         ];
         let settings = settings(&untuned, &tuned, &sides);
-        assert!(settings.iter().all(|setting| setting.read.made == Made::Same));
-        let told: Vec<(&str, Made, Option<&str>)> =
+        assert!(settings.iter().all(|setting| setting.read.made == Match::Same));
+        let told: Vec<(&str, Match, Option<&str>)> =
             settings.iter().map(|s| (s.name.as_str(), s.own.made, s.own.reason.as_deref())).collect();
         assert_eq!(
             told,
             [
-                ("kernel parameter isolcpus", Made::Same, None),
-                ("kernel parameter nosmt", Made::Same, None),
-                ("kernel parameter skew_tick", Made::Not, Some("not asked for")),
-                (migration, Made::Not, Some("no such file")),
-                (stat, Made::Same, None),
-                (swap, Made::Differently, None),
+                ("kernel parameter isolcpus", Match::Same, None),
+                ("kernel parameter nosmt", Match::Same, None),
+                ("kernel parameter skew_tick", Match::Not, Some("not asked for")),
+                (migration, Match::Not, Some("no such file")),
+                (stat, Match::Same, None),
+                (swap, Match::Differently, None),
             ]
         );
         assert!(!settings[5].is_accounted_for() && settings[3].is_accounted_for());

@@ -1,7 +1,7 @@
 //! The whole story on one machine, in four boots.
 
-use super::machine::{Left, Line, Trial};
-use super::{Ask, verbs};
+use super::machine::{BootResults, Trial, TrialCommand};
+use super::{TuningRequest, verbs};
 use serde_json::Value;
 use std::time::Duration;
 use whylate_lab::LabError;
@@ -13,33 +13,37 @@ use whylate_lab::LabError;
 ///
 /// # Errors
 /// When the guest died or took too long. What was not right is a finding.
-pub fn story(trial: &mut Trial<'_>, ask: &Ask, measure: Option<u32>) -> Result<(), LabError> {
-    let install = Line::new("program installed", verbs::install(), &[0]);
-    let first = trial.boot(&[install, Line::state("untouched")])?;
+pub fn story(trial: &mut Trial<'_>, request: &TuningRequest, measure: Option<u32>) -> Result<(), LabError> {
+    let install = TrialCommand::new("program installed", verbs::install(), &[0]);
+    let first = trial.boot(&[install, TrialCommand::state("untouched")])?;
 
     // 1: there is something to change.
-    let mut lines = vec![Line::state("before"), Line::new("plan", verbs::plan(ask), &[1])];
+    let mut lines =
+        vec![TrialCommand::state("before"), TrialCommand::new("plan", verbs::plan(request), &[1])];
     lines.extend(
-        measure.map(|seconds| Line::new("measured before", verbs::measure("measured", seconds), &[0, 1])),
+        measure.map(|seconds| {
+            TrialCommand::new("measured before", verbs::measure("measured", seconds), &[0, 1])
+        }),
     );
-    lines.push(Line::new("apply", verbs::apply(ask, None), &[0]));
-    lines.push(Line::state("applied"));
+    lines.push(TrialCommand::new("apply", verbs::apply(request, None), &[0]));
+    lines.push(TrialCommand::state("applied"));
     let before = trial.boot(&lines)?;
     trial.same("a reboot alone changes nothing", &first.state("untouched")?, &before.state("before")?);
 
-    let mut lines = vec![Line::new("verify after the reboot", verbs::verify(), &[0])];
-    lines.extend(
-        measure.map(|seconds| Line::new("measured after", verbs::measure("measured", seconds), &[0, 1])),
-    );
-    lines.push(Line::state("tuned"));
-    lines.push(Line::new("rollback", verbs::rollback(), &[0]));
+    let mut lines = vec![TrialCommand::new("verify after the reboot", verbs::verify(), &[0])];
+    lines
+        .extend(measure.map(|seconds| {
+            TrialCommand::new("measured after", verbs::measure("measured", seconds), &[0, 1])
+        }));
+    lines.push(TrialCommand::state("tuned"));
+    lines.push(TrialCommand::new("rollback", verbs::rollback(), &[0]));
     let tuned = trial.boot(&lines)?;
     command_line(trial, &before, &tuned)?;
     if measure.is_some() {
         measured(trial, &before, &tuned)?;
     }
 
-    let after = trial.boot(&[Line::state("after")])?;
+    let after = trial.boot(&[TrialCommand::state("after")])?;
     trial.same(
         "after rollback and reboot all is as at first",
         &before.state("before")?,
@@ -49,7 +53,7 @@ pub fn story(trial: &mut Trial<'_>, ask: &Ask, measure: Option<u32>) -> Result<(
 }
 
 /// Finds whether the kernel was given what was planned.
-fn command_line(trial: &mut Trial<'_>, planned: &Left, tuned: &Left) -> Result<(), LabError> {
+fn command_line(trial: &mut Trial<'_>, planned: &BootResults, tuned: &BootResults) -> Result<(), LabError> {
     let plan: Value = planned.json("plan")?;
     let wanted = parameters(&plan);
     let state = tuned.state("tuned")?;
@@ -88,7 +92,7 @@ fn is_given(line: &str, (name, then): &(String, Option<String>)) -> bool {
 }
 
 /// Both distributions were measured; which is better is not judged: in emulation nobody could say.
-fn measured(trial: &mut Trial<'_>, before: &Left, after: &Left) -> Result<(), LabError> {
+fn measured(trial: &mut Trial<'_>, before: &BootResults, after: &BootResults) -> Result<(), LabError> {
     let (before, after): (Value, Value) = (before.json("measured")?, after.json("measured")?);
     let right = before.get("schema").is_some() && before.get("schema") == after.get("schema");
     let came = format!("worst of all CPUs {} before, {} after", worst(&before), worst(&after));

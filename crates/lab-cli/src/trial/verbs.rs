@@ -1,6 +1,6 @@
 //! The command lines of the program on trial, and of the rig beside it.
 
-use super::Ask;
+use super::TuningRequest;
 
 /// Where it is installed in the guest: a unit that runs it at boot must find it there.
 pub(super) const PROGRAM: &str = "/usr/local/bin/whylate";
@@ -18,12 +18,12 @@ pub(super) fn state(name: &str) -> String {
     format!("{RIG} state > /out/{name}.json")
 }
 
-fn profile(ask: &Ask) -> String {
-    let source = if ask.of_tuned { "--tuned" } else { "--profile" };
-    let mut words = format!("{source} {}", quoted(&ask.profile));
-    let isolated = (!ask.isolated.is_empty()).then_some(("--isolated", &ask.isolated));
-    let given = ask.given.iter().map(|given| ("--set", given));
-    let allow = ask.allow.iter().map(|code| ("--allow", code));
+fn profile(request: &TuningRequest) -> String {
+    let source = if request.of_tuned { "--tuned" } else { "--profile" };
+    let mut words = format!("{source} {}", quoted(&request.profile));
+    let isolated = (!request.isolated.is_empty()).then_some(("--isolated", &request.isolated));
+    let given = request.given.iter().map(|given| ("--set", given));
+    let allow = request.allow.iter().map(|code| ("--allow", code));
     for (option, value) in isolated.into_iter().chain(given).chain(allow) {
         words.push_str(&format!(" {option} {}", quoted(value)));
     }
@@ -31,14 +31,14 @@ fn profile(ask: &Ask) -> String {
 }
 
 /// A plan as JSON.
-pub(super) fn plan(ask: &Ask) -> String {
-    format!("{PROGRAM} plan {} --json > /out/plan.json", profile(ask))
+pub(super) fn plan(request: &TuningRequest) -> String {
+    format!("{PROGRAM} plan {} --json > /out/plan.json", profile(request))
 }
 
 /// Applied without a question; `kill_at`: killed before its so-manyth change.
-pub(super) fn apply(ask: &Ask, kill_at: Option<u32>) -> String {
+pub(super) fn apply(request: &TuningRequest, kill_at: Option<u32>) -> String {
     let killed = kill_at.map(|step| format!("{RIG} kill-at {step} -- ")).unwrap_or_default();
-    format!("{killed}{PROGRAM} apply {} --yes", profile(ask))
+    format!("{killed}{PROGRAM} apply {} --yes", profile(request))
 }
 
 /// Is all as it was applied?
@@ -67,20 +67,20 @@ mod tests {
 
     #[test]
     fn words_stay_words() {
-        let ask = Ask {
+        let request = TuningRequest {
             profile: "my own's".into(),
             isolated: "2-3".into(),
             given: vec!["own=a b".into()],
             allow: vec!["no-net".into()],
-            ..Ask::default()
+            ..TuningRequest::default()
         };
-        let line = apply(&ask, Some(7));
+        let line = apply(&request, Some(7));
         let words = r"--profile 'my own'\''s' --isolated '2-3' --set 'own=a b' --allow 'no-net' --yes";
         assert!(
             line.contains("kill-at 7 -- /usr/local/bin/whylate apply") && line.ends_with(words),
             "{line}"
         );
-        assert!(plan(&Ask { of_tuned: true, ..ask.clone() }).contains(r"--tuned 'my own"));
-        assert!(!apply(&ask, None).contains("kill"));
+        assert!(plan(&TuningRequest { of_tuned: true, ..request.clone() }).contains(r"--tuned 'my own"));
+        assert!(!apply(&request, None).contains("kill"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::DiskArgs;
 use crate::beside::program;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output::say;
 use crate::{output, signals};
 use anyhow::{Context, Result};
@@ -14,7 +14,7 @@ use whylate_lab::{Store, Visit};
 const REBOOT: &str = "reboot";
 const POWER_CUT: &str = "power-cut";
 
-pub(crate) fn run(args: &DiskArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &DiskArgs) -> Result<ExitStatus> {
     let store = Store::open_default();
     let packages: Vec<&str> = args.packages.iter().map(String::as_str).collect();
     let image = Image::debian(&store, &args.kernel, &packages)?;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &DiskArgs) -> Result<Outcome> {
             }
         }
     }
-    Ok(if all_done { Outcome::Done } else { Outcome::Found })
+    Ok(if all_done { ExitStatus::Done } else { ExitStatus::Found })
 }
 
 /// The commands of each boot, with its steps.

@@ -4,7 +4,7 @@ mod words;
 
 use crate::args::RunArgs;
 use crate::beside::program;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output::say;
 use crate::{output, signals};
 use anyhow::{Context, Result, bail};
@@ -17,11 +17,11 @@ use whylate_lab_cli::score::Score;
 use whylate_lab_cli::{document, judge};
 use whylate_report::explain;
 
-pub(crate) fn run(args: &RunArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
     let scenarios = scenarios(args)?;
     if args.list {
         output::print(&words::list(&scenarios))?;
-        return Ok(Outcome::Done);
+        return Ok(ExitStatus::Done);
     }
     let kernels = kernels(args)?;
     let seeds: Vec<u64> = args.seed.map_or_else(|| (1..=args.seeds).collect(), |seed| vec![seed]);
@@ -111,13 +111,13 @@ fn explanation(result: &RunResult) -> Result<String> {
     Ok(explain::terminal::render(&explanation, &output::style()))
 }
 
-fn outcome(results: &[RunResult]) -> Outcome {
+fn outcome(results: &[RunResult]) -> ExitStatus {
     let any = |end| results.iter().any(|result| result.end == end);
     if any(End::NoRun) {
-        Outcome::Failed
+        ExitStatus::Failed
     } else if results.iter().all(|result| result.end == End::Right) {
-        Outcome::Done
+        ExitStatus::Done
     } else {
-        Outcome::Found
+        ExitStatus::Found
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::TuningArgs;
 use crate::beside::program;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output::say;
 use crate::{output, signals};
 use anyhow::{Context, Result};
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use whylate_lab::disk::Image;
 use whylate_lab::{LabError, Store};
-use whylate_lab_cli::trial::{self, Ask, Finding, Parity, Trial};
+use whylate_lab_cli::trial::{self, Observation, Parity, Trial, TuningRequest};
 
 /// As many lines of what was not right are shown; all of them are in the files, and in JSON.
 const LINES: usize = 30;
 
-pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &TuningArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flag()?;
-    let tell = |finding: &Finding| tell(finding);
+    let tell = |finding: &Observation| tell(finding);
     let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
     let lab = Lab { args, store: Store::open_default(), whylate, stop: &stop, tell: &tell };
     let mut machines = Vec::new();
@@ -25,15 +25,15 @@ pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
     for kernel in &args.kernels {
         let mut parities = Vec::new();
         for profile in &args.profiles {
-            let ask = Ask {
+            let request = TuningRequest {
                 profile: profile.clone(),
                 isolated: args.isolated.clone(),
                 given: args.set.clone(),
                 allow: args.allow.clone(),
-                ..Ask::default()
+                ..TuningRequest::default()
             };
             if args.parity {
-                let (parity, findings) = lab.parity(kernel, &ask)?;
+                let (parity, findings) = lab.parity(kernel, &request)?;
                 right &= findings.iter().all(|finding| finding.right);
                 right &= parity.settings.iter().all(|setting| setting.is_accounted_for());
                 machines.push(
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
                 parities.push(parity);
                 continue;
             }
-            for (kind, findings) in lab.stories(kernel, &ask)? {
+            for (kind, findings) in lab.stories(kernel, &request)? {
                 right &= !findings.is_empty() && findings.iter().all(|finding| finding.right);
                 machines
                     .push(json!({"kernel": kernel, "profile": profile, "kind": kind, "findings": findings}));
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &TuningArgs) -> Result<Outcome> {
     } else {
         output::print(&table(&machines))?;
     }
-    Ok(if right { Outcome::Done } else { Outcome::Found })
+    Ok(if right { ExitStatus::Done } else { ExitStatus::Found })
 }
 
 struct Lab<'a> {
@@ -65,7 +65,7 @@ struct Lab<'a> {
     store: Store,
     whylate: PathBuf,
     stop: &'a std::sync::atomic::AtomicBool,
-    tell: &'a dyn Fn(&Finding),
+    tell: &'a dyn Fn(&Observation),
 }
 
 impl Lab<'_> {
@@ -82,37 +82,41 @@ impl Lab<'_> {
     }
 
     /// The story, or instead of it the kills and power cuts that were asked for: what was found on each machine.
-    fn stories(&self, kernel: &str, ask: &Ask) -> Result<Vec<(&'static str, Vec<Finding>)>, LabError> {
+    fn stories(
+        &self,
+        kernel: &str,
+        request: &TuningRequest,
+    ) -> Result<Vec<(&'static str, Vec<Observation>)>, LabError> {
         let mut told = Vec::new();
-        let name = |kind: &str| format!("{kernel}-{}-{kind}", ask.profile);
+        let name = |kind: &str| format!("{kernel}-{}-{kind}", request.profile);
         if !self.args.kill_at.is_empty() {
             let mut trial = self.machine(kernel, &[], &name("kills"))?;
-            trial::kills(&mut trial, ask, &self.args.kill_at)?;
+            trial::kills(&mut trial, request, &self.args.kill_at)?;
             told.push(("kills", trial.findings));
         }
         if !self.args.power_cut.is_empty() {
             let mut trial = self.machine(kernel, &[], &name("power-cuts"))?;
-            trial::power_cuts(&mut trial, ask, &self.args.power_cut)?;
+            trial::power_cuts(&mut trial, request, &self.args.power_cut)?;
             told.push(("power-cuts", trial.findings));
         }
         if told.is_empty() {
             let mut trial = self.machine(kernel, &[], &name("story"))?;
-            trial::story(&mut trial, ask, self.args.measure)?;
+            trial::story(&mut trial, request, self.args.measure)?;
             told.push(("story", trial.findings));
         }
         Ok(told)
     }
 
-    fn parity(&self, kernel: &str, ask: &Ask) -> Result<(Parity, Vec<Finding>), LabError> {
-        let name = |whose: &str| format!("{kernel}-{}-{whose}", ask.profile);
+    fn parity(&self, kernel: &str, request: &TuningRequest) -> Result<(Parity, Vec<Observation>), LabError> {
+        let name = |whose: &str| format!("{kernel}-{}-{whose}", request.profile);
         if self.args.no_run {
             let [theirs, ours] = ["tuned", "whylate"].map(|whose| self.args.output.join(name(whose)));
-            return Ok((trial::parity_of(&ask.profile, &theirs, &ours)?, Vec::new()));
+            return Ok((trial::parity_of(&request.profile, &theirs, &ours)?, Vec::new()));
         }
         let mut theirs = self.machine(kernel, &trial::PACKAGES, &name("tuned"))?;
         let mut ours = self.machine(kernel, &trial::PACKAGES, &name("whylate"))?;
-        let variables = [format!("isolated_cores={}", ask.isolated)];
-        let parity = trial::parity(&mut theirs, &mut ours, ask, &variables)?;
+        let variables = [format!("isolated_cores={}", request.isolated)];
+        let parity = trial::parity(&mut theirs, &mut ours, request, &variables)?;
         let findings = theirs.findings.into_iter().chain(ours.findings).collect();
         Ok((parity, findings))
     }
@@ -130,7 +134,7 @@ impl Lab<'_> {
     }
 }
 
-fn tell(finding: &Finding) {
+fn tell(finding: &Observation) {
     let right = if finding.right { "right" } else { "WRONG" };
     say!("  boot {}  {right}  {}: {}", finding.boot, finding.what, finding.came);
     if !finding.right {

@@ -7,14 +7,14 @@
 //!  first boot   update-grub, which must see the disk it writes of
 //! ```
 
-use super::Booted;
 use super::guest::Guest;
-use super::image::Image;
+use super::recipe::{CUSTOMIZE, FEATURES, Image, PARAMETERS};
 use crate::LabError;
 use crate::console::tail;
 use crate::job::{Program, Step};
 use crate::kernels::{advice, debian_source};
 use crate::qemu::TSC_PARAMETERS;
+use crate::session::Booted;
 use crate::visit::Visit;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -22,20 +22,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-/// What is done in the new root.
-pub(super) const CUSTOMIZE: &str = include_str!("customize.sh");
-/// Parameters of each boot, as of the guests without a disk (see `qemu`).
-pub(super) const PARAMETERS: &str =
-    "console=ttyS0 cryptomgr.notests random.trust_cpu=on systemd.show_status=false";
-
 const SECTOR: u64 = 512;
 /// Where the partition begins; GRUB's core lies before it.
 const OFFSET: u64 = 1 << 20;
 /// The size of the file system. What is not used is a hole in the file.
 const SIZE: u64 = 3 << 30;
-/// What ext4 has had for long: newer features, which newer versions of mke2fs turn on, an older GRUB cannot read.
-pub(super) const FEATURES: &str = "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,\
-                        large_file,huge_file,dir_nlink,extra_isize";
 const INSTALL: &str = "a disk is made with Debian's tools: apt-get install mmdebstrap e2fsprogs";
 
 /// Makes the disk at `to`, with `work` to make a mess in.

@@ -1,4 +1,4 @@
-//! Disk images: a distribution for each kernel series, made once and kept in the cache.
+//! The cache of disk images: each is made once, and copied for each machine.
 //!
 //! ```text
 //!  disks/6.1-rt/disk.img     a disk that has been booted once
@@ -6,73 +6,14 @@
 //! ```
 
 use super::build;
+use super::recipe::Image;
 use crate::LabError;
-use crate::kernels::{Series, Store};
+use crate::kernels::Store;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-/// Packages of every image, apart from the kernel: what boots, and what tuning has to do with.
-const PACKAGES: [&str; 12] = [
-    "systemd",
-    "systemd-sysv",
-    "udev",
-    "dbus",
-    "kmod",
-    "procps",
-    "cpio",
-    "zstd",
-    "initramfs-tools",
-    "grub-pc",
-    "irqbalance",
-    "fdisk",
-];
-
-/// What a disk holds: Debian's suite that has the kernel, and the kernel as Debian installs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    series: &'static Series,
-    /// Packages beside the usual ones.
-    more: Vec<String>,
-}
-
 impl Image {
-    /// The distribution of that kernel series ([`SERIES`](crate::kernels::SERIES)), with packages beside the usual
-    /// ones.
-    ///
-    /// # Errors
-    /// When there is no such series.
-    pub fn debian(store: &Store, series: &str, more: &[&str]) -> Result<Image, LabError> {
-        let mut more: Vec<String> = more.iter().map(|&name| name.to_owned()).collect();
-        more.sort();
-        Ok(Image { series: store.series(series)?, more })
-    }
-
-    /// Its name in the cache.
-    pub fn name(&self) -> String {
-        std::iter::once(self.series.name)
-            .chain(self.more.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join("+")
-    }
-
-    /// Debian's suite.
-    pub(super) fn suite(&self) -> &'static str {
-        self.series.suite
-    }
-
-    pub(super) fn packages(&self) -> Vec<String> {
-        let kernel = if self.series.preempt_rt { "linux-image-rt-amd64" } else { "linux-image-amd64" };
-        let usual = PACKAGES.into_iter().chain([kernel]).map(str::to_owned);
-        usual.chain(self.more.iter().cloned()).collect()
-    }
-
-    /// All that decides what is in it, but for how new the mirror's packages are.
-    pub(super) fn recipe(&self) -> String {
-        let packages = self.packages().join(" ");
-        [self.suite(), &packages, build::PARAMETERS, build::FEATURES, build::CUSTOMIZE].join("\n")
-    }
-
     /// Puts a copy of the disk at `to`, which is then a machine's own. Makes the image first where the cache does
     /// not have it: that takes two minutes and needs root, apt's tools and a mirror.
     ///
@@ -132,10 +73,6 @@ impl Image {
 
     fn directory(&self, store: &Store) -> PathBuf {
         store.root().join("disks").join(self.name())
-    }
-
-    pub(super) fn failed(&self, reason: String) -> LabError {
-        LabError::Disk { name: self.name(), reason }
     }
 }
 

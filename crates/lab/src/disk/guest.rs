@@ -4,7 +4,7 @@ use crate::LabError;
 use crate::guest::{JOB_DISK, WORK};
 use crate::initramfs::Initramfs;
 use crate::job::{Job, Module};
-use crate::qemu::{Boot, Drive, Keeps, Setup};
+use crate::qemu::{BootSource, Drive, Keeps, QemuSetup};
 use crate::session::{Booted, Session, Watch};
 use crate::time::Time;
 use crate::visit::Visit;
@@ -67,7 +67,7 @@ impl Guest {
             Drive { path: &job, serial: JOB_DISK, keeps: Keeps::Nothing },
         ];
         let (cpus, memory_mib) = (self.cpus, self.memory_mib);
-        let setup = Setup { boot: Boot::Disk, drives: &drives, cpus, memory_mib, time: Time::Free };
+        let setup = QemuSetup { boot: BootSource::Disk, drives: &drives, cpus, memory_mib, time: Time::Free };
         session.run(&setup, &Watch { limit: self.limit, freeze: None, stop }, out)
     }
 

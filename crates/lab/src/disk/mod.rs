@@ -1,7 +1,8 @@
 //! Machines with a disk: a distribution of its own, which is still there after a reboot or a power cut.
 //!
 //! ```text
-//!  image     which distributions there are, and their cache
+//!  recipe    which distributions there are, and what they are made of
+//!  cache     images, each made once
 //!    build     packages -> root -> a disk that the firmware boots; customize.sh is what is done in the root
 //!  guest     one boot of a disk: its job done, its files brought back; or its power cut
 //! ```
@@ -10,9 +11,10 @@
 //! QEMU. So a kernel parameter counts only if the distribution's own tools have put it there.
 
 mod build;
+mod cache;
 mod guest;
-mod image;
+mod recipe;
 
 pub use crate::session::Booted;
 pub use guest::Guest;
-pub use image::Image;
+pub use recipe::Image;

@@ -16,7 +16,7 @@ mod results;
 mod service;
 mod steps;
 
-use crate::job::{JOB_PATH, Job, Module, OUT_DIR, REPORT_NAME, Report, StepReport};
+use crate::job::{JOB_PATH, Job, JobReport, Module, OUT_DIR, REPORT_NAME, StepReport};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
 use rustix::system::{RebootCommand, finit_module, reboot, uname};
 use std::ffi::CString;
@@ -81,7 +81,7 @@ fn write_report(out: &Path, problems: Vec<String>, steps: Vec<StepReport>) -> Re
     let about = uname();
     let kernel = format!("{} {}", about.release().to_string_lossy(), about.version().to_string_lossy());
     let report =
-        serde_json::to_vec(&Report { kernel, problems, steps }).map_err(|error| error.to_string())?;
+        serde_json::to_vec(&JobReport { kernel, problems, steps }).map_err(|error| error.to_string())?;
     std::fs::write(out.join(REPORT_NAME), report).map_err(|error| format!("{}: {error}", out.display()))
 }
 

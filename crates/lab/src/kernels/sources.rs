@@ -15,7 +15,7 @@ pub(super) struct Mirror {
 
 /// One entry: the mirror, and which suites and components it is used for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Entry {
+struct SourceEntry {
     uris: Vec<String>,
     suites: Vec<String>,
     components: Vec<String>,
@@ -57,7 +57,7 @@ pub(super) fn mirror_of(etc: &Path) -> Option<Mirror> {
     entries.filter_map(debian).next()
 }
 
-fn debian(entry: Entry) -> Option<Mirror> {
+fn debian(entry: SourceEntry) -> Option<Mirror> {
     let of_debian = entry.suites.iter().any(|suite| SUITES.contains(&suite.as_str()));
     let main = entry.components.iter().any(|component| component == "main");
     let uri = entry.uris.into_iter().next().filter(|_| of_debian && main)?;
@@ -65,11 +65,11 @@ fn debian(entry: Entry) -> Option<Mirror> {
 }
 
 /// `deb [signed-by=/usr/share/keyrings/x.gpg] URI SUITE COMPONENT...`
-fn parse_lines(text: &str) -> Vec<Entry> {
+fn parse_lines(text: &str) -> Vec<SourceEntry> {
     text.lines().filter_map(parse_line).collect()
 }
 
-fn parse_line(line: &str) -> Option<Entry> {
+fn parse_line(line: &str) -> Option<SourceEntry> {
     let line = line.split('#').next().unwrap_or_default().trim();
     let rest = line.strip_prefix("deb")?.strip_prefix([' ', '\t'])?.trim_start();
     let (options, rest) = match rest.strip_prefix('[') {
@@ -78,7 +78,7 @@ fn parse_line(line: &str) -> Option<Entry> {
     };
     let signed_by = options.split_ascii_whitespace().find_map(|option| option.strip_prefix("signed-by="));
     let mut words = rest.split_ascii_whitespace().map(str::to_owned);
-    Some(Entry {
+    Some(SourceEntry {
         uris: vec![words.next()?],
         suites: vec![words.next()?],
         components: words.collect(),
@@ -87,12 +87,12 @@ fn parse_line(line: &str) -> Option<Entry> {
 }
 
 /// Stanzas of `Field: value`, apart by empty lines; a line that starts with a blank goes on.
-fn parse_stanzas(text: &str) -> Vec<Entry> {
+fn parse_stanzas(text: &str) -> Vec<SourceEntry> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     lines.split(|line| line.trim().is_empty()).filter_map(parse_stanza).collect()
 }
 
-fn parse_stanza(lines: &[&str]) -> Option<Entry> {
+fn parse_stanza(lines: &[&str]) -> Option<SourceEntry> {
     let mut fields: Vec<(String, String)> = Vec::new();
     for line in lines {
         match (line.starts_with([' ', '\t']), fields.last_mut(), line.split_once(':')) {
@@ -111,7 +111,7 @@ fn parse_stanza(lines: &[&str]) -> Option<Entry> {
         |name: &str| field(name).unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect();
     let types: Vec<String> = words("types");
     let enabled = !field("enabled").is_some_and(|value| value.eq_ignore_ascii_case("no"));
-    (enabled && types.iter().any(|kind| kind == "deb")).then(|| Entry {
+    (enabled && types.iter().any(|kind| kind == "deb")).then(|| SourceEntry {
         uris: words("uris"),
         suites: words("suites"),
         components: words("components"),

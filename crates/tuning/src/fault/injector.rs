@@ -10,6 +10,11 @@ use std::rc::Rc;
 pub struct FaultInjector(Option<Rc<dyn Fn() -> io::Result<()>>>);
 
 impl FaultInjector {
+    /// No faults.
+    pub fn none() -> FaultInjector {
+        FaultInjector::default()
+    }
+
     /// Asks this at each place; an error interrupts there.
     pub fn new(ask: impl Fn() -> io::Result<()> + 'static) -> FaultInjector {
         FaultInjector(Some(Rc::new(ask)))

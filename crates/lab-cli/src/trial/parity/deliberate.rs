@@ -19,7 +19,7 @@ const fn of_both(names: &'static str, why: &'static str) -> Deliberate {
 
 const SOFT_LOCKUPS: &str = "the soft lockup detector stays on for the other CPUs: kernel.watchdog_cpumask keeps it off \
                             the isolated ones";
-const POLLING: &str = "programs that want to poll sockets ask for it (SO_BUSY_POLL); for all others each poll(2) would \
+const POLLING: &str = "programs that want to poll sockets request for it (SO_BUSY_POLL); for all others each poll(2) would \
                        keep a CPU busy for 50 us";
 const SCRIPT: &str = "TuneD's script.sh does it, and no script is run to read a profile; realtime-virtual-host has \
                       kvm.kvmclock_periodic_sync=0";

@@ -1,6 +1,6 @@
 //! The comparison as a page of the documentation.
 
-use super::{Made, Parity, ParitySetting, Side};
+use super::{Match, Parity, ParitySetting, Side};
 
 /// All profiles as a page; `about` says on what machine.
 pub fn page(about: &str, profiles: &[Parity]) -> String {
@@ -15,7 +15,7 @@ pub fn page(about: &str, profiles: &[Parity]) -> String {
     );
     for Parity { profile, settings } in profiles {
         let counts = |side: fn(&ParitySetting) -> &Side| {
-            [Made::Same, Made::Differently, Made::Not]
+            [Match::Same, Match::Differently, Match::Not]
                 .map(|made| settings.iter().filter(|setting| side(setting).made == made).count().to_string())
                 .join(" | ")
         };
@@ -44,16 +44,16 @@ pub fn page(about: &str, profiles: &[Parity]) -> String {
 
 fn made(side: &Side) -> String {
     match side.made {
-        Made::Same => "same".to_owned(),
-        Made::Not => "not".to_owned(),
-        Made::Differently => cell(&side.value),
+        Match::Same => "same".to_owned(),
+        Match::Not => "not".to_owned(),
+        Match::Differently => cell(&side.value),
     }
 }
 
 /// The reasons of both sides, which are often one.
 fn why(setting: &ParitySetting) -> String {
     let reason = |side: &Side| match side.made {
-        Made::Same => None,
+        Match::Same => None,
         _ => Some(line(side.reason.as_deref().unwrap_or("no reason given"))),
     };
     match (reason(&setting.read), reason(&setting.own)) {
@@ -102,9 +102,9 @@ mod tests {
             own,
         };
         let settings = vec![
-            setting("a", side("10", Made::Same, None), side("20", Made::Differently, None)),
-            setting("b", side("60", Made::Not, Some("x|y")), side("60", Made::Not, Some("x|y"))),
-            setting("c", side("10", Made::Same, None), side("10", Made::Same, None)),
+            setting("a", side("10", Match::Same, None), side("20", Match::Differently, None)),
+            setting("b", side("60", Match::Not, Some("x|y")), side("60", Match::Not, Some("x|y"))),
+            setting("c", side("10", Match::Same, None), side("10", Match::Same, None)),
         ];
         let page = page("made up", &[Parity { profile: "realtime".into(), settings }]);
         for row in [
