@@ -91,7 +91,7 @@ pub struct Breakdown {
     /// The latency in all.
     pub total: Ns,
     /// What it says this consists of, in the file's order; it need not add up.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BreakdownPart>,
     /// The blocking thread's stack, innermost first, where there is one.
     pub stack: Vec<String>,
     /// The line of the file it begins at.
@@ -109,7 +109,7 @@ pub enum Tool {
 
 /// One part of a [`Breakdown`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct BreakdownPart {
     /// What took the time.
     pub kind: PartKind,
     /// Its name: a thread's, an interrupt's; empty for a sum.

@@ -28,6 +28,6 @@ pub use event::{
 pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, Effect, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
-pub use latency::{Breakdown, LatencyTask, LatencyTrace, LatencyTracer, Part, PartKind, Tool};
+pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, PartKind, Tool};
 pub use merge::Merge;
 pub use source::{EventSource, VecSource, drain};

@@ -41,12 +41,12 @@ pub struct Field {
     /// True for an array or string.
     pub array: bool,
     /// Where the value itself is.
-    pub place: Place,
+    pub place: ValueAt,
 }
 
 /// Where a field's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ValueAt {
     /// At the field's offset.
     Here,
     /// `__data_loc`: the field holds length and offset from the start of the record.
@@ -104,11 +104,11 @@ impl Field {
             }
         }
         let (place, declaration) = if let Some(rest) = declaration.strip_prefix("__data_loc ") {
-            (Place::DataLoc, rest)
+            (ValueAt::DataLoc, rest)
         } else if let Some(rest) = declaration.strip_prefix("__rel_loc ") {
-            (Place::RelLoc, rest)
+            (ValueAt::RelLoc, rest)
         } else {
-            (Place::Here, declaration)
+            (ValueAt::Here, declaration)
         };
         let (declaration, brackets) =
             match declaration.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
@@ -145,7 +145,7 @@ impl Field {
     /// The value as an integer, widened with its sign; `None` for an array, or where the
     /// record is too short.
     pub fn int(&self, endian: Endian, record: &[u8]) -> Option<i64> {
-        if self.array || self.place != Place::Here {
+        if self.array || self.place != ValueAt::Here {
             return None;
         }
         endian.int(record, self.offset, self.size, self.signed)
@@ -154,10 +154,10 @@ impl Field {
     /// The value's bytes, wherever they are; `None` where the record is too short.
     pub fn bytes<'r>(&self, endian: Endian, record: &'r [u8]) -> Option<&'r [u8]> {
         match self.place {
-            Place::Here if self.size == 0 => record.get(self.offset..),
-            Place::Here => record.get(self.offset..self.offset.checked_add(self.size)?),
-            Place::DataLoc => located(endian, record, self.offset, 0),
-            Place::RelLoc => located(endian, record, self.offset, self.offset.checked_add(4)?),
+            ValueAt::Here if self.size == 0 => record.get(self.offset..),
+            ValueAt::Here => record.get(self.offset..self.offset.checked_add(self.size)?),
+            ValueAt::DataLoc => located(endian, record, self.offset, 0),
+            ValueAt::RelLoc => located(endian, record, self.offset, self.offset.checked_add(4)?),
         }
     }
 
@@ -264,12 +264,12 @@ mod tests {
         assert_eq!(
             shapes,
             [
-                ("comm", "char", true, Place::Here),
-                ("name", "char[]", true, Place::DataLoc),
-                ("other", "char[]", true, Place::RelLoc),
-                ("ptr", "const char *", false, Place::Here),
-                ("args", "unsigned long", true, Place::Here),
-                ("buf", "char", true, Place::Here),
+                ("comm", "char", true, ValueAt::Here),
+                ("name", "char[]", true, ValueAt::DataLoc),
+                ("other", "char[]", true, ValueAt::RelLoc),
+                ("ptr", "const char *", false, ValueAt::Here),
+                ("args", "unsigned long", true, ValueAt::Here),
+                ("buf", "char", true, ValueAt::Here),
             ]
         );
         assert!(format.field("common_pid").is_some_and(|field| field.signed && field.is_common()));

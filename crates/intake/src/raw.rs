@@ -173,11 +173,11 @@ fn text(path: &Path) -> Option<String> {
 /// Many files as one, each at an offset of its own.
 #[derive(Default)]
 struct Joined {
-    files: Vec<Part>,
+    files: Vec<JoinedFile>,
     size: u64,
 }
 
-struct Part {
+struct JoinedFile {
     start: u64,
     size: u64,
     file: File,
@@ -193,7 +193,7 @@ impl Joined {
         }
         let file = File::open(path)?;
         let (start, size) = (self.size, file.metadata()?.len());
-        self.files.push(Part { start, size, file, name });
+        self.files.push(JoinedFile { start, size, file, name });
         self.size = start.saturating_add(size);
         Ok(Some((start, size)))
     }

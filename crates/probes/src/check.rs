@@ -1,6 +1,6 @@
 //! Are the choices of a probe such that it can be measured, and the machine stays usable?
 
-use crate::{Kind, Probe, ProbeError};
+use crate::{Probe, ProbeError, ProbeKind};
 use std::path::Path;
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_sys::Clock;
@@ -71,7 +71,7 @@ impl Plan {
             return Err(ProbeError::Interval(longest));
         }
         let duty = match probe.kind {
-            Kind::Busy { gap, duty } => {
+            ProbeKind::Busy { gap, duty } => {
                 readable(gap, clock_reading())?;
                 busy(probe, gap, duty, &cpus, &machine)?
             }
@@ -100,7 +100,7 @@ fn common(probe: &Probe) -> Result<(), ProbeError> {
         return Err(ProbeError::Worst(probe.worst));
     }
     match probe.kind {
-        Kind::Deadline { runtime, deadline } => {
+        ProbeKind::Deadline { runtime, deadline } => {
             let deadline = deadline.unwrap_or(interval);
             if interval < PERIODS[0] || interval > PERIODS[1] {
                 return Err(ProbeError::Period(interval));
@@ -109,11 +109,13 @@ fn common(probe: &Probe) -> Result<(), ProbeError> {
                 return Err(ProbeError::Deadline { runtime, deadline, period: interval });
             }
         }
-        Kind::Timerlat(_) if interval < TIMERLAT[0] || interval > TIMERLAT[1] || interval.0 % 1_000 != 0 => {
+        ProbeKind::Timerlat(_)
+            if interval < TIMERLAT[0] || interval > TIMERLAT[1] || interval.0 % 1_000 != 0 =>
+        {
             return Err(ProbeError::TimerlatPeriod(interval));
         }
-        Kind::Timerlat(_) if probe.distance != Ns::ZERO => return Err(ProbeError::TimerlatDistance),
-        Kind::Hwlat { width } if width < Ns::from_us(50) || width.0 > interval.0 / 2 => {
+        ProbeKind::Timerlat(_) if probe.distance != Ns::ZERO => return Err(ProbeError::TimerlatDistance),
+        ProbeKind::Hwlat { width } if width < Ns::from_us(50) || width.0 > interval.0 / 2 => {
             return Err(ProbeError::Width { width, interval });
         }
         _ => {}
@@ -123,7 +125,7 @@ fn common(probe: &Probe) -> Result<(), ProbeError> {
 
 /// The CPUs that threads are to be bound to.
 fn cpus(probe: &Probe, machine: &Machine) -> Result<Vec<Option<Cpu>>, ProbeError> {
-    if matches!(probe.kind, Kind::Deadline { .. }) {
+    if matches!(probe.kind, ProbeKind::Deadline { .. }) {
         if let Some(cpus) = probe.cpus.as_ref().filter(|&cpus| *cpus != machine.allowed) {
             return Err(ProbeError::Unbindable(cpus.clone()));
         }
@@ -218,7 +220,7 @@ mod tests {
     }
 
     fn planned(list: &str, policy: Policy, duty: Option<u8>, force: bool) -> Result<u8, ProbeError> {
-        let kind = Kind::Busy { gap: GAP, duty };
+        let kind = ProbeKind::Busy { gap: GAP, duty };
         let probe = Probe { cpus: list.parse().ok(), policy, force, ..Probe::new(kind) };
         let machine = machine(Some(95));
         busy(&probe, GAP, duty, &cpus(&probe, &machine).expect("CPUs"), &machine)
@@ -256,7 +258,7 @@ mod tests {
         assert_eq!(on(&two), Ok(vec![Some(Cpu(0)), Some(Cpu(1))]));
         let five = Probe { threads: Some(5), ..timer };
         assert_eq!(on(&five), Err(ProbeError::Threads { threads: 5, cpus: 4 }));
-        let deadline = Probe::new(Kind::Deadline { runtime: Ns::from_us(200), deadline: None });
+        let deadline = Probe::new(ProbeKind::Deadline { runtime: Ns::from_us(200), deadline: None });
         assert_eq!(on(&deadline), Ok(vec![None]));
         assert_eq!(on(&Probe { threads: Some(3), ..deadline.clone() }), Ok(vec![None; 3]));
         let bound = Probe { cpus: "1".parse().ok(), ..deadline };
@@ -275,7 +277,7 @@ mod tests {
     fn parts_that_do_not_fit_are_refused() {
         let deadline = |runtime, deadline, interval| {
             let kind =
-                Kind::Deadline { runtime: Ns::from_us(runtime), deadline: Some(Ns::from_us(deadline)) };
+                ProbeKind::Deadline { runtime: Ns::from_us(runtime), deadline: Some(Ns::from_us(deadline)) };
             common(&Probe { interval: Ns::from_us(interval), ..Probe::new(kind) })
         };
         assert_eq!(deadline(200, 500, 1_000), Ok(()));
@@ -286,7 +288,7 @@ mod tests {
         let window = |width| {
             common(&Probe {
                 interval: Ns::from_ms(1),
-                ..Probe::new(Kind::Hwlat { width: Ns::from_us(width) })
+                ..Probe::new(ProbeKind::Hwlat { width: Ns::from_us(width) })
             })
         };
         assert_eq!(window(500), Ok(()));

@@ -3,7 +3,7 @@
 use crate::meter::{Busy, Deadline, Hwlat, Interrupts, Link, Meter, Woken, make_timer};
 use crate::timerlat::{Interface, Waiting};
 use crate::warm_up::{WARM_UP, timerlat_warm_up};
-use crate::{Kind, Timer};
+use crate::{ProbeKind, Timer};
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns};
 use whylate_sys::SysError;
@@ -21,14 +21,14 @@ pub(crate) enum Job {
 impl Job {
     /// That of one more thread. `duty` is how much of its time a busy one spins, in percent. None of timerlat, which
     /// gives its threads their jobs itself, or has the kernel's.
-    pub(crate) fn new(kind: &Kind, duty: u8) -> Result<Option<Job>, SysError> {
+    pub(crate) fn new(kind: &ProbeKind, duty: u8) -> Result<Option<Job>, SysError> {
         Ok(Some(match *kind {
-            Kind::Timer(timer) => Job::Timer(timer),
-            Kind::Busy { gap, .. } => Job::Busy { gap, duty },
-            Kind::Ipc { by, .. } => Job::Ipc(Arc::new(Link::open(by)?)),
-            Kind::Deadline { runtime, deadline } => Job::Deadline { runtime, deadline },
-            Kind::Hwlat { width } => Job::Hwlat { width },
-            Kind::Timerlat(_) => return Ok(None),
+            ProbeKind::Timer(timer) => Job::Timer(timer),
+            ProbeKind::Busy { gap, .. } => Job::Busy { gap, duty },
+            ProbeKind::Ipc { by, .. } => Job::Ipc(Arc::new(Link::open(by)?)),
+            ProbeKind::Deadline { runtime, deadline } => Job::Deadline { runtime, deadline },
+            ProbeKind::Hwlat { width } => Job::Hwlat { width },
+            ProbeKind::Timerlat(_) => return Ok(None),
         }))
     }
 

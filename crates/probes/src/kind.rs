@@ -6,7 +6,7 @@ use whylate_base::{Cpu, Ns};
 
 /// A kind of probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProbeKind {
     /// How late a thread wakes from a timed sleep, as cyclictest measures it.
     Timer(Timer),
     /// How long a thread that always wants to run does not, as oslat measures it: it spins reading the clock, and each
@@ -87,7 +87,7 @@ pub enum Ipc {
     Signal,
 }
 
-/// Where the waking thread of [`Kind::Ipc`] runs.
+/// Where the waking thread of [`ProbeKind::Ipc`] runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waker {
     /// On the CPU of the thread that it wakes.
@@ -146,16 +146,16 @@ impl Ipc {
 
 /// By which runs are told to be alike: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`,
 /// `timerlat user`.
-impl fmt::Display for Kind {
+impl fmt::Display for ProbeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Timer(Timer::Nanosleep) => f.write_str("timer"),
-            Kind::Timer(timer) => write!(f, "timer {}", timer.name()),
-            Kind::Busy { .. } => f.write_str("busy"),
-            Kind::Ipc { by, .. } => write!(f, "ipc {}", by.name()),
-            Kind::Deadline { .. } => f.write_str("deadline"),
-            Kind::Hwlat { .. } => f.write_str("hwlat"),
-            Kind::Timerlat(workload) => write!(f, "timerlat {}", workload.name()),
+            ProbeKind::Timer(Timer::Nanosleep) => f.write_str("timer"),
+            ProbeKind::Timer(timer) => write!(f, "timer {}", timer.name()),
+            ProbeKind::Busy { .. } => f.write_str("busy"),
+            ProbeKind::Ipc { by, .. } => write!(f, "ipc {}", by.name()),
+            ProbeKind::Deadline { .. } => f.write_str("deadline"),
+            ProbeKind::Hwlat { .. } => f.write_str("hwlat"),
+            ProbeKind::Timerlat(workload) => write!(f, "timerlat {}", workload.name()),
         }
     }
 }
@@ -226,9 +226,9 @@ mod tests {
 
     #[test]
     fn runs_are_compared_by_these_names() {
-        let ipc = Kind::Ipc { by: Ipc::PiMutex, waker: Waker::SameCpu };
-        let names =
-            [Kind::Timer(Timer::Nanosleep), Kind::Timer(Timer::Signal), ipc].map(|kind| kind.to_string());
+        let ipc = ProbeKind::Ipc { by: Ipc::PiMutex, waker: Waker::SameCpu };
+        let names = [ProbeKind::Timer(Timer::Nanosleep), ProbeKind::Timer(Timer::Signal), ipc]
+            .map(|kind| kind.to_string());
         assert_eq!(names, ["timer", "timer signal", "ipc pi-mutex"]);
     }
 }

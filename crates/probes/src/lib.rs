@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Probe::start ──> one measuring thread per CPU ──> Recorder (atomics) ──> snapshot, stop
-//!   Kind              │ a Meter of its kind, round by round
+//!   ProbeKind              │ a Meter of its kind, round by round
 //!                     │ sample over the threshold, or among the worst so far
 //!                     └──> SPSC ring of atomics ──> Running::spikes
 //! ```
@@ -38,7 +38,7 @@ mod worst;
 
 pub use degraded::{Degraded, Lacking};
 pub use error::{CpuUnusable, ProbeError};
-pub use kind::{Ipc, Kind, Timer, UnknownName, Waker, Workload};
+pub use kind::{Ipc, ProbeKind, Timer, UnknownName, Waker, Workload};
 pub use probe::Probe;
 pub use result::{Counts, CpuResult, ProbeResult, ProbeThread, Spike};
 pub use running::Running;

@@ -8,7 +8,7 @@ use crate::setup::ThreadSetup;
 use crate::thread::{STACK, Task, WakerTask};
 use crate::timerlat::Timerlat;
 use crate::worker::Worker;
-use crate::{Kind, Probe, ProbeError, Waker};
+use crate::{Probe, ProbeError, ProbeKind, Waker};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use whylate_base::Cpu;
@@ -39,7 +39,7 @@ impl Probe {
         let (report, reports) = mpsc::channel();
         // Dropped after the threads that it wakes.
         let mut timerlat = match self.kind {
-            Kind::Timerlat(workload) => Some(Timerlat::start(self, workload, &plan.cpus)?),
+            ProbeKind::Timerlat(workload) => Some(Timerlat::start(self, workload, &plan.cpus)?),
             _ => None,
         };
         let mut running = Running::new(self.kind, Arc::clone(&signals));
@@ -59,7 +59,7 @@ impl Probe {
                 }
                 continue;
             };
-            if let (Job::Ipc(link), Kind::Ipc { waker, .. }) = (&job, self.kind) {
+            if let (Job::Ipc(link), ProbeKind::Ipc { waker, .. }) = (&job, self.kind) {
                 let task = WakerTask {
                     nth,
                     setup: waker_setup(setup, waker),

@@ -2,7 +2,7 @@
 
 use crate::sampler::Wanted;
 use crate::setup::ThreadSetup;
-use crate::{Kind, Timer};
+use crate::{ProbeKind, Timer};
 use whylate_base::{Cpu, CpuSet, Ns, Policy};
 use whylate_sys::{DeadlineParams, SchedParams};
 
@@ -13,13 +13,13 @@ use whylate_sys::{DeadlineParams, SchedParams};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// What a sample is.
-    pub kind: Kind,
+    pub kind: ProbeKind,
     /// The CPUs to measure; `None` for all that the calling thread may run on.
     pub cpus: Option<CpuSet>,
-    /// On the first so many of these only; `None` for all. Of [`Kind::Deadline`], whose threads are not bound to CPUs,
+    /// On the first so many of these only; `None` for all. Of [`ProbeKind::Deadline`], whose threads are not bound to CPUs,
     /// how many there are; `None` for 1.
     pub threads: Option<usize>,
-    /// SCHED_FIFO, SCHED_RR or SCHED_OTHER. Not of [`Kind::Deadline`].
+    /// SCHED_FIFO, SCHED_RR or SCHED_OTHER. Not of [`ProbeKind::Deadline`].
     pub policy: Policy,
     /// The real-time priority, 1 to 99. 80 unless chosen: above the IRQ threads' 50,
     /// below the kernel's own 99, and what most published cyclictest runs use. Not of SCHED_OTHER.
@@ -42,7 +42,7 @@ pub struct Probe {
 
 impl Default for Probe {
     fn default() -> Self {
-        Probe::new(Kind::Timer(Timer::default()))
+        Probe::new(ProbeKind::Timer(Timer::default()))
     }
 }
 
@@ -50,12 +50,14 @@ impl Probe {
     /// How a kind is measured unless chosen otherwise: as SCHED_FIFO 80 every 1 ms, as cyclictest does; busy as
     /// SCHED_OTHER, as oslat does, with breaks every 10 ms where it needs some; hwlat as SCHED_FIFO 99 every 10 ms; timerlat
     /// as SCHED_FIFO 95 every 1 ms, as the kernel and rtla do.
-    pub fn new(kind: Kind) -> Probe {
+    pub fn new(kind: ProbeKind) -> Probe {
         let (policy, priority, interval) = match kind {
-            Kind::Timer(_) | Kind::Ipc { .. } | Kind::Deadline { .. } => (Policy::Fifo, 80, Ns::from_ms(1)),
-            Kind::Busy { .. } => (Policy::Other, 80, Ns::from_ms(10)),
-            Kind::Hwlat { .. } => (Policy::Fifo, 99, Ns::from_ms(10)),
-            Kind::Timerlat(_) => (Policy::Fifo, 95, Ns::from_ms(1)),
+            ProbeKind::Timer(_) | ProbeKind::Ipc { .. } | ProbeKind::Deadline { .. } => {
+                (Policy::Fifo, 80, Ns::from_ms(1))
+            }
+            ProbeKind::Busy { .. } => (Policy::Other, 80, Ns::from_ms(10)),
+            ProbeKind::Hwlat { .. } => (Policy::Fifo, 99, Ns::from_ms(10)),
+            ProbeKind::Timerlat(_) => (Policy::Fifo, 95, Ns::from_ms(1)),
         };
         Probe {
             kind,
@@ -81,7 +83,7 @@ impl Probe {
     /// The same of a thread with an interval of its own.
     fn sched_every(&self, interval: Ns) -> SchedParams {
         match (self.kind, self.policy) {
-            (Kind::Deadline { runtime, deadline }, _) => SchedParams::deadline(DeadlineParams {
+            (ProbeKind::Deadline { runtime, deadline }, _) => SchedParams::deadline(DeadlineParams {
                 runtime,
                 deadline: deadline.unwrap_or(interval),
                 period: interval,
@@ -96,20 +98,22 @@ impl Probe {
     pub fn rhythm(&self) -> String {
         let interval = self.interval;
         match self.kind {
-            Kind::Timer(_) | Kind::Ipc { .. } | Kind::Timerlat(_) => format!("a wake-up every {interval}"),
-            Kind::Busy { gap, .. } => format!("gaps of {gap} and more"),
-            Kind::Deadline { .. } => format!("a period every {interval}"),
-            Kind::Hwlat { width } => format!("a window of {width} every {interval}"),
+            ProbeKind::Timer(_) | ProbeKind::Ipc { .. } | ProbeKind::Timerlat(_) => {
+                format!("a wake-up every {interval}")
+            }
+            ProbeKind::Busy { gap, .. } => format!("gaps of {gap} and more"),
+            ProbeKind::Deadline { .. } => format!("a period every {interval}"),
+            ProbeKind::Hwlat { width } => format!("a window of {width} every {interval}"),
         }
     }
 
     /// What a sample is called: `wake-up`, `gap`, `period`, `window`.
     pub fn sample(&self) -> &'static str {
         match self.kind {
-            Kind::Timer(_) | Kind::Ipc { .. } | Kind::Timerlat(_) => "wake-up",
-            Kind::Busy { .. } => "gap",
-            Kind::Deadline { .. } => "period",
-            Kind::Hwlat { .. } => "window",
+            ProbeKind::Timer(_) | ProbeKind::Ipc { .. } | ProbeKind::Timerlat(_) => "wake-up",
+            ProbeKind::Busy { .. } => "gap",
+            ProbeKind::Deadline { .. } => "period",
+            ProbeKind::Hwlat { .. } => "window",
         }
     }
 

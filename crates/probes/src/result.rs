@@ -44,17 +44,17 @@ pub enum Counts {
     /// Nothing but the samples.
     #[default]
     None,
-    /// Of [`Kind::Busy`](crate::Kind::Busy).
+    /// Of [`ProbeKind::Busy`](crate::ProbeKind::Busy).
     Busy {
         /// How long the thread spun, its gaps included; their sum is the histogram's.
         watched: Ns,
     },
-    /// Of [`Kind::Deadline`](crate::Kind::Deadline).
+    /// Of [`ProbeKind::Deadline`](crate::ProbeKind::Deadline).
     Deadline {
         /// Periods whose work was not done by the deadline.
         overruns: u64,
     },
-    /// Of [`Kind::Hwlat`](crate::Kind::Hwlat).
+    /// Of [`ProbeKind::Hwlat`](crate::ProbeKind::Hwlat).
     Hwlat {
         /// How long its windows were in all, without the disturbed ones.
         watched: Ns,
@@ -64,7 +64,7 @@ pub enum Counts {
         /// tell, here or while it runs.
         smis: Option<u64>,
     },
-    /// Of [`Kind::Timerlat`](crate::Kind::Timerlat): the parts of the way to the sample.
+    /// Of [`ProbeKind::Timerlat`](crate::ProbeKind::Timerlat): the parts of the way to the sample.
     Timerlat {
         /// From when the timer was due until its interrupt.
         irq: Histogram,

@@ -5,7 +5,7 @@ use crate::thread::{Outcome, Ready, Unable};
 use crate::timerlat::Timerlat;
 use crate::worker::{Ended, Worker};
 use crate::{
-    Counts, CpuResult, CpuUnusable, Degraded, Kind, ProbeError, ProbeResult, ProbeThread, Spike, smi,
+    Counts, CpuResult, CpuUnusable, Degraded, ProbeError, ProbeKind, ProbeResult, ProbeThread, Spike, smi,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const STOP_WITHIN: Ns = Ns::from_secs(2);
 
 /// A probe at work. Dropping it stops the threads.
 pub struct Running {
-    kind: Kind,
+    kind: ProbeKind,
     workers: Vec<Worker>,
     signals: Arc<Signals>,
     locked: bool,
@@ -37,7 +37,7 @@ pub struct Running {
 }
 
 impl Running {
-    pub(crate) fn new(kind: Kind, signals: Arc<Signals>) -> Running {
+    pub(crate) fn new(kind: ProbeKind, signals: Arc<Signals>) -> Running {
         let (workers, degraded) = (Vec::new(), Vec::new());
         Running { kind, workers, signals, locked: false, degraded, started: Ns::ZERO, timerlat: None }
     }
@@ -74,7 +74,7 @@ impl Running {
     /// mapped later is not locked, since the measuring threads touch none of it.
     pub fn release(&mut self) {
         self.lock_memory();
-        if matches!(self.kind, Kind::Hwlat { .. }) {
+        if matches!(self.kind, ProbeKind::Hwlat { .. }) {
             self.workers.iter_mut().for_each(|worker| worker.smis = smi::count(worker.thread.cpu));
         }
         self.started = whylate_sys::now(Clock::Monotonic);
@@ -256,7 +256,7 @@ impl Running {
         self.wake();
         let longest = self.workers.iter().map(|worker| worker.interval).max().unwrap_or_default();
         // A thread that is woken ends an interval late, and its waker sees that one later.
-        let intervals = if matches!(self.kind, Kind::Ipc { .. }) { 2 } else { 1 };
+        let intervals = if matches!(self.kind, ProbeKind::Ipc { .. }) { 2 } else { 1 };
         let patience = Ns(longest.0.saturating_mul(intervals)) + STOP_WITHIN;
         let until = Instant::now() + Duration::from_nanos(patience.0.unsigned_abs());
         let mut pause = Duration::from_micros(50);

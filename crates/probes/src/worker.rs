@@ -4,7 +4,7 @@ use crate::block::BLOCK;
 use crate::recorder::Recorder;
 use crate::setup::ThreadSetup;
 use crate::thread::Outcome;
-use crate::{Counts, CpuResult, Kind, ProbeThread};
+use crate::{Counts, CpuResult, ProbeKind, ProbeThread};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
@@ -55,7 +55,7 @@ impl Worker {
     }
 
     /// What it has measured by now.
-    pub(crate) fn result(&self, kind: &Kind) -> CpuResult {
+    pub(crate) fn result(&self, kind: &ProbeKind) -> CpuResult {
         let recorder = &self.recorder;
         let watched = Ns(recorder.watched.load(Relaxed));
         let spoilt = recorder.spoilt.load(Relaxed);
@@ -66,10 +66,10 @@ impl Worker {
             sched: self.thread.sched,
             counts: match kind {
                 // Timerlat's are not the worker's.
-                Kind::Timer(_) | Kind::Ipc { .. } | Kind::Timerlat(_) => Counts::None,
-                Kind::Busy { .. } => Counts::Busy { watched },
-                Kind::Deadline { .. } => Counts::Deadline { overruns: spoilt },
-                Kind::Hwlat { .. } => Counts::Hwlat { watched, disturbed: spoilt, smis: None },
+                ProbeKind::Timer(_) | ProbeKind::Ipc { .. } | ProbeKind::Timerlat(_) => Counts::None,
+                ProbeKind::Busy { .. } => Counts::Busy { watched },
+                ProbeKind::Deadline { .. } => Counts::Deadline { overruns: spoilt },
+                ProbeKind::Hwlat { .. } => Counts::Hwlat { watched, disturbed: spoilt, smis: None },
             },
             histogram: recorder.histogram.snapshot(),
             maxima: self.maxima.clone(),

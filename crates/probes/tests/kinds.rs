@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_probes::{
-    Counts, CpuResult, CpuUnusable, Ipc, Kind, Lacking, Probe, ProbeError, ProbeResult, Running, Timer, Waker,
+    Counts, CpuResult, CpuUnusable, Ipc, Lacking, Probe, ProbeError, ProbeKind, ProbeResult, Running, Timer,
+    Waker,
 };
 use whylate_testing::{Need, skip};
 
@@ -11,7 +12,7 @@ fn allowed() -> CpuSet {
     whylate_sys::getaffinity(Tid(0)).expect("affinity")
 }
 
-fn on_one(kind: Kind) -> Probe {
+fn on_one(kind: ProbeKind) -> Probe {
     Probe { cpus: Some(allowed().iter().take(1).collect()), ..Probe::new(kind) }
 }
 
@@ -48,7 +49,7 @@ fn samples(result: &ProbeResult) -> u64 {
 #[test]
 fn every_timer_keeps_its_rhythm() {
     for timer in Timer::ALL {
-        let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..on_one(Kind::Timer(timer)) };
+        let probe = Probe { threshold: Some(Ns(1)), worst: 0, ..on_one(ProbeKind::Timer(timer)) };
         let result = measured(&probe, 100);
         let cpu = &result.cpus[0];
         assert_eq!(samples(&result), 100, "{timer:?}");
@@ -68,7 +69,7 @@ fn every_timer_keeps_its_rhythm() {
 fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
     for by in Ipc::ALL {
         for waker in [Waker::SameCpu, Waker::On(allowed().iter().last().expect("a CPU"))] {
-            let own = on_one(Kind::Ipc { by, waker });
+            let own = on_one(ProbeKind::Ipc { by, waker });
             let probe = Probe { threshold: Some(Ns(1)), worst: 0, loops: Some(60), ..own };
             let running = match probe.start() {
                 Ok(running) => running,
@@ -94,7 +95,7 @@ fn every_way_to_wake_wakes_from_the_same_and_from_another_cpu() {
 #[test]
 fn a_spinning_thread_sees_its_gaps() {
     let gap = Ns(500);
-    let probe = Probe { worst: 3, loops: Some(100), ..on_one(Kind::Busy { gap, duty: Some(50) }) };
+    let probe = Probe { worst: 3, loops: Some(100), ..on_one(ProbeKind::Busy { gap, duty: Some(50) }) };
     let result = match probe.start() {
         Ok(running) => completed(running),
         Err(ProbeError::Gap { reading, enough, .. }) => {
@@ -118,8 +119,10 @@ fn a_spinning_thread_sees_its_gaps() {
 
 #[test]
 fn the_whole_machine_is_not_taken() {
-    let all =
-        Probe { cpus: Some(allowed()), ..Probe::new(Kind::Busy { gap: Ns::from_us(1), duty: Some(100) }) };
+    let all = Probe {
+        cpus: Some(allowed()),
+        ..Probe::new(ProbeKind::Busy { gap: Ns::from_us(1), duty: Some(100) })
+    };
     match all.prepare().map(drop) {
         Err(ProbeError::WholeMachine(cpus)) => assert_eq!(cpus, allowed()),
         // Where this process may not use all CPUs, some are left.
@@ -129,7 +132,7 @@ fn the_whole_machine_is_not_taken() {
 
 #[test]
 fn deadline_threads_keep_their_periods_or_say_why_not() {
-    let kind = Kind::Deadline { runtime: Ns::from_us(200), deadline: Some(Ns::from_ms(2)) };
+    let kind = ProbeKind::Deadline { runtime: Ns::from_us(200), deadline: Some(Ns::from_ms(2)) };
     let probe = Probe { interval: Ns::from_ms(4), ..Probe::new(kind) };
     let result = measured(&probe, 25);
     let [cpu] = &result.cpus[..] else { panic!("one thread, unless more are wanted") };
@@ -143,7 +146,7 @@ fn deadline_threads_keep_their_periods_or_say_why_not() {
 
 #[test]
 fn a_window_that_was_disturbed_is_no_sample() {
-    let probe = on_one(Kind::Hwlat { width: Ns::from_us(200) });
+    let probe = on_one(ProbeKind::Hwlat { width: Ns::from_us(200) });
     let mut running = probe.start().expect("start");
     // On a busy machine every window may be disturbed: then no number of samples would end it.
     let windows = |cpu: &CpuResult| match cpu.counts {
@@ -164,7 +167,8 @@ fn a_window_that_was_disturbed_is_no_sample() {
 
 #[test]
 fn a_threads_loops_end_its_part() {
-    for kind in [Kind::Timer(Timer::Nanosleep), Kind::Ipc { by: Ipc::Futex, waker: Waker::SameCpu }] {
+    for kind in [ProbeKind::Timer(Timer::Nanosleep), ProbeKind::Ipc { by: Ipc::Futex, waker: Waker::SameCpu }]
+    {
         let result = measured(&on_one(kind), 7);
         assert_eq!((samples(&result), result.cpus[0].stuck_since), (7, None), "{kind}");
     }
@@ -199,7 +203,7 @@ fn further_cpus_have_longer_intervals_within_bounds() {
 
 #[test]
 fn a_wakers_cpu_is_checked_as_any_other() {
-    let kind = Kind::Ipc { by: Ipc::Pipe, waker: Waker::On(Cpu(8191)) };
+    let kind = ProbeKind::Ipc { by: Ipc::Pipe, waker: Waker::On(Cpu(8191)) };
     let refused = on_one(kind).prepare().map(drop);
     assert!(
         matches!(refused, Err(ProbeError::Cpu { cpu: Cpu(8191), why: CpuUnusable::Absent { .. } })),
@@ -210,7 +214,7 @@ fn a_wakers_cpu_is_checked_as_any_other() {
 #[test]
 fn what_is_prepared_and_dropped_ends() {
     for by in [Ipc::Pipe, Ipc::PiMutex, Ipc::Signal] {
-        let running = on_one(Kind::Ipc { by, waker: Waker::SameCpu }).prepare().expect("prepare");
+        let running = on_one(ProbeKind::Ipc { by, waker: Waker::SameCpu }).prepare().expect("prepare");
         let tids: Vec<Tid> = running.threads().map(|thread| thread.tid).collect();
         drop(running);
         let ended = |&tid: &Tid| whylate_sys::getattr(tid).is_err_and(|error| error.is_no_such_thread());

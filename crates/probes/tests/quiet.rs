@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 use whylate_base::{CpuSet, Ns, Tid};
-use whylate_probes::{Ipc, Kind, Lacking, Probe, ProbeError, Timer, Waker, Workload};
+use whylate_probes::{Ipc, Lacking, Probe, ProbeError, ProbeKind, Timer, Waker, Workload};
 use whylate_sys::{CountingAllocator, allocator_calls, gettid};
 use whylate_testing::{Need, skip};
 
@@ -15,13 +15,13 @@ fn probes() -> Vec<Probe> {
         whylate_sys::getaffinity(Tid(0)).expect("affinity").iter().last().into_iter().collect();
     let everywhere = |kind| Probe::new(kind);
     let on_one = |kind| Probe { cpus: Some(last.clone()), ..Probe::new(kind) };
-    let timers = Timer::ALL.map(|timer| everywhere(Kind::Timer(timer)));
-    let ipcs = Ipc::ALL.map(|by| everywhere(Kind::Ipc { by, waker: Waker::SameCpu }));
+    let timers = Timer::ALL.map(|timer| everywhere(ProbeKind::Timer(timer)));
+    let ipcs = Ipc::ALL.map(|by| everywhere(ProbeKind::Ipc { by, waker: Waker::SameCpu }));
     let others = [
-        on_one(Kind::Busy { gap: Ns::from_us(1), duty: Some(50) }),
-        everywhere(Kind::Deadline { runtime: Ns::from_us(100), deadline: None }),
-        on_one(Kind::Hwlat { width: Ns::from_us(500) }),
-        on_one(Kind::Timerlat(Workload::User)),
+        on_one(ProbeKind::Busy { gap: Ns::from_us(1), duty: Some(50) }),
+        everywhere(ProbeKind::Deadline { runtime: Ns::from_us(100), deadline: None }),
+        on_one(ProbeKind::Hwlat { width: Ns::from_us(500) }),
+        on_one(ProbeKind::Timerlat(Workload::User)),
     ];
     timers.into_iter().chain(ipcs).chain(others).collect()
 }
@@ -37,7 +37,7 @@ fn a_measuring_thread_neither_allocates_nor_faults() {
 fn quiet(probe: Probe) {
     let kind = probe.kind;
     // A low threshold makes every sample a spike, so that the ring is written as well.
-    let threshold = if matches!(kind, Kind::Busy { .. }) { Ns::from_us(1) } else { Ns(1) };
+    let threshold = if matches!(kind, ProbeKind::Busy { .. }) { Ns::from_us(1) } else { Ns(1) };
     let mut running = match (Probe { threshold: Some(threshold), ..probe }).start() {
         Ok(running) => running,
         // Message queues may be used up, or not in this kernel.
@@ -45,7 +45,7 @@ fn quiet(probe: Probe) {
             return skip(Need::Machine, format_args!("in part: {error}"));
         }
         // Few kernels have it, and it takes root.
-        Err(error) if matches!(kind, Kind::Timerlat(_)) => {
+        Err(error) if matches!(kind, ProbeKind::Timerlat(_)) => {
             return skip(Need::Machine, format_args!("in part: {error}"));
         }
         Err(error) => panic!("{kind}: {error}"),

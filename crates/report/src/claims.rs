@@ -2,7 +2,7 @@
 
 use crate::words;
 use whylate_base::Ns;
-use whylate_investigate::measure::{Answer, Claimed};
+use whylate_investigate::measure::{ClaimStatus, Claimed};
 
 /// In sentences, the answer first.
 pub(crate) fn sentences(claimed: &Claimed) -> Vec<String> {
@@ -20,7 +20,7 @@ pub(crate) fn sentences(claimed: &Claimed) -> Vec<String> {
         ),
     ];
     // What was shown to be wrong is not to be measured for longer.
-    if let Some(more) = claim.more.filter(|_| claimed.answer != Answer::Contradicted) {
+    if let Some(more) = claim.more.filter(|_| claimed.answer != ClaimStatus::Contradicted) {
         let time = claimed.longer.map(|longer| format!("{} more, ", long(longer))).unwrap_or_default();
         let samples = words::plural(more, "sample");
         all.push(format!(
@@ -38,10 +38,10 @@ pub(crate) fn sentences(claimed: &Claimed) -> Vec<String> {
 /// The claim and its answer in a line.
 pub(crate) fn answer(claimed: &Claimed) -> String {
     let answer = match claimed.answer {
-        Answer::Measured => "measured",
-        Answer::Fitted => "by the fitted tail only",
-        Answer::Contradicted => "no, it was later more often",
-        Answer::NotYet => "cannot be claimed yet",
+        ClaimStatus::Measured => "measured",
+        ClaimStatus::Fitted => "by the fitted tail only",
+        ClaimStatus::Contradicted => "no, it was later more often",
+        ClaimStatus::NotYet => "cannot be claimed yet",
     };
     let (bound, probability) = (claimed.claim.bound, claimed.claim.probability);
     format!("later than {bound} in at most {probability:e} of all samples: {answer}")

@@ -6,7 +6,7 @@ use crate::outcome::Outcome;
 use crate::report::Destination;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
-use whylate_investigate::compare::{GateAnswer, Prepared, Verdict, compare};
+use whylate_investigate::compare::{GateAnswer, Prepared, RunVerdict, compare};
 use whylate_investigate::measure::Claimed;
 use whylate_report::compare::{Claiming, Compared, Gated};
 
@@ -41,15 +41,15 @@ fn asked(runs: Vec<Prepared>, args: &CompareArgs) -> Compared {
 fn outcome(compared: &Compared, fail_on: FailOnWorse) -> Outcome {
     let verdicts = || compared.comparison.pairs.iter().map(|pair| pair.verdict);
     let answers = || compared.gates.iter().map(|gated| &gated.judged.answer);
-    let is_worse = |verdict: Verdict| match fail_on {
-        FailOnWorse::Mixed => matches!(verdict, Verdict::Worse | Verdict::Mixed),
-        FailOnWorse::Worse => verdict == Verdict::Worse,
+    let is_worse = |verdict: RunVerdict| match fail_on {
+        FailOnWorse::Mixed => matches!(verdict, RunVerdict::Worse | RunVerdict::Mixed),
+        FailOnWorse::Worse => verdict == RunVerdict::Worse,
         FailOnWorse::Never => false,
     };
     if verdicts().any(is_worse) || answers().any(|answer| matches!(answer, GateAnswer::Missed { .. })) {
         return Outcome::Found;
     }
     let unknown = answers().any(|answer| matches!(answer, GateAnswer::CannotTell(_)))
-        || verdicts().any(|verdict| verdict == Verdict::CannotTell);
+        || verdicts().any(|verdict| verdict == RunVerdict::CannotTell);
     if unknown { Outcome::CannotTell } else { Outcome::Done }
 }

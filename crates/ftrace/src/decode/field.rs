@@ -1,7 +1,7 @@
 //! Fields looked up once, read many times.
 
 use crate::bytes::{Endian, until_nul};
-use crate::format::{EventFormat, Place, located};
+use crate::format::{EventFormat, ValueAt, located};
 use whylate_base::Text;
 
 /// Where an integer lies: in the eight bytes from `at` on, all but it shifted out. One load and two shifts
@@ -39,7 +39,7 @@ impl Int {
 pub(super) struct Str {
     offset: usize,
     size: usize,
-    place: Place,
+    place: ValueAt,
 }
 
 impl Str {
@@ -58,10 +58,10 @@ impl Str {
     #[inline]
     fn bytes(self, endian: Endian, record: &[u8]) -> &[u8] {
         let bytes = match self.place {
-            Place::Here if self.size == 0 => record.get(self.offset..),
-            Place::Here => record.get(self.offset..self.offset + self.size),
-            Place::DataLoc => located(endian, record, self.offset, 0),
-            Place::RelLoc => located(endian, record, self.offset, self.offset + 4),
+            ValueAt::Here if self.size == 0 => record.get(self.offset..),
+            ValueAt::Here => record.get(self.offset..self.offset + self.size),
+            ValueAt::DataLoc => located(endian, record, self.offset, 0),
+            ValueAt::RelLoc => located(endian, record, self.offset, self.offset + 4),
         };
         bytes.unwrap_or_default()
     }
@@ -88,7 +88,7 @@ impl<'f> Lookup<'f> {
 
     /// An integer or pointer.
     pub(super) fn int(&mut self, name: &str) -> Option<Int> {
-        let field = self.format.field(name).filter(|field| !field.array && field.place == Place::Here)?;
+        let field = self.format.field(name).filter(|field| !field.array && field.place == ValueAt::Here)?;
         matches!(field.size, 1 | 2 | 4 | 8).then_some(())?;
         self.reach(field.offset, field.size)?;
         Some(Int::new(self.endian, field.offset, field.size, field.signed))
@@ -101,7 +101,7 @@ impl<'f> Lookup<'f> {
 
     /// The elements of an array of longs.
     pub(super) fn longs(&mut self, name: &str, count: usize) -> Option<Vec<Int>> {
-        let field = self.format.field(name).filter(|field| field.array && field.place == Place::Here)?;
+        let field = self.format.field(name).filter(|field| field.array && field.place == ValueAt::Here)?;
         let size = field.size / count;
         (matches!(size, 4 | 8) && size * count == field.size).then_some(())?;
         self.reach(field.offset, field.size)?;
@@ -113,7 +113,7 @@ impl<'f> Lookup<'f> {
     pub(super) fn lies_as(&self, fields: &[(&str, usize, usize)]) -> bool {
         self.endian == Endian::Little
             && fields.iter().all(|&(name, offset, size)| {
-                let field = self.format.field(name).filter(|field| field.place == Place::Here);
+                let field = self.format.field(name).filter(|field| field.place == ValueAt::Here);
                 field.is_some_and(|field| (field.offset, field.size) == (offset, size))
             })
     }
@@ -121,7 +121,7 @@ impl<'f> Lookup<'f> {
     /// A string, wherever it is kept.
     pub(super) fn text(&mut self, name: &str) -> Option<Str> {
         let field = self.format.field(name).filter(|field| field.array)?;
-        let size = if field.place == Place::Here { field.size } else { 4 };
+        let size = if field.place == ValueAt::Here { field.size } else { 4 };
         self.reach(field.offset, size)?;
         Some(Str { offset: field.offset, size, place: field.place })
     }

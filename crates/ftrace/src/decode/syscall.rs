@@ -3,7 +3,7 @@
 
 use super::field::{Int, Lookup};
 use crate::bytes::Endian;
-use crate::format::Place;
+use crate::format::ValueAt;
 use whylate_events::{EventKind, Syscall, SyscallReturn};
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<Syscalls> {
                     .format
                     .own_fields()
                     .skip(1)
-                    .filter(|field| !field.array && field.place == Place::Here)
+                    .filter(|field| !field.array && field.place == ValueAt::Here)
                     .take(6)
                     .map(|field| field.name.clone())
                     .collect();

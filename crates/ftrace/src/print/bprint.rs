@@ -3,11 +3,11 @@
 use super::Names;
 use super::eval::Record;
 use super::expr::{Expr, width};
-use super::printf::{Conversion, Count, Part, Pointer, Room, Size, Spec, split};
+use super::printf::{Conversion, Count, FormatItem, Pointer, Room, Size, Spec, split};
 use super::text::{hex, put};
 use super::value::{Ty, Value};
 use crate::bytes::until_nul;
-use crate::format::{EventFormat, Place};
+use crate::format::{EventFormat, ValueAt};
 
 /// Where a `bprint` record has its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Bprint {
             expression @ (Expr::Int { .. } | Expr::Pointer { .. }) => Some(expression),
             _ => None,
         };
-        let arguments = format.field("buf").filter(|field| field.place == Place::Here)?.offset;
+        let arguments = format.field("buf").filter(|field| field.place == ValueAt::Here)?.offset;
         Some(Bprint { ip: int("ip")?, format: int("fmt")?, arguments })
     }
 
@@ -44,8 +44,8 @@ impl Bprint {
         let mut words = Words { record, at: self.arguments };
         for part in &parts {
             match part {
-                Part::Text(text) => out.extend(text),
-                Part::Spec(spec) => words.write(spec, out),
+                FormatItem::Text(text) => out.extend(text),
+                FormatItem::Spec(spec) => words.write(spec, out),
             }
         }
         true

@@ -2,7 +2,7 @@
 
 use super::value::{Binary, Ty, Value};
 use crate::bytes::Endian;
-use crate::format::{Field, Place, located};
+use crate::format::{Field, ValueAt, located};
 
 /// Bytes of a record: an array, a string, or anything that is looked at byte by byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) struct Slot {
     pub(super) offset: usize,
     /// 0: to the end of the record.
     pub(super) size: usize,
-    pub(super) place: Place,
+    pub(super) place: ValueAt,
     /// What an index counts.
     pub(super) element: Ty,
 }
@@ -27,10 +27,10 @@ impl Slot {
     /// `None` where they lie outside the record.
     pub(super) fn bytes<'r>(&self, endian: Endian, record: &'r [u8]) -> Option<&'r [u8]> {
         match self.place {
-            Place::Here if self.size == 0 => record.get(self.offset..),
-            Place::Here => record.get(self.offset..self.offset.checked_add(self.size)?),
-            Place::DataLoc => located(endian, record, self.offset, 0),
-            Place::RelLoc => located(endian, record, self.offset, self.offset.checked_add(4)?),
+            ValueAt::Here if self.size == 0 => record.get(self.offset..),
+            ValueAt::Here => record.get(self.offset..self.offset.checked_add(self.size)?),
+            ValueAt::DataLoc => located(endian, record, self.offset, 0),
+            ValueAt::RelLoc => located(endian, record, self.offset, self.offset.checked_add(4)?),
         }
     }
 }
@@ -38,7 +38,7 @@ impl Slot {
 /// A constant with its text, of flags and symbols. A constant that is a name whose value the
 /// kernel did not put in never matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct Constant {
     pub(super) value: Option<u64>,
     pub(super) text: Vec<u8>,
 }
@@ -85,11 +85,11 @@ pub(super) enum Expr {
     Flags {
         value: Box<Expr>,
         between: Vec<u8>,
-        entries: Vec<Entry>,
+        entries: Vec<Constant>,
     },
     Symbol {
         value: Box<Expr>,
-        entries: Vec<Entry>,
+        entries: Vec<Constant>,
     },
     Hex {
         of: Box<Expr>,

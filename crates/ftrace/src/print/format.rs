@@ -1,11 +1,11 @@
 //! A compiled `print fmt`: pieces of text and conversions with their arguments.
 
 use super::eval::Record;
-use super::expr::{Entry, Expr, Slot};
+use super::expr::{Constant, Expr, Slot};
 use super::parse::{Parsed, parse};
-use super::printf::{Conversion, Count, Part, Room, Spec, split};
+use super::printf::{Conversion, Count, FormatItem, Room, Spec, split};
 use super::{Mode, Names};
-use crate::format::{EventFormat, Place};
+use crate::format::{EventFormat, ValueAt};
 
 /// What a `print fmt` line compiles to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +32,11 @@ impl Format {
         let mut pieces = Vec::new();
         for part in split(&text)? {
             let spec = match part {
-                Part::Text(text) => {
+                FormatItem::Text(text) => {
                     pieces.push(Piece::Text(text));
                     continue;
                 }
-                Part::Spec(spec) => spec,
+                FormatItem::Spec(spec) => spec,
             };
             let width = if spec.width == Count::Argument { Some(next()?) } else { None };
             let precision = if spec.precision == Count::Argument { Some(next()?) } else { None };
@@ -47,7 +47,7 @@ impl Format {
     }
 
     /// The table of flags that the integer at `offset` is shown with.
-    pub(super) fn flags_of(&self, offset: usize) -> Option<&[Entry]> {
+    pub(super) fn flags_of(&self, offset: usize) -> Option<&[Constant]> {
         self.pieces.iter().find_map(|piece| match piece {
             Piece::Item { argument, .. } => flags_of(argument, offset),
             Piece::Text(_) => None,
@@ -133,7 +133,7 @@ impl Piece {
     }
 }
 
-fn flags_of(expression: &Expr, offset: usize) -> Option<&[Entry]> {
+fn flags_of(expression: &Expr, offset: usize) -> Option<&[Constant]> {
     match expression {
         Expr::Flags { value, entries, .. } => is_of(value, offset).then_some(entries),
         Expr::Choose(parts) => parts.iter().find_map(|part| flags_of(part, offset)),
@@ -154,7 +154,7 @@ fn is_of(value: &Expr, offset: usize) -> bool {
 /// Where the last byte ends that an argument is sure to read.
 fn reach(expression: &Expr) -> usize {
     let of_slot = |slot: &Slot| match slot.place {
-        Place::Here => slot.offset.saturating_add(slot.size),
+        ValueAt::Here => slot.offset.saturating_add(slot.size),
         _ => slot.offset.saturating_add(4),
     };
     match expression {

@@ -11,13 +11,13 @@ pub struct Lines<'f> {
     events: RawEvents,
     begun: bool,
     /// The begin of a function, held back until the next event tells whether it calls another.
-    entry: Option<Entry>,
+    entry: Option<OpenCall>,
     /// The line that a held-back one pushed behind it.
     ready: Vec<u8>,
 }
 
 /// What is known of a function that began.
-struct Entry {
+struct OpenCall {
     head: Vec<u8>,
     nested: Vec<u8>,
     tid: i32,
@@ -88,16 +88,16 @@ impl<'f> Lines<'f> {
 }
 
 /// Holds the begin of a function back; `None` for any other event.
-fn hold(printer: &mut Printer<'_>, event: &crate::dat::RawEvent<'_>) -> Option<Entry> {
+fn hold(printer: &mut Printer<'_>, event: &crate::dat::RawEvent<'_>) -> Option<OpenCall> {
     let (function, depth) = printer.graph_entry(event)?;
     let (mut head, mut nested) = (Vec::new(), Vec::new());
     printer.head(event, &mut head);
     printer.text(event, &mut nested);
     strip_newline(&mut nested);
-    Some(Entry { head, nested, tid: event.context.tid.0, buffer: event.buffer, function, depth })
+    Some(OpenCall { head, nested, tid: event.context.tid.0, buffer: event.buffer, function, depth })
 }
 
-impl Entry {
+impl OpenCall {
     fn write_nested(mut self, out: &mut Vec<u8>) -> bool {
         out.append(&mut self.head);
         out.append(&mut self.nested);

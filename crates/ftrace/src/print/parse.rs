@@ -5,7 +5,7 @@ mod helpers;
 use super::expr::{Expr, Slot, combined, named_type, width};
 use super::lex::{Token, tokens};
 use super::value::{Binary, Ty, Value};
-use crate::format::{EventFormat, Field, Place};
+use crate::format::{EventFormat, Field, ValueAt};
 
 /// Expressions in expressions that are followed; the kernel's own tables of flags have some fifty.
 const DEEPEST: usize = 128;
@@ -133,7 +133,7 @@ fn binary(operator: &str) -> Option<(u8, Binary)> {
 
 pub(super) fn field_expr(field: &Field, long_size: usize) -> Expr {
     let offset = field.offset;
-    if field.array || field.place != Place::Here || !matches!(field.size, 1 | 2 | 4 | 8) {
+    if field.array || field.place != ValueAt::Here || !matches!(field.size, 1 | 2 | 4 | 8) {
         return Expr::Bytes(Slot::of(field, long_size));
     }
     let ty = Ty { bytes: width(field.size), signed: field.signed };
@@ -232,7 +232,7 @@ impl<'f> Parser<'f> {
                 bytes @ Expr::Bytes(_) => bytes,
                 Expr::Int { offset, ty } | Expr::Pointer { offset, ty } => {
                     let size = usize::from(ty.bytes);
-                    Expr::Bytes(Slot { offset, size, place: Place::Here, element: ty })
+                    Expr::Bytes(Slot { offset, size, place: ValueAt::Here, element: ty })
                 }
                 Expr::Element { of, index, ty } => Expr::Skip { of, by: index, element: ty },
                 _ => return Err("an address is asked for".to_owned()),

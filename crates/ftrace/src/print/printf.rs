@@ -4,7 +4,7 @@ use super::value::{Ty, Value};
 
 /// A part of a format string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum FormatItem {
     Text(Vec<u8>),
     Spec(Spec),
 }
@@ -105,7 +105,7 @@ pub(super) enum Pointer {
 const WIDEST: usize = 4096;
 
 /// Takes a format string apart; the error is what in it is not known.
-pub(super) fn split(text: &[u8]) -> Result<Vec<Part>, String> {
+pub(super) fn split(text: &[u8]) -> Result<Vec<FormatItem>, String> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();
     let mut at = 0;
@@ -118,17 +118,17 @@ pub(super) fn split(text: &[u8]) -> Result<Vec<Part>, String> {
             }
             (b'%', _) => {
                 if !plain.is_empty() {
-                    parts.push(Part::Text(std::mem::take(&mut plain)));
+                    parts.push(FormatItem::Text(std::mem::take(&mut plain)));
                 }
                 let (spec, length) = spec(&text[at..])?;
-                parts.push(Part::Spec(spec));
+                parts.push(FormatItem::Spec(spec));
                 at += length;
             }
             _ => plain.push(byte),
         }
     }
     if !plain.is_empty() {
-        parts.push(Part::Text(plain));
+        parts.push(FormatItem::Text(plain));
     }
     Ok(parts)
 }
@@ -398,7 +398,7 @@ mod tests {
 
     fn one(text: &str) -> Spec {
         match &split(text.as_bytes()).expect(text)[..] {
-            [Part::Spec(spec)] => *spec,
+            [FormatItem::Spec(spec)] => *spec,
             parts => panic!("{text}: {parts:?}"),
         }
     }
@@ -468,8 +468,8 @@ mod tests {
     #[test]
     fn text_between_and_what_is_not_known() {
         let parts = split(b"a=%d%% b").expect("parts");
-        assert_eq!(parts[0], Part::Text(b"a=".to_vec()));
-        assert_eq!(parts[2], Part::Text(b"% b".to_vec()));
+        assert_eq!(parts[0], FormatItem::Text(b"a=".to_vec()));
+        assert_eq!(parts[2], FormatItem::Text(b"% b".to_vec()));
         for bad in ["%", "%ll", "%k", "50%"] {
             assert!(split(bad.as_bytes()).is_err(), "{bad}");
         }

@@ -3,7 +3,7 @@
 use super::Names;
 use super::text::{hex_bytes, put};
 use crate::bytes::{Endian, until_nul};
-use crate::format::{EventFormat, Field, Place};
+use crate::format::{EventFormat, Field, ValueAt};
 
 /// Writes ` name=value` for each field of the event's own.
 pub(super) fn write_fields(
@@ -20,7 +20,7 @@ pub(super) fn write_fields(
 }
 
 fn write_field(field: &Field, endian: Endian, names: &Names, record: &[u8], out: &mut Vec<u8>) {
-    if field.array || field.place != Place::Here {
+    if field.array || field.place != ValueAt::Here {
         let bytes = field.bytes(endian, record).unwrap_or_default();
         let is_string = ["char", "u8", "s8"].iter().any(|name| field.type_name.contains(name));
         let text = until_nul(bytes);

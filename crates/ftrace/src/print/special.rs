@@ -7,7 +7,7 @@ use super::parse::field_expr;
 use super::text::{hex_bytes, put};
 use super::{Mode, Names};
 use crate::bytes::until_nul;
-use crate::format::{EventFormat, Place};
+use crate::format::{EventFormat, ValueAt};
 
 /// An event with a form of its own, and where its fields are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Special {
             Some(Task { comm, pid: int(pid)?, prio: int(prio) })
         };
         let array = |name: &str| {
-            format.field(name).filter(|field| field.place == Place::Here).map(|field| field.offset)
+            format.field(name).filter(|field| field.place == ValueAt::Here).map(|field| field.offset)
         };
         let name = (format.system.as_str(), format.name.as_str());
         match name {

@@ -2,7 +2,7 @@
 
 use super::Mode;
 use super::eval::Record;
-use super::expr::{Entry, Expr};
+use super::expr::{Constant, Expr};
 use super::value::Ty;
 use crate::bytes::{Endian, until_nul};
 
@@ -74,7 +74,7 @@ impl Record<'_> {
         if self.names.long_size == 4 { u64::from(bits as u32) } else { bits }
     }
 
-    fn write_flags(&self, mut value: u64, between: &[u8], entries: &[Entry], out: &mut Vec<u8>) {
+    fn write_flags(&self, mut value: u64, between: &[u8], entries: &[Constant], out: &mut Vec<u8>) {
         let start = out.len();
         for entry in entries {
             let Some(mask) = entry.value.map(|mask| self.cut(mask)) else { continue };

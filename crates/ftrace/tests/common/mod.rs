@@ -7,7 +7,7 @@ pub(crate) mod sample;
 
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use whylate_ftrace::bytes::Endian;
-use whylate_ftrace::format::{EventFormat, Place};
+use whylate_ftrace::format::{EventFormat, ValueAt};
 use whylate_testing::{Need, skip};
 
 /// That many cases, the same in every run.
@@ -152,8 +152,8 @@ impl Machine {
                 Value::Longs(values) => {
                     values.iter().flat_map(|&value| self.number(value, field.size / values.len())).collect()
                 }
-                Value::Text(text) if field.place != Place::Here => {
-                    let base = if field.place == Place::RelLoc { field.offset + 4 } else { 0 };
+                Value::Text(text) if field.place != ValueAt::Here => {
+                    let base = if field.place == ValueAt::RelLoc { field.offset + 4 } else { 0 };
                     let at = record.len() - base;
                     record.extend(text.as_bytes());
                     record.push(0);

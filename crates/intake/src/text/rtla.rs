@@ -25,7 +25,7 @@
 
 use super::fields::{self, decimal, microseconds};
 use whylate_base::{Comm, Cpu, Ns, Tid};
-use whylate_events::{Breakdown, Part, PartKind, Tool};
+use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool};
 
 /// More than any machine has CPUs; what a file of garbage may make us keep.
 const MOST_BREAKDOWNS: usize = 8192;
@@ -39,7 +39,7 @@ pub(crate) struct Analyses {
     /// The one whose lines are being read: until its total is, it is not among the others.
     current: Option<Breakdown>,
     /// An interrupt before the timer's own, told before the delay it is part of.
-    previous: Option<Part>,
+    previous: Option<BreakdownPart>,
     /// One of its titles was read: tables may follow, whose lines alone tell nothing.
     has_title: bool,
     /// The rows of osnoise's table follow.
@@ -201,7 +201,7 @@ impl Analyses {
         if current.parts.len() >= MOST_PARTS {
             return Said::Strange;
         }
-        let part = |kind, name: &str| Part {
+        let part = |kind, name: &str| BreakdownPart {
             kind,
             name: name.to_owned(),
             id: None,
@@ -216,7 +216,7 @@ impl Analyses {
             let note =
                 rest.get(label.len()..).map(|note| fields::trim(note).trim_matches(['(', ')'])).unwrap_or("");
             let previous = self.previous.take_if(|_| kind == PartKind::IrqDelay);
-            current.parts.push(Part { is_sum: previous.is_some(), ..part(kind, note) });
+            current.parts.push(BreakdownPart { is_sum: previous.is_some(), ..part(kind, note) });
             current.parts.extend(previous);
             return Said::Read;
         }
@@ -229,7 +229,7 @@ impl Analyses {
         };
         let kind = sum.kind;
         sum.is_sum = true;
-        current.parts.push(Part { id: u32::try_from(id).ok(), ..part(kind, fields::trim(name)) });
+        current.parts.push(BreakdownPart { id: u32::try_from(id).ok(), ..part(kind, fields::trim(name)) });
         Said::Read
     }
 }

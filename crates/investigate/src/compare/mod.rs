@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Run ─> Prepared: threads summed up, tails fitted once, for all below and for plots
-//! Prepared ... ─> pair: each later one beside the first: quantiles, tails, maxima ─> Verdict
+//! Prepared ... ─> pair: each later one beside the first: quantiles, tails, maxima ─> RunVerdict
 //!              ├> causes: which spikes' causes are gone, which are new
 //!              └> settings: what differs in the machine
 //! Run + Gate ──> met, missed, cannot tell
@@ -16,7 +16,7 @@ mod settings;
 
 pub use causes::{CauseShift, Seen};
 pub use gate::{Gate, GateAnswer, GateError, Judged, Statistic};
-pub use pair::{Pair, Part, Verdict};
+pub use pair::{Difference, Pair, RunVerdict};
 pub use prepared::{Prepared, Samples};
 pub use settings::{SettingShift, Settings};
 

@@ -21,7 +21,7 @@ const MISSED: f64 = 0.01;
 
 /// What the second run is, beside the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RunVerdict {
     /// Its late ones are less late, or fewer.
     Better,
     /// They are later, or more.
@@ -38,11 +38,11 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// All threads together.
-    pub all: Part,
+    pub all: Difference,
     /// The threads that both have, by name; none where there is but one.
-    pub threads: Vec<(String, Part)>,
+    pub threads: Vec<(String, Difference)>,
     /// Better or worse.
-    pub verdict: Verdict,
+    pub verdict: RunVerdict,
     /// Why so, in sentences, the weightiest first.
     pub why: Vec<String>,
     /// The causes of late samples, those that changed most first.
@@ -53,7 +53,7 @@ pub struct Pair {
 
 /// Two distributions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct Difference {
     /// Their samples.
     pub samples: (u64, u64),
     /// The quantiles that both have.
@@ -66,10 +66,10 @@ pub struct Part {
     pub larger: Option<Larger>,
 }
 
-impl Part {
-    fn of(before: &Measured, after: &Measured) -> Part {
+impl Difference {
+    fn of(before: &Measured, after: &Measured) -> Difference {
         let (own, other) = (&before.histogram, &after.histogram);
-        Part {
+        Difference {
             samples: (own.count(), other.count()),
             shifts: QUANTILES.iter().filter_map(|&q| Shift::of(own, other, q)).collect(),
             max: own.max().zip(other.max()),
@@ -94,7 +94,7 @@ fn counts(shift: &Shift) -> bool {
 
 impl Pair {
     pub(super) fn of(before: &Prepared, after: &Prepared) -> Pair {
-        let all = Part::of(&before.all, &after.all);
+        let all = Difference::of(&before.all, &after.all);
         let threads = match before.run.threads.len().max(after.run.threads.len()) {
             0 | 1 => Vec::new(),
             _ => threads(&before.run.threads, &after.run.threads),
@@ -105,22 +105,27 @@ impl Pair {
     }
 }
 
-fn threads(before: &[Measured], after: &[Measured]) -> Vec<(String, Part)> {
+fn threads(before: &[Measured], after: &[Measured]) -> Vec<(String, Difference)> {
     let same = |name: &str| after.iter().find(|thread| thread.name == name);
     let both = before.iter().filter_map(|thread| Some((thread, same(&thread.name)?)));
-    both.map(|(a, b)| (a.name.clone(), Part::of(a, b))).collect()
+    both.map(|(a, b)| (a.name.clone(), Difference::of(a, b))).collect()
 }
 
-fn judge(before: &Prepared, after: &Prepared, all: &Part, causes: &[CauseShift]) -> (Verdict, Vec<String>) {
+fn judge(
+    before: &Prepared,
+    after: &Prepared,
+    all: &Difference,
+    causes: &[CauseShift],
+) -> (RunVerdict, Vec<String>) {
     let (own, other) = (&before.run.probe, &after.run.probe);
     if own != other {
         let why = format!("they measured different things: {own} and {other}. Compare runs of one probe");
-        return (Verdict::CannotTell, vec![why]);
+        return (RunVerdict::CannotTell, vec![why]);
     }
     let (a, b) = all.samples;
     if a.min(b) < FEWEST {
         let why = format!("too few samples: {a} and {b}, and {FEWEST} are needed at least");
-        return (Verdict::CannotTell, vec![why]);
+        return (RunVerdict::CannotTell, vec![why]);
     }
     let mut why = Vec::new();
     let (mut better, mut worse) = (false, false);
@@ -154,33 +159,33 @@ fn judge(before: &Prepared, after: &Prepared, all: &Part, causes: &[CauseShift])
     }
     why.extend(causes.iter().filter(|shift| shift.is_news).filter_map(CauseShift::sentence));
     let verdict = match (better, worse) {
-        (true, true) => Verdict::Mixed,
-        (true, false) => Verdict::Better,
-        (false, true) => Verdict::Worse,
-        (false, false) => Verdict::Same,
+        (true, true) => RunVerdict::Mixed,
+        (true, false) => RunVerdict::Better,
+        (false, true) => RunVerdict::Worse,
+        (false, false) => RunVerdict::Same,
     };
     if let Some((sentence, flattering)) = missed(&before.run, &after.run) {
         why.insert(0, sentence);
         if flattering.contains(&verdict) {
-            return (Verdict::CannotTell, why);
+            return (RunVerdict::CannotTell, why);
         }
     }
     // The latest samples are among these: without them nothing is shown to be as good.
     let (lost_before, lost_after) = (before.all.histogram.overflow(), after.all.histogram.overflow());
-    if matches!(verdict, Verdict::Better | Verdict::Same) && lost_before.max(lost_after) > 0 {
+    if matches!(verdict, RunVerdict::Better | RunVerdict::Same) && lost_before.max(lost_after) > 0 {
         let text = format!(
             "how late {lost_before} samples before and {lost_after} now were is not known: they are off the scale, and \
              they are the latest. Measure with a larger limit"
         );
         why.insert(0, text);
-        return (Verdict::CannotTell, why);
+        return (RunVerdict::CannotTell, why);
     }
     (verdict, why)
 }
 
 /// Where one run let many more periods pass without a sample: that it did, and which verdicts that takes the ground from.
 /// A sample that was not taken is not late, so such a run looks better than it was.
-fn missed(before: &Run, after: &Run) -> Option<(String, &'static [Verdict])> {
+fn missed(before: &Run, after: &Run) -> Option<(String, &'static [RunVerdict])> {
     let (own, other) = (before.missed()?, after.missed()?);
     if (own - other).abs() < MISSED {
         return None;
@@ -191,9 +196,9 @@ fn missed(before: &Run, after: &Run) -> Option<(String, &'static [Verdict])> {
         own * 100.0,
         other * 100.0
     );
-    let flattering: &[Verdict] = match own > other {
-        true => &[Verdict::Worse, Verdict::Same],
-        false => &[Verdict::Better, Verdict::Same],
+    let flattering: &[RunVerdict] = match own > other {
+        true => &[RunVerdict::Worse, RunVerdict::Same],
+        false => &[RunVerdict::Better, RunVerdict::Same],
     };
     Some((sentence, flattering))
 }

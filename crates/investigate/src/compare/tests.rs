@@ -43,7 +43,7 @@ fn story_b_the_rogue_is_gone() {
     after.spikes = Some(vec![spike(30_000, Some("kworker/0:1 (other)"))]);
     after.machine = vec![("a".to_owned(), "1".to_owned())];
     let pair = pair(before, after);
-    assert_eq!(pair.verdict, Verdict::Better, "{:?}", pair.why);
+    assert_eq!(pair.verdict, RunVerdict::Better, "{:?}", pair.why);
     let gone = "multipathd (RR 99) (higher-priority-task) is gone; it was there 2 times, up to 331.1 us";
     assert!(pair.why.iter().any(|why| why.starts_with(gone)), "{:?}", pair.why);
     assert!(!pair.why.iter().any(|why| why.contains("kworker")), "as late as that is usual: {:?}", pair.why);
@@ -56,16 +56,16 @@ fn story_b_the_rogue_is_gone() {
 #[test]
 fn the_same_is_called_the_same() {
     let pair = pair(run(1, |_, latency| latency), run(2, |_, latency| latency));
-    assert_eq!((pair.verdict, pair.settings), (Verdict::Same, None), "{:?}", pair.why);
+    assert_eq!((pair.verdict, pair.settings), (RunVerdict::Same, None), "{:?}", pair.why);
 }
 
 #[test]
 fn slower_is_worse_and_a_trade_is_mixed() {
     let slower = pair(run(1, |_, latency| latency), run(2, |_, latency| latency * 3 / 2));
-    assert_eq!(slower.verdict, Verdict::Worse);
+    assert_eq!(slower.verdict, RunVerdict::Worse);
     // The usual case is better, the tail worse.
     let tail = |at: i64, latency: i64| if at % 500 == 0 { latency * 10 } else { latency / 2 };
-    assert_eq!(pair(run(1, |_, latency| latency), run(2, tail)).verdict, Verdict::Mixed);
+    assert_eq!(pair(run(1, |_, latency| latency), run(2, tail)).verdict, RunVerdict::Mixed);
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn what_cannot_be_compared_is_not() {
         threads: vec![Measured { histogram: [Ns(5)].into_iter().collect(), ..Measured::default() }],
         ..run(1, |_, l| l)
     };
-    assert_eq!(pair(few, run(1, |_, latency| latency)).verdict, Verdict::CannotTell);
+    assert_eq!(pair(few, run(1, |_, latency| latency)).verdict, RunVerdict::CannotTell);
     let other = Run { probe: "busy".to_owned(), ..run(1, |_, latency| latency) };
-    assert_eq!(pair(other, run(1, |_, latency| latency)).verdict, Verdict::CannotTell);
+    assert_eq!(pair(other, run(1, |_, latency| latency)).verdict, RunVerdict::CannotTell);
     // What another tool does not list is not gone, and what it does not ask for has not changed.
     let mut before = run(1, |_, latency| latency);
     before.spikes = Some(vec![spike(40_000, Some("a"))]);
@@ -107,10 +107,10 @@ fn what_cannot_be_compared_is_not() {
     };
     let samples = run(1, |_, latency| latency).threads[0].histogram.count();
     let better = pair(skipped(0, 2), skipped(samples / 2, 1));
-    assert_eq!(better.verdict, Verdict::CannotTell, "{:?}", better.why);
+    assert_eq!(better.verdict, RunVerdict::CannotTell, "{:?}", better.why);
     assert!(better.why[0].starts_with("0.0 % of the periods"), "{:?}", better.why);
-    assert_eq!(pair(skipped(samples / 2, 2), skipped(0, 1)).verdict, Verdict::Better);
-    assert_eq!(pair(skipped(0, 2), skipped(0, 1)).verdict, Verdict::Better);
+    assert_eq!(pair(skipped(samples / 2, 2), skipped(0, 1)).verdict, RunVerdict::Better);
+    assert_eq!(pair(skipped(0, 2), skipped(0, 1)).verdict, RunVerdict::Better);
     // Where some spikes have no explanation, nobody is surely gone.
     let mut before = run(1, |_, latency| latency);
     before.spikes = Some(vec![spike(40_000, Some("a"))]);

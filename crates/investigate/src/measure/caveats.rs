@@ -3,7 +3,7 @@
 use super::options::MeasureOptions;
 use super::report::TraceState;
 use whylate_base::{CpuSet, Ns};
-use whylate_probes::{Kind, Lacking, ProbeResult, Workload};
+use whylate_probes::{Lacking, ProbeKind, ProbeResult, Workload};
 
 /// Which CPUs are out of load balancing (drivers/base/cpu.c); programs are not started on them, so they are not among
 /// those that this process may use, unless it was told to.
@@ -32,22 +32,22 @@ pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &T
     notes.push(format!(
         "{}{}; an idle CPU slept less deeply for it than it would have otherwise",
         match probe.kind {
-            Kind::Timer(_) =>
+            ProbeKind::Timer(_) =>
                 format!("a measuring thread woke every {} on each measured CPU", probe.interval),
-            Kind::Timerlat(Workload::User) => format!(
+            ProbeKind::Timerlat(Workload::User) => format!(
                 "the kernel's timerlat tracer woke a measuring thread every {} on each measured CPU",
                 probe.interval
             ),
-            Kind::Timerlat(Workload::Kernel) => format!(
+            ProbeKind::Timerlat(Workload::Kernel) => format!(
                 "the kernel's timerlat tracer woke a thread of its own every {} on each measured CPU",
                 probe.interval
             ),
-            Kind::Ipc { .. } =>
+            ProbeKind::Ipc { .. } =>
                 format!("a thread woke another every {} on each measured CPU", probe.interval),
-            Kind::Busy { .. } => "a measuring thread spun on each measured CPU".to_owned(),
-            Kind::Deadline { .. } =>
+            ProbeKind::Busy { .. } => "a measuring thread spun on each measured CPU".to_owned(),
+            ProbeKind::Deadline { .. } =>
                 format!("a measuring thread worked every {}, on any CPU", probe.interval),
-            Kind::Hwlat { width } => format!(
+            ProbeKind::Hwlat { width } => format!(
                 "a measuring thread spun for {width} every {} on each measured CPU, before all others",
                 probe.interval
             ),

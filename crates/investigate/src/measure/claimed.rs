@@ -48,7 +48,7 @@ pub struct Claimed {
     /// What the samples say of it.
     pub claim: Claim,
     /// How that is to be read.
-    pub answer: Answer,
+    pub answer: ClaimStatus,
     /// For how much longer to measure, with not one sample later, for the samples alone to carry it; `None`: no longer,
     /// or that is no way.
     pub longer: Option<Ns>,
@@ -56,7 +56,7 @@ pub struct Claimed {
 
 /// May it be claimed?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ClaimStatus {
     /// Yes, by the samples alone.
     Measured,
     /// Yes, by the fit of the tail.
@@ -75,15 +75,15 @@ impl Claimed {
             Claim::of(&together.measured.histogram, together.tail(), wanted.bound, wanted.probability);
         let seen = claim.exceeded as f64 / claim.samples.max(1) as f64;
         let answer = if claim.is_measured() {
-            Answer::Measured
+            ClaimStatus::Measured
         } else if seen > claim.probability {
-            Answer::Contradicted
+            ClaimStatus::Contradicted
         } else if claim.is_fitted() {
-            Answer::Fitted
+            ClaimStatus::Fitted
         } else {
-            Answer::NotYet
+            ClaimStatus::NotYet
         };
-        let more = claim.more.filter(|_| answer != Answer::Contradicted);
+        let more = claim.more.filter(|_| answer != ClaimStatus::Contradicted);
         let longer = more.zip(run.run.rate().filter(|rate| *rate > 0.0)).map(|(more, rate)| {
             // Years are as good as for ever.
             Ns((more as f64 / rate * 1e9).ceil().min(i64::MAX as f64) as i64)
@@ -129,13 +129,13 @@ mod tests {
             let claimed = claimed((0..10_000).map(|at| 5_000 + at % 1_000), wanted);
             (claimed.answer, claimed.longer)
         };
-        assert_eq!(few("10us@1e-3"), (Answer::Measured, None));
+        assert_eq!(few("10us@1e-3"), (ClaimStatus::Measured, None));
         // 2,995,732,272 samples (the rule of three), of which there are 10,000, at 1,000 a second.
         let (answer, longer) = few("10us@1e-9");
-        assert_eq!(answer, Answer::NotYet);
+        assert_eq!(answer, ClaimStatus::NotYet);
         let days = longer.expect("a time").0 as f64 / 86_400e9;
         assert!((34.6..34.8).contains(&days), "{days}");
-        assert_eq!(few("5500ns@1e-3"), (Answer::Contradicted, None));
+        assert_eq!(few("5500ns@1e-3"), (ClaimStatus::Contradicted, None));
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let samples = (0..200_000).map(|_| (2_000.0 - 1_000.0 * (1.0 - random.f64()).ln()) as i64);
         let claimed = claimed(samples, "1ms@1e-9");
-        assert_eq!(claimed.answer, Answer::Fitted, "{claimed:?}");
+        assert_eq!(claimed.answer, ClaimStatus::Fitted, "{claimed:?}");
         assert!(claimed.longer.is_some());
     }
 }

@@ -13,7 +13,7 @@ use crate::model::softirq_name;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
-use whylate_events::{Breakdown, Name, Part, PartKind};
+use whylate_events::{Breakdown, BreakdownPart, Name, PartKind};
 
 /// The priority rtla leaves its threads, the kernel's default.
 const PRIORITY: i32 = 95;
@@ -87,7 +87,7 @@ fn pieces(
     let mut i = 0;
     while let Some(part) = parts.get(i) {
         i += 1;
-        let charge = |part: &Part| charge(timeline, part, blocker, place, victim);
+        let charge = |part: &BreakdownPart| charge(timeline, part, blocker, place, victim);
         // Measured from the expiry, too: the delay is part of it, and the handler up to its sample.
         if part.kind == PartKind::IrqLatency {
             if !parts.iter().any(|part| part.kind == PartKind::TimerIrq) {
@@ -126,7 +126,7 @@ fn pieces(
 
 fn charge(
     timeline: &Timeline,
-    part: &Part,
+    part: &BreakdownPart,
     blocker: Option<Culprit>,
     place: Option<&Interrupted>,
     victim: Priority,
@@ -175,7 +175,7 @@ fn charge(
     }
 }
 
-fn thread(timeline: &Timeline, part: &Part) -> Culprit {
+fn thread(timeline: &Timeline, part: &BreakdownPart) -> Culprit {
     let idle = part.name.starts_with("swapper/") || part.name == "<idle>";
     let id = part.id.and_then(|id| i32::try_from(id).ok());
     task(timeline, Tid(id.unwrap_or(if idle { 0 } else { -1 })), &part.name)

@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn where_the_kernel_lacks_it_this_is_said() {
-        let probe = Probe::new(crate::Kind::Timerlat(Workload::Kernel));
+        let probe = Probe::new(crate::ProbeKind::Timerlat(Workload::Kernel));
         let available = Tracefs::open().and_then(|tracefs| tracefs.read("available_tracers"));
         match (probe.prepare().map(drop), available) {
             (Err(ProbeError::NoTimerlat), Ok(tracers)) => assert!(!tracers.contains(TRACER)),

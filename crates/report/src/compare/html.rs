@@ -6,7 +6,7 @@ use crate::html::tables;
 use crate::svg::plot;
 use crate::words;
 use maud::{Markup, html};
-use whylate_investigate::compare::{CauseShift, Pair, Part, Prepared, Verdict};
+use whylate_investigate::compare::{CauseShift, Difference, Pair, Prepared, RunVerdict};
 
 /// Runs side by side as one HTML file.
 pub fn render(compared: &Compared) -> String {
@@ -45,10 +45,10 @@ pub fn render(compared: &Compared) -> String {
 
 fn pair(compared: &Compared, at: usize, pair: &Pair) -> Markup {
     let class = match pair.verdict {
-        Verdict::Worse => "finding error",
-        Verdict::Mixed | Verdict::CannotTell => "finding warning",
-        Verdict::Better => "finding good",
-        Verdict::Same => "finding",
+        RunVerdict::Worse => "finding error",
+        RunVerdict::Mixed | RunVerdict::CannotTell => "finding warning",
+        RunVerdict::Better => "finding good",
+        RunVerdict::Same => "finding",
     };
     let threads = runs::threads(pair);
     html! {
@@ -79,7 +79,7 @@ fn head(before: &str, after: &str) -> Markup {
     }
 }
 
-fn rows(name: &str, part: &Part) -> Markup {
+fn rows(name: &str, part: &Difference) -> Markup {
     html! {
         @for (at, moved) in runs::moved(part).into_iter().enumerate() {
             tr {

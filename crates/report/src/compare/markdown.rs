@@ -3,7 +3,7 @@
 use crate::compare::runs::{self, Compared, Gated, News};
 use crate::markdown::{code, escape, in_table};
 use crate::{claims, words};
-use whylate_investigate::compare::{CauseShift, Pair, Part, Prepared};
+use whylate_investigate::compare::{CauseShift, Difference, Pair, Prepared};
 
 /// Rows of settings, and of causes, that are written; the JSON has all.
 const ROWS: usize = 20;
@@ -71,7 +71,7 @@ fn pair(compared: &Compared, run: usize, pair: &Pair) -> String {
     text + &causes(&pair.causes) + &settings(pair)
 }
 
-fn moved(name: &str, part: &Part) -> String {
+fn moved(name: &str, part: &Difference) -> String {
     let mut own = escape(name);
     let row = |moved: runs::Moved| {
         let by = if moved.is_shown { format!("**{}**", moved.by) } else { moved.by };

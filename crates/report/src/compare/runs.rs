@@ -3,8 +3,8 @@
 use crate::{claims, words};
 use whylate_base::Ns;
 use whylate_investigate::compare::{
-    CauseShift, Comparison, GateAnswer, Judged, Pair, Part, Prepared, Seen, SettingShift, Settings,
-    Statistic, Verdict,
+    CauseShift, Comparison, Difference, GateAnswer, Judged, Pair, Prepared, RunVerdict, Seen, SettingShift,
+    Settings, Statistic,
 };
 use whylate_investigate::measure::Claimed;
 
@@ -63,14 +63,14 @@ impl Compared {
     }
 
     /// A pair's verdict in a sentence.
-    pub(crate) fn verdict(&self, run: usize, verdict: Verdict) -> String {
+    pub(crate) fn verdict(&self, run: usize, verdict: RunVerdict) -> String {
         let (first, own) = (self.label(0), self.label(run));
         match verdict {
-            Verdict::Better => format!("{own} is better than {first}"),
-            Verdict::Worse => format!("{own} is worse than {first}"),
-            Verdict::Mixed => format!("{own} is better than {first} in some things, and worse in others"),
-            Verdict::Same => format!("{own} differs from {first} by no more than chance"),
-            Verdict::CannotTell => format!("{own} cannot be compared with {first}"),
+            RunVerdict::Better => format!("{own} is better than {first}"),
+            RunVerdict::Worse => format!("{own} is worse than {first}"),
+            RunVerdict::Mixed => format!("{own} is better than {first} in some things, and worse in others"),
+            RunVerdict::Same => format!("{own} differs from {first} by no more than chance"),
+            RunVerdict::CannotTell => format!("{own} cannot be compared with {first}"),
         }
     }
 }
@@ -122,7 +122,7 @@ pub(crate) struct Moved {
 }
 
 /// The quantiles and the maximum of a part.
-pub(crate) fn moved(part: &Part) -> Vec<Moved> {
+pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
     let row = |statistic: Statistic, (before, after): (Ns, Ns), chance: String, is_shown| Moved {
         statistic: statistic.to_string(),
         before: before.to_string(),
@@ -144,9 +144,9 @@ pub(crate) fn moved(part: &Part) -> Vec<Moved> {
 }
 
 /// The threads that differ on their own; or, of several that do not, a sentence that says so.
-pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Part)>, &'static str> {
+pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Difference)>, &'static str> {
     let differ = pair.threads.iter().filter(|(_, part)| part.differs());
-    let differ: Vec<(String, &Part)> = differ.map(|(name, part)| (words::clean(name), part)).collect();
+    let differ: Vec<(String, &Difference)> = differ.map(|(name, part)| (words::clean(name), part)).collect();
     match differ.is_empty() && !pair.threads.is_empty() {
         true => Err("None of the threads differs on its own by more than chance."),
         false => Ok(differ),

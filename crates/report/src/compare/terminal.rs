@@ -6,7 +6,7 @@ use crate::terminal::Style;
 use crate::terminal::layout::{Align, Cell, Page, distribution};
 use crate::terminal::paint::Ink;
 use crate::words;
-use whylate_investigate::compare::{CauseShift, Pair, Part, Prepared, Verdict};
+use whylate_investigate::compare::{CauseShift, Difference, Pair, Prepared, RunVerdict};
 
 /// Rows of settings, and of causes, that are written; the JSON has all.
 const ROWS: usize = 20;
@@ -36,10 +36,10 @@ fn write(page: &mut Page, compared: &Compared) {
 
 fn pair(page: &mut Page, compared: &Compared, run: usize, pair: &Pair) {
     let ink = match pair.verdict {
-        Verdict::Better => Ink::Green,
-        Verdict::Worse => Ink::Red,
-        Verdict::Mixed | Verdict::CannotTell => Ink::Yellow,
-        Verdict::Same => Ink::Strong,
+        RunVerdict::Better => Ink::Green,
+        RunVerdict::Worse => Ink::Red,
+        RunVerdict::Mixed | RunVerdict::CannotTell => Ink::Yellow,
+        RunVerdict::Same => Ink::Strong,
     };
     page.paragraph(0, &compared.verdict(run, pair.verdict), ink);
     pair.why.iter().for_each(|why| page.labelled(2, ("- ", Ink::Faint), &words::clean(why), Ink::Plain));
@@ -62,7 +62,7 @@ fn pair(page: &mut Page, compared: &Compared, run: usize, pair: &Pair) {
 }
 
 /// The quantiles of all threads together, or of some of them one by one.
-fn shifts(page: &mut Page, names: &(String, String), parts: &[(String, &Part)]) {
+fn shifts(page: &mut Page, names: &(String, String), parts: &[(String, &Difference)]) {
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let mut rows = vec![vec![
         faint(""),

@@ -2,7 +2,7 @@
 
 use crate::{claims, words};
 use maud::{Markup, html};
-use whylate_investigate::measure::{Answer, Claimed};
+use whylate_investigate::measure::{ClaimStatus, Claimed};
 use whylate_stats::Histogram;
 
 /// Distributions: whose each is, and its numbers.
@@ -29,9 +29,9 @@ pub(crate) fn distributions<'a>(
 /// A claim, of whose run, and what it rests on.
 pub(crate) fn claim(label: &str, claimed: &Claimed) -> Markup {
     let class = match claimed.answer {
-        Answer::Measured => "finding good",
-        Answer::Fitted | Answer::NotYet => "finding warning",
-        Answer::Contradicted => "finding error",
+        ClaimStatus::Measured => "finding good",
+        ClaimStatus::Fitted | ClaimStatus::NotYet => "finding warning",
+        ClaimStatus::Contradicted => "finding error",
     };
     let sentences = claims::sentences(claimed);
     html! {

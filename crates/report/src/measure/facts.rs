@@ -5,7 +5,7 @@ use whylate_base::Ns;
 use whylate_investigate::measure::{MeasureReport, Observed, RARE, SpikeGroup, TailEstimate, TraceState};
 use whylate_ledger::Cause;
 use whylate_probes::load::LoadReport;
-use whylate_probes::{Counts, CpuResult, Kind as Probe};
+use whylate_probes::{Counts, CpuResult, ProbeKind as Probe};
 use whylate_stats::{Histogram, Level, Refusal};
 
 /// The answer of a measurement in one line.

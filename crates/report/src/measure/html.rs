@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use whylate_investigate::compare::Prepared;
 use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeGroup, SpikeKind, TraceState};
 use whylate_ledger::Cause;
-use whylate_probes::Kind;
+use whylate_probes::ProbeKind;
 use whylate_stats::{Late, Run};
 
 /// A measurement as one HTML file.
@@ -38,7 +38,7 @@ pub fn render(report: &MeasureReport) -> String {
     };
     let footer = html! {
         "Made by whylate " (env!("CARGO_PKG_VERSION"))
-        "." @if let Kind::Timer(_) = report.probe.kind { " Latency: from the instant a timer was due to the thread's first look at the clock." }
+        "." @if let ProbeKind::Timer(_) = report.probe.kind { " Latency: from the instant a timer was due to the thread's first look at the clock." }
         " Instants are CLOCK_MONOTONIC."
     };
     page(&title, &header, &main, &footer)

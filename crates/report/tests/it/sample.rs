@@ -3,7 +3,7 @@
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
 use whylate_investigate::measure::{
-    Answer, Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind,
+    ClaimStatus, Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind,
     TailEstimate, TraceState,
 };
 use whylate_ledger::{
@@ -526,7 +526,7 @@ pub(crate) fn measurement() -> MeasureReport {
                     more: Some(2_995_712_272),
                     fitted: Ok(None),
                 },
-                answer: Answer::NotYet,
+                answer: ClaimStatus::NotYet,
                 longer: Some(Ns::from_secs(1_497_856)),
             }),
         }),

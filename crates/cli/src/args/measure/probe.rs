@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use whylate_base::{CpuSet, Ns, Policy};
-use whylate_probes::{Ipc, Kind, Probe, Timer, Waker, Workload};
+use whylate_probes::{Ipc, Probe, ProbeKind, Timer, Waker, Workload};
 
 /// How long is measured unless chosen otherwise.
 const DURATION: Ns = Ns::from_secs(10);
@@ -212,22 +212,25 @@ impl ProbeArgs {
     }
 
     /// What is measured.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> ProbeKind {
         match self.probe {
-            ProbeName::Timer => Kind::Timer(self.timer.unwrap_or_default()),
-            ProbeName::Busy => Kind::Busy { gap: self.gap.unwrap_or(Ns::from_us(1)), duty: self.duty },
-            ProbeName::Ipc => {
-                Kind::Ipc { by: self.ipc.unwrap_or(Ipc::Pipe), waker: self.waker_cpu.unwrap_or_default() }
-            }
+            ProbeName::Timer => ProbeKind::Timer(self.timer.unwrap_or_default()),
+            ProbeName::Busy => ProbeKind::Busy { gap: self.gap.unwrap_or(Ns::from_us(1)), duty: self.duty },
+            ProbeName::Ipc => ProbeKind::Ipc {
+                by: self.ipc.unwrap_or(Ipc::Pipe),
+                waker: self.waker_cpu.unwrap_or_default(),
+            },
             ProbeName::Deadline => {
                 let interval = self.interval.unwrap_or(Ns::from_ms(1));
-                Kind::Deadline {
+                ProbeKind::Deadline {
                     runtime: self.runtime.unwrap_or(Ns(interval.0 / 5)),
                     deadline: self.deadline,
                 }
             }
-            ProbeName::Hwlat => Kind::Hwlat { width: self.width.unwrap_or(Ns::from_us(500)) },
-            ProbeName::Timerlat => Kind::Timerlat(self.timerlat.unwrap_or_else(Workload::of_this_kernel)),
+            ProbeName::Hwlat => ProbeKind::Hwlat { width: self.width.unwrap_or(Ns::from_us(500)) },
+            ProbeName::Timerlat => {
+                ProbeKind::Timerlat(self.timerlat.unwrap_or_else(Workload::of_this_kernel))
+            }
         }
     }
 
@@ -363,21 +366,21 @@ mod tests {
 
     #[test]
     fn each_probe_has_its_options() {
-        assert_eq!(probe("").kind, Kind::Timer(Timer::Nanosleep));
-        assert_eq!(probe("--timer signal").kind, Kind::Timer(Timer::Signal));
+        assert_eq!(probe("").kind, ProbeKind::Timer(Timer::Nanosleep));
+        assert_eq!(probe("--timer signal").kind, ProbeKind::Timer(Timer::Signal));
         let ipc = probe("--probe ipc --ipc pi-mutex --waker-cpu 1");
-        assert_eq!(ipc.kind, Kind::Ipc { by: Ipc::PiMutex, waker: Waker::On(Cpu(1)) });
+        assert_eq!(ipc.kind, ProbeKind::Ipc { by: Ipc::PiMutex, waker: Waker::On(Cpu(1)) });
         let busy = probe("--probe busy --gap 500ns --duty 50");
-        assert_eq!(busy.kind, Kind::Busy { gap: Ns(500), duty: Some(50) });
+        assert_eq!(busy.kind, ProbeKind::Busy { gap: Ns(500), duty: Some(50) });
         assert_eq!((busy.policy, probe("--probe busy -p 60").policy), (Policy::Other, Policy::Fifo));
         let deadline = probe("--probe deadline -i 4ms --deadline 2ms");
         assert_eq!(
             deadline.kind,
-            Kind::Deadline { runtime: Ns::from_us(800), deadline: Some(Ns::from_ms(2)) }
+            ProbeKind::Deadline { runtime: Ns::from_us(800), deadline: Some(Ns::from_ms(2)) }
         );
         assert_eq!(probe("--probe hwlat").priority, 99);
         let timerlat = probe("--probe timerlat --timerlat kernel");
-        assert_eq!((timerlat.kind, timerlat.priority), (Kind::Timerlat(Workload::Kernel), 95));
+        assert_eq!((timerlat.kind, timerlat.priority), (ProbeKind::Timerlat(Workload::Kernel), 95));
         let other = parsed("--ipc futex").expect("parsed").probe().expect_err("of another probe").to_string();
         assert!(other.contains("--probe ipc"), "{other}");
     }

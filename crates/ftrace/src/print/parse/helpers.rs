@@ -3,7 +3,7 @@
 //! Source: `include/trace/stages/stage3_trace_output.h`.
 
 use super::super::eval::constant;
-use super::super::expr::{Entry, Expr, Slot};
+use super::super::expr::{Constant, Expr, Slot};
 use super::super::lex::Token;
 use super::super::value::{Binary, Ty, Value};
 use super::Parser;
@@ -85,7 +85,7 @@ impl Parser<'_> {
     }
 
     /// `, { value, "text" }, ...)`
-    fn entries(&mut self) -> Result<Vec<Entry>, String> {
+    fn entries(&mut self) -> Result<Vec<Constant>, String> {
         let mut entries = Vec::new();
         while self.accept(",") {
             // Tables made by macros may end in a comma, and hold entries in double braces.
@@ -113,7 +113,7 @@ impl Parser<'_> {
             self.operators = operators;
             // The kernel's own tables end in an entry without a text.
             if let Expr::Text(text) = text {
-                entries.push(Entry { value, text });
+                entries.push(Constant { value, text });
             }
         }
         self.expect(")")?;

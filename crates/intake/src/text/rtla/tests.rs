@@ -35,7 +35,7 @@ fn read(text: &str) -> (Analyses, Vec<Said>) {
 }
 
 fn parts(breakdown: &Breakdown) -> Vec<(PartKind, &str, Option<u32>, i64, bool)> {
-    let row = |part: &Part| (part.kind, part.id, part.time.0, part.is_sum);
+    let row = |part: &BreakdownPart| (part.kind, part.id, part.time.0, part.is_sum);
     breakdown
         .parts
         .iter()

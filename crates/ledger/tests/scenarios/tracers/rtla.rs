@@ -4,11 +4,11 @@ use super::{charged, check_tiling, told};
 use crate::support::Told;
 use proptest::prelude::*;
 use whylate_base::{Confidence, Cpu, Ns, Tid};
-use whylate_events::{Breakdown, Part, PartKind, Tool, TraceInfo};
+use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool, TraceInfo};
 use whylate_ledger::{Cause, Culprit, is_stand_in};
 
-fn part(kind: PartKind, name: &str, id: Option<u32>, ns: i64, is_sum: bool) -> Part {
-    Part { kind, name: name.into(), id, time: Ns(ns), is_sum }
+fn part(kind: PartKind, name: &str, id: Option<u32>, ns: i64, is_sum: bool) -> BreakdownPart {
+    BreakdownPart { kind, name: name.into(), id, time: Ns(ns), is_sum }
 }
 
 /// The example of rtla-timerlat-top(1).

@@ -54,7 +54,7 @@ fn run(run: &found::Prepared) -> Run {
 }
 
 fn pair(pair: &found::Pair, run: String) -> Pair {
-    let thread = |(name, own): &(String, found::Part)| ThreadPart {
+    let thread = |(name, own): &(String, found::Difference)| ThreadPart {
         name: name.clone(),
         differs: own.differs(),
         part: part(own),
@@ -67,11 +67,11 @@ fn pair(pair: &found::Pair, run: String) -> Pair {
     Pair {
         run,
         verdict: match pair.verdict {
-            found::Verdict::Better => Verdict::Better,
-            found::Verdict::Worse => Verdict::Worse,
-            found::Verdict::Mixed => Verdict::Mixed,
-            found::Verdict::Same => Verdict::Same,
-            found::Verdict::CannotTell => Verdict::CannotTell,
+            found::RunVerdict::Better => Verdict::Better,
+            found::RunVerdict::Worse => Verdict::Worse,
+            found::RunVerdict::Mixed => Verdict::Mixed,
+            found::RunVerdict::Same => Verdict::Same,
+            found::RunVerdict::CannotTell => Verdict::CannotTell,
         },
         why: pair.why.clone(),
         all: part(&pair.all),
@@ -81,7 +81,7 @@ fn pair(pair: &found::Pair, run: String) -> Pair {
     }
 }
 
-fn part(part: &found::Part) -> Part {
+fn part(part: &found::Difference) -> Part {
     let shift = |shift: &stats::compare::Shift| Shift {
         q: shift.q,
         before_ns: shift.before.0,
@@ -137,9 +137,9 @@ fn claim(claiming: &Claiming, runs: &[found::Prepared]) -> Claim {
         bound_ns: claim.bound.0,
         probability: claim.probability,
         carried: match claiming.claimed.answer {
-            measured::Answer::Measured => Carried::Measured,
-            measured::Answer::Fitted => Carried::Fitted,
-            measured::Answer::Contradicted | measured::Answer::NotYet => Carried::No,
+            measured::ClaimStatus::Measured => Carried::Measured,
+            measured::ClaimStatus::Fitted => Carried::Fitted,
+            measured::ClaimStatus::Contradicted | measured::ClaimStatus::NotYet => Carried::No,
         },
         samples: claim.samples,
         exceeded: claim.exceeded,

@@ -4,7 +4,7 @@ use crate::measure::facts;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::{claims, words};
-use whylate_investigate::measure::{Answer, Claimed, MeasureReport};
+use whylate_investigate::measure::{ClaimStatus, Claimed, MeasureReport};
 
 /// How many groups have a row.
 const ROWS: usize = 10;
@@ -56,9 +56,9 @@ pub(crate) fn beyond(page: &mut Page, report: &MeasureReport) {
 /// A claim, of whose run, and what it rests on.
 pub(crate) fn claim(page: &mut Page, label: &str, claimed: &Claimed) {
     let ink = match claimed.answer {
-        Answer::Measured => Ink::Green,
-        Answer::Fitted | Answer::NotYet => Ink::Yellow,
-        Answer::Contradicted => Ink::Red,
+        ClaimStatus::Measured => Ink::Green,
+        ClaimStatus::Fitted | ClaimStatus::NotYet => Ink::Yellow,
+        ClaimStatus::Contradicted => Ink::Red,
     };
     for (at, sentence) in claims::sentences(claimed).iter().enumerate() {
         match at {

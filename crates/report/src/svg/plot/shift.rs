@@ -7,7 +7,7 @@ use super::{BELOW, LEFT, Plot, TOP, WIDTH, px};
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::Ns;
-use whylate_investigate::compare::{Comparison, Part, Statistic};
+use whylate_investigate::compare::{Comparison, Difference, Statistic};
 use whylate_stats::compare::Shift;
 
 const ROW: f64 = 24.0;
@@ -34,7 +34,7 @@ pub(crate) fn shift(comparison: &Comparison, by_thread: bool) -> Option<Plot> {
         let whole = [(label.clone(), &pair.all)];
         let threads =
             pair.threads.iter().map(|(name, part)| (format!("{label}, {}", words::clean(name)), part));
-        let parts: Vec<(String, &Part)> =
+        let parts: Vec<(String, &Difference)> =
             if by_thread && !pair.threads.is_empty() { threads.collect() } else { whole.into() };
         // The colour that the run has in the other plots.
         let rows = parts.into_iter().map(|(name, part)| (name, rows(part, at + 1)));
@@ -73,7 +73,7 @@ pub(crate) fn shift(comparison: &Comparison, by_thread: bool) -> Option<Plot> {
     })
 }
 
-fn rows(part: &Part, color: usize) -> Vec<Row> {
+fn rows(part: &Difference, color: usize) -> Vec<Row> {
     let quantile = |shift: &Shift| Row {
         name: Statistic::Quantile(shift.q).to_string(),
         before: shift.before,
