@@ -1,4 +1,4 @@
-//! What the kernel notes with every event: who was current, and how interruptible.
+//! What the kernel records with every event: the current thread, and how interruptible it was.
 
 use std::fmt;
 use whylate_base::Tid;

@@ -11,7 +11,7 @@ pub type Symbol = Text<39>;
 pub type Marker = Text<62>;
 
 /// Something that happened on a CPU at an instant.
-// In this order: whoever reads an event reads when, where and who first, and most payloads are short. So it is one
+// In this order: a reader of an event reads its time, CPU and thread first, and most payloads are short. So it is one
 // line of a cache that is waited for, mostly.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Event {
     pub ts: Ns,
     /// Where.
     pub cpu: Cpu,
-    /// Who was current there.
+    /// The thread that was current there.
     pub context: Context,
     /// What.
     pub kind: EventKind,
@@ -35,7 +35,7 @@ pub enum EventKind {
     Waking(Wake),
     /// `sched_wakeup` (or `sched_wakeup_new` when `new`): the task is on the runqueue of `target_cpu`.
     Wakeup {
-        /// Who was woken, and where.
+        /// The woken thread, and its CPU.
         wake: Wake,
         /// True for a thread's very first wake-up.
         new: bool,
@@ -51,7 +51,7 @@ pub enum EventKind {
     },
     /// `sched_process_fork`
     Fork {
-        /// Who forked.
+        /// The thread that forked.
         parent: Tid,
         /// The new thread.
         child: Tid,
@@ -67,7 +67,7 @@ pub enum EventKind {
     },
     /// `sched_process_exit`
     Exit {
-        /// Who ended.
+        /// The thread that ended.
         tid: Tid,
     },
     /// `sched_pi_setprio`: priority inheritance changed a lock owner's priority.
@@ -174,7 +174,7 @@ pub enum EventKind {
     },
     /// `signal_generate`: a signal is sent to a thread, or to its process.
     Signal(Signal),
-    /// `print` / `tracing_mark_write`: a line somebody wrote to `trace_marker`.
+    /// `print` / `tracing_mark_write`: a line that a program wrote to `trace_marker`.
     Marker(Marker),
     /// A function-tracer line.
     Function {
@@ -227,7 +227,7 @@ pub enum EventKind {
         /// the others lost nothing; empty: of any kind.
         kinds: KindSet,
     },
-    /// An event this project has no type for. Its context still shows who ran.
+    /// An event this project has no type for. Its context still shows which thread ran.
     Other,
 }
 
@@ -418,7 +418,7 @@ pub struct PageFault {
 pub struct Signal {
     /// The signal's number, as in `signal(7)`.
     pub sig: i32,
-    /// Who sent it, by kind: [`Signal::SI_KERNEL`], or below or equal 0 a program (`sigaction(2)`).
+    /// The kind of sender: [`Signal::SI_KERNEL`], or below or equal 0 a program (`sigaction(2)`).
     pub code: i32,
     /// The thread it is sent to; of a process-wide signal, the thread the kernel sent it by.
     pub tid: Tid,

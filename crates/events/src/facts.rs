@@ -55,7 +55,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Reads a marker's text; `None` when it is somebody else's or of a later version.
+    /// Reads a marker's text; `None` when another program wrote it, or a later version.
     pub fn parse(marker: &str) -> Option<Fact> {
         let mut words = marker.strip_prefix(FACT_PREFIX)?.split_ascii_whitespace();
         let key = words.next()?;

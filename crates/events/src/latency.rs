@@ -1,4 +1,4 @@
-//! Latencies that somebody else measured: what the kernel's latency tracers and `rtla` say of the one they
+//! Latencies that another program measured: what the kernel's latency tracers and `rtla` report of the one they
 //! kept a trace for.
 
 use whylate_base::{Comm, Cpu, Ns, Policy, Tid};

@@ -12,7 +12,7 @@ pub trait EventSource {
     /// way; [`drain`] copies them.
     fn next_event(&mut self) -> Option<&Event>;
 
-    /// The next events in time order, as many as are at hand; none at the end. For those who want every event:
+    /// The next events in time order, as many as are at hand; none at the end. For consumers that want every event:
     /// one call for many.
     fn next_batch(&mut self) -> &[Event] {
         self.next_event().map_or(&[], std::slice::from_ref)

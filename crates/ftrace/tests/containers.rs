@@ -101,7 +101,7 @@ fn events_without_a_format_are_counted() {
         "{:?}",
         info.damage
     );
-    assert_eq!(events[0].context.preempt_depth, Some(2), "who ran is still known");
+    assert_eq!(events[0].context.preempt_depth, Some(2), "the thread that ran is still known");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn recordings_without_their_index() {
         assert!(most > 0, "{place}: nothing was recovered");
         // Cut before the pages, there is nothing.
         let error = read(&bytes[..data]).expect_err("no pages");
-        assert!(error.to_string().contains("nothing of its events is left"), "{error}");
+        assert!(error.to_string().contains("no event is left"), "{error}");
     }
     assert!(seen > 0, "no recording has its index at the end");
 }
@@ -173,8 +173,9 @@ fn time_alone_does_not_tell_cpus_apart() {
         assert_eq!(recovered(&damage), Some(64));
     }
     for idle in [true, false] {
-        let error = read(&without_index(&dat(idle, false), Packing::None)).expect_err("nobody's pages");
-        assert!(error.to_string().contains("no page says whose it is"), "{error}");
+        let error =
+            read(&without_index(&dat(idle, false), Packing::None)).expect_err("pages of no known CPU");
+        assert!(error.to_string().contains("no page shows its CPU"), "{error}");
     }
 }
 
@@ -194,7 +195,7 @@ fn counts_that_contradict_the_pages_are_not_used() {
     let mut wrong = dat(true, true);
     wrong.counts = vec![0, 24, 40];
     let (events, damage) = read(&without_index(&wrong, Packing::Zstd)).expect("opens");
-    // The first run's idle task is CPU 0's, and CPU 1's count: nobody's.
+    // The first run's idle task is CPU 0's, and CPU 1's count: no CPU's.
     assert_eq!((of(&events, Cpu(0)).len(), of(&events, Cpu(1)).len()), (0, 0), "{damage:?}");
     assert_eq!(of(&events, Cpu(2)).len(), 40);
     assert!(damage.iter().any(|damage| damage.what.contains("24 events in")), "{damage:?}");

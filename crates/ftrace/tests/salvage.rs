@@ -253,5 +253,5 @@ fn bytes_that_two_cpus_claim_are_read_once() {
     assert_eq!((info.events, info.cpus), (61, 2));
     assert!(events.iter().all(|event| event.cpu == Cpu(0)));
     let [damage] = &info.damage[..] else { panic!("{info:?}") };
-    assert!(damage.what.starts_with("CPU 1: its data is said to stand where another's does"), "{damage}");
+    assert!(damage.what.starts_with("CPU 1: its data overlaps another CPU's"), "{damage}");
 }

@@ -177,7 +177,7 @@ fn only_what_a_dead_process_left_is_removed() {
     let dead = [made(format!("whylate-4194305-1-{pid}")), made(format!("whylate-{pid}-1-0"))];
     let foreign = made(format!("whylate-test-of-another-kind-{pid}"));
     let removed = remove_stale(&tracefs).expect("stale");
-    // Whoever else starts a trace now may have removed them first: only that they are gone counts.
+    // Another trace that starts now may have removed them first: only that they are gone counts.
     assert!(dead.iter().all(|instance| !instance.0.exists()), "{removed:?}");
     assert!(foreign.0.exists() && live.path().exists());
 }

@@ -39,10 +39,10 @@ pub enum OpenError {
     Io {
         /// The path, or `standard input`.
         name: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("{name} is empty: was the recording stopped before anything was written?")]
     Empty {
         /// The path, or `standard input`.
@@ -58,8 +58,8 @@ pub enum OpenError {
         /// What to do.
         advice: &'static str,
     },
-    /// gzip or zstd of which nothing could be unpacked.
-    #[error("{name} is {packing}-compressed and nothing of it can be unpacked: {what}")]
+    /// gzip or zstd that could not be decompressed.
+    #[error("{name} is {packing}-compressed and cannot be decompressed: {what}")]
     Unpack {
         /// The path, or `standard input`.
         name: String,
@@ -68,16 +68,15 @@ pub enum OpenError {
         /// What was wrong.
         what: String,
     },
-    /// Packed many times over.
-    #[error("{name} is compressed more than {MOST_LAYERS} times over; unpack it first")]
+    /// Compressed many times.
+    #[error("{name} is compressed more than {MOST_LAYERS} times; decompress it first")]
     Layers {
         /// The path, or `standard input`.
         name: String,
     },
     /// A temporary file failed.
     #[error(
-        "{name} must be kept in a temporary file to be read back and forth, and that failed in {}; \
-         give another directory: TMPDIR=DIR",
+        "{name} needs random access through a temporary file, and that failed in {}; set another directory: TMPDIR=DIR",
         .directory.display()
     )]
     Spool {
@@ -85,13 +84,13 @@ pub enum OpenError {
         name: String,
         /// Where the temporary file was to be.
         directory: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// What must be kept in a temporary file does not fit.
     #[error(
-        "{name} must be kept in a temporary file to be read back and forth, and more than {bytes} bytes do not fit \
-         into {}; give a directory with more room: TMPDIR=DIR",
+        "{name} needs random access through a temporary file, and more than {bytes} bytes do not fit into {}; set a \
+         directory with more space: TMPDIR=DIR",
         .directory.display()
     )]
     SpoolFull {
@@ -102,12 +101,12 @@ pub enum OpenError {
         /// How much was written.
         bytes: u64,
     },
-    /// A perf.data that tells nothing of lateness.
+    /// A perf.data without events that show latency.
     #[error("{name} is a perf.data that {what}; {advice}")]
     Perf {
         /// The path, or `standard input`.
         name: String,
-        /// What is the matter with it.
+        /// What is wrong with it.
         what: String,
         /// What to do.
         advice: &'static str,
@@ -122,7 +121,7 @@ pub enum OpenError {
     },
     /// Ring-buffer pages without what describes them.
     #[error(
-        "{name} holds raw ring-buffer pages of one CPU, which mean nothing without the kernel's event formats; \
+        "{name} holds raw ring-buffer pages of one CPU, which cannot be read without the kernel's event formats; \
          give a directory with them in per_cpu/cpuN/trace_pipe_raw, and copies of events/header_page and events/*/*/format"
     )]
     RawAlone {
@@ -134,23 +133,23 @@ pub enum OpenError {
     RawDump {
         /// The directory.
         path: PathBuf,
-        /// What is the matter with it.
+        /// What is wrong with it.
         what: String,
         /// What to do.
         advice: &'static str,
     },
     /// Neither text nor any known format.
-    #[error("{name} is no trace of a known format; {READS}")]
+    #[error("{name} is not a trace of a supported format; {READS}")]
     Binary {
         /// The path, or `standard input`.
         name: String,
     },
-    /// Text without one event.
+    /// Text without an event.
     #[error("{name}: no trace event line found in its {lines} lines; {READS}")]
     NoEvents {
         /// The path, or `standard input`.
         name: String,
-        /// How many lines were looked at.
+        /// How many lines were read.
         lines: u64,
     },
     /// A trace.dat that cannot be opened.

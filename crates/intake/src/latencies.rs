@@ -1,11 +1,11 @@
-//! What other tools measured: their counted latencies, told apart by content.
+//! Measurements of other tools: their latency histograms, recognized by content.
 //!
 //! ```text
 //! "{" ──> json: cyclictest --json, oslat --json, jitterdebugger, OSADL's RT Dataset
 //! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat
 //! ```
 //!
-//! Most of them count in whole microseconds, and only up to a limit; a [`Run`]'s notes say so.
+//! Most of them count in whole microseconds, and only up to a limit; a [`Run`]'s notes report it.
 
 mod counted;
 mod cyclictest;

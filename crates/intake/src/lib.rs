@@ -1,16 +1,16 @@
-//! Opens any trace file, told apart by content, and yields events.
+//! Opens trace files of any supported format, recognized by content, and yields events.
 //!
 //! ```text
-//!                 ┌─ gzip, zstd ──> unpack: told apart again by what is in it
+//!                 ┌─ gzip, zstd ──> unpack: recognized again by its content
 //!                 ├─ 17 08 44 "tracing" ──> whylate_ftrace (trace.dat)
 //! first bytes ────┼─ "PERFILE2" ──> perf (perf.data)
 //!                 ├─ TracePacket after TracePacket ──> perfetto
-//!                 ├─ a format known, not read ──> OpenError, with what to do
+//!                 ├─ a format known, not supported ──> OpenError, with what to do
 //!                 └─ anything else ──> text: event lines, headers, the rest counted
 //! a directory ──> raw: ring-buffer pages copied out of tracefs
 //! ```
 //!
-//! A file's name is never looked at: traces are renamed, pasted into mails and piped.
+//! The name of a file is never used: traces are renamed, pasted into mails and piped.
 
 pub mod latencies;
 

@@ -1,4 +1,4 @@
-//! Tells a file's format by its first bytes and opens it.
+//! Recognizes a file's format by its first bytes and opens it.
 
 use crate::error::OpenError;
 use crate::perf::{self, PerfSource};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use whylate_events::{EventSource, KindSet};
 use whylate_ftrace::dat::{DatError, TraceFile};
 
-/// Enough to tell every format, and to see whether something is text at all.
+/// Enough to recognize every format, and to see whether the content is text.
 const SNIFFED: u64 = 64 * 1024;
 
 /// How every trace.dat begins (trace-cmd.dat(5)).
@@ -24,7 +24,7 @@ const TRACE_DAT: &[u8] = b"\x17\x08\x44tracing";
 const NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\xfd7zXZ\0", "xz-compressed", "decompress it first: unxz"),
     (b"BZh", "bzip2-compressed", "decompress it first: bunzip2"),
-    (b"\x7fELF", "a program", "give the trace that was recorded of it"),
+    (b"\x7fELF", "a program", "give a trace that was recorded of it"),
 ];
 
 /// Opens the trace at `path`, whatever its format, to yield events of the `wanted` kinds.
@@ -65,8 +65,8 @@ pub fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>, OpenEr
     from_start(start, Box::new(file), &name, wanted)
 }
 
-/// Reads a trace from standard input, as [`open`] would from a file. What must be read back and forth,
-/// which is all but text, is kept in a temporary file meanwhile.
+/// Reads a trace from standard input, as [`open`] would from a file. Formats that need random
+/// access, which are all except text, are kept in a temporary file.
 ///
 /// # Errors
 /// [`OpenError`], as for [`open`].
@@ -74,7 +74,7 @@ pub fn open_stdin(wanted: KindSet) -> Result<Box<dyn EventSource>, OpenError> {
     from_reader(io::stdin().lock(), "standard input", wanted)
 }
 
-/// Reads a trace from `reader`, as [`open_stdin`] does; `name` says in errors what it is.
+/// Reads a trace from `reader`, as [`open_stdin`] does; errors use `name` for it.
 ///
 /// # Errors
 /// [`OpenError`], as for [`open`].
@@ -127,7 +127,7 @@ impl Seekable {
     }
 }
 
-/// Goes on with a stream whose first bytes were read, through however many layers of packing.
+/// Opens a stream whose first bytes were read, through its layers of compression.
 fn from_start(
     mut start: Vec<u8>,
     mut rest: Box<dyn Read>,

@@ -1,7 +1,7 @@
 //! Text: the tracefs `trace` file, `trace-cmd report`, the latency tracers' form, `perf script`, and what
 //! `rtla` reports.
 //!
-//! Nearly every one of them is lines of who, where, when and what:
+//! Nearly every one of them is lines of thread, CPU, time and event:
 //!
 //! ```text
 //!           <idle>-0     [000] d..2.  1310.796265: sched_switch: prev_comm=swapper/0 ...
@@ -16,7 +16,7 @@
 //! prose: it is counted, so that a reader knows how much of the file was not a trace.
 //!
 //! ```text
-//! lines ──> line (who, where, when) ──> body (what) ──> reader ──> window (order) ──> events
+//! lines ──> line (thread, CPU, time) ──> body (event) ──> reader ──> window (order) ──> events
 //!       ├─> graph: calls, with a clock of their own          ▲
 //!       ├─> header: `#` lines, notes of losses ──> facts ────┘──> TraceInfo
 //!       └─> rtla: analyses ──> TraceInfo::breakdowns

@@ -17,7 +17,7 @@ pub(crate) enum Packing {
     Zstd,
 }
 
-/// More layers than anybody has a reason for.
+/// More layers than any file has.
 pub(crate) const MOST_LAYERS: usize = 4;
 
 impl Packing {
@@ -38,7 +38,7 @@ impl Packing {
     }
 }
 
-/// What was wrong with the streams, for whoever unpacks and whoever reports.
+/// Damage of the streams, shared by the unpacking reader and the source that reports it.
 #[derive(Clone, Default)]
 pub(crate) struct Notes(Arc<Mutex<Vec<Damage>>>);
 

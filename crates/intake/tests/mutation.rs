@@ -3,7 +3,7 @@
 //!
 //! No time is measured, which says more of the machine than of the reader: the entry points bound the work
 //! itself, the events given and the bytes read. What would hang in spite of that never ends this test either,
-//! and whoever runs it has a limit for that.
+//! and its caller has a limit for that.
 
 mod entry;
 

@@ -73,7 +73,7 @@ fn compact_switches_know_who_leaves_by_who_came() {
         );
         assert_eq!(plain.prev_state, switch.prev_state);
         if std::mem::take(&mut first[compact.cpu.0 as usize]) {
-            // Nobody knows, and nobody is made up.
+            // It is not known, and no thread is invented.
             assert!(switch.prev_tid < Tid(0), "{switch:?}");
         } else {
             assert_eq!((plain.prev_tid, plain.prev_prio), (switch.prev_tid, switch.prev_prio));

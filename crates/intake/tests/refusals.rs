@@ -44,9 +44,9 @@ fn contents_that_hold_no_trace() {
         (
             b"\x1f\x8b\x08\0\0\0",
             |e| matches!(e, OpenError::Unpack { .. }),
-            "gzip-compressed and nothing of it can be unpacked: the gzip stream is cut off",
+            "gzip-compressed and cannot be decompressed: the gzip stream is cut off",
         ),
-        (b"\x28\xb5\x2f\xfdabc", |e| matches!(e, OpenError::Unpack { .. }), "zstd-compressed and nothing"),
+        (b"\x28\xb5\x2f\xfdabc", |e| matches!(e, OpenError::Unpack { .. }), "zstd-compressed and cannot"),
         (
             b"\xfd7zXZ\0\0\x04",
             |e| matches!(e, OpenError::NotRead { .. }),
@@ -66,10 +66,10 @@ fn contents_that_hold_no_trace() {
         (
             b"\x01\x02\0\x03\0\xff\xfe",
             |e| matches!(e, OpenError::Binary { .. }),
-            "no trace of a known format; whylate reads trace.dat",
+            "not a trace of a supported format; whylate reads trace.dat",
         ),
-        (b"\xff\xfe\xfd\n\x80\x81", |e| matches!(e, OpenError::Binary { .. }), "no trace of a known format"),
-        (b"\0\0\0\0\0\0\0\0", |e| matches!(e, OpenError::Binary { .. }), "no trace of a known format"),
+        (b"\xff\xfe\xfd\n\x80\x81", |e| matches!(e, OpenError::Binary { .. }), "not a trace of a supported format"),
+        (b"\0\0\0\0\0\0\0\0", |e| matches!(e, OpenError::Binary { .. }), "not a trace of a supported format"),
         (
             b"Dear all,\nsomething is late.\n",
             |e| matches!(e, OpenError::NoEvents { lines: 2, .. }),

@@ -37,8 +37,8 @@ impl Degraded {
         Degraded {
             lacking: Lacking::Priority,
             effect:
-                "measured as SCHED_OTHER: every other thread's time slice is in these numbers; they are no \
-                     measure of real-time latency"
+                "measured as SCHED_OTHER: these numbers include the time slices of other threads; they are not \
+                     real-time latencies"
                     .to_owned(),
             reason: error.to_string(),
             remedy,
@@ -49,8 +49,8 @@ impl Degraded {
     pub(crate) fn interrupts(reason: String) -> Self {
         Degraded {
             lacking: Lacking::Interrupts,
-            effect: "interrupts cannot be counted: the gaps that they make are in these numbers, which say nothing \
-                     about the hardware"
+            effect: "interrupts cannot be counted: these numbers include the gaps that interrupts cause, and show \
+                     nothing about the hardware"
                 .to_owned(),
             reason,
             remedy: "run where /proc/interrupts can be read: some containers hide it".to_owned(),
@@ -62,8 +62,8 @@ impl Degraded {
         Degraded {
             lacking: Lacking::LockedMemory,
             effect:
-                "memory is not locked: under memory pressure a page fault of the measuring thread may be in \
-                     these numbers (the faults are counted)"
+                "memory is not locked: under memory pressure these numbers may include page faults of the \
+                     measuring thread (the faults are counted)"
                     .to_owned(),
             reason: error.to_string(),
             remedy: error.hint().unwrap_or_default().to_owned(),

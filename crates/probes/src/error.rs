@@ -40,7 +40,7 @@ pub enum ProbeError {
     Unbindable(CpuSet),
     /// The shortest gap is below what reading the clock shows.
     #[error(
-        "gaps of {gap} cannot be told from the reading of the clock, which takes {reading} here: choose {enough} or more"
+        "gaps of {gap} cannot be distinguished from a reading of the clock, which takes {reading} here: choose {enough} or more"
     )]
     Gap {
         /// The shortest that was to count.
@@ -80,20 +80,20 @@ pub enum ProbeError {
     /// The kernel lacks the tracer.
     #[error(
         "this kernel has no timerlat tracer: it was built without CONFIG_TIMERLAT_TRACER (tracefs's available_tracers \
-         does not name it). Measure with --probe timer, which needs nothing of the kernel"
+         does not list it). Measure with --probe timer, which every kernel supports"
     )]
     NoTimerlat,
     /// The kernel's tracer has threads of its own only.
     #[error(
-        "timerlat wakes none but the kernel's own threads here: tracefs has no osnoise/per_cpu, which came with Linux 6.5. \
+        "timerlat wakes only the kernel's own threads on this kernel: tracefs has no osnoise/per_cpu, which came with Linux 6.5. \
          Measure those (--timerlat kernel)"
     )]
     NoUserWorkload,
     /// Another timerlat or osnoise measures.
     #[error(
-        "{tracer} is in use by somebody else (tracefs's {file} says so), and all who use osnoise or timerlat share one \
-         workload and its settings: end that first (rtla; or, where nobody runs any more, echo nop > {file}), or measure \
-         with --probe timer"
+        "{tracer} is in use by another program (tracefs's {file} shows it), and all programs that use osnoise or timerlat \
+         share one workload and its settings: end that program first (rtla; or, where none runs any more, \
+         echo nop > {file}), or measure with --probe timer"
     )]
     TimerlatInUse {
         /// `osnoise` or `timerlat`.
@@ -101,11 +101,11 @@ pub enum ProbeError {
         /// Its `current_tracer`, within tracefs.
         file: String,
     },
-    /// Tracefs is not to be had, or refuses what timerlat needs.
+    /// Tracefs is not available, or refuses what timerlat needs.
     #[error("timerlat cannot be set up: {0}")]
     Tracing(String),
     /// The machine could not be left as it was found.
-    #[error("timerlat's settings could not be put back: {why}. By hand, in {}: {remedy}", directory.display())]
+    #[error("timerlat's settings could not be restored: {why}. Restore them by hand in {}: {remedy}", directory.display())]
     NotRestored {
         /// Why not.
         why: String,
@@ -116,15 +116,15 @@ pub enum ProbeError {
     },
     /// Nothing would be left to others.
     #[error(
-        "to spin without a rest on CPUs {0} leaves this machine no CPU for anything else: leave one out, give breaks \
-         (--duty 90), or insist on it (--force)"
+        "spinning without a pause on CPUs {0} leaves no CPU for other work: leave one out, add pauses (--duty 90), or \
+         override this check (--force)"
     )]
     WholeMachine(CpuSet),
-    /// The kernel would stop the threads.
+    /// The kernel would throttle the threads.
     #[error(
-        "a real-time thread may use {allowed} % of a CPU (kernel.sched_rt_runtime_us), so the kernel would stop one that \
-         spins {duty} % of the time, and that would be measured: choose --duty {allowed} or less, or insist on it \
-         (--force)"
+        "a real-time thread may use {allowed} % of a CPU (kernel.sched_rt_runtime_us), so the kernel would throttle one \
+         that spins {duty} % of the time, and the samples would show that: choose --duty {allowed} or less, or override \
+         this check (--force)"
     )]
     Throttled {
         /// What was to be spent spinning, in percent.
@@ -133,9 +133,7 @@ pub enum ProbeError {
         allowed: u8,
     },
     /// More threads than CPUs, or none.
-    #[error(
-        "{threads} threads cannot be had: each CPU is measured by one of its own, and there are {cpus} to choose from"
-    )]
+    #[error("{threads} threads are not possible: one thread measures each CPU, and there are {cpus} CPUs")]
     Threads {
         /// How many were wanted.
         threads: usize,
@@ -146,7 +144,7 @@ pub enum ProbeError {
     #[error("a measuring thread does not run as SCHED_{0}: choose fifo, rr or other")]
     Policy(&'static str),
     /// The priority is out of range.
-    #[error("{0} is no real-time priority: choose 1 to 99")]
+    #[error("{0} is not a real-time priority: choose 1 to 99")]
     Priority(u32),
     /// The threshold is negative or zero.
     #[error("a threshold of {0} makes every wake-up a spike: choose a positive duration")]
@@ -165,7 +163,7 @@ pub enum ProbeError {
         /// What is wrong with it.
         why: CpuUnusable,
     },
-    /// A measuring thread did not get as far as its first sleep.
+    /// A measuring thread did not reach its first sleep.
     #[error(
         "the measuring thread for CPU {cpu} got no time on it within {waited}: a thread of higher priority holds \
          the CPU; look for it with `ps -eLo pid,tid,cls,rtprio,psr,pcpu,comm --sort=-rtprio`, or choose a higher \
@@ -198,14 +196,14 @@ pub enum CpuUnusable {
         /// Those it has.
         present: CpuSet,
     },
-    /// It is switched off.
+    /// It is offline.
     Offline {
-        /// Those that are on.
+        /// The CPUs that are online.
         online: CpuSet,
     },
     /// The cpuset of this process does not contain it.
     NotAllowed,
-    /// The kernel refused, and `/sys` does not say why.
+    /// The kernel refused, and `/sys` does not show why.
     Refused(SysError),
 }
 
@@ -235,7 +233,7 @@ impl CpuUnusable {
         CpuUnusable::by_lists(cpu, cpus).unwrap_or(CpuUnusable::Refused(refusal))
     }
 
-    /// What these lists have against `cpu`; `None` where they cannot be read.
+    /// Why `cpu` cannot be used, by these lists; `None` where they cannot be read.
     pub(crate) fn by_lists(cpu: Cpu, cpus: &Path) -> Option<Self> {
         let list = |name| std::fs::read_to_string(cpus.join(name)).ok()?.trim().parse::<CpuSet>().ok();
         let (present, online) = (list("present")?, list("online")?);

@@ -18,7 +18,7 @@ const MOST: usize = 512;
 const MOST_BEATS: i64 = 6;
 /// Chance is to explain a rhythm less often than this, all periods that were tried together.
 const BY_CHANCE: f64 = 1e-4;
-/// Less than this is a tendency, which helps nobody to find a culprit.
+/// Less than this is a tendency, which does not help to find a culprit.
 const WEAKEST: f64 = 0.8;
 
 /// The longest period that instants keep, if any. Beats may be missing, a few instants may be others.

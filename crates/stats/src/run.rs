@@ -1,4 +1,4 @@
-//! One measurement, whoever made it: what is plotted, claimed and compared.
+//! One measurement, of any tool: what is plotted, claimed and compared.
 
 use crate::{Histogram, Maxima};
 use whylate_base::{Cpu, Ns};
@@ -51,7 +51,7 @@ pub struct Late {
     pub latency: Ns,
     /// The cause's code, `higher-priority-task`; `None`: not explained.
     pub cause: Option<String>,
-    /// Who, `multipathd (RR 99)`; `None`: nobody, or not known.
+    /// The culprit, `multipathd (RR 99)`; `None`: none, or not known.
     pub culprit: Option<String>,
 }
 

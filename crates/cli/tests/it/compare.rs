@@ -140,7 +140,7 @@ fn what_cannot_be_read_or_compared_is_told() {
     for (options, words) in [
         (&[&good as &dyn AsRef<OsStr>][..], nothing),
         (&[&good, &broken], "broken"),
-        (&[&good, &other], "no measurement that is known"),
+        (&[&good, &other], "not a measurement of a supported tool"),
         (&[&good, &empty], "nothing was measured"),
         (&[&good, &absent], "absent"),
         (&[&good, &root], "directory"),

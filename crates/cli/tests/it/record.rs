@@ -218,7 +218,7 @@ fn what_cannot_be_recorded_is_told_and_leaves_nothing() {
         (&file, &["--clock", "sundial", "--", "true"], &["sundial", "mono"]),
         (&missing, &["--", "true"], &["missing/a.dat"]),
         (&file, &["-e", "sched_switch", "--", "true"], &["sched_switch", "sched:sched_switch"]),
-        (&file, &["-e", "sched:*", "--", "true"], &["sched:*", "asked for as sched"]),
+        (&file, &["-e", "sched:*", "--", "true"], &["sched:*", "use sched"]),
         (&file, &["--"], &["COMMAND must follow"]),
         (Path::new("-"), &["--", "true"], &["standard output"]),
         (directory.path(), &["--", "true"], &[&*directory.path().to_string_lossy(), "is a directory"]),

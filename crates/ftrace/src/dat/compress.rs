@@ -67,7 +67,7 @@ impl Unpacker {
     pub(super) fn unpack(&self, packed: &[u8], size: u32, unpacked: &mut Vec<u8>) -> Result<(), String> {
         unpacked.clear();
         let Some(size) = self.believed(size, packed.len()) else {
-            return Err(format!("{} bytes are said to unpack to {size}", packed.len()));
+            return Err(format!("{} bytes claim to unpack to {size}", packed.len()));
         };
         match self.compression {
             Compression::None => unpacked.extend_from_slice(packed),
@@ -82,7 +82,7 @@ impl Unpacker {
         }
         match unpacked.len() == size {
             true => Ok(()),
-            false => Err(format!("{} bytes where {size} were promised", unpacked.len())),
+            false => Err(format!("{} bytes instead of {size}", unpacked.len())),
         }
     }
 
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(unpacker.unpack(&packed, 1 << 20, &mut unpacked), Ok(()));
         assert_eq!(unpacked, zeros);
         assert!(
-            unpacker.unpack(&packed, u32::MAX, &mut unpacked).is_err_and(|what| what.contains("said to"))
+            unpacker.unpack(&packed, u32::MAX, &mut unpacked).is_err_and(|what| what.contains("claim to"))
         );
         assert!(unpacker.unpack(&packed, 1 << 19, &mut unpacked).is_err(), "more than was promised");
         let strict = Unpacker::new(Compression::Zstd, 1000);

@@ -60,7 +60,7 @@ pub(super) enum Kallsyms {
 
 /// CPUs of all buffers together: as many as a kernel supports, in several instances. Each takes memory.
 const MOST_STREAMS: usize = 32 * 1024;
-/// More instances than anybody has a use for.
+/// More instances than any recording has.
 const MOST_BUFFERS: usize = 4096;
 /// Damage of descriptions that is listed one by one.
 const MOST_DAMAGE: usize = 1000;
@@ -138,9 +138,7 @@ impl Container {
         self.damage.push(
             Damage::at(
                 at,
-                format!(
-                    "a page size of {said} bytes makes no sense: taken as {size}, as the page header says"
-                ),
+                format!("a page size of {said} bytes makes no sense: {size} is used, from the page header"),
             )
             .detail(),
         );

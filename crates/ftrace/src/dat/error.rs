@@ -4,9 +4,9 @@ use super::latency_text::LatencyText;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file gives no events at all. Anything less is a damage in the info.
+/// Why a file has no readable events at all. Smaller damage is listed in the info.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages say it")]
+#[allow(missing_docs, reason = "the messages are the documentation")]
 #[non_exhaustive]
 pub enum DatError {
     #[error("{}: failed to open", path.display())]
@@ -17,19 +17,19 @@ pub enum DatError {
     Empty { path: PathBuf },
     #[error("{}: not a trace.dat: it does not begin with the format's magic bytes", path.display())]
     NotTraceDat { path: PathBuf },
-    #[error("{}: trace.dat version {version} is not known: versions 6 and 7 are", path.display())]
+    #[error("{}: trace.dat version {version} is not supported; versions 6 and 7 are", path.display())]
     Version { path: PathBuf, version: String },
     #[error(
-        "{}: compressed with {algorithm}, which is not known: convert it with `trace-cmd convert --compression zstd`",
+        "{}: compressed with {algorithm}, which is not supported: convert it with `trace-cmd convert --compression zstd`",
         path.display()
     )]
     Compression { path: PathBuf, algorithm: String },
-    #[error("{}: the file ends at byte {offset} inside {what}: nothing of its events is left", path.display())]
+    #[error("{}: the file ends at byte {offset} inside {what}: no event is left", path.display())]
     Cut { path: PathBuf, offset: u64, what: String },
     #[error("{}: {what} at byte {offset}: no event can be read", path.display())]
     Broken { path: PathBuf, offset: u64, what: String },
     #[error(
-        "{}: holds a latency tracer's text instead of events: `trace-cmd report` prints it, and that text can be read",
+        "{}: holds a latency tracer's text instead of events: `trace-cmd report` prints the text, which is supported",
         path.display()
     )]
     Text { path: PathBuf, text: LatencyText },

@@ -3,8 +3,8 @@
 use super::container::Container;
 use whylate_events::Damage;
 
-/// Bytes that two CPUs claim are the first one's: no file has such, and to read them over and over could
-/// take for ever.
+/// Bytes that two CPUs claim are the first one's: no valid file has such, and reading them
+/// again and again could take for ever.
 fn drop_shared(container: &mut Container) {
     let mut claims: Vec<(u64, u64, usize, usize)> = Vec::new();
     for (buffer, of) in container.buffers.iter().enumerate() {
@@ -19,7 +19,7 @@ fn drop_shared(container: &mut Container) {
             continue;
         }
         let data = &mut container.buffers[buffer].cpus[index];
-        let what = format!("CPU {}: its data is said to stand where another's does: skipped", data.cpu);
+        let what = format!("CPU {}: its data overlaps another CPU's: skipped", data.cpu);
         data.size = 0;
         container.note(Damage::at(offset, what).unread(size));
     }

@@ -20,7 +20,7 @@ pub struct RawEvent<'r> {
     pub cpu: Cpu,
     /// Which of the file's buffers it is from, as an index into `TraceFile::buffers`.
     pub buffer: usize,
-    /// Who was current there.
+    /// The thread that was current there.
     pub context: Context,
     /// Its `common_type`.
     pub id: u16,

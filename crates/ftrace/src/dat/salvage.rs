@@ -1,5 +1,5 @@
-//! Trace data whose index is gone: trace-cmd writes a version 7 file's index last, so a file
-//! that was cut has pages and nothing that says whose they are.
+//! Recovers trace data whose index is gone: trace-cmd writes the index of a version 7 file last, so a file
+//! that was cut has pages without their CPUs.
 //!
 //! ```text
 //! section of pages ── chunk counts, or times ──> runs, one CPU's pages each
@@ -7,7 +7,7 @@
 //!     └─ or: the name of the idle task that was switched to
 //! ```
 //!
-//! A run that neither can be told of is left out: events of an unknown CPU are no evidence.
+//! A run of unknown CPU is left out: its events are no evidence.
 
 mod counts;
 mod idle;
@@ -69,9 +69,9 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
             cpus: Vec::new(),
         };
         let counts = counted.as_ref().map(Counted::counts).unwrap_or_default();
-        let (events, of_nobody) =
+        let (events, of_no_cpu) =
             buffer_of(source, container, &decoders, pages, &mut buffer, &counts, &mut notes);
-        left_out += of_nobody;
+        left_out += of_no_cpu;
         if !buffer.cpus.is_empty() {
             let cpus = cpu_list(buffer.cpus.iter().map(|data| data.cpu).collect());
             let name =
@@ -89,7 +89,7 @@ pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Re
     }
     let what = match recovered.is_empty() {
         true if lost.sections.is_empty() => lost.what,
-        true => format!("{} (and no page says whose it is)", lost.what),
+        true => format!("{} (and no page shows its CPU)", lost.what),
         false => {
             format!("{}: {} were recovered from the pages themselves", lost.what, recovered.join(", "))
         }
@@ -171,7 +171,7 @@ fn buffer_of(
         }
     }
     if by_name {
-        let what = "whose pages these are was told by the idle tasks' names: a page without one may be \
+        let what = "the CPUs of these pages were inferred from the idle tasks' names: a page without one may be \
                     another CPU's";
         notes.push(Damage::at(pages.start, what).doubt());
     }

@@ -70,9 +70,9 @@ pub(super) fn read(
     container.add_buffer(buffer(String::new(), cpus_of_top), at);
     let mut tables = BTreeSet::new();
     for (offset, name) in options.instances {
-        // What many options say to stand in one place could be read for ever.
+        // Many options that name one place could make reading take for ever.
         if !tables.insert(offset) {
-            let what = format!("instance {name} is said to stand where another does: skipped");
+            let what = format!("instance {name} is at the place of another one: skipped");
             container.note(Damage::at(offset, what));
             continue;
         }

@@ -67,7 +67,7 @@ pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start
         Err(trouble @ Trouble::Io { .. }) => return Err(trouble),
         Err(trouble) => Some(trouble),
         Ok(()) if index.buffers.is_empty() && index.texts.is_empty() => {
-            Some(Trouble::bad(start.options, "no option says where the trace data is"))
+            Some(Trouble::bad(start.options, "no option gives the place of the trace data"))
         }
         Ok(()) => None,
     };
@@ -103,7 +103,7 @@ pub(super) fn read(container: &mut Container, source: &dyn ReadAt, start: &Start
             container.text = Some(TextAt { at: at + SECTION_HEADER, size: header.size, compression });
             Ok(())
         }
-        true => Err(Trouble::bad(start.options, "no option says where the trace data is")),
+        true => Err(Trouble::bad(start.options, "no option gives the place of the trace data")),
     }
 }
 
@@ -174,7 +174,7 @@ impl Index {
         while at < source.size() {
             let Some(header) = known_header(container.endian, source, at) else {
                 if at + SECTION_HEADER <= source.size() {
-                    let what = "no section begins where one should: what stands here is passed over";
+                    let what = "no section begins where one should: skipped";
                     container.note(Damage::at(at, what));
                 }
                 // A number that was changed leaves the size, which then leads to a section.
@@ -263,7 +263,7 @@ fn read_section(container: &mut Container, source: &dyn ReadAt, id: u16, offset:
             HEADER_INFO => ("the usual page header is assumed", true),
             CMDLINES => ("some threads have no name", true),
             PRINTK => ("some messages of kernel functions have no text", true),
-            _ => ("events whose format is lost cannot be told apart", false),
+            _ => ("events whose format is lost cannot be decoded", false),
         };
         let damage = trouble.damage(cost);
         container.note(if detail { damage.detail() } else { damage });

@@ -153,7 +153,7 @@ pub fn check_output(path: &Path) -> Result<PathBuf, WriteError> {
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => return Err(WriteError::Directory { path: path.to_owned() }),
         Ok(metadata) if !metadata.is_file() => return Err(WriteError::NotAFile { path: path.to_owned() }),
-        // To replace it takes a right to the directory only: whoever took away that to the file meant it.
+        // To replace a file only takes the right to its directory; but a read-only file is meant to stay.
         Ok(metadata) => match File::options().write(true).open(path) {
             Err(denied) if denied.kind() == io::ErrorKind::PermissionDenied => {
                 let mode = metadata.permissions().mode() & 0o7777;

@@ -2,7 +2,7 @@
 //!
 //! When a recording is opened, each event format is compiled once into a decoder that
 //! knows where its fields lie; after that an event costs one table lookup by its id and
-//! reads at known offsets. An event that has no type of its own still shows who ran.
+//! reads at known offsets. An event that has no type of its own still shows which thread ran.
 
 mod field;
 mod flags;
@@ -130,7 +130,7 @@ impl Decoders {
         self.by_id.get(usize::from(id)).filter(|slot| slot.known).map(|slot| slot.kind)
     }
 
-    /// Who was current, and how interruptible.
+    /// Which thread was current, and how interruptible.
     #[inline(always)]
     pub fn context(&self, record: &[u8]) -> Context {
         if self.common.is_usual

@@ -1,4 +1,4 @@
-//! Who called whom, for the indentation of trace-cmd's `function` events.
+//! Which function called which, for the indentation of trace-cmd's `function` events.
 
 use crate::symbols::Symbols;
 use std::cell::RefCell;

@@ -236,7 +236,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.marker = None;
-        // Failures have nobody to be told to; the next run removes what is left.
+        // A failure cannot be reported here; the next run removes what is left.
         let _ = self.set_tracing(false);
         for _ in 0..50 {
             match fs::remove_dir(&self.path) {

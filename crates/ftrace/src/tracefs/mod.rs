@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A recording writes only its instance's own files: the top level, which other tools share, stays as it was, and
-//! `current_tracer` and `ftrace_enabled` are not needed. Who needs them ([`Instance::set_tracer`], [`Tracefs::write`])
+//! `current_tracer` and `ftrace_enabled` are not needed. A caller that needs them ([`Instance::set_tracer`], [`Tracefs::write`])
 //! has to put back what it found. See the kernel's `Documentation/trace/ftrace.rst`, section "Instances".
 
 mod describe;

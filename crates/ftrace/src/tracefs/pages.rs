@@ -100,7 +100,7 @@ impl PageReader {
             return Err(malformed(format!("a page of {} bytes came with {filled} only", page.len())));
         }
         let (events, count) = self.kind.used(page).unwrap_or((usize::MAX, 0));
-        // Beyond the events a page holds what was there before: nobody's business.
+        // Beyond the events a page holds old data, which must not leak.
         match self
             .kind
             .layout
@@ -109,7 +109,7 @@ impl PageReader {
             .and_then(|end| page.get_mut(end.checked_add(count)?..))
         {
             Some(rest) => rest.fill(0),
-            None => return Err(malformed(format!("a page says it holds {events} bytes of events"))),
+            None => return Err(malformed(format!("a page claims to hold {events} bytes of events"))),
         }
         Ok(Some(events))
     }

@@ -17,7 +17,7 @@ impl Unit {
     pub(super) const MS: Unit = Unit { name: "1 ms", is: Ns::from_ms(1) };
 }
 
-/// Who measured what, and how it counts.
+/// Which tool measured, with which probe and unit.
 #[derive(Clone, Copy)]
 pub(super) struct Source {
     pub(super) tool: &'static str,

@@ -16,9 +16,9 @@ pub enum LatenciesError {
         #[source]
         error: io::Error,
     },
-    /// It is something else.
+    /// It is not a measurement of a supported tool.
     #[error(
-        "{}: no measurement that is known. These are: whylate measure --json; cyclictest's output (also -h, --histfile, \
+        "{}: not a measurement of a supported tool. Supported are: whylate measure --json; cyclictest's output (also -h, --histfile, \
          -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; jitterdebugger's JSON; OSADL's RT Dataset",
         path.display()
     )]
@@ -26,7 +26,7 @@ pub enum LatenciesError {
         /// The file.
         path: PathBuf,
     },
-    /// It is one of these, and broken.
+    /// It is a measurement of a supported tool, and broken.
     #[error("{}: {tool} wrote it, but {why}", path.display())]
     Broken {
         /// The file.

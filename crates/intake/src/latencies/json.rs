@@ -117,7 +117,7 @@ fn oslat(thread: &Value) -> Counted {
     counted.counted_by_upper_ends()
 }
 
-/// The kernel and the architecture; the host's name is nobody's business.
+/// The kernel and the architecture; the host's name is private.
 fn machine(document: &Value) -> Vec<(String, String)> {
     let info = &document["sysinfo"];
     let machine = [("architecture", "machine"), ("kernel release", "release"), ("kernel version", "version")]

@@ -22,7 +22,7 @@ const OSLAT: &str = "oslat V 2.40\nTotal runtime: \t\t2 seconds\nCPU list: \t\t1
     Counter Freq:\t 2298 2298 (Mhz)\n    001 (us):\t 786999 5\n    002 (us):\t 51 6\n\
     003 (us):\t 8 0 (including overflows)\n     Minimum:\t 1 1 (us)\n     Average:\t 1.001 1.500 (us)\n     Maximum:\t 410 2 (us)\n";
 const JSON: &str = r#"{"file_version": 1, "cmdline:": "/usr/bin/cyclictest -q -m", "resolution_in_ns": 0,
-    "sysinfo": {"release": "6.12-rt", "nodename": "somebody"},
+    "sysinfo": {"release": "6.12-rt", "nodename": "host"},
     "thread": {"10": {"histogram": {"5": 1}, "cycles": 1, "min": 5, "max": 5, "avg": 5.0, "cpu": 3},
                "2": {"histogram": {"17": 18, "20": 2}, "cycles": 21, "min": 17, "max": 787, "avg": 38.73, "cpu": 0}}}"#;
 const JITTERDEBUGGER: &str = r#"{"version": 3, "cpu": {"1": {"histogram": {"2": 9, "4": 1}, "count": 10, "min": 2, "max": 4, "avg": 2.20}}}"#;
@@ -39,7 +39,7 @@ fn a_histogram_of_cyclictest() {
         (16, 2, Some(Ns(1_026_000)), Some(Ns(17_000)))
     );
     assert_eq!(first.tail(0.25), Some(Ns(17_999)));
-    assert_eq!(first.tail(0.9), None, "nobody knows");
+    assert_eq!(first.tail(0.9), None, "not known");
     assert_eq!(run.threads[1].histogram.max(), Some(Ns(18_000)));
     assert!(run.notes.iter().any(|note| note.contains("cpu_dma_latency")), "{:?}", run.notes);
     assert!(run.notes.iter().any(|note| note.starts_with("2 of 37 samples")), "{:?}", run.notes);
@@ -146,7 +146,7 @@ fn json_of_three_tools() {
     let cyclictest = run(JSON);
     let first = &cyclictest.threads[0];
     assert_eq!((first.cpu, first.histogram.count(), first.histogram.overflow()), (Some(Cpu(0)), 21, 1));
-    assert_eq!(cyclictest.machine, [("kernel release".to_owned(), "6.12-rt".to_owned())], "nobody's name");
+    assert_eq!(cyclictest.machine, [("kernel release".to_owned(), "6.12-rt".to_owned())], "no host name");
     assert_eq!(run(JITTERDEBUGGER).threads[0].histogram.mean(), Some(Ns(2_200)));
     let dataset = run(DATASET);
     assert_eq!(
@@ -219,12 +219,12 @@ fn numbers_that_no_tool_writes_are_survived() {
 #[test]
 fn what_is_none_is_refused() {
     let error = |text: &str| read(Path::new("x"), text.as_bytes()).expect_err("no measurement").to_string();
-    assert!(error("").contains("no measurement that is known"));
+    assert!(error("").contains("not a measurement of a supported tool"));
     assert!(error("hello\nworld\n").contains("cyclictest"));
-    assert!(error("{\"a\": 1}").contains("no measurement that is known"));
+    assert!(error("{\"a\": 1}").contains("not a measurement of a supported tool"));
     assert!(error("{\"a\": ").contains("no JSON"));
     let other = r#"{"cmdline:": "rt-migrate-test", "thread": {"0": {"prio": 2, "min": 36, "max": 101}}}"#;
-    assert!(error(other).contains("no measurement that is known"));
+    assert!(error(other).contains("not a measurement of a supported tool"));
     assert!(error("# Histogram\n000001 000000\n").contains("no sample"));
     assert!(open(Path::new("/nowhere/at/all")).expect_err("no file").to_string().contains("cannot read"));
 }

@@ -107,7 +107,7 @@ impl Header {
             let missing = data_end - source.size();
             header.damage.push(Damage::at(
                 source.size(),
-                format!("the file ends {missing} bytes before its records do: what describes them is gone"),
+                format!("the file ends {missing} bytes before its records do: their descriptions are gone"),
             ));
         }
         let features: Vec<u64> = (0..256)
@@ -129,7 +129,7 @@ impl Header {
         let (at, size) = attrs;
         if !(64 + 16..=LARGEST_ATTR).contains(&attr_size) {
             return Err(Bad(format!(
-                "is damaged: its header says that an event's description has {attr_size} bytes"
+                "is damaged: by its header, an event's description has {attr_size} bytes"
             )));
         }
         for index in 0..(size / attr_size).min(MOST_ATTRS) {

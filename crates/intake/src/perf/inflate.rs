@@ -46,7 +46,7 @@ impl Inflater {
             kind::COMPRESSED2 => {
                 let size = endian.u64(body, 0).and_then(|size| usize::try_from(size).ok());
                 let end = size.and_then(|size| size.checked_add(8));
-                end.and_then(|end| body.get(8..end)).ok_or("a compressed record is shorter than it says")?
+                end.and_then(|end| body.get(8..end)).ok_or("a compressed record is shorter than it claims")?
             }
             _ => body,
         };

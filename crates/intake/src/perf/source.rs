@@ -73,7 +73,7 @@ impl PerfSource {
             let what = match header.attrs.is_empty() {
                 true => "has no event in it",
                 false => {
-                    "has no tracepoint in it: its samples tell where CPUs spent time, not who had to wait"
+                    "has no tracepoint in it: its samples show where CPUs spent time, not which thread had to wait"
                 }
             };
             return Err(refused(what.into(), RECORD));
@@ -176,7 +176,7 @@ impl PerfSource {
         }
     }
 
-    /// The attr whose layout a sample has; `None` where its id is nobody's.
+    /// The attr whose layout a sample has; `None` where no attr has its id.
     fn attr_of(&self, record: &[u8]) -> Option<&Attr> {
         let first = self.header.attrs.first()?;
         let id = id_of_sample(self.header.endian, first, record);

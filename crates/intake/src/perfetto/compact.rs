@@ -17,7 +17,7 @@ impl Column {
     }
 }
 
-/// One row of `switch_*`: who leaves is who came in the row before.
+/// One row of `switch_*`: the thread that leaves is the one that came in the row before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CompactSwitch {
     pub(super) ts: u64,

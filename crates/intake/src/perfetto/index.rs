@@ -119,7 +119,7 @@ struct Pass<'i> {
     source: Arc<dyn ReadAt>,
     index: &'i mut Index,
     name: &'i str,
-    /// Reading what was unpacked: offsets in it say nothing to anybody.
+    /// True while unpacked data is read: its offsets are not those of the file.
     unpacked: bool,
     window: Vec<u8>,
     window_at: u64,

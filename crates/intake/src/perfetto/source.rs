@@ -149,7 +149,7 @@ struct CpuStream {
     states: StateBits,
     wanted: KindSet,
     described: HashMap<u32, Described>,
-    /// Who has the CPU, by the last switch: compact switches do not say who leaves.
+    /// The running thread, by the last switch: compact switches do not have the thread that leaves.
     running: Option<(Tid, Comm, Priority)>,
     /// The event behind a loss that was just reported.
     pending: Option<Event>,
@@ -242,11 +242,11 @@ impl CpuStream {
         (kind, context, decoded)
     }
 
-    /// Who has the CPU; before the first switch, and after a loss, nobody that is known: a thread that is
-    /// nobody else on any CPU.
+    /// The running thread. Before the first switch, and after a loss, it is not known: then a thread id that no
+    /// thread has.
     fn current(&self) -> (Tid, Comm, Priority) {
-        let nobody = Tid(-1 - i32::try_from(self.cpu.0).unwrap_or(0));
-        self.running.unwrap_or((nobody, Comm::from("<...>"), Priority::DEFAULT))
+        let unknown = Tid(-1 - i32::try_from(self.cpu.0).unwrap_or(0));
+        self.running.unwrap_or((unknown, Comm::from("<...>"), Priority::DEFAULT))
     }
 
     fn of_switch(&mut self, switch: CompactSwitch) -> (Context, EventKind) {

@@ -167,7 +167,7 @@ pub(crate) fn reported(text: &str) -> Option<Call> {
     Some(Call { name, depth, step })
 }
 
-/// Who runs on each CPU, and a time for lines without one.
+/// The running thread of each CPU, and a time for lines without one.
 ///
 /// Such a line has the time of the line before it, or, on its own CPU, that at which the calls seen so
 /// far have taken what they say they took: a bound from below, from an arbitrary start at 0. Calls are thus
@@ -190,7 +190,7 @@ struct OnCpu {
 const DEEPEST: usize = 256;
 
 impl Clock {
-    /// Who runs there, as far as lines told.
+    /// The running thread, as far as lines show it.
     pub(crate) fn thread(&self, cpu: Cpu) -> Option<Tid> {
         self.cpus.get(&cpu)?.thread
     }

@@ -1,4 +1,4 @@
-//! One line's who, where and when: everything before the event.
+//! The thread, CPU and time of a line: everything before the event.
 //!
 //! ```text
 //! comm-pid   (tgid) [cpu] dNh1.  seconds.fraction: body     tracefs; tgid and flags by option

@@ -15,7 +15,7 @@ use whylate_events::{
     Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, Marker, Symbol, TraceInfo,
 };
 
-/// Who runs where no line has told yet.
+/// The running thread before any line shows one.
 const NOBODY_KNOWN: Tid = Tid(-1);
 
 /// Takes lines in and gives events.
@@ -276,7 +276,7 @@ impl Reader {
     }
 
     /// The header's facts as markers before the first event, in its thread's context so that
-    /// nobody else seems to have run then.
+    /// no other thread seems to have run then.
     pub(crate) fn tell_first_facts(&mut self) {
         let last = self.last.map(|last| last.event(EventKind::Other));
         let Some(first) = self.window.first().copied().or(last) else { return };

@@ -1,5 +1,5 @@
-//! A stream that must be read back and forth, kept in an unlinked temporary file meanwhile: whatever
-//! happens to this process, nothing is left of it.
+//! A stream that needs random access, kept in an unlinked temporary file: nothing is left of it, even if this
+//! process is killed.
 
 use crate::error::OpenError;
 use crate::seekable::{RandomFile, ReadAt};
@@ -8,9 +8,9 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Left free on the disk for everybody else.
+/// Left free on the disk for other programs.
 const RESERVE: u64 = 256 << 20;
-/// How often to look how much is free.
+/// How often the free space is checked.
 const LOOK_EVERY: u64 = 16 << 20;
 
 /// Where large temporary files go: `$TMPDIR`, else `/var/tmp`, since `/tmp` may be memory
@@ -21,7 +21,7 @@ fn directory() -> PathBuf {
     asked.or_else(usual).unwrap_or_else(std::env::temp_dir)
 }
 
-/// Keeps all of `stream`; `name` says in errors what it is.
+/// Keeps all of `stream`; errors use `name` for it.
 pub(crate) fn spool(stream: &mut dyn Read, name: &str) -> Result<Arc<dyn ReadAt>, OpenError> {
     let mut spool = Spool::new(name)?;
     spool.take(stream)?;
@@ -40,12 +40,12 @@ pub(crate) struct Spool {
 
 /// How much a user may still write to the file's disk.
 fn free(file: &File) -> u64 {
-    // Where the system does not tell, a full disk says so itself.
+    // Where the system does not report it, a write to a full disk fails.
     rustix::fs::fstatvfs(file).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 impl Spool {
-    /// An empty one; `name` says in errors what it is for.
+    /// An empty one; errors use `name` for it.
     pub(crate) fn new(name: &str) -> Result<Spool, OpenError> {
         let directory = directory();
         let name = name.to_owned();

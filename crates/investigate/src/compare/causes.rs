@@ -22,7 +22,7 @@ pub struct Seen {
 pub struct CauseShift {
     /// Its code.
     pub cause: String,
-    /// Who; `None`: nobody.
+    /// The culprit; `None`: there is none.
     pub culprit: Option<String>,
     /// Before; `None`: it was not among the listed spikes.
     pub before: Option<Seen>,
@@ -38,7 +38,7 @@ pub struct CauseShift {
 impl CauseShift {
     /// That a cause is gone, or new, in a sentence; `None` where it is in both.
     pub fn sentence(&self) -> Option<String> {
-        let who = match &self.culprit {
+        let name = match &self.culprit {
             Some(culprit) => format!("{culprit} ({})", self.cause),
             None => self.cause.clone(),
         };
@@ -48,8 +48,8 @@ impl CauseShift {
         };
         let unsure = if self.is_sure { "" } else { ", as far as spikes were explained" };
         match (self.before, self.after) {
-            (Some(before), None) => Some(format!("{who} is gone; it was there {}{unsure}", seen(before))),
-            (None, Some(after)) => Some(format!("{who} is new: {}{unsure}", seen(after))),
+            (Some(before), None) => Some(format!("{name} is gone; it was there {}{unsure}", seen(before))),
+            (None, Some(after)) => Some(format!("{name} is new: {}{unsure}", seen(after))),
             _ => None,
         }
     }

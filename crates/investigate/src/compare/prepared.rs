@@ -1,4 +1,4 @@
-//! A run with what is computed of its samples once, for all who ask: the comparison, claims, plots.
+//! A run with what is computed once from its samples: for the comparison, claims and plots.
 
 use std::sync::OnceLock;
 use whylate_stats::{Measured, Refusal, Run, Tail};
@@ -36,7 +36,7 @@ impl Prepared {
     }
 }
 
-/// All the rest follows from the run; who has asked for a fit makes no difference.
+/// All the rest follows from the run; whether a fit was computed makes no difference.
 impl PartialEq for Prepared {
     fn eq(&self, other: &Prepared) -> bool {
         self.run == other.run

@@ -111,7 +111,7 @@ fn what_cannot_be_compared_is_not() {
     assert!(better.why[0].starts_with("0.0 % of the periods"), "{:?}", better.why);
     assert_eq!(pair(skipped(samples / 2, 2), skipped(0, 1)).verdict, RunVerdict::Better);
     assert_eq!(pair(skipped(0, 2), skipped(0, 1)).verdict, RunVerdict::Better);
-    // Where some spikes have no explanation, nobody is surely gone.
+    // Where some spikes have no explanation, no cause is surely gone.
     let mut before = run(1, |_, latency| latency);
     before.spikes = Some(vec![spike(40_000, Some("a"))]);
     let mut after = run(2, |_, latency| latency);

@@ -20,7 +20,7 @@ pub(super) fn left_out(
     let left_out: CpuSet =
         isolated.iter().filter(|cpu| !result.cpus.iter().any(|measured| measured.cpu == *cpu)).collect();
     (options.probe.cpus.is_none() && all_bound && !left_out.is_empty()).then(|| {
-        format!("CPUs {left_out} are isolated and were not measured: --cpus {left_out} does, where this process may use them")
+        format!("CPUs {left_out} are isolated and were not measured: to measure them use --cpus {left_out}, where this process may use them")
     })
 }
 
@@ -30,7 +30,7 @@ pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &T
     let probe = &options.probe;
     let share = |part: Ns| part.0 as f64 / result.elapsed.0.max(1) as f64 / result.cpus.len().max(1) as f64;
     notes.push(format!(
-        "{}{}; an idle CPU slept less deeply for it than it would have otherwise",
+        "{}{}; because of it an idle CPU entered shallower idle states than without it",
         match probe.kind {
             ProbeKind::Timer(_) =>
                 format!("a measuring thread woke every {} on each measured CPU", probe.interval),
@@ -61,21 +61,21 @@ pub(super) fn observer(options: &MeasureOptions, result: &ProbeResult, trace: &T
     notes.push(match options.dma_latency {
         Some(us) => format!(
             "/dev/cpu_dma_latency was held at {us} us, as cyclictest does at 0: idle states that take longer to leave \
-             were not entered; an application that does not hold it is later than these numbers"
+             were not entered; an application that does not hold it has higher latencies than these"
         ),
-        None => "/dev/cpu_dma_latency was not held, unlike cyclictest: leaving deep idle states is in these numbers, as \
-                 it would be in an application's"
+        None => "/dev/cpu_dma_latency was not held, unlike cyclictest: these numbers include leaving deep idle states, as \
+                 those of an application do"
             .to_owned(),
     });
     if let TraceState::Recorded { events, .. } = trace {
         notes.push(format!(
-            "a trace ran along, {:.0} events/s over all CPUs: every event costs the CPU that it happens on some time, \
-             so these latencies are a little above those without it",
+            "a trace was recorded, {:.0} events/s over all CPUs: every event takes some time of its CPU, so these \
+             latencies are a little higher than without it",
             *events as f64 / result.elapsed.as_secs_f64().max(1e-9)
         ));
     }
     if !result.degraded.iter().any(|degraded| degraded.lacking == Lacking::LockedMemory) {
-        notes.push("this process's memory was locked meanwhile".to_owned());
+        notes.push("this process's memory was locked during the measurement".to_owned());
     }
     if result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority) {
         notes.push(

@@ -1,4 +1,4 @@
-//! A claim, "later than this, less often than so", and whether the samples carry it.
+//! A claim, "later than this at most this often", and whether the samples support it.
 
 use crate::compare::Prepared;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Wanted {
 
 /// Why that is no claim.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no claim: {why}; write LATENCY@PROBABILITY, such as 100us@1e-9")]
+#[error("{text:?} is not a claim: {why}; write LATENCY@PROBABILITY, such as 100us@1e-9")]
 pub struct WantedError {
     text: String,
     why: String,
@@ -30,7 +30,7 @@ impl FromStr for Wanted {
         let (bound, probability) = text.split_once('@').ok_or_else(|| wrong("there is no @ in it"))?;
         let bound = parse_duration(bound.trim()).map_err(|error| wrong(&error.to_string()))?;
         let probability: f64 =
-            probability.trim().parse().map_err(|_| wrong("the probability is no number"))?;
+            probability.trim().parse().map_err(|_| wrong("the probability is not a number"))?;
         if bound <= Ns::ZERO {
             return Err(wrong("the latency is not above 0"));
         }
@@ -42,19 +42,19 @@ impl FromStr for Wanted {
     }
 }
 
-/// A claim and its answer.
+/// A claim and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claimed {
-    /// What the samples say of it.
+    /// The claim with its counts.
     pub claim: Claim,
-    /// How that is to be read.
+    /// Whether the samples support it.
     pub answer: ClaimStatus,
-    /// For how much longer to measure, with not one sample later, for the samples alone to carry it; `None`: no longer,
-    /// or that is no way.
+    /// For how much longer to measure, with not one sample later, until the samples alone support it; `None`: no
+    /// longer, or more samples do not help.
     pub longer: Option<Ns>,
 }
 
-/// May it be claimed?
+/// Whether the samples support the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimStatus {
     /// Yes, by the samples alone.
@@ -68,7 +68,7 @@ pub enum ClaimStatus {
 }
 
 impl Claimed {
-    /// What a run's samples say of it: all threads together.
+    /// Compares a claim with a run's samples, all threads together.
     pub fn of(run: &Prepared, wanted: Wanted) -> Claimed {
         let together = run.together();
         let claim =

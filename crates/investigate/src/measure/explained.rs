@@ -40,7 +40,7 @@ impl Explain for Reader {
     }
 }
 
-/// Explains one spike by its own window, if that is taken and nobody has looked at it.
+/// Explains one spike by its own window, if that is taken and not explained yet.
 pub(super) fn explain_one(kept: &mut Kept, reader: &dyn Explain) {
     if let Window::Taken(capture) = std::mem::replace(&mut kept.window, Window::Pending) {
         let explanation = reader.explain(&capture, &[kept.spike.tid]);

@@ -17,7 +17,7 @@ const MOST_TIMES: usize = 512;
 pub struct SpikeGroup {
     /// What made them late; `None`: not explained, or of still other causes than have a group of their own.
     pub cause: Option<Cause>,
-    /// Who did, under a name that is the same each time: without thread ids; `None`: nobody, or not known.
+    /// The culprit, by a name that is the same each time: without thread ids; `None`: none, or not known.
     pub culprit: Option<String>,
     /// How many there were, listed or not.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! What a measurement says: plain data for the renderers.
+//! The result of a measurement: plain data for the renderers.
 
 use super::groups::SpikeGroup;
 use super::observed::Observed;
@@ -13,7 +13,7 @@ use whylate_stats::{Late, Run};
 /// A measurement, whole or cut short by the user.
 #[derive(Clone, Debug)]
 pub struct MeasureReport {
-    /// What was asked for.
+    /// The probe that was requested.
     pub probe: Probe,
     /// How long it ran.
     pub elapsed: Ns,
@@ -25,9 +25,9 @@ pub struct MeasureReport {
     pub spikes: Vec<ExplainedSpike>,
     /// Wake-ups over the threshold beyond those listed.
     pub not_listed: u64,
-    /// What the traced windows say beyond single wake-ups, gravest first.
+    /// Findings of the traced windows beyond single wake-ups, gravest first.
     pub findings: Vec<Finding>,
-    /// Whether a trace ran along.
+    /// Whether a trace was recorded.
     pub trace: TraceState,
     /// What the measuring threads had to do without.
     pub degraded: Vec<Degraded>,
@@ -39,7 +39,7 @@ pub struct MeasureReport {
     pub groups: Vec<SpikeGroup>,
     /// The loads that ran meanwhile.
     pub loads: Vec<LoadReport>,
-    /// What lies beyond what was seen, and whether what was claimed holds; `None` while it runs.
+    /// Estimates beyond the samples, and whether the claim holds; `None` while it runs.
     pub tail: Option<TailEstimate>,
     /// What the trace changed, where that was measured.
     pub observed: Option<Observed>,
@@ -79,10 +79,10 @@ impl MeasureReport {
     }
 }
 
-/// Whether a trace ran along.
+/// Whether a trace was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceState {
-    /// It did.
+    /// It was.
     Recorded {
         /// Events the kernel recorded, all but a few of them forgotten again.
         events: u64,
@@ -91,6 +91,6 @@ pub enum TraceState {
     },
     /// It was not wanted.
     Off,
-    /// It could not, or stopped working; the sentence says what is missing and how to get it.
+    /// It could not be, or it failed; the sentence has what is missing and how to get it.
     Unavailable(String),
 }

@@ -53,9 +53,9 @@ impl ExplainedSpike {
 /// Why a wake-up has no explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotExplained {
-    /// No trace ran along; [`MeasureReport::trace`](super::MeasureReport::trace) says why.
+    /// No trace was recorded; [`MeasureReport::trace`](super::MeasureReport::trace) has the reason.
     NoTrace,
-    /// Its turn has not come: of a measurement that goes on.
+    /// It is not explained yet, while the measurement runs.
     NotYet,
     /// The kernel had overwritten the moment before it was read.
     Overwritten {
@@ -64,7 +64,7 @@ pub enum NotExplained {
     },
     /// The window is there, but shows no such wake-up.
     NotFound,
-    /// Its window was given up for those of worse wake-ups: memory stays bounded.
+    /// Its window was dropped for those of worse wake-ups: memory stays bounded.
     GivenUp,
     /// The window could not be read.
     Unreadable(String),
@@ -73,15 +73,15 @@ pub enum NotExplained {
 impl fmt::Display for NotExplained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotExplained::NoTrace => f.write_str("no trace ran along"),
-            NotExplained::NotYet => f.write_str("its turn had not come when this was written"),
+            NotExplained::NoTrace => f.write_str("no trace was recorded"),
+            NotExplained::NotYet => f.write_str("it was not explained yet when this was written"),
             NotExplained::Overwritten { .. } => f.write_str(
-                "the kernel had overwritten this moment before it could be read: give it a larger buffer \
-                 (--buffer), or leave the recorder a CPU that is not fully used",
+                "the kernel overwrote this moment before it was read: use a larger buffer (--buffer), or leave the \
+                 recorder a CPU that is not fully used",
             ),
             NotExplained::NotFound => f.write_str("the trace of this moment does not show the wake-up"),
             NotExplained::GivenUp => {
-                f.write_str("its trace was given up to keep memory bounded: raise --threshold to keep fewer")
+                f.write_str("its trace was dropped to bound memory: raise --threshold to keep fewer")
             }
             NotExplained::Unreadable(why) => write!(f, "the trace of this moment could not be read: {why}"),
         }

@@ -1,4 +1,4 @@
-//! What a run leaves on disk while it goes on: the windows of its spikes, each a trace.dat, and a journal.
+//! What a run writes to disk while it goes on: the windows of its spikes, each a trace.dat, and a journal.
 //!
 //! Files appear complete under their names or not at all, so what is there after a SIGKILL can be read. They are not
 //! synced: that would have the run wait for the device, and only a machine that goes down could tell the difference.
@@ -140,7 +140,7 @@ impl Store {
                 1 => "once".to_owned(),
                 times => format!("{times} times"),
             };
-            notes.push(format!("{times} something could not be saved; the first time: {failure}"));
+            notes.push(format!("saving failed {times}; the first time: {failure}"));
         }
         if self.let_go > 0 {
             notes.push(format!(
@@ -233,7 +233,7 @@ mod tests {
         (1..=3).for_each(|due| store.save(&spike(due, 10), &[0; 10]));
         store.journal(b"{}");
         let notes = store.notes();
-        assert!(matches!(&notes[..], [note] if note.starts_with("4 times")), "{notes:?}");
+        assert!(matches!(&notes[..], [note] if note.starts_with("saving failed 4 times")), "{notes:?}");
         std::fs::create_dir(&path).expect("there again");
         store.save(&spike(9, 10), &[0; 10]);
         assert_eq!(store.saved(&spike(9, 10)).map(|saved| saved.bytes), Some(10));

@@ -21,10 +21,10 @@ fn advice(events: &Path, asked: &str) -> String {
         None => (None, asked),
     };
     if let Some(group) = group.filter(|group| is_event(events, group) && matches!(name, "" | "*")) {
-        return format!("the whole group is asked for as {group}");
+        return format!("to record the whole group, use {group}");
     }
     match groups_with(events, name).as_slice() {
-        [] => "the file available_events of tracefs lists what it has".to_owned(),
+        [] => "tracefs's available_events lists its events".to_owned(),
         groups => {
             let names: Vec<String> = groups.iter().map(|group| format!("{group}:{name}")).collect();
             format!("it has {}", names.join(" and "))
@@ -66,8 +66,8 @@ mod tests {
             ("sched_switch", "it has sched:sched_switch"),
             ("net:sched_switch", "it has sched:sched_switch"),
             ("rx", "it has net:rx and wifi:rx"),
-            ("sched:*", "the whole group is asked for as sched"),
-            ("sched:", "the whole group is asked for as sched"),
+            ("sched:*", "to record the whole group, use sched"),
+            ("sched:", "to record the whole group, use sched"),
             ("sched:nothing", "available_events"),
             ("nothing:*", "available_events"),
             ("nothing", "available_events"),

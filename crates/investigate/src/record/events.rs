@@ -42,7 +42,7 @@ pub(super) const VECTORS: &[&str] = &[
     "spurious_apic",
 ];
 
-/// System calls that change how a thread is scheduled: rare, and telling whoever makes them.
+/// System calls that change how a thread is scheduled: rare, and useful whichever thread makes them.
 pub(super) const SCHEDULING_CALLS: &[&str] = &[
     "sched_setscheduler",
     "sched_setparam",

@@ -36,7 +36,7 @@ impl Stop {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// True when the command has been told by whoever told us.
+    /// True when the sender of the signal has also sent it to the command.
     pub(super) fn command_knows(&self) -> bool {
         self.is_asked() && !self.alone.load(Ordering::Acquire)
     }

@@ -80,7 +80,7 @@ impl Session {
             session.threads = session.prepare_threads(&tracefs, &chosen, options.buffer_kib)?;
         } else {
             session.notes.push(
-                "no system calls and page faults were recorded: there was no command and no real-time thread"
+                "no system calls and page faults were recorded: no command was given, and no real-time thread was found"
                     .to_owned(),
             );
         }
@@ -157,7 +157,7 @@ impl Session {
         let facts = facts::gather(real_time);
         self.main.set_tracing(true)?;
         if let Some(threads) = &self.threads {
-            // With nobody on its list it would record everybody.
+            // With an empty list it would record every thread.
             threads.set_tracing(any_thread_chosen)?;
         }
         for fact in &facts {

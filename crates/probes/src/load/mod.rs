@@ -29,7 +29,7 @@ use whylate_sys::SchedParams;
 /// # Errors
 /// Why the load cannot go on; that has been written to standard output as well.
 pub fn serve(load: &Load, cpus: &CpuSet) -> io::Result<()> {
-    // Whoever measures may have a real-time priority: loads with that would take the machine.
+    // The measuring process may have a real-time priority: loads that inherit it would take the whole machine.
     let _ = whylate_sys::setattr(Tid(0), &SchedParams::OTHER);
     let (ended, input) = mpsc::channel();
     std::thread::Builder::new().name("input".into()).spawn(move || {

@@ -1,4 +1,4 @@
-//! Loads as whoever measures sees them: started, watched, ended.
+//! Loads as the measuring process sees them: started, watched, ended.
 
 use super::kind::Load;
 use super::report::READY;
@@ -158,7 +158,7 @@ impl Running {
         let mut command = Command::new(&launcher.program);
         command.args(&launcher.arguments).arg(cpus.to_string()).arg(load.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Not in our group: a terminal's Ctrl-C is for us, who end the loads when the last sample is taken.
+        // Not in our group: a terminal's Ctrl-C is for this process, which ends the loads after the last sample.
         command.process_group(0);
         if let Load::Own(_) = load {
             // A supervisor is not: it must outlive us for as long as it takes to end its command.

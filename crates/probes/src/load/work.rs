@@ -24,7 +24,7 @@ const CHUNK: usize = 64 << 10;
 const SYNC_EACH: u64 = 1 << 20;
 const PACKET: usize = 1400;
 const NAP: Ns = Ns::from_us(50);
-/// How often it is seen that nobody wants the load any more.
+/// How often a load looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Works on all CPUs until `ended` tells or one of them cannot go on.
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn it_ends_when_it_is_told_and_says_what_it_cannot() {
         let (end, ended) = mpsc::channel();
-        end.send(()).expect("somebody listens");
+        end.send(()).expect("a listener");
         serve(LoadKind::Timer, &CpuSet::default(), &ended).expect("it ended well");
         let one: CpuSet = "0".parse().expect("a list");
-        assert!(serve(LoadKind::Irq, &one, &ended).is_err(), "one CPU has nobody to interrupt");
+        assert!(serve(LoadKind::Irq, &one, &ended).is_err(), "one CPU has no other to interrupt");
         let gone: CpuSet = "4000".parse().expect("a list");
         let error = serve(LoadKind::Cpu, &gone, &ended).expect_err("there is no such CPU");
         assert!(error.to_string().starts_with("CPU 4000"), "{error}");

@@ -16,7 +16,7 @@ use whylate_sys::{Clock, SysError};
 /// Between a thread and its waker.
 pub(crate) struct Link {
     channel: Channel,
-    /// The thread is about to sleep, or does. Who finds it so may wake it, once.
+    /// The thread is about to sleep, or does. A waker that finds it so may wake it, once.
     waits: AtomicBool,
     /// The thread does not wait any more, and never will.
     ended: AtomicBool,

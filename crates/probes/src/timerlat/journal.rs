@@ -67,7 +67,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("run/journal");
         let open = || Journal::open(&path).expect("a journal");
-        let (mut journal, nothing) = open().expect("nobody else's");
+        let (mut journal, nothing) = open().expect("not in use");
         assert!(nothing.is_empty() && open().is_none(), "one at a time");
         journal.note("osnoise/cpus", "0-3").expect("a line");
         journal.note("osnoise/options", "NO_X").expect("a line");

@@ -9,7 +9,7 @@
 //! Interface  osnoise/per_cpu/cpuN/timerlat_fd, read by a thread of ours   interface.rs
 //! ```
 //!
-//! There is one workload and one set of settings on a machine, whoever uses them. So nobody else may, and the order in
+//! There is one workload and one set of settings on a machine for all programs. So no other program may use them, and the order in
 //! which all is undone matters: while a thread has its `timerlat_fd` open, the kernel ends a workload by killing that
 //! thread's process (`stop_kthread`, kernel/trace/trace_osnoise.c).
 
@@ -78,7 +78,7 @@ impl Timerlat {
     /// Turns the tracer on: threads of the kernel measure from now on, ours when they read their files.
     ///
     /// # Errors
-    /// Where the kernel lacks it, somebody else uses it, or tracefs refuses. Then all is as it was.
+    /// Where the kernel lacks it, another program uses it, or tracefs refuses. Then nothing is changed.
     pub(crate) fn start(
         probe: &Probe,
         workload: Workload,
@@ -249,7 +249,7 @@ impl Timerlat {
 
 impl Drop for Timerlat {
     fn drop(&mut self) {
-        // Whoever ends it hears of failures.
+        // `end` reports failures.
         let _ = self.undo();
     }
 }
@@ -261,7 +261,7 @@ impl From<TracefsError> for ProbeError {
     }
 }
 
-/// Why no workload can be had on a CPU, whoever's it is.
+/// Why no workload can run on a CPU, the kernel's or ours.
 fn unusable(cpu: Cpu) -> Option<CpuUnusable> {
     let why = CpuUnusable::by_lists(cpu, Path::new("/sys/devices/system/cpu"))?;
     Some(why).filter(|why| matches!(why, CpuUnusable::Absent { .. } | CpuUnusable::Offline { .. }))

@@ -21,7 +21,7 @@ pub(super) struct Settings {
     journal: Option<Journal>,
 }
 
-/// Nobody measures with osnoise or timerlat.
+/// Checks that no other program uses osnoise or timerlat.
 ///
 /// # Errors
 /// [`ProbeError::TimerlatInUse`], and when it cannot be told.
@@ -177,7 +177,7 @@ impl Settings {
 
 impl Drop for Settings {
     fn drop(&mut self) {
-        // Who wants to hear of failures restores.
+        // `restore` reports failures.
         let _ = self.undo();
     }
 }

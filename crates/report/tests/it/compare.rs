@@ -148,7 +148,7 @@ fn a_drawing_in_light_colours_has_nothing_that_must_be_known() {
     assert!(plot::shifted(&compared().comparison, true).is_some_and(|drawing| drawing.contains("CPU 1")));
 }
 
-/// Foreign histograms: nothing below a microsecond, samples off the scale, one sample, none.
+/// Foreign histograms: nothing below a microsecond, samples beyond the scale, one sample, none.
 #[test]
 fn whatever_was_measured_can_be_drawn() {
     let bucket = |us: i64, count| Bucket { from: Ns(us * 1_000), upto: Ns(us * 1_000 + 999), count };

@@ -74,10 +74,7 @@ impl fmt::Display for Refusal {
                 "the tail has {values} different values only: it was counted too coarsely (1 us is too coarse for most)"
             ),
             Refusal::OffScale { samples } => {
-                write!(
-                    f,
-                    "{samples} samples are off the scale, and nothing is known of them but that they were late"
-                )
+                write!(f, "{samples} samples are beyond the scale: their latencies are unknown")
             }
             Refusal::Outlier { largest } => write!(
                 f,

@@ -64,8 +64,8 @@ fn each_cpu_has_its_bars_its_maximum_and_the_age_of_it() {
     assert_eq!(lines[3].matches(['█', '▅', '▆']).count(), 2, "two places: {}", lines[3]);
     let spikes: Vec<&str> = lines[7..].iter().map(String::as_str).collect();
     let expected = [
-        "     0 s ago  CPU 1     331.0 us  no trace ran along",
-        "     7 s ago  CPU 1     90.00 us  no trace ran along",
+        "     0 s ago  CPU 1     331.0 us  no trace was recorded",
+        "     7 s ago  CPU 1     90.00 us  no trace was recorded",
     ];
     assert_eq!(spikes, expected);
 }

@@ -118,7 +118,7 @@ pub(super) fn by_counts(
         }
         let counted = counts.at(runs.len() - 1)?;
         events += page.events;
-        // A page without events belongs to nobody in particular.
+        // A page without events belongs to no CPU in particular.
         if events > counted || (page.events > 0 && page.first < last) {
             return None;
         }

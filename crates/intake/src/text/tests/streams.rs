@@ -3,7 +3,7 @@
 use super::*;
 use crate::text::window::WINDOW;
 
-/// Lines of a trace, one per microsecond, as they are asked for; a limit catches who reads ahead without bound.
+/// Lines of a trace, one per microsecond, as they are asked for; a limit catches a reader that reads ahead without bound.
 struct Endless {
     next: u64,
     limit: u64,
