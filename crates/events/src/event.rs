@@ -219,7 +219,7 @@ pub enum EventKind {
     },
     /// Events were lost on this CPU up to this instant.
     Lost {
-        /// How many, where the kernel said.
+        /// How many, where the kernel counted them.
         count: Option<u64>,
         /// The last event before the gap, of the buffer that lost them; `None`: the CPU's previous event.
         since: Option<Ns>,

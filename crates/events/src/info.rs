@@ -1,4 +1,4 @@
-//! What a recording says about itself, and what of it could not be read.
+//! A recording's description of itself, and the damage that its reader found.
 
 use crate::{Breakdown, KindSet, LatencyTrace};
 use std::fmt;
@@ -18,16 +18,16 @@ pub struct TraceInfo {
     pub cpus: u32,
     /// The trace clock's name (`local`, `mono` ...); `None` where the file does not say.
     pub clock: Option<String>,
-    /// The kernel's release (`6.1.0-18-rt-amd64`), where the file says.
+    /// The kernel's release (`6.1.0-18-rt-amd64`), where the file has it.
     pub kernel_release: Option<String>,
-    /// The machine's architecture as `uname -m` names it, where the file says.
+    /// The machine's architecture as `uname -m` names it, where the file has it.
     pub machine: Option<String>,
     /// The kinds of events that were switched on or seen. `None` where only what was seen
     /// is known, as in text; an absent kind may then just not have happened.
     pub recorded: Option<KindSet>,
     /// First and last instant.
     pub span: Option<(Ns, Ns)>,
-    /// True where the file itself says to show other times than the trace clock's: a date, an offset, or
+    /// True where the file itself requests to show other times than the trace clock's: a date, an offset, or
     /// a guest's events in its host's time.
     pub time_shifted: bool,
     /// How many bytes of events the file has, or should have; `None` where that is not known.
@@ -59,7 +59,7 @@ impl TraceInfo {
         }
     }
 
-    /// The share of the trace data that could not be read, 0 to 1, as far as the damage tells.
+    /// The share of the trace data that could not be read, 0 to 1, as far as the damage shows.
     pub fn unread_share(&self) -> Option<f64> {
         let unread = self.damage.iter().filter_map(|damage| damage.unread).fold(0, u64::saturating_add);
         let bytes = self.data_bytes.filter(|&bytes| bytes > 0)?;

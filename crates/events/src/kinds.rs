@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A kind of event: the unit in which an analysis says what it needs.
+/// A kind of event: the unit in which an analysis declares what it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "each is the EventKind of the same name")]

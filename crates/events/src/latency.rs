@@ -19,7 +19,7 @@ pub struct LatencyTrace {
     pub started_at: Option<String>,
     /// The function in which it ended.
     pub ended_at: Option<String>,
-    /// How many entries the tracer had printed (`#54/54`), where the header says: a file with far fewer
+    /// How many entries the tracer had printed (`#54/54`), where the header has it: a file with far fewer
     /// lines is an excerpt.
     pub entries: Option<u64>,
 }
@@ -90,7 +90,7 @@ pub struct Breakdown {
     pub cpu: Cpu,
     /// The latency in all.
     pub total: Ns,
-    /// What it says this consists of, in the file's order; it need not add up.
+    /// What it consists of, in the file's order; it need not add up.
     pub parts: Vec<BreakdownPart>,
     /// The blocking thread's stack, innermost first, where there is one.
     pub stack: Vec<String>,

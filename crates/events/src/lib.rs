@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An [`Event`] is plain data of a fixed size, so a reader decodes into it without
-//! allocating. What a recording says about itself, rather than about an instant, is in
+//! allocating. A recording's description of itself is in
 //! [`TraceInfo`]; what could not be read is in its list of [`Damage`].
 
 mod context;

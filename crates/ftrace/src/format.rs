@@ -213,7 +213,7 @@ impl EventFormats {
     }
 }
 
-/// What `events/header_page` says of a ring-buffer page's header.
+/// The header of a ring-buffer page, as `events/header_page` describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderPage {
     /// Bytes of the `commit` word: the traced kernel's `long`.

@@ -132,7 +132,7 @@ impl Found {
         }
     }
 
-    /// Pages do not say their byte order: only one makes sense of what each says of its length.
+    /// Pages have no mark of their byte order: only one makes sense of their lengths.
     fn endian(&self, header: Option<HeaderPage>) -> Endian {
         let long_size = header.map_or(8, |header| header.commit_size);
         let longest = header.map_or(1 << 16, |header| header.data_size as u64);

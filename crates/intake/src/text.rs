@@ -73,7 +73,7 @@ pub(crate) struct TextSource<R> {
 /// Opens the text that `start` begins and `rest` goes on with, to yield events of the `wanted` kinds.
 ///
 /// Lines are read ahead until the window of events held back is full, or the text ends: what a short text
-/// tells of itself and of its threads' names is complete from the start.
+/// has of descriptions and thread names is complete from the start.
 ///
 /// # Errors
 /// [`TextError`], when it holds no event.

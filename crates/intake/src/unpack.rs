@@ -1,6 +1,6 @@
 //! gzip and zstd around any trace, also several times around.
 //!
-//! Text is read as it is unpacked. What is read back and forth goes into an unlinked temporary file
+//! Text is read as it is unpacked. Formats that need random access go into an unlinked temporary file
 //! ([`spool`]). A stream that ends early, or is damaged, gives what comes before.
 
 pub(crate) mod spool;
@@ -89,7 +89,7 @@ impl<D: Read> Read for Unpacked<D> {
                 Ok(count)
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-            // What the system says has a number; the rest is what the decoder says of the bytes.
+            // The system's errors have a number; the others are the decoder's.
             Err(error) if error.raw_os_error().is_some() => Err(error),
             Err(error) => {
                 self.broken = true;

@@ -68,7 +68,11 @@ fn contents_that_hold_no_trace() {
             |e| matches!(e, OpenError::Binary { .. }),
             "not a trace of a supported format; whylate reads trace.dat",
         ),
-        (b"\xff\xfe\xfd\n\x80\x81", |e| matches!(e, OpenError::Binary { .. }), "not a trace of a supported format"),
+        (
+            b"\xff\xfe\xfd\n\x80\x81",
+            |e| matches!(e, OpenError::Binary { .. }),
+            "not a trace of a supported format",
+        ),
         (b"\0\0\0\0\0\0\0\0", |e| matches!(e, OpenError::Binary { .. }), "not a trace of a supported format"),
         (
             b"Dear all,\nsomething is late.\n",

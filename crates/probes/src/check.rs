@@ -1,4 +1,4 @@
-//! Are the choices of a probe such that it can be measured, and the machine stays usable?
+//! Checks that a probe can be measured with its options, and that the machine stays usable.
 
 use crate::{Probe, ProbeError, ProbeKind};
 use std::path::Path;
@@ -11,13 +11,13 @@ const SHORTEST: Ns = Ns::from_us(10);
 const LONGEST: Ns = Ns::from_secs(10);
 /// How much of the time a busy thread spins where it has to leave some to others, in percent.
 const CONSIDERATE: u8 = 90;
-/// What the kernel takes for a SCHED_DEADLINE period unless it is told otherwise (sched(7),
+/// The kernel's default limits of a SCHED_DEADLINE period (sched(7),
 /// kernel/sched/deadline.c: `sysctl_sched_dl_period_min` and `_max`).
 const PERIODS: [Ns; 2] = [Ns::from_us(100), Ns::from_secs(4)];
 /// What timerlat takes for a period, in microseconds (`timerlat_min_period` and `_max_period`,
 /// kernel/trace/trace_osnoise.c).
 const TIMERLAT: [Ns; 2] = [Ns::from_us(100), Ns::from_secs(1)];
-/// Below 1024 ns it refuses a runtime; half of it is to be spent.
+/// Below 1024 ns it refuses a runtime; half of it is spent.
 const LEAST_RUNTIME: Ns = Ns::from_us(2);
 
 /// What the choices come to.
@@ -149,7 +149,7 @@ fn cpus(probe: &Probe, machine: &Machine) -> Result<Vec<Option<Cpu>>, ProbeError
     }
 }
 
-/// How much of the time is to be spent spinning, such that something is left to others.
+/// The share of the time to spin, so that some is left to others.
 fn busy(
     probe: &Probe,
     gap: Ns,

@@ -47,7 +47,7 @@ pub enum ProbeError {
         gap: Ns,
         /// From one reading to the next, in the middle of many.
         reading: Ns,
-        /// The least that can be told.
+        /// The shortest gap that can be distinguished.
         enough: Ns,
     },
     /// No gap below this counts, so none can be a spike.

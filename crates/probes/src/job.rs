@@ -40,7 +40,7 @@ impl Job {
         }
     }
 
-    /// Makes the meter, in its measuring thread. Where the interrupts of its CPU cannot be counted, says why.
+    /// Makes the meter, in its measuring thread. The string is the reason where the interrupts of its CPU cannot be counted.
     pub(crate) fn meter(&self) -> Result<(Box<dyn Meter>, Option<String>), SysError> {
         let mut uncounted = None;
         let meter: Box<dyn Meter> = match self {

@@ -1,4 +1,4 @@
-//! What a sample is: the kinds of probe, with what is to be chosen of each.
+//! The kinds of probe: what a sample is, and the options of each.
 
 use std::fmt;
 use std::str::FromStr;
@@ -144,7 +144,7 @@ impl Ipc {
     }
 }
 
-/// By which runs are told to be alike: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`,
+/// The name by which runs are compared: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`,
 /// `timerlat user`.
 impl fmt::Display for ProbeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,7 +160,7 @@ impl fmt::Display for ProbeKind {
     }
 }
 
-/// No such name; says which there are.
+/// An unknown name, with the known ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is none of {}", .names.join(", "))]
 pub struct UnknownName {

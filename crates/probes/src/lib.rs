@@ -10,7 +10,7 @@
 //! A measuring thread allocates nothing, takes no lock but one whose waiting it measures, logs nothing and touches no
 //! fresh memory after its warm-up: all it writes are preallocated atomics, which the controlling
 //! thread reads at its leisure. What it was refused (priority, locked memory) does not stop
-//! a measurement: it becomes a [`Degraded`] entry that says how to get it.
+//! a measurement: it becomes a [`Degraded`] entry with the way to get it.
 
 mod block;
 mod check;

@@ -74,7 +74,7 @@ impl Probe {
             let report = report.clone();
             let name = cpu.map_or_else(|| format!("whylate/d{nth}"), |cpu| format!("whylate/{cpu}"));
             let handle = spawn(name, cpu, move || task.run(report));
-            // Also when it could not be made: its waker is to be ended with the others.
+            // Also when it could not be made: its waker must end with the others.
             running.add(worker, handle)?;
         }
         drop(report);

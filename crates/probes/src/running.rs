@@ -91,7 +91,7 @@ impl Running {
     }
 
     /// True when all measuring threads have ended by themselves: they had their loops, the threshold was reached, or
-    /// they failed, which [`stop`](Self::stop) tells. What the kernel measures is known as far as the last call of
+    /// they failed, which [`stop`](Self::stop) reports. What the kernel measures is known as far as the last call of
     /// [`spikes`](Self::spikes).
     pub fn is_over(&self) -> bool {
         let ended = !self.workers.iter().any(Worker::is_alive);

@@ -23,7 +23,7 @@ pub struct Claim {
     pub at_most: f64,
     /// Samples to be measured yet, none of them later, for the samples alone to carry the claim; `None`: none.
     pub more: Option<u64>,
-    /// What the fit of the tail says: the largest latency at that probability that it leaves room for, with 95 %; or
+    /// The estimate of the fitted tail: the upper 95 % limit of the latency at that probability; or
     /// why there is no fit.
     pub fitted: Result<Option<Ns>, Refusal>,
 }

@@ -1,7 +1,7 @@
-//! What lies beyond what was seen: fits of the tail, and the reasons not to trust one.
+//! Estimates beyond the samples: fits of the tail, and the reasons not to trust one.
 //!
-//! Two fits that know nothing of each other: the samples above a high threshold (generalised Pareto), and the largest of
-//! each stretch of time (generalised extreme value). Either says something only of data that are of one kind, do not
+//! Two independent fits: the samples above a high threshold (generalised Pareto), and the largest of
+//! each stretch of time (generalised extreme value). Either is meaningful only for data that are of one kind, do not
 //! change, and do not come in clusters; everything else is a [`Refusal`].
 
 mod gev;
@@ -34,7 +34,7 @@ const WORST_FIT: f64 = 0.1;
 const DRAWS: usize = 99;
 /// Largest values that a fit of the rest gives less often than this are of another kind.
 const OUTLIER: f64 = 1e-5;
-/// Tails heavier than this have no variance: nothing can be said of where they end.
+/// Tails heavier than this have no variance: their end cannot be estimated.
 const HEAVIEST: f64 = 0.5;
 /// Where it ends more abruptly than this, the theory of the likelihood does not hold (Smith, Biometrika 72, 1985).
 const MOST_ABRUPT: f64 = -0.5;

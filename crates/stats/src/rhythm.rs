@@ -11,7 +11,7 @@ pub struct Rhythm {
     pub strength: f64,
 }
 
-/// So many spikes are looked at; with fewer than the least, anything looks like a rhythm.
+/// The number of spikes that are examined; with fewer than the least, anything looks like a rhythm.
 const FEWEST: usize = 5;
 const MOST: usize = 512;
 /// An interval may hold so many beats of which only the ends were seen.

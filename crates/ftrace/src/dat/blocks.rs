@@ -46,7 +46,7 @@ impl Blocks {
         Blocks { source, endian, at: data.offset, form: Form::Plain { end, block_size }, cut }
     }
 
-    /// Pages in compressed chunks. The number of chunks says where they end, rather than the
+    /// Pages in compressed chunks. The number of chunks determines where they end, rather than the
     /// recorded size: trace-cmd has written that 4 bytes short. Yet no chunk begins behind it.
     pub(super) fn chunks(
         source: Arc<dyn ReadAt>,

@@ -28,7 +28,7 @@ pub struct CpuData {
     pub cpu: Cpu,
     /// Byte offset in the file.
     pub offset: u64,
-    /// Bytes in the file; of compressed data, as the file says, which may be 4 bytes short.
+    /// Bytes in the file; of compressed data the size in the index, which may be 4 bytes short.
     pub size: u64,
 }
 

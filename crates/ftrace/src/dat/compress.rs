@@ -56,7 +56,7 @@ impl Unpacker {
         Unpacker { compression, largest }
     }
 
-    /// What a claimed size is worth, given the bytes it is said to come from.
+    /// The claimed size, if the packed bytes can plausibly unpack to it.
     fn believed(&self, size: u32, packed: usize) -> Option<usize> {
         let limit = packed.saturating_mul(LARGEST_GAIN).max(SMALL).min(self.largest);
         Some(size as usize).filter(|&size| size <= limit)

@@ -124,7 +124,7 @@ impl Container {
         true
     }
 
-    /// The size of a buffer's pages, from what the file says of it and of its page header.
+    /// The size of a buffer's pages, from the buffer's description and the page header.
     pub(super) fn page_size(&mut self, said: u32, at: u64) -> Result<usize, Trouble> {
         let said = said as usize;
         let header = self.header_page.map(|header| header.data_offset.saturating_add(header.data_size));

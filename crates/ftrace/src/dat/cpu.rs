@@ -156,7 +156,7 @@ impl CpuRecords {
                 true => self.block.get(end..).and_then(|next| self.layout.timestamp(next)),
                 false => self.after_block,
             };
-            // A page that was never filled has no time, and says nothing of this one.
+            // A page that was never filled has no time, and no bound for this one.
             let next = next.filter(|&next| next != 0);
             if cursor.is_empty() && cursor.damage().is_none() && cursor.lost().is_none() {
                 if cursor.timestamp() == 0 {

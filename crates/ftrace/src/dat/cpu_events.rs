@@ -20,7 +20,7 @@ pub struct CpuEvents {
     names: SymbolCache,
     times: Option<CpuTimes>,
     wanted: KindSet,
-    /// A loss that the next event shall be told of.
+    /// A loss to be reported before the next event.
     lost: Option<EventKind>,
     events: u64,
     seen: KindSet,

@@ -46,7 +46,7 @@ pub struct TraceFile {
     pub(super) container: Container,
     pub(super) formats: Arc<EventFormats>,
     pub(super) decoders: Arc<Decoders>,
-    /// And why there are none, where the file has some that cannot be read.
+    /// With the damage, where the file has symbols that cannot be read.
     pub(super) symbols: OnceLock<(Arc<Symbols>, Option<Damage>)>,
     pub(super) info: TraceInfo,
 }
@@ -96,7 +96,7 @@ impl TraceFile {
         Ok(TraceFile { source, container, formats, decoders, symbols: OnceLock::new(), info })
     }
 
-    /// What the file says of itself. Counts, span and the damage of the trace data are
+    /// The file's description of itself. Counts, span and the damage of the trace data are
     /// known to the stream of [`events`](Self::events), once that has ended.
     pub fn info(&self) -> &TraceInfo {
         &self.info
@@ -107,7 +107,7 @@ impl TraceFile {
         self.container.version
     }
 
-    /// The version of the trace-cmd that wrote it, where it says.
+    /// The version of the trace-cmd that wrote it, where the file has it.
     pub fn writer(&self) -> Option<&str> {
         self.container.writer.as_deref()
     }
@@ -198,7 +198,7 @@ impl TraceFile {
         if size < WORTH_A_THREAD { 0 } else { (there - 1).min(MOST_THREADS) }
     }
 
-    /// The kinds of events that were switched on, where the file tells: trace-cmd keeps the formats of
+    /// The kinds of events that were switched on, where the file shows them: trace-cmd keeps the formats of
     /// the recorded events only, unless it copies a machine's whole list.
     fn selected(&self) -> Option<KindSet> {
         const A_SELECTION: usize = 400;

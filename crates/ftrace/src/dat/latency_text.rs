@@ -1,5 +1,5 @@
 //! The text that a trace.dat holds in place of events when it was recorded with a latency tracer
-//! (`trace-cmd record -p wakeup_rt`): what tracefs' `trace` file said at the end.
+//! (`trace-cmd record -p wakeup_rt`): the content of tracefs' `trace` file at the end.
 
 use super::compress::Compression;
 use std::fmt;

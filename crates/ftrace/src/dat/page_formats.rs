@@ -57,7 +57,7 @@ impl PageFormats {
         }
     }
 
-    /// Makes a recording of pages; `buffers` tells where in `pages` those of each CPU are.
+    /// Makes a recording of pages; `buffers` has the place of each CPU's in `pages`.
     pub fn open(&self, pages: Arc<dyn ReadAt>, buffers: Vec<RawBuffer>) -> TraceFile {
         let mut container = Container::new(7, Endian::NATIVE, size_of::<usize>());
         container.header_page = self.header_page;

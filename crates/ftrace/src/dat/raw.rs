@@ -56,7 +56,7 @@ impl<'r> RawEvent<'r> {
 }
 
 /// All events of a trace.dat in time order, undecoded. Not an `Iterator`: an event
-/// borrows the page it is in until the next is asked for.
+/// borrows the page it is in until the next one is requested.
 pub struct RawEvents {
     formats: Arc<EventFormats>,
     decoders: Arc<Decoders>,

@@ -34,7 +34,7 @@ pub struct RawDump {
 
 /// The largest sub-buffer a kernel can be set to hold (`buffer_subbuf_size_kb`), with room.
 const LARGEST_PAGE: usize = 64 << 20;
-/// A sub-buffer's size where no `header_page` tells: a page of most machines.
+/// A sub-buffer's size where there is no `header_page`: a page of most machines.
 const USUAL_PAGE: usize = 4096;
 
 impl TraceFile {

@@ -9,7 +9,7 @@ pub trait ReadAt: Send + Sync {
     /// Reads some bytes at `offset`; 0 at the end. See `pread(2)`.
     ///
     /// # Errors
-    /// Whatever the system says; the caller knows the file's name.
+    /// The system's error; the caller knows the file's name.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// How many bytes there are.

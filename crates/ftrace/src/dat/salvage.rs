@@ -36,7 +36,7 @@ struct Read {
     idle: Option<Cpu>,
 }
 
-/// Adds the buffers that can be made out without the index.
+/// Adds the buffers that can be recovered without the index.
 pub(super) fn recover(source: &Arc<dyn ReadAt>, container: &mut Container) -> Result<(), Trouble> {
     let Some(lost) = container.lost.take() else { return Ok(()) };
     let described = container.buffers.len();

@@ -10,7 +10,7 @@ use crate::bytes::Endian;
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns};
 
-/// All that a file says of its times.
+/// A file's corrections of its times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub(super) sync: Option<Sync>,
@@ -170,7 +170,7 @@ impl TscToNs {
         ((u128::from(ticks) * u128::from(self.multiplier)) >> self.shift.min(127)) as u64
     }
 
-    /// Reads the option; `None` where it says to leave ticks alone.
+    /// Reads the option; `None` where ticks stay unchanged.
     pub(super) fn parse(endian: Endian, data: &[u8]) -> Option<TscToNs> {
         let (multiplier, shift) = (endian.u32(data, 0)?, endian.u32(data, 4)?);
         // An offset follows, which trace-cmd writes and does not use.

@@ -12,7 +12,7 @@ use std::path::Path;
 use whylate_base::{Comm, Tid};
 use whylate_events::Damage;
 
-/// What a perf.data's `HEADER_TRACING_DATA` says.
+/// The content of a perf.data's `HEADER_TRACING_DATA`.
 pub struct TracingData {
     /// The traced machine's byte order.
     pub endian: Endian,

@@ -31,7 +31,7 @@ const PACKED: u16 = 1;
 /// Bytes of a section before its data.
 const SECTION_HEADER: u64 = 16;
 
-/// Where a version 7 file's parts are said to be.
+/// The places of a version 7 file's parts, from its head.
 pub(super) struct Start {
     /// The first options section.
     pub(super) options: u64,

@@ -22,7 +22,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use whylate_base::Cpu;
 
-/// What a file tells about the kernel that wrote the pages.
+/// The description of the kernel that wrote the pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// Bytes of a ring-buffer page.
@@ -111,13 +111,13 @@ pub enum WriteError {
     /// There is something at the path that must not be replaced by a file.
     #[error("cannot write {}: it is not a regular file", path.display())]
     NotAFile {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// There is a directory at the path.
     #[error("cannot write {}: it is a directory; give the name of a file in it", path.display())]
     Directory {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// There is a file at the path that this user may not write.
@@ -127,7 +127,7 @@ pub enum WriteError {
         path.display()
     )]
     ReadOnly {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
         /// The file's permissions.
         mode: u32,
@@ -135,7 +135,7 @@ pub enum WriteError {
     /// The file, or its directory, could not be written.
     #[error("cannot write {}", path.display())]
     Io {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -143,7 +143,7 @@ pub enum WriteError {
 }
 
 /// Checks that a file can be made at `path`, or replaced, and returns the directory it will be in:
-/// to be asked before a recording starts rather than when it is over.
+/// call it before a recording starts rather than after it.
 ///
 /// # Errors
 /// [`WriteError`] when there is something else or a file that may not be written, no such directory, or no right
@@ -244,7 +244,7 @@ pub fn write<W: Write + Seek>(out: W, description: &Description, buffers: &[Buff
                 .text(option::CPUSTAT, &format!("{name}{}{end}CPU: {}\n{}", buffer.name, cpu.cpu, cpu.stats));
         }
     }
-    // The length of what tells where the pages are does not depend on where they are.
+    // The length of the index does not depend on where the pages are.
     let length = options.bytes.len() + places(buffers, page_size, 0)?.len();
     let first = out.after_index(length);
     options.bytes.extend(places(buffers, page_size, first)?);
@@ -367,7 +367,7 @@ fn places(buffers: &[Buffer<'_>], page_size: u32, mut section: u64) -> io::Resul
     Ok(options.bytes)
 }
 
-/// Writes a buffer's section, as [`places`] says.
+/// Writes a buffer's section, at the offsets of [`places`].
 fn write_pages<W: Write + Seek>(out: &mut Out<W>, buffer: &Buffer<'_>) -> io::Result<()> {
     out.pages_section(option::BUFFER, buffer.cpus.iter().map(|cpu| cpu.pages.bytes()).sum())?;
     for cpu in &buffer.cpus {

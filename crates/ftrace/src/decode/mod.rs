@@ -153,7 +153,7 @@ impl Decoders {
         }
     }
 
-    /// What happened. `None` when the record is shorter than its format says.
+    /// What happened. `None` when the record is shorter than its format.
     pub fn decode(&self, id: u16, record: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         let Some(slot) = self.by_id.get(usize::from(id)) else { return Some(EventKind::Other) };
         if record.len() < slot.shortest {

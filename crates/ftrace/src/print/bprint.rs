@@ -28,7 +28,7 @@ impl Bprint {
         Some(Bprint { ip: int("ip")?, format: int("fmt")?, arguments })
     }
 
-    /// Writes the function that spoke and what it said; false where what it said is not known.
+    /// Writes the calling function and its message; false where the message is not known.
     pub(super) fn write(&self, record: &Record<'_>, out: &mut Vec<u8>) -> bool {
         record.names.write_symbol(record.value(&self.ip).bits, false, out);
         out.extend(b": ");

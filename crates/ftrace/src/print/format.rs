@@ -24,7 +24,7 @@ enum Piece {
 }
 
 impl Format {
-    /// Compiles the line; the error says what in it was not understood.
+    /// Compiles the line; the error has the part that was not understood.
     pub(super) fn compile(format: &EventFormat, long_size: usize) -> Result<Format, String> {
         let Parsed { text, arguments, unknown } = parse(format, long_size)?;
         let mut arguments = arguments.into_iter();

@@ -10,7 +10,7 @@ pub struct Lines<'f> {
     printer: Printer<'f>,
     events: RawEvents,
     begun: bool,
-    /// The begin of a function, held back until the next event tells whether it calls another.
+    /// The begin of a function, held back until the next event shows whether it calls another.
     entry: Option<OpenCall>,
     /// The line that a held-back one pushed behind it.
     ready: Vec<u8>,

@@ -26,7 +26,7 @@
 //! # Where it differs from trace-cmd
 //!
 //! [`Mode::TraceCmd`] prints the lines of `trace-cmd report` (3.1 with libtraceevent 1.7, whose
-//! lines have no column of flags unless asked for). It differs on purpose where that is wrong:
+//! lines have no column of flags unless requested). It differs on purpose where that is wrong:
 //!
 //! - `a & (b | c)`: libtraceevent goes by the operators' precedence and passes over the brackets,
 //!   so a `timer_start` without flags shows `flags=D|P|I`.
@@ -40,7 +40,7 @@
 //!   trace-cmd calculates with 0.
 //! - A function that is known by several names at one address has the first in `kallsyms`.
 //! - The forms of the plugins for kvm, jbd2, scsi, xen, tlb, mac80211 and cfg80211, and of
-//!   `func_repeats`, are not there: these events are printed as their `print fmt` says.
+//!   `func_repeats`, are not there: these events are printed by their `print fmt`.
 //!
 //! # Where it differs from the kernel
 //!

@@ -41,7 +41,7 @@ pub(super) struct Parsed {
     pub(super) unknown: Vec<String>,
 }
 
-/// Reads a line; the error says why nothing of it can be shown.
+/// Reads a line; the error has the reason why it cannot be printed.
 pub(super) fn parse(format: &EventFormat, long_size: usize) -> Result<Parsed, String> {
     let mut parser =
         Parser { tokens: tokens(&format.print_fmt)?, at: 0, depth: 0, operators: 0, format, long_size };

@@ -12,7 +12,7 @@ const INET: u16 = 2;
 const INET6: u16 = 10;
 
 impl Record<'_> {
-    /// Writes an argument of `%p`; `length` is what a `*` before it said.
+    /// Writes an argument of `%p`; `length` is the value of a `*` before it.
     pub(super) fn write_pointer(
         &self,
         pointer: Pointer,

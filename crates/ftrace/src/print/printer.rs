@@ -22,7 +22,7 @@ pub struct Printer<'f> {
     names: Names,
     /// By event id.
     events: Vec<Option<Event>>,
-    /// Names that scheduler events told, of threads the recording has no name for.
+    /// Names from scheduler events, of threads the recording has no name for.
     learned: HashMap<i32, Box<[u8]>>,
     failed: BTreeMap<u16, u64>,
     calls: Calls,

@@ -300,7 +300,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// From what a `*` argument said; a negative width is one on the left.
+    /// From the value of a `*` argument; a negative width is one on the left.
     pub(super) fn new(spec: &Spec, width: Option<i64>, precision: Option<i64>) -> Room {
         let fixed = |count| if let Count::Fixed(number) = count { Some(number) } else { None };
         let size = |value: i64| usize::try_from(value.unsigned_abs()).unwrap_or(WIDEST).min(WIDEST);

@@ -12,7 +12,7 @@ pub enum TracefsError {
         "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing (it could not be mounted for this process alone either, which needs root or CAP_SYS_ADMIN)"
     )]
     NotMounted {
-        /// What the kernel said to a mount for this process alone.
+        /// The kernel's answer to a mount for this process alone.
         source: io::Error,
     },
     /// The kernel was built without tracing.

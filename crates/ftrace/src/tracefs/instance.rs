@@ -13,7 +13,7 @@ use whylate_base::{Cpu, Tid};
 /// What a full buffer does with the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFull {
-    /// Loses the oldest events, and says so in the pages.
+    /// Loses the oldest events, and marks the loss in the pages.
     Overwrite,
     /// Loses the newest.
     Stop,

@@ -1,7 +1,7 @@
 //! The names of our instances, by which a later run knows what a killed one left behind.
 //!
 //! `whylate-PID-START-N`: START is the process's start time (field 22 of
-//! `/proc/PID/stat`), so that another process that got the same PID later is told apart.
+//! `/proc/PID/stat`), so that another process that got the same PID later is not mistaken for it.
 
 use super::{Tracefs, TracefsError};
 use std::fs;

@@ -28,7 +28,7 @@ const MISSED_STORED: u64 = 1 << 30;
 
 impl PageKind {
     /// Pages of `size` bytes as the text of `events/header_page` describes them. The text
-    /// itself tells the kernel's default size only. `None` when it is not understood.
+    /// itself has the kernel's default size only. `None` when it is not understood.
     pub fn new(header_page: &str, size: usize) -> Option<PageKind> {
         let layout = PageLayout::of_header(Endian::NATIVE, &HeaderPage::parse(header_page)?);
         (layout.data_offset < size).then_some(PageKind { size, layout })

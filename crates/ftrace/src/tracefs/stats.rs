@@ -1,6 +1,6 @@
 //! A CPU's counts of events written, read and lost: `per_cpu/cpuN/stats`.
 
-/// What a CPU's ring buffer counted since it was made, in events unless said otherwise.
+/// What a CPU's ring buffer counted since it was made, in events unless noted otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuStats {
     /// In the buffer, not read yet.

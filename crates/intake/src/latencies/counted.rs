@@ -95,7 +95,7 @@ const LONGEST: u64 = 1 << 60;
 
 impl Counted {
     /// As oslat counts: its class `n` holds what took `n - 1` to just below `n` units, and its minimum is such a number
-    /// too (`insert_bucket` in rt-tests' src/oslat/oslat.c). Mean and maximum stay as oslat tells them.
+    /// too (`insert_bucket` in rt-tests' src/oslat/oslat.c). Mean and maximum stay as oslat prints them.
     pub(super) fn counted_by_upper_ends(mut self) -> Counted {
         self.classes.iter_mut().for_each(|class| class.0 = class.0.saturating_sub(1));
         self.min = self.min.map(|min| min.saturating_sub(1));

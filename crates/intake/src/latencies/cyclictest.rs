@@ -1,6 +1,6 @@
 //! cyclictest's text: the last line of each thread, the histogram of `-h`, each sample of `-v` (rt-tests,
 //! src/cyclictest/cyclictest.c); and the same lines of its siblings. They count in us; cyclictest with `-N` in ns,
-//! which only the lines of its threads show. A histogram that whylate wrote says so in comments above it
+//! which only the lines of its threads show. A histogram that whylate wrote has comments above it
 //! (`# whylate: probe=timer`).
 
 use super::counted::{Counted, MOST_THREADS, Source, Unit};
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     Some(source.at_most(threads.len()).and_then(|()| source.run(threads)).map(|run| told(text, source, run)))
 }
 
-/// With what the rest of the text tells.
+/// Adds what the rest of the text has.
 fn told(text: &str, source: Source, mut run: Run) -> Run {
     run.notes.extend(unit_in_doubt(&run, source.unit));
     if text.contains("cpu_dma_latency set to") {

@@ -40,7 +40,7 @@ fn rt_tests(threads: &Map<String, Value>, document: &Value) -> Option<Result<Run
         "ptsematest" => ("ptsematest", "ipc semaphore"),
         "svsematest" => ("svsematest", "ipc semaphore"),
         "cyclicdeadline" => ("cyclicdeadline", "deadline"),
-        // A name of the user's own for it is still told by its threads.
+        // Under a name of the user's own it is recognized by its threads.
         _ if threads.values().any(|thread| thread["cycles"].is_u64()) => ("cyclictest", "timer"),
         _ => return None,
     };
@@ -106,7 +106,7 @@ fn counted(cpu: Option<u64>, thread: &Value, samples: &Value) -> Counted {
     }
 }
 
-/// Its last class holds all that was later, and nothing says which is the last: it is where the maximum lies beyond
+/// Its last class holds all that was later, and no field marks the last one: it is where the maximum lies beyond
 /// it, as every sample is in some class.
 fn oslat(thread: &Value) -> Counted {
     let mut counted = counted(thread["cpu"].as_u64(), thread, &Value::Null);

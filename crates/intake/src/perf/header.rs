@@ -1,4 +1,4 @@
-//! What a perf.data says of itself: its header, the recorded events, the features behind the data.
+//! A perf.data's description of itself: its header, the recorded events, the features behind the data.
 //!
 //! ```text
 //! "PERFILE2" | size 16                          pipe mode: everything else comes as records
@@ -53,7 +53,7 @@ pub(super) struct Header {
     pub(super) machine: Option<String>,
     pub(super) cpus: u32,
     pub(super) damage: Vec<Damage>,
-    /// True when the file says it has event formats, wherever they went.
+    /// True when the file claims to have event formats, also where they are gone.
     pub(super) promised_formats: bool,
     /// perf fills its header in when it ends: a size of 0 is that of a recording that was killed.
     pub(super) unfinished: bool,

@@ -42,7 +42,7 @@ impl Inflater {
         }
         let body = record.get(HEADER..).unwrap_or_default();
         let packed = match record_kind {
-            // The later kind is padded and says how much of it is data.
+            // The later kind is padded and has the size of its data.
             kind::COMPRESSED2 => {
                 let size = endian.u64(body, 0).and_then(|size| usize::try_from(size).ok());
                 let end = size.and_then(|size| size.checked_add(8));

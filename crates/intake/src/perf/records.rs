@@ -133,7 +133,7 @@ impl Records {
                     self.inflater.file_offset = at;
                 }
                 kind::AUXTRACE => {
-                    // Hardware traces lie behind their record, as many bytes as it says.
+                    // Hardware traces follow their record, which has their size.
                     let size = self.endian.u64(body, HEADER).unwrap_or(0);
                     self.at = self.at.saturating_add(size).min(self.end);
                 }

@@ -17,7 +17,7 @@ pub(super) struct Sample {
 /// Bytes of a record's header: kind, misc, size.
 pub(super) const HEADER: usize = 8;
 
-/// Where a sample's id is, which tells whose layout it has: `None` where it has none.
+/// Where a sample's id is, which determines its layout: `None` where it has none.
 /// perf sees to it that all events of a file have it at the same place.
 pub(super) fn id_of_sample(endian: Endian, attr: &Attr, record: &[u8]) -> Option<u64> {
     use sample_type::{ADDR, ID, IDENTIFIER, IP, TID, TIME};

@@ -30,7 +30,7 @@ pub(crate) struct PerfSource {
     wanted: KindSet,
     order: Order,
     comms: HashMap<Tid, Comm>,
-    /// For each CPU, up to which gap in the records its losses have been told.
+    /// For each CPU, up to which gap in the records its losses have been reported.
     told: Vec<u64>,
     jumps: ClockJumps,
     tally: Tally,
@@ -159,7 +159,7 @@ impl PerfSource {
             kind::FORK => {
                 let bytes = self.records.bytes(record);
                 let (tid, parent) = (endian.u32(bytes, HEADER + 8), endian.u32(bytes, HEADER + 12));
-                // A new thread has its parent's name until it says otherwise.
+                // A new thread has its parent's name until it changes it.
                 if let (Some(tid), Some(parent)) = (tid, parent)
                     && let Some(&comm) = self.comms.get(&Tid(parent as i32))
                 {
@@ -309,7 +309,7 @@ impl PerfSource {
     }
 }
 
-/// What to do where a perf.data has nothing that tells of lateness.
+/// What to do where a perf.data has no events that show latency.
 const RECORD: &str = "record tracepoints, with `perf sched record` or \
      `perf record -a -e 'sched:*,irq:*,timer:*,raw_syscalls:*'`";
 

@@ -116,7 +116,7 @@ impl Compact {
         self.whole(row, 7)
     }
 
-    /// A row that is not whole ends its columns: those behind it cannot be told apart.
+    /// A row that is not whole ends its columns: those behind it cannot be assigned.
     fn whole<T>(&mut self, row: Option<T>, times: usize) -> Option<T> {
         if row.is_none() {
             self.damaged = true;

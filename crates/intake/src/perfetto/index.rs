@@ -30,7 +30,7 @@ pub(super) struct Index {
     pub(super) release: Option<String>,
     pub(super) machine: Option<String>,
     pub(super) cpus: u32,
-    /// Whether the events' clock is the monotonic one, where that is told.
+    /// Whether the events' clock is the monotonic one, where the file has it.
     pub(super) monotonic: Option<bool>,
     /// By CPU: events that the kernel had lost when the recording began, and when it ended.
     losses: BTreeMap<u64, [Option<u64>; 2]>,
@@ -149,7 +149,7 @@ impl<'i> Pass<'i> {
     }
 
     fn note(&mut self, at: u64, what: impl Into<String>) {
-        // What of the bundles is lost is told where they are read.
+        // Lost bundles are reported where they are read.
         let damage = match self.unpacked {
             true => Damage::whole(format!("compressed packets: {}", what.into())),
             false => Damage::at(at, what),
@@ -457,7 +457,7 @@ impl<'i> Pass<'i> {
 }
 
 /// True for a `ClockSnapshot` that puts the trace in monotonic time, with boot time, in which bundles are taken to
-/// be, not a nanosecond from it. `FtraceClock` has no name for the clock `mono`, so this is how it is told; of a
+/// be, not a nanosecond from it. `FtraceClock` has no name for the clock `mono`, so this is how it is stored; of a
 /// running machine two clocks are never read at once.
 fn is_monotonic(snapshot: &[u8]) -> bool {
     const MONOTONIC: u64 = 3;

@@ -25,7 +25,7 @@ pub(crate) struct PerfettoSource {
     ended: bool,
 }
 
-/// What to do where a Perfetto trace has nothing that tells of lateness.
+/// What to do where a Perfetto trace has no events that show latency.
 const RECORD: &str = "record with the data source linux.ftrace and the events sched/sched_switch, \
      sched/sched_waking, irq/*, timer/*";
 
@@ -72,7 +72,7 @@ impl PerfettoSource {
         });
         let merge = Merge::new(streams);
         let mut perfetto = PerfettoSource { merge, event: None, info, comms, ended: false };
-        // Each stream has read its first bundle, which says what clock it has.
+        // Each stream has read its first bundle, which has its clock.
         perfetto.info.clock = perfetto.clock(index.monotonic == Some(true));
         Ok(perfetto)
     }
@@ -80,7 +80,7 @@ impl PerfettoSource {
     fn clock(&self, monotonic: bool) -> Option<String> {
         let clocks = self.merge.streams().filter_map(|stream| stream.tally.clock);
         let name = match clocks.max()? {
-            // What is not said is the default (`FtraceClock` in ftrace_event_bundle.proto).
+            // A missing field has the default (`FtraceClock` in ftrace_event_bundle.proto).
             0 if monotonic => "mono",
             0 => "boot",
             2 => "global",
@@ -216,7 +216,7 @@ impl CpuStream {
         Some(())
     }
 
-    /// Kind of an event, and what it says where that is wanted.
+    /// The kind of an event, and its content where that is wanted.
     fn of_event(&mut self, head: &Head) -> (Kind, Context, Option<EventKind>) {
         let message = self.bundle.as_ref().map(|bundle| bundle.message(head)).unwrap_or_default();
         let described = self.described.get(&head.number);

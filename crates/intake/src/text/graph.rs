@@ -31,7 +31,7 @@ pub(crate) struct GraphLine<'a> {
     pub(crate) what: What<'a>,
 }
 
-/// What it says.
+/// Its content.
 #[derive(Debug, PartialEq)]
 pub(crate) enum What<'a> {
     /// A call, or its return.

@@ -1,11 +1,11 @@
-//! What a text trace says about itself: `#` lines, `cpus=`, notes of lost events.
+//! A text trace's description of itself: `#` lines, `cpus=`, notes of lost events.
 
 use super::fields;
 use super::syscalls::Numbers;
 use whylate_base::{Comm, Cpu, Ns, Policy};
 use whylate_events::{Fact, LatencyTask, LatencyTrace, LatencyTracer};
 
-/// What the lines above the events told.
+/// The content of the lines above the events.
 #[derive(Default)]
 pub(crate) struct Header {
     pub(crate) cpus: Option<u32>,
@@ -15,7 +15,7 @@ pub(crate) struct Header {
     /// The machine's system calls.
     pub(crate) numbers: Numbers,
     pub(crate) facts: Vec<Fact>,
-    /// What the first latency tracer's header says of its trace.
+    /// The first latency tracer's header.
     pub(crate) latency: Option<LatencyTrace>,
     /// How many such headers there are.
     pub(crate) latency_traces: u32,
@@ -42,7 +42,7 @@ impl Header {
     /// Reads a line that began with `#`; most are column titles, and say nothing.
     pub(crate) fn comment(&mut self, text: &str) {
         let text = fields::trim(text);
-        // `whylate convert` says what a report does not.
+        // `whylate convert` writes what a report lacks.
         if let Some(about) = text.strip_prefix("whylate:") {
             for (key, value) in about.split_whitespace().filter_map(|word| word.split_once('=')) {
                 match key {

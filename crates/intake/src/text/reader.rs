@@ -1,4 +1,4 @@
-//! From lines to events: what each line is, and what it says of those around it.
+//! From lines to events: what each line is, and what it means for the lines around it.
 
 use super::body::{self, Body, Stack};
 use super::fields::{self, unquoted};
@@ -129,7 +129,7 @@ impl Reader {
     fn comment(&mut self, text: &str) {
         if matches!(self.analyses.line(self.lines, text), Said::Nothing | Said::Strange) {
             self.header.comment(text.trim_start_matches('#'));
-            // Facts told between the events are true from there on.
+            // Facts between the events hold from there on.
             if let Some(last) = self.last {
                 self.tell_facts(last);
             }

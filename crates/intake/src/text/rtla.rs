@@ -38,7 +38,7 @@ pub(crate) struct Analyses {
     pub(crate) breakdowns: Vec<Breakdown>,
     /// The one whose lines are being read: until its total is, it is not among the others.
     current: Option<Breakdown>,
-    /// An interrupt before the timer's own, told before the delay it is part of.
+    /// An interrupt before the timer's own, printed before the delay it is part of.
     previous: Option<BreakdownPart>,
     /// One of its titles was read: tables may follow, whose lines alone tell nothing.
     has_title: bool,

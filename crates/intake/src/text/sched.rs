@@ -73,7 +73,7 @@ fn woken((comm, tid, prio): (&str, Tid, Priority), cpu: &str) -> Option<Wake> {
 }
 
 /// The latency tracers' own lines. The previous thread's name is the line's, cut to 8
-/// characters there; a waker's wake-up says where the woken thread is queued.
+/// characters there; a waker's wake-up has the CPU on which the woken thread is queued.
 ///
 /// ```text
 ///  1456:  0:S ==> [001]   12905: 19:R cyclictest

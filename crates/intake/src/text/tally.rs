@@ -24,7 +24,7 @@ impl Tally {
         self.count
     }
 
-    /// What it says of the text; `None` when nothing was met.
+    /// The damage to report; `None` when nothing was counted.
     pub(crate) fn damage(&self, what: &str) -> Option<Damage> {
         let (line, text) = self.first.as_ref()?;
         let shown = if text.is_empty() { String::new() } else { format!(": `{text}`") };

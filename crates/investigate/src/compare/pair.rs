@@ -19,7 +19,7 @@ const NOTHING: Ns = Ns(500);
 /// Runs whose shares of missed periods differ by more have not sampled alike.
 const MISSED: f64 = 0.01;
 
-/// What the second run is, beside the first.
+/// Whether the second run is better than the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunVerdict {
     /// Its late ones are less late, or fewer.
@@ -30,7 +30,7 @@ pub enum RunVerdict {
     Mixed,
     /// Chance explains what differs.
     Same,
-    /// They cannot be compared; why is said.
+    /// They cannot be compared; the pair has the reason.
     CannotTell,
 }
 

@@ -1,4 +1,4 @@
-//! Two runs, and what is said of them.
+//! Two runs, and their comparison.
 
 use super::*;
 use whylate_base::{Cpu, Ns};

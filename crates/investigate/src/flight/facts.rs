@@ -1,4 +1,4 @@
-//! The facts of a recording as pages of marks, so that a window that is saved tells what a whole recording tells.
+//! The facts of a recording as pages of marks, so that a saved window holds the same facts as a whole recording.
 
 use std::io;
 use whylate_base::Ns;

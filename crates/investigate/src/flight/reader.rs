@@ -138,7 +138,7 @@ fn explain(source: impl EventSource, threads: &[Tid]) -> Explanation {
     explanation
 }
 
-/// Sets or takes away the flags by which a page says that events before it were lost. Of a
+/// Sets or clears the flags of a page before which events were lost. Of a
 /// CPU's first page they would always be set, and say nothing of the capture; after a hole
 /// between two windows they are what keeps the ledger from bridging it.
 fn set_lost(page: &mut [u8], lost: bool) {

@@ -51,7 +51,7 @@ impl FlightRecorder {
     /// times of CLOCK_MONOTONIC are the trace's.
     ///
     /// # Errors
-    /// [`RecordError`], which says what is missing and how to get it.
+    /// [`RecordError`], with what is missing and how to get it.
     pub fn start(buffer_kib: Option<u64>) -> Result<FlightRecorder, RecordError> {
         let buffer_kib = buffer_kib.unwrap_or_else(|| default_kib(possible_cpus()));
         let options = SessionOptions {

@@ -6,7 +6,7 @@ use whylate_base::{CpuSet, Ns};
 use whylate_probes::{Lacking, ProbeKind, ProbeResult, Workload};
 
 /// Which CPUs are out of load balancing (drivers/base/cpu.c); programs are not started on them, so they are not among
-/// those that this process may use, unless it was told to.
+/// those that this process may use, unless its affinity was set.
 const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
 
 /// Isolated CPUs are mostly those that matter, so a measurement without them is reported.

@@ -1,7 +1,7 @@
 //! From kept spikes and their windows to explanations: finds, in the window of each, the
 //! activation that the measuring thread saw.
 
-use super::keep::{Explained, Kept, Window};
+use super::keep::{Kept, Window};
 use super::spike::{NotExplained, SpikeKind};
 use crate::flight::{Capture, Reader};
 use crate::in_full;
@@ -44,9 +44,9 @@ impl Explain for Reader {
 pub(super) fn explain_one(kept: &mut Kept, reader: &dyn Explain) {
     if let Window::Taken(capture) = std::mem::replace(&mut kept.window, Window::Pending) {
         let explanation = reader.explain(&capture, &[kept.spike.tid]);
-        let answer = answer(&kept.spike, kept.kind, &explanation);
+        let answer = Box::new(answer(&kept.spike, kept.kind, &explanation));
         let findings = explanation.map(|explanation| explanation.findings).unwrap_or_default();
-        kept.window = Window::Explained(Box::new(Explained { answer, findings, capture: Some(capture) }));
+        kept.window = Window::Done { answer, findings, capture: Some(capture) };
     }
 }
 
@@ -63,8 +63,7 @@ pub(super) fn explain_together(kept: &mut [Kept], reader: &dyn Explain) -> Vec<F
         let together = answer(&kept.spike, kept.kind, &explanation);
         // Each window alone is less of a trace, but an answer is better than none.
         if together.is_ok() || kept.answer().is_err() {
-            let said = Explained { answer: together, findings: Vec::new(), capture: None };
-            kept.window = Window::Explained(Box::new(said));
+            kept.window = Window::Done { answer: Box::new(together), findings: Vec::new(), capture: None };
         }
     }
     explanation.map(|explanation| explanation.findings).unwrap_or_default()

@@ -81,7 +81,7 @@ impl Groups {
         all
     }
 
-    /// What is said of them: those that were explained first, the more spikes the earlier.
+    /// The groups for the report: explained ones first, then by the number of spikes.
     pub(super) fn said(&self, rhythms: &mut Rhythms) -> Vec<SpikeGroup> {
         let mut all: Vec<SpikeGroup> = self.0.iter().map(|group| rhythms.of(group)).collect();
         all.sort_by_key(|group| (group.cause.is_none(), std::cmp::Reverse((group.count, group.worst))));

@@ -9,7 +9,7 @@ use whylate_probes::Spike;
 
 /// The most spikes that are listed.
 pub(super) const MAX_KEPT: usize = 100;
-/// The most memory for the windows of all of them. A window that has been explained may go; what it said stays.
+/// The most memory for the windows of all of them. A window that has been explained may be dropped; its explanation stays.
 const MAX_BYTES: usize = 64 << 20;
 
 /// A spike that will be listed, unless worse ones come.
@@ -24,16 +24,20 @@ pub(super) enum Window {
     /// Not taken yet: it may not be over.
     Pending,
     Taken(Capture),
-    Missing(NotExplained),
-    Explained(Box<Explained>),
+    /// Explained, or not explained for a reason that will not change.
+    Done {
+        answer: Box<Result<Activation, NotExplained>>,
+        findings: Vec<Finding>,
+        /// The window itself, for as long as there is memory for it: all windows together explain more.
+        capture: Option<Capture>,
+    },
 }
 
-/// What a window said.
-pub(super) struct Explained {
-    pub(super) answer: Result<Activation, NotExplained>,
-    pub(super) findings: Vec<Finding>,
-    /// The window itself, for as long as there is memory for it: together, windows say more.
-    pub(super) capture: Option<Capture>,
+impl Window {
+    /// A window that will not be there.
+    pub(super) fn missing(why: NotExplained) -> Window {
+        Window::Done { answer: Box::new(Err(why)), findings: Vec::new(), capture: None }
+    }
 }
 
 impl Kept {
@@ -45,8 +49,7 @@ impl Kept {
     pub(super) fn answer(&self) -> Result<&Activation, &NotExplained> {
         match &self.window {
             Window::Pending | Window::Taken(_) => Err(&NotExplained::NotYet),
-            Window::Missing(why) => Err(why),
-            Window::Explained(explained) => explained.answer.as_ref(),
+            Window::Done { answer, .. } => (**answer).as_ref(),
         }
     }
 
@@ -68,20 +71,20 @@ impl Kept {
         if self.is_ready(now, after) {
             self.window = match window(&self.spike) {
                 Ok(capture) => Window::Taken(capture),
-                Err(why) => Window::Missing(why),
+                Err(why) => Window::missing(why),
             };
         }
     }
 
-    /// Gives its window up; gives what that said beyond the spike.
-    fn give_up(&mut self) -> Vec<Finding> {
+    /// Drops its window; returns the window's findings beyond the spike.
+    fn drop_window(&mut self) -> Vec<Finding> {
         match &mut self.window {
-            Window::Explained(explained) => {
-                explained.capture = None;
-                std::mem::take(&mut explained.findings)
+            Window::Done { findings, capture, .. } => {
+                *capture = None;
+                std::mem::take(findings)
             }
             window => {
-                *window = Window::Missing(NotExplained::GivenUp);
+                *window = Window::missing(NotExplained::GivenUp);
                 Vec::new()
             }
         }
@@ -90,8 +93,8 @@ impl Kept {
     pub(super) fn capture(&self) -> Option<&Capture> {
         match &self.window {
             Window::Taken(capture) => Some(capture),
-            Window::Explained(explained) => explained.capture.as_ref(),
-            Window::Pending | Window::Missing(_) => None,
+            Window::Done { capture, .. } => capture.as_ref(),
+            Window::Pending => None,
         }
     }
 }
@@ -153,8 +156,8 @@ impl Keep {
         self.kept.iter().any(|kept| kept.is_ready(now, after))
     }
 
-    /// Takes every window that is over at `now`, worst spikes first, and gives windows up where memory is used up:
-    /// those of the least late. What these had said beyond their spikes is given.
+    /// Takes every window that is over at `now`, worst spikes first, and drops windows where memory is used up:
+    /// those of the smallest latencies. Returns the findings of the dropped windows.
     pub(super) fn take(
         &mut self,
         now: Ns,
@@ -168,7 +171,7 @@ impl Keep {
             if let Some(capture) = kept.capture() {
                 bytes += capture.unseen_bytes(&mut seen);
                 if nth > 0 && bytes > self.max_bytes {
-                    said.append(&mut kept.give_up());
+                    said.append(&mut kept.drop_window());
                 }
             }
         }

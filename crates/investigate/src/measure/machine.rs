@@ -1,4 +1,4 @@
-//! How the machine was set while it was measured: what `compare` tells differences by.
+//! How the machine was set while it was measured: what `compare` finds differences in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;

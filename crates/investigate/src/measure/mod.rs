@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Without tracefs, or without the right to it, the measurement runs all the same, and the
-//! report says what is missing.
+//! report shows what is missing.
 
 mod caveats;
 mod claimed;

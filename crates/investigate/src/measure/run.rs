@@ -58,7 +58,7 @@ pub struct Progress<'a> {
 /// How often the spikes and the stop flag are looked at. A quarter of the default buffer
 /// fills in this time only at more than 50 MB of events a second and CPU.
 const POLL: Duration = Duration::from_millis(20);
-/// How often progress is told.
+/// How often progress is reported.
 const TELL: Ns = Ns::from_secs(1);
 /// How often the journal is written: that much is lost at most. The first is written at once.
 const WRITE: Ns = Ns::from_secs(10);

@@ -30,7 +30,7 @@ pub struct SpikeLog {
     passing: VecDeque<Kept>,
     groups: Groups,
     rhythms: Rhythms,
-    /// What windows said that are gone, each sort once.
+    /// Findings of windows that are gone, one of each code.
     findings: Vec<Finding>,
     store: Option<Store>,
 }
@@ -83,9 +83,8 @@ impl SpikeLog {
             if let Some(store) = &mut self.store {
                 store.forget(&kept.spike);
             }
-            if let Window::Explained(explained) = &mut kept.window {
-                let said = std::mem::take(&mut explained.findings);
-                self.learn(said);
+            if let Window::Done { findings, .. } = &mut kept.window {
+                self.learn(std::mem::take(findings));
             }
             if kept.kind == SpikeKind::Worst {
                 // It is not even among the worst any more, and over no threshold.
@@ -150,8 +149,8 @@ impl SpikeLog {
         let Some(mut kept) = self.passing.remove(at) else { return false };
         explain_one(&mut kept, reader);
         self.count(&kept);
-        if let Window::Explained(explained) = kept.window {
-            self.learn(explained.findings);
+        if let Window::Done { findings, .. } = kept.window {
+            self.learn(findings);
         }
         true
     }
@@ -210,13 +209,13 @@ impl SpikeLog {
         }
         for kept in self.keep.kept_mut().iter_mut().chain(&mut self.passing) {
             if matches!(kept.window, Window::Pending) {
-                kept.window = Window::Missing(NotExplained::NoTrace);
+                kept.window = Window::missing(NotExplained::NoTrace);
             }
         }
         for kept in std::mem::take(&mut self.passing) {
             self.count(&kept);
         }
-        // What all windows say together is better than what one of them said.
+        // A finding of all windows together is better than that of one of them.
         self.findings.retain(|known| findings.iter().all(|finding| finding.code != known.code));
         findings.append(&mut self.findings);
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -152,7 +152,7 @@ impl Store {
         notes
     }
 
-    /// The first failure, until it is taken; a run says it at once.
+    /// The first failure, until it is taken; a run reports it at once.
     pub fn first_failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use whylate_base::Tid;
 use whylate_events::Fact;
 
-/// How long a command may take to end once it was told to.
+/// How long a command may take to end after a signal to end.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The command while it runs.

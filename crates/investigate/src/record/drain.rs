@@ -61,7 +61,7 @@ impl Drain {
         Ok(Drain { lanes: lanes.into_values().collect() })
     }
 
-    /// Takes out pages as the buffers fill, for as long as `time_left` says there is time.
+    /// Takes out pages as the buffers fill, for as long as `time_left` returns some.
     /// It is asked at least every [`TICK`], in this thread, and stops the tracing before it
     /// says that there is none.
     pub(super) fn run(&mut self, mut time_left: impl FnMut() -> Option<Duration>) -> Result<(), RecordError> {

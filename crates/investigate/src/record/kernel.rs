@@ -56,7 +56,7 @@ fn config() -> Option<String> {
         .find_map(|path| fs::read_to_string(path).ok())
 }
 
-/// Whether it is a PREEMPT_RT kernel: it says so in its version (`uname -v`).
+/// Whether it is a PREEMPT_RT kernel: its version shows it (`uname -v`).
 pub(super) fn preempt_rt() -> Option<bool> {
     let version = fs::read_to_string("/proc/sys/kernel/version").ok()?;
     Some(version.split_ascii_whitespace().any(|word| word == "PREEMPT_RT"))

@@ -1,4 +1,4 @@
-//! What to record, and how a recording is told to end.
+//! What to record, and how to stop a recording.
 
 use super::session::SessionOptions;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ pub struct RecordOptions {
     pub session: SessionOptions,
 }
 
-/// How a recording is told to end: flags for the caller's signal handlers.
+/// How to stop a recording: flags for the caller's signal handlers.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     /// The recording shall end.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use whylate_base::Ns;
 use whylate_ftrace::dat::write;
 
-/// Records until the duration is over, the command has ended, or it is told to stop,
+/// Records until the duration is over, the command has ended, or it is stopped,
 /// whichever is first; then writes the file.
 ///
 /// A command that still runs then is sent SIGTERM, because a recording leaves nothing behind:

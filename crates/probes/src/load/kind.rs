@@ -1,4 +1,4 @@
-//! Which loads there are, and how they are asked for.
+//! The kinds of load, and their names.
 
 use std::fmt;
 use std::str::FromStr;

@@ -16,7 +16,7 @@ use whylate_base::CpuSet;
 const READY_WITHIN: Duration = Duration::from_secs(10);
 /// How long one may take to end before it is killed; a supervisor needs two seconds for a command that does not listen.
 const END_WITHIN: Duration = Duration::from_secs(5);
-/// More than a load ever says.
+/// More than a load ever writes.
 const MOST_SAID: usize = 4096;
 
 /// The program that is started for each load: with its arguments, the CPUs' list, and the load, it is to call
@@ -48,7 +48,7 @@ pub enum LoadError {
     Refused {
         /// The load.
         load: String,
-        /// What it said.
+        /// What it wrote.
         why: String,
     },
 }
@@ -175,7 +175,7 @@ impl Running {
         Ok(Running { child, input, output, report })
     }
 
-    /// What it says first; empty where it says nothing in time.
+    /// Its first line; empty where it writes none in time.
     fn first_line(&mut self, until: Instant) -> String {
         let mut said = Vec::new();
         while !said.ends_with(b"\n") && said.len() < MOST_SAID {

@@ -18,10 +18,10 @@ use whylate_base::{CpuSet, Tid};
 /// How long a command may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
-/// The most of a line of the command's that is said again.
+/// The most of a line of the command's that is reported.
 const LINE: u64 = 1000;
 
-/// Runs the command on these CPUs until `ended` tells, or nothing is left of it.
+/// Runs the command on these CPUs until `ended` receives, or none of its processes is left.
 pub(super) fn serve(command: &str, cpus: &CpuSet, ended: &Receiver<()>) -> io::Result<()> {
     whylate_sys::setaffinity(Tid(0), cpus).map_err(io::Error::other)?;
     set_child_subreaper(Some(rustix::process::getpid()))?;

@@ -27,7 +27,7 @@ const NAP: Ns = Ns::from_us(50);
 /// How often a load looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Works on all CPUs until `ended` tells or one of them cannot go on.
+/// Works on all CPUs until `ended` receives or one of them cannot continue.
 pub(super) fn serve(kind: LoadKind, cpus: &CpuSet, ended: &Receiver<()>) -> io::Result<()> {
     let (failed, failures) = mpsc::channel();
     let shared = Shared::new(kind, cpus)?;

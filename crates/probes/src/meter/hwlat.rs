@@ -1,7 +1,7 @@
 //! Short windows at the highest priority, to see what takes the CPU away though the kernel did nothing with it.
 //!
 //! A program cannot disable interrupts, as the kernel's hwlat tracer does. So it counts them: a window in which the CPU
-//! had one, or a switch, says nothing about the hardware and is left out.
+//! had one, or a switch, shows nothing about the hardware and is left out.
 
 use super::interrupts::Interrupts;
 use super::pace::{Meter, Pace};

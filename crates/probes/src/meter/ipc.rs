@@ -22,7 +22,7 @@ pub(crate) struct Link {
     ended: AtomicBool,
     /// Just before the waker's last call.
     sent: AtomicI64,
-    /// Periods in which the thread was not back from the last turn, since it was told.
+    /// Periods in which the thread was not back from the last turn, since the last report.
     missed: AtomicI64,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Timerlat {
 }
 
 impl Workload {
-    /// A thread of this program where this kernel's timerlat wakes such, which it tells by its files.
+    /// A thread of this program where this kernel's timerlat wakes such, as its files show.
     pub fn of_this_kernel() -> Workload {
         match Tracefs::open() {
             Ok(tracefs) if Interface::of(&tracefs).is_there() => Workload::User,
@@ -204,7 +204,7 @@ impl Timerlat {
     }
 
     /// Gives threads that are kept off their CPUs a chance to close their files: before all others, then among those of
-    /// SCHED_OTHER, for whom the kernel reserves some time even where a thread of priority 99 spins.
+    /// SCHED_OTHER, for which the kernel reserves some time even where a thread of priority 99 spins.
     pub(crate) fn free(&self, threads: &[Tid]) {
         for (sched, patience) in [(SchedParams::fifo(99), 1), (SchedParams::OTHER, 3)] {
             let until = Instant::now() + Duration::from_secs(patience);

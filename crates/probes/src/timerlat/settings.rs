@@ -24,7 +24,7 @@ pub(super) struct Settings {
 /// Checks that no other program uses osnoise or timerlat.
 ///
 /// # Errors
-/// [`ProbeError::TimerlatInUse`], and when it cannot be told.
+/// [`ProbeError::TimerlatInUse`], and when that cannot be read.
 pub(super) fn no_other_user(tracefs: &Tracefs) -> Result<(), ProbeError> {
     let directory = tracefs.root().join("instances");
     let refused = |e: io::Error| ProbeError::Tracing(format!("cannot read {}: {e}", directory.display()));
@@ -46,7 +46,7 @@ pub(super) fn no_other_user(tracefs: &Tracefs) -> Result<(), ProbeError> {
 }
 
 impl Settings {
-    /// Puts back what a killed probe left, then sets what is to be measured.
+    /// Restores what a killed probe left changed, then sets what this one needs.
     ///
     /// # Errors
     /// When a setting cannot be read, put on record, or changed. Then all is as it was.

@@ -1,4 +1,4 @@
-//! What a run of pages says of itself: how many events, and which CPU's idle task ran.
+//! What a run of pages shows: how many events, and which CPU's idle task ran.
 
 use crate::dat::buffer::MOST_CPUS;
 use crate::dat::container::Container;

@@ -12,7 +12,7 @@ pub(super) struct Section {
 
 const OPTIONS: u16 = 0;
 const STRINGS: u16 = 15;
-/// The section flag that says the data is compressed.
+/// The section flag of compressed data.
 const COMPRESSED: u16 = 1;
 /// Number, flags, description and size.
 const SECTION_HEADER: u64 = 16;
