@@ -7,68 +7,23 @@
 //! No udev rules: what comes later than the service (a network interface's interrupt threads, a CPU put online) is
 //! drift that `whylate verify` shows.
 
+mod error;
+mod names;
 mod program;
 mod sysctl;
 mod units;
 
-use crate::files::SystemFiles;
-use crate::{CellError, Change, Plan, Setting, Step, System};
-use std::path::PathBuf;
-use whylate_bootloader::{RUNNING, StageError, StagedEdits, runs_systemd};
-use whylate_host::{Tree, Why};
+pub use error::PersistError;
+pub use names::{LATENCY_UNIT, PROGRAM_COPY, TUNING_UNIT};
 
-/// The unit that makes the settings again at each boot.
-pub const TUNING_UNIT: &str = "whylate-tuning.service";
-/// The unit that holds /dev/cpu_dma_latency.
-pub const LATENCY_UNIT: &str = "whylate-latency.service";
-/// Where the program is copied to, where it is not installed in a place that is fit for a service of root.
-pub const PROGRAM_COPY: &str = "/usr/local/sbin/whylate-boot";
+use crate::files::SystemFiles;
+use crate::{Change, Plan, Setting, Step, System};
+use std::path::PathBuf;
+use whylate_bootloader::{RUNNING, StagedEdits, runs_systemd};
+use whylate_host::{Tree, Why};
 
 /// There where a system runs.
 const FIRST_PROCESS: &str = "/proc/1";
-
-/// Why settings cannot be made to last.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PersistError {
-    /// Nobody would hold the request.
-    #[error(
-        "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd \
-         there is no service to do that; have the application open it"
-    )]
-    NobodyHolds,
-    /// Not a latency.
-    #[error(
-        "cannot request {value:?} in /dev/cpu_dma_latency: it takes whole microseconds from 0 to 2147483647"
-    )]
-    NoLatency {
-        /// What was asked for.
-        value: String,
-    },
-    /// A sysctl's value does not fit its file.
-    #[error("cannot keep {setting} = {value:?} in /etc/sysctl.d: a value there is one line")]
-    NotALine {
-        /// The setting.
-        setting: String,
-        /// The value.
-        value: String,
-    },
-    /// The running program cannot be read, to be copied.
-    #[error(
-        "cannot copy {path} to {PROGRAM_COPY} for the service to run: {why}; install whylate in /usr/local/bin"
-    )]
-    NoProgram {
-        /// Its path.
-        path: String,
-        /// Why not.
-        why: String,
-    },
-    /// A file cannot be read or changed.
-    #[error(transparent)]
-    Stage(#[from] StageError),
-    /// A unit's state cannot be read.
-    #[error(transparent)]
-    Cell(#[from] CellError),
-}
 
 /// Whether systemd starts that system: it runs, or, where nothing does (an image), is what `init` leads to.
 fn has_systemd(files: &SystemFiles<'_>) -> Result<bool, PersistError> {

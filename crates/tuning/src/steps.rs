@@ -3,37 +3,21 @@
 //! The order is that of the plan for what counts at once; then files, those that make it last first and the boot
 //! loader's last: whatever cuts an apply off, the machine does not boot with settings that nothing would undo.
 
+mod error;
 mod fair_server;
 mod partition;
+mod step;
+
+pub use error::StepsError;
 
 use crate::files::SystemFiles;
-use crate::persist::{self, PersistError};
-use crate::{Action, Cell, Change, Plan, Setting, State, Step, System};
+use crate::persist;
+use crate::{Cell, Change, Plan, Setting, State, Step, System};
+use error::refused;
+use step::step;
 use whylate_bootloader::{
     BootError, ConfigurationChange, ConfigurationSubject, Parameter, VariableError, edits, variable_edits,
 };
-
-/// Why steps could not be made of a plan.
-#[derive(Debug, thiserror::Error)]
-pub enum StepsError {
-    /// A configuration file cannot be changed.
-    #[error(transparent)]
-    Variable(#[from] VariableError),
-    /// What makes settings last cannot be made.
-    #[error(transparent)]
-    Persist(#[from] PersistError),
-    /// The boot loader cannot be told.
-    #[error(transparent)]
-    Boot(#[from] BootError),
-    /// The plan has a change that cannot be made.
-    #[error("cannot {setting}: {why}")]
-    Change {
-        /// Of which setting.
-        setting: String,
-        /// Why not.
-        why: String,
-    },
-}
 
 /// All steps of a plan, of the apply with this number. Nothing is written.
 ///
@@ -111,12 +95,4 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, Step
 fn value(cell: Cell, change: &Change) -> Result<Step, StepsError> {
     let then = change.then.clone().ok_or_else(|| refused(change, "it has to have some value"))?;
     Ok(step(cell, State::Value(then), &change.setting))
-}
-
-fn step(cell: Cell, state: State, setting: &Setting) -> Step {
-    Step { cell, action: Action::Set(state), tell: None, settings: vec![setting.to_string()] }
-}
-
-fn refused(change: &Change, why: impl Into<String>) -> StepsError {
-    StepsError::Change { setting: format!("set {}", change.setting), why: why.into() }
 }

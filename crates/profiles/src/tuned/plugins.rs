@@ -4,6 +4,7 @@ mod bootloader;
 mod cpu;
 mod devices;
 mod irq;
+mod options;
 mod plain;
 mod scheduler;
 mod services;
@@ -115,23 +116,4 @@ fn uname(out: &Output<'_, '_>) -> Result<String, String> {
     let name = need(&facts.tree.text("/proc/sys/kernel/hostname"))?;
     let machine = functions::architecture(facts)?;
     Ok(format!("Linux {} {} {} {machine}", strip(&name), need(&kernel.release)?, need(&kernel.version)?))
-}
-
-/// `commands.get_bool`: what is no word for it stays as it is.
-fn truth(value: &str) -> String {
-    match strip(value).to_uppercase().as_str() {
-        "Y" | "YES" | "T" | "TRUE" | "1" => "1".to_owned(),
-        "N" | "NO" | "F" | "FALSE" | "0" => "0".to_owned(),
-        _ => value.to_owned(),
-    }
-}
-
-/// A value in double quotes loses them.
-fn unquoted(value: &str) -> &str {
-    value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
-}
-
-/// An option that the plugin does not have.
-fn unknown(item: &Item, unit: &Unit, out: &mut Output<'_, '_>) {
-    out.leave(item, format!("TuneD's plugin {} has no such option that is known here", unit.kind));
 }

@@ -1,6 +1,7 @@
 //! Files and directories on a disk: replaced as a whole, and on the disk when it is said that they are.
 
-use super::{Live, words};
+use super::machine::Live;
+use super::words::words;
 use crate::{CellError, Moment, State};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;

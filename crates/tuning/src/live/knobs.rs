@@ -1,7 +1,8 @@
 //! Files of the kernel that hold one value: written in one piece, and read back, since a kernel may take a value and
 //! mean another.
 
-use super::{Live, words};
+use super::machine::Live;
+use super::words::words;
 use crate::{CellError, State};
 use rustix::fs::OFlags;
 use rustix::io::Errno;

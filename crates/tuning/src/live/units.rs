@@ -1,6 +1,6 @@
 //! Units of systemd, and the few commands of the system that are run.
 
-use super::words;
+use super::words::words;
 use crate::{CellError, unit};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,8 @@
 //! The program that the units run. As root at every boot: so it must be where nobody but root can change it, and
 //! where it stays. One that is run from a home or build directory is copied.
 
-use super::{PROGRAM_COPY, PersistError};
+use super::error::PersistError;
+use super::names::PROGRAM_COPY;
 use crate::{Cell, State, System};
 use std::path::Path;
 use whylate_bootloader::{StagedEdits, parent};

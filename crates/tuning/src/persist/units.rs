@@ -1,6 +1,7 @@
 //! Our units of systemd.
 
-use super::{LATENCY_UNIT, PersistError, TUNING_UNIT};
+use super::error::PersistError;
+use super::names::{LATENCY_UNIT, TUNING_UNIT};
 use crate::{Action, Cell, Change, State, Step, System};
 use whylate_bootloader::StagedEdits;
 

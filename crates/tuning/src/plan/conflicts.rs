@@ -2,11 +2,13 @@
 
 mod boot;
 mod services;
+mod subjects;
 
-use super::expand::Place;
+use super::context::Place;
 use crate::sysctl::Sysctls;
 use crate::{Conflict, Plan, Setting};
-use whylate_profiles::{Aim, knob};
+use subjects::targets;
+use whylate_profiles::knob;
 
 /// Our own drop-in has the last word among those of its directory; what comes after all of them has it still.
 const OURS: &str = "whylate";
@@ -16,23 +18,6 @@ pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
     conflicts.extend(sysctls(plan, place));
     conflicts.extend(boot::of(plan, place));
     conflicts
-}
-
-/// The settings that a plan has a say in, with the value each is to have.
-fn targets(plan: &Plan) -> impl Iterator<Item = (&Setting, Option<&str>)> {
-    let changed = plan.changes.iter().map(|change| (&change.setting, change.then.as_deref()));
-    changed.chain(plan.as_wished.iter().map(|kept| (&kept.setting, kept.value.as_deref())))
-}
-
-/// Whether a plan itself keeps a unit from running.
-fn stops(plan: &Plan, unit: &str) -> bool {
-    plan.wishes.wishes.iter().any(|wish| match &wish.aim {
-        Aim::UnitActive { unit: own } => own == unit && wish.value.as_deref() == Some("inactive"),
-        Aim::UnitEnabled { unit: own } => {
-            own == unit && matches!(wish.value.as_deref(), Some("disabled" | "masked"))
-        }
-        _ => false,
-    })
 }
 
 /// Files that give a sysctl another value at boot; one conflict for each file.

@@ -1,6 +1,6 @@
 //! Sets of CPUs: of a value, of a parameter, and what the machine has.
 
-use super::expand::Place;
+use super::context::Place;
 use whylate_base::{Cpu, CpuSet};
 use whylate_profiles::{Aim, Wish};
 

@@ -1,78 +1,12 @@
 //! A wish becomes settings: patterns meet what the machine has.
 
-use super::parameters::NextBoot;
+use super::context::Place;
+use super::expansion::{Expanded, Found};
 use super::{groups, irqs, knobs, parameters, threads, units};
 use crate::{Setting, persist};
 use std::collections::HashSet;
-use whylate_host::{NO_LATENCY_REQUEST, Snapshot, Tree, Unread};
-use whylate_profiles::{Aim, LeftOut, Wish};
-
-/// A machine to plan for.
-pub(super) struct Place<'a> {
-    /// Its files.
-    pub(super) tree: &'a Tree,
-    /// What was read of it already.
-    pub(super) host: &'a Snapshot,
-    /// The parameters that its next boot will have.
-    pub(super) boot: NextBoot,
-}
-
-impl<'a> Place<'a> {
-    pub(super) fn new(tree: &'a Tree, host: &'a Snapshot) -> Place<'a> {
-        Place { tree, host, boot: NextBoot::read(tree, host) }
-    }
-}
-
-/// A setting as it is and as it is wished.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) setting: Setting,
-    pub(super) now: Option<String>,
-    pub(super) then: Option<String>,
-    pub(super) note: Option<String>,
-}
-
-impl Found {
-    pub(super) fn new(setting: Setting, now: Option<String>, then: Option<String>) -> Found {
-        Found { setting, now, then, note: None }
-    }
-}
-
-/// What became of a wish.
-#[derive(Debug, Default)]
-pub(super) struct Expanded {
-    pub(super) found: Vec<Found>,
-    pub(super) left: Vec<LeftOut>,
-}
-
-impl Expanded {
-    /// Settings, and nothing left.
-    pub(super) fn found(found: Vec<Found>) -> Expanded {
-        Expanded { found, left: Vec::new() }
-    }
-
-    /// One thing that is left alone.
-    pub(super) fn left(what: impl ToString, why: impl ToString) -> Expanded {
-        let mut expanded = Expanded::default();
-        expanded.leave(what, why);
-        expanded
-    }
-
-    /// Leaves something alone.
-    pub(super) fn leave(&mut self, what: impl ToString, why: impl ToString) {
-        self.left.push(LeftOut { what: what.to_string(), why: why.to_string() });
-    }
-
-    /// Leaves alone what could not be read.
-    pub(super) fn unread(&mut self, what: impl ToString, unread: &Unread) {
-        let what = what.to_string();
-        let why = match what == unread.path {
-            true => unread.why.to_string(),
-            false => unread.to_string(),
-        };
-        self.leave(what, why);
-    }
-}
+use whylate_host::NO_LATENCY_REQUEST;
+use whylate_profiles::{Aim, Wish};
 
 /// What a wish comes to; `settled` is what a later one has settled already.
 pub(super) fn expand(wish: &Wish, place: &Place<'_>, settled: &HashSet<Setting>) -> Expanded {

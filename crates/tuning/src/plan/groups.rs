@@ -1,6 +1,6 @@
 //! Control groups whose CPUs the scheduler balances on their own (Documentation/admin-guide/cgroup-v2.rst, cpuset).
 
-use super::expand::{Expanded, Found};
+use super::expansion::{Expanded, Found};
 use crate::Setting;
 use whylate_base::CpuSet;
 use whylate_host::{Tree, Unread, Why};

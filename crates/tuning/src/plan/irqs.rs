@@ -1,7 +1,8 @@
 //! Interrupts: where each may go, and where new ones will.
 
+use super::context::Place;
 use super::cpus::narrowed;
-use super::expand::{Expanded, Found, Place};
+use super::expansion::{Expanded, Found};
 use crate::Setting;
 use whylate_base::{Cpu, CpuSet};
 use whylate_host::{Irq, Unread, Why};

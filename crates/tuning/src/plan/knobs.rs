@@ -1,6 +1,6 @@
 //! Files of the kernel: which ones a pattern names, and what they hold.
 
-use super::expand::{Expanded, Found};
+use super::expansion::{Expanded, Found};
 use crate::Setting;
 use crate::glob::glob;
 use whylate_base::natural;

@@ -1,7 +1,7 @@
 //! Why a plan must not be applied as it is.
 
+use super::context::Place;
 use super::cpus::named;
-use super::expand::Place;
 use crate::{Plan, Refusal, Setting, ThreadId};
 use whylate_base::{Cpu, CpuSet};
 use whylate_checks::{CheckOptions, Profile, Selection, Status};

@@ -1,7 +1,7 @@
 //! Threads by name: their policies, and the CPUs they may use.
 
 use super::cpus::narrowed;
-use super::expand::{Expanded, Found};
+use super::expansion::{Expanded, Found};
 use super::pattern;
 use crate::{Setting, ThreadId};
 use std::collections::HashSet;

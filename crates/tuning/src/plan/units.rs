@@ -1,7 +1,8 @@
 //! Units of systemd and variables of configuration files, as their files and control groups show them. systemd is
 //! not asked.
 
-use super::expand::{Expanded, Found, Place};
+use super::context::Place;
+use super::expansion::{Expanded, Found};
 use crate::{Setting, unit};
 use whylate_bootloader::{UNIT_DIRECTORIES, unit_file};
 use whylate_host::{Unread, Why};

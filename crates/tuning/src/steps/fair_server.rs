@@ -2,7 +2,7 @@
 //! no regard to the other. The runtime is set to 0 first, then the period, then the runtime
 //! (sched_fair_server_write, kernel/sched/debug.c).
 
-use super::step;
+use super::step::step;
 use crate::{Cell, Change, Setting, State, Step, System};
 use std::collections::BTreeMap;
 

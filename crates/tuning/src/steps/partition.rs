@@ -4,7 +4,8 @@
 //! The controller is switched on in every group above, then the group is made, then it gets its CPUs, and last the
 //! kind of partition. The kernel takes any kind, and says `invalid` and why when it is read back: then the step failed.
 
-use super::{StepsError, refused, step};
+use super::error::{StepsError, refused};
+use super::step::step;
 use crate::{Cell, Change, State, Step, System};
 use whylate_base::CpuSet;
 

@@ -1,7 +1,8 @@
 //! The wishes of the applies that are in effect, planned once more: what was as wished then and is not now, and what
 //! came since.
 
-use super::{Drift, Uncovered, Verified, suspects};
+use super::findings::{Drift, Uncovered, Verified};
+use super::suspects;
 use crate::journal::Entry;
 use crate::setting::shown;
 use crate::{Cell, Change, Permits, Setting, Standing, State, System, plan};

@@ -1,7 +1,7 @@
 //! Kernel parameters: they count from the boot after the apply on. Until then it is what the boot loader will pass that
 //! has to be as it was made.
 
-use super::{Drift, Verified};
+use super::findings::{Drift, Verified};
 use crate::Setting;
 use crate::journal::{Entry, Progress};
 use std::cell::LazyCell;

@@ -3,7 +3,7 @@
 
 use crate::processes::processes;
 use crate::sysctl::Sysctls;
-use crate::{Cell, State, System};
+use crate::{Cell, Moment, State, System};
 use whylate_host::Tree;
 
 /// Services that set knobs, by the name of their process; and the beginnings of the paths that they set.
@@ -19,7 +19,7 @@ const SERVICES: [(&str, &str, &[&str]); 5] = [
 pub(super) fn of(cell: &Cell, now: &State, system: &dyn System, tree: &Tree) -> Vec<String> {
     let mut who = Vec::new();
     match cell {
-        Cell::File { .. } | Cell::Directory { .. } => who.extend(system.changed(cell).map(super::when)),
+        Cell::File { .. } | Cell::Directory { .. } => who.extend(system.changed(cell).map(when)),
         Cell::Knob { path } => {
             if let (true, State::Value(value)) = (path.starts_with("/proc/sys/"), now) {
                 who.extend(sysctls(tree, path, value));
@@ -33,6 +33,11 @@ pub(super) fn of(cell: &Cell, now: &State, system: &dyn System, tree: &Tree) -> 
         Cell::UnitActive { .. } | Cell::Group { .. } => {}
     }
     who
+}
+
+/// When a cell was changed, in words.
+fn when(moment: Moment) -> String {
+    format!("changed at {moment}")
 }
 
 /// The files of sysctl.d(5) that set it to what it is.

@@ -4,7 +4,7 @@ use super::super::error::TunedError;
 use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::is_space;
-use super::{truth, unknown, unquoted};
+use super::options::{truth, unknown, unquoted};
 use crate::Aim;
 
 pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedError> {

@@ -4,7 +4,7 @@ use super::super::error::TunedError;
 use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::int;
-use super::{truth, unknown};
+use super::options::{truth, unknown};
 use crate::Aim;
 use whylate_base::Cpu;
 use whylate_host::{IdleState, Why};

@@ -4,7 +4,7 @@ use super::super::error::TunedError;
 use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::{int, is_space};
-use super::{truth, unknown};
+use super::options::{truth, unknown};
 use whylate_host::Why;
 
 /// Sound cards that sleep when nothing plays. TuneD sets both options wherever there is such a section.

@@ -4,8 +4,8 @@ use super::super::cpulist;
 use super::super::error::TunedError;
 use super::super::merge::Unit;
 use super::super::output::{Must, Output, is_of};
+use super::options::unknown;
 use super::scheduler::cpus_among_online;
-use super::unknown;
 use crate::Aim;
 use whylate_host::Why;
 

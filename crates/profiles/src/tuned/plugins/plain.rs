@@ -6,7 +6,7 @@ use super::super::locate;
 use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::int;
-use super::{unknown, unquoted};
+use super::options::{unknown, unquoted};
 
 pub(super) fn sysctl(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedError> {
     for item in &unit.options {

@@ -6,7 +6,7 @@ use super::super::functions::numbers;
 use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::{int, regex};
-use super::{truth, unknown};
+use super::options::{truth, unknown};
 use crate::{Aim, Pattern, Threads};
 use whylate_host::KernelVersion;
 

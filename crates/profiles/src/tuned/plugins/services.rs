@@ -4,7 +4,7 @@ use super::super::cpulist;
 use super::super::error::TunedError;
 use super::super::merge::Unit;
 use super::super::output::{Must, Output};
-use super::{unknown, unquoted};
+use super::options::{unknown, unquoted};
 use crate::Aim;
 use whylate_host::Why;
 

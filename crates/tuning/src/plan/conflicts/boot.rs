@@ -1,8 +1,8 @@
 //! Kernel parameters that contradict each other, and others who write them.
 
-use super::targets;
+use super::subjects::targets;
+use crate::plan::context::Place;
 use crate::plan::cpus::named;
-use crate::plan::expand::Place;
 use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
 use whylate_host::Cmdline;

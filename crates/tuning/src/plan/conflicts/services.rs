@@ -1,7 +1,7 @@
 //! Services that set again what a plan sets: irqbalance, TuneD, those that govern frequencies.
 
-use super::{stops, targets};
-use crate::plan::expand::Place;
+use super::subjects::{stops, targets};
+use crate::plan::context::Place;
 use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
 use whylate_host::{FromText, Mask};

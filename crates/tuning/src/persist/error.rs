@@ -1,0 +1,48 @@
+//! Why settings cannot be made to last.
+
+use super::names::PROGRAM_COPY;
+use crate::CellError;
+use whylate_bootloader::StageError;
+
+/// Why settings cannot be made to last.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PersistError {
+    /// Nobody would hold the request.
+    #[error(
+        "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd \
+         there is no service to do that; have the application open it"
+    )]
+    NobodyHolds,
+    /// Not a latency.
+    #[error(
+        "cannot request {value:?} in /dev/cpu_dma_latency: it takes whole microseconds from 0 to 2147483647"
+    )]
+    NoLatency {
+        /// What was asked for.
+        value: String,
+    },
+    /// A sysctl's value does not fit its file.
+    #[error("cannot keep {setting} = {value:?} in /etc/sysctl.d: a value there is one line")]
+    NotALine {
+        /// The setting.
+        setting: String,
+        /// The value.
+        value: String,
+    },
+    /// The running program cannot be read, to be copied.
+    #[error(
+        "cannot copy {path} to {PROGRAM_COPY} for the service to run: {why}; install whylate in /usr/local/bin"
+    )]
+    NoProgram {
+        /// Its path.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+    /// A file cannot be read or changed.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// A unit's state cannot be read.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+}

@@ -1,0 +1,20 @@
+//! What a plan is made from, beside the profile.
+
+use super::next_boot::NextBoot;
+use whylate_host::{Snapshot, Tree};
+
+/// A machine to plan for.
+pub(super) struct Place<'a> {
+    /// Its files.
+    pub(super) tree: &'a Tree,
+    /// What was read of it already.
+    pub(super) host: &'a Snapshot,
+    /// The parameters that its next boot will have.
+    pub(super) boot: NextBoot,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(tree: &'a Tree, host: &'a Snapshot) -> Place<'a> {
+        Place { tree, host, boot: NextBoot::read(tree, host) }
+    }
+}
