@@ -7,9 +7,10 @@ use std::fmt;
 
 /// One thing that is to be so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct DesiredSetting {
     /// What it is about.
-    pub aim: Aim,
+    #[serde(rename = "aim")]
+    pub selector: Selector,
     /// How it is to be, in the words of a plan; `None`: it is not to be there (a kernel
     /// parameter), or not to be set.
     pub value: Option<String>,
@@ -26,10 +27,11 @@ pub struct Wish {
 /// What a wish is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "aim")]
-pub enum Aim {
+pub enum Selector {
     /// Files of the kernel that each hold one value; the path may have `*` in its components. A sysctl is its file
     /// in /proc/sys.
-    Knob {
+    #[serde(rename = "knob")]
+    Tunable {
         /// Absolute.
         path: String,
     },
@@ -119,22 +121,23 @@ pub struct Reasons {
 
 /// All that a profile asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wishes {
+pub struct DesiredState {
     /// The profile's name, `realtime`; of TuneD's, `tuned:realtime`.
     pub profile: String,
     /// The variables, as they were resolved, by name.
     pub variables: Vec<(String, String)>,
     /// In the order in which they are to be made. No two have the same aim: a later one has replaced the earlier.
-    pub wishes: Vec<Wish>,
+    #[serde(rename = "wishes")]
+    pub settings: Vec<DesiredSetting>,
     /// What the profile asks for and is not carried over, with the reason: scripts, settings of devices we do not
     /// know.
-    #[serde(default)]
-    pub left_out: Vec<LeftOut>,
+    #[serde(default, rename = "left_out")]
+    pub skipped: Vec<Skipped>,
 }
 
 /// Something that is asked for and will not be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct Skipped {
     /// What: a path, `[script] script.sh`.
     pub what: String,
     /// Why not.
@@ -151,22 +154,22 @@ impl fmt::Display for Pattern {
 }
 
 /// The name of the setting that it becomes; of threads, with their pattern.
-impl fmt::Display for Aim {
+impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Aim::Knob { path } => match path.strip_prefix("/proc/sys/") {
+            Selector::Tunable { path } => match path.strip_prefix("/proc/sys/") {
                 Some(path) => f.write_str(&sysctl::name(path)),
                 None => f.write_str(path),
             },
-            Aim::ThreadPolicy { threads } => write!(f, "policy of {}", threads.named),
-            Aim::ThreadCpus { threads } => write!(f, "CPUs of {}", threads.named),
-            Aim::Irqs => f.write_str("CPUs of interrupts"),
-            Aim::Parameter { name } => write!(f, "kernel parameter {name}"),
-            Aim::UnitActive { unit } => write!(f, "{unit} runs"),
-            Aim::UnitEnabled { unit } => write!(f, "{unit} at boot"),
-            Aim::Variable { file, name, .. } => write!(f, "{name} in {file}"),
-            Aim::Partition { group } => write!(f, "cpuset partition {group}"),
-            Aim::CpuDmaLatency => f.write_str("request on /dev/cpu_dma_latency"),
+            Selector::ThreadPolicy { threads } => write!(f, "policy of {}", threads.named),
+            Selector::ThreadCpus { threads } => write!(f, "CPUs of {}", threads.named),
+            Selector::Irqs => f.write_str("CPUs of interrupts"),
+            Selector::Parameter { name } => write!(f, "kernel parameter {name}"),
+            Selector::UnitActive { unit } => write!(f, "{unit} runs"),
+            Selector::UnitEnabled { unit } => write!(f, "{unit} at boot"),
+            Selector::Variable { file, name, .. } => write!(f, "{name} in {file}"),
+            Selector::Partition { group } => write!(f, "cpuset partition {group}"),
+            Selector::CpuDmaLatency => f.write_str("request on /dev/cpu_dma_latency"),
         }
     }
 }

@@ -9,11 +9,11 @@
 
 mod cpus;
 mod desired;
-pub mod knob;
 pub mod policy;
 pub mod profile;
 pub mod sysctl;
+pub mod tunable;
 pub mod tuned;
 
 pub use cpus::none_left;
-pub use desired::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};
+pub use desired::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, Threads};

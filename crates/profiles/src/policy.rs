@@ -8,14 +8,14 @@ pub const POLICIES: &str = "a policy is `fifo 1` to `fifo 99`, `rr 1` to `rr 99`
 
 /// What is asked for: a policy, and its number where one was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedPolicy {
     policy: Policy,
     number: Option<i32>,
 }
 
-impl Asked {
+impl RequestedPolicy {
     /// A policy as a profile writes it.
-    pub fn parse(value: &str) -> Option<Asked> {
+    pub fn parse(value: &str) -> Option<RequestedPolicy> {
         let mut words = value.split_ascii_whitespace();
         let policy = Policy::from_name(words.next()?)?;
         let number = match words.next() {
@@ -29,7 +29,7 @@ impl Asked {
             // Their values are the application's.
             Policy::Deadline | Policy::Ext => false,
         };
-        (fits && words.next().is_none()).then_some(Asked { policy, number })
+        (fits && words.next().is_none()).then_some(RequestedPolicy { policy, number })
     }
 
     /// As a plan writes it, for a thread with a nice value, which it keeps where none was asked
@@ -65,7 +65,7 @@ mod tests {
             ("best", None),
             ("", None),
         ] {
-            assert_eq!(Asked::parse(text).map(|asked| asked.said(5)).as_deref(), said, "{text}");
+            assert_eq!(RequestedPolicy::parse(text).map(|asked| asked.said(5)).as_deref(), said, "{text}");
         }
     }
 }

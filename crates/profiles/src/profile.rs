@@ -30,7 +30,7 @@ pub use built_in::{BuiltIn, built_in};
 pub use error::{Place, ProfileError};
 pub use source::Listed;
 
-use crate::{Aim, Wishes};
+use crate::{DesiredState, Selector};
 use std::path::PathBuf;
 use whylate_base::CpuSet;
 use whylate_host::Snapshot;
@@ -52,15 +52,17 @@ pub fn load(
     given: &[(String, String)],
     snapshot: &Snapshot,
     directories: &[PathBuf],
-) -> Result<Wishes, ProfileError> {
+) -> Result<DesiredState, ProfileError> {
     let chain = source::Chain::load(name_or_path, directories)?;
     resolve::resolve(name_or_path, chain, given, snapshot)
 }
 
 /// The files of the kernel that built-in profiles may set, of any of these CPUs; each may be a pattern.
 pub fn files(cpus: &CpuSet) -> impl Iterator<Item = String> {
-    source::built_in_documents().flat_map(|document| document.entries).flat_map(|entry| match entry.aim {
-        Aim::Knob { path } => text::for_each(&path, cpus),
-        _ => Vec::new(),
+    source::built_in_documents().flat_map(|document| document.entries).flat_map(|entry| {
+        match entry.selector {
+            Selector::Tunable { path } => text::for_each(&path, cpus),
+            _ => Vec::new(),
+        }
     })
 }

@@ -1,4 +1,4 @@
-//! TuneD's profiles, read as they are: files, includes, variables, functions and plugins become [`Wishes`], so that
+//! TuneD's profiles, read as they are: files, includes, variables, functions and plugins become [`DesiredState`], so that
 //! nobody has to write their profile again. Nothing is run; what is not carried over is listed with the reason.
 //!
 //! What is meant by what is defined by TuneD: tuned.conf(5), tuned-profiles(7) and its source
@@ -16,7 +16,7 @@ mod plugins;
 mod python;
 mod variables;
 
-use crate::Wishes;
+use crate::DesiredState;
 use config::Kind;
 pub use error::{Place, TunedError};
 use functions::Facts;
@@ -71,7 +71,7 @@ pub fn load(
     tree: &Tree,
     snapshot: &Snapshot,
     given: &[(String, String)],
-) -> Result<Wishes, TunedError> {
+) -> Result<DesiredState, TunedError> {
     let settings = Settings::read(tree)?;
     let facts = Facts { tree, host: snapshot };
     let mut variables = Variables::new(facts);
@@ -102,14 +102,14 @@ pub fn load(
     }
     let mut output = Output::new(&mut variables);
     plugins::carry_over(units, &settings, &mut output)?;
-    let (wishes, mut left_out) = output.done();
-    left_out.extend(std::mem::take(&mut variables.left_out));
+    let (desired, mut skipped) = output.done();
+    skipped.extend(std::mem::take(&mut variables.skipped));
     if let Some(name) = variables.useless(given) {
         let known: Vec<&str> = variables.names().collect();
         return Err(TunedError::Given { profile: names.join(" "), name, known: known.join(", ") });
     }
     let profile = format!("tuned:{}", names.join(" "));
-    Ok(Wishes { profile, variables: variables.resolved(), wishes, left_out })
+    Ok(DesiredState { profile, variables: variables.resolved(), settings: desired, skipped })
 }
 
 /// The profiles that one consists of, each behind those that it includes.
@@ -199,7 +199,7 @@ fn define(item: &Item, tree: &Tree, variables: &mut Variables<'_>) -> Result<(),
     let Some(sections) = locate::file(tree, &path, Kind::Variables)? else {
         variables.absent.push(path.clone());
         let why = tree.text(&path).value.err().map(|why| why.to_string()).unwrap_or_default();
-        variables.left_out.push(crate::LeftOut { what: format!("{}: include={path}", item.place), why });
+        variables.skipped.push(crate::Skipped { what: format!("{}: include={path}", item.place), why });
         return Ok(());
     };
     for entry in sections.into_iter().flat_map(|section| section.entries) {

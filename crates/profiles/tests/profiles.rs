@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree, Why};
 use whylate_profiles::profile::{self, ProfileError};
-use whylate_profiles::{Aim, Pattern, Wish, Wishes};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector};
 
 const FILES: &[(&str, &str)] = &[
     ("/sys/devices/system/cpu/present", "0-3\n"),
@@ -35,45 +35,45 @@ fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
     given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn load(text: &str, given: &[(&str, &str)]) -> Result<Wishes, ProfileError> {
+fn load(text: &str, given: &[(&str, &str)]) -> Result<DesiredState, ProfileError> {
     let dir = tempfile::tempdir().expect("a directory");
     let path = put(dir.path(), "own.toml", text);
     profile::load(&path, &pairs(given), &four_cpus(), &[])
 }
 
-fn loaded(text: &str, given: &[(&str, &str)]) -> Wishes {
+fn loaded(text: &str, given: &[(&str, &str)]) -> DesiredState {
     load(text, given).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// What is wished, in short.
-fn short(wishes: &Wishes) -> Vec<String> {
-    wishes.wishes.iter().map(one).collect()
+fn short(desired: &DesiredState) -> Vec<String> {
+    desired.settings.iter().map(one).collect()
 }
 
-fn one(wish: &Wish) -> String {
-    let what = match &wish.aim {
-        Aim::Knob { path } => path.clone(),
-        Aim::ThreadPolicy { threads } => format!("policy {}", threads.named),
-        Aim::ThreadCpus { threads } => {
+fn one(setting: &DesiredSetting) -> String {
+    let what = match &setting.selector {
+        Selector::Tunable { path } => path.clone(),
+        Selector::ThreadPolicy { threads } => format!("policy {}", threads.named),
+        Selector::ThreadCpus { threads } => {
             let except: Vec<String> = threads.except.iter().map(Pattern::to_string).collect();
             format!("cpus {} but {}", threads.named, except.join(" "))
         }
-        Aim::Irqs => "irqs".to_owned(),
-        Aim::Parameter { name } => format!("parameter {name}"),
-        Aim::UnitActive { unit } => format!("{unit} runs"),
-        Aim::UnitEnabled { unit } => format!("{unit} at boot"),
-        Aim::Variable { file, section, name } => {
+        Selector::Irqs => "irqs".to_owned(),
+        Selector::Parameter { name } => format!("parameter {name}"),
+        Selector::UnitActive { unit } => format!("{unit} runs"),
+        Selector::UnitEnabled { unit } => format!("{unit} at boot"),
+        Selector::Variable { file, section, name } => {
             format!("{file} {} {name}", section.as_deref().unwrap_or("-"))
         }
-        Aim::Partition { group } => format!("partition {group}"),
-        Aim::CpuDmaLatency => "latency".to_owned(),
+        Selector::Partition { group } => format!("partition {group}"),
+        Selector::CpuDmaLatency => "latency".to_owned(),
     };
-    format!("{what} = {}", wish.value.as_deref().unwrap_or("(none)"))
+    format!("{what} = {}", setting.value.as_deref().unwrap_or("(none)"))
 }
 
 #[test]
 fn every_section() {
-    let wishes = loaded(
+    let desired = loaded(
         r#"
         [variables]
         isolated = { type = "cpus", required = true }
@@ -112,7 +112,7 @@ fn every_section() {
         &[("isolated", "2-3")],
     );
     assert_eq!(
-        short(&wishes),
+        short(&desired),
         [
             "parameter isolcpus = domain,2-3",
             "parameter quiet = ",
@@ -139,15 +139,15 @@ fn every_section() {
             "/etc/x.conf Manager CPUAffinity = 0-1",
         ]
     );
-    let tick = &wishes.wishes[3];
+    let tick = &desired.settings[3];
     let reasons = &tick.reasons;
     assert_eq!(
         [&reasons.why, &reasons.rule, &reasons.benefit, &reasons.risk].map(|text| text.as_deref()),
         [Some("W"), Some("skew-tick"), Some("B"), Some("R")]
     );
-    assert!(tick.optional && !wishes.wishes[0].optional);
+    assert!(tick.optional && !desired.settings[0].optional);
     assert_eq!(tick.origin, "own.toml [kernel-parameters]");
-    assert_eq!(wishes.variables, pairs(&[("isolated", "2-3"), ("name", "rt")]));
+    assert_eq!(desired.variables, pairs(&[("isolated", "2-3"), ("name", "rt")]));
 }
 
 #[test]
@@ -261,19 +261,19 @@ fn profiles_extend_others() {
     let top = "extends = [\"left\", \"right\"]\n[variables]\na = \"1\"\n[sysctl]\nvm.x = { leave-alone = true }\n\
                [threads]\n\"b\" = { cpus = \"0\" }";
     put(dirs[0].path(), "top.toml", top);
-    let wishes = profile::load("top", &[], &four_cpus(), &paths).expect("a profile");
+    let desired = profile::load("top", &[], &four_cpus(), &paths).expect("a profile");
     let expected = ["/proc/sys/vm/y = 2", "/proc/sys/vm/z = 3", "policy b = fifo 1", "cpus b but  = 0"];
-    assert_eq!(short(&wishes), expected);
-    assert_eq!(wishes.wishes[1].origin, "right.toml [sysctl]");
+    assert_eq!(short(&desired), expected);
+    assert_eq!(desired.settings[1].origin, "right.toml [sysctl]");
 
     // One of its own name, in the next directory, and then the built-in one.
     put(dirs[0].path(), "base.toml", "extends = \"base\"\n[variables]\na = \"2\"");
-    let wishes = profile::load("base", &[], &four_cpus(), &paths).expect("a profile");
-    assert_eq!(wishes.variables, pairs(&[("a", "2")]));
+    let desired = profile::load("base", &[], &four_cpus(), &paths).expect("a profile");
+    assert_eq!(desired.variables, pairs(&[("a", "2")]));
     put(dirs[0].path(), "audio.toml", "summary = \"Ours\"\nextends = \"audio\"\n[sysctl]\nvm.swappiness = 1");
     let ours = profile::load("audio", &[], &four_cpus(), &paths).expect("a profile");
     let shipped = profile::load("audio", &[], &four_cpus(), &[]).expect("a profile");
-    assert_eq!(ours.wishes.len(), shipped.wishes.len());
+    assert_eq!(ours.settings.len(), shipped.settings.len());
     assert!(short(&ours).contains(&"/proc/sys/vm/swappiness = 1".to_owned()));
 
     put(dirs[0].path(), "one.toml", "extends = \"two\"");
@@ -320,13 +320,13 @@ fn conditions_choose_entries_and_what_nobody_can_tell_is_said() {
                 v.a = { value = 1, when = \"a\" }\nv.b = { value = 1, when = \"not b\" }\n\
                 v.c = { value = 1, when = \"tsc\" }\nv.d = { value = 1, when = \"b or stalld\" }\n\
                 v.e = { value = 1, when = \"rt-groups\" }\nv.f = { value = 1, when = \"rt-groups or not b\" }";
-    let wishes = loaded(text, &[]);
-    assert_eq!(short(&wishes), ["/proc/sys/v/b = 1", "/proc/sys/v/c = 1", "/proc/sys/v/f = 1"]);
-    let left: Vec<&str> = wishes.left_out.iter().map(|left| left.what.as_str()).collect();
+    let desired = loaded(text, &[]);
+    assert_eq!(short(&desired), ["/proc/sys/v/b = 1", "/proc/sys/v/c = 1", "/proc/sys/v/f = 1"]);
+    let left: Vec<&str> = desired.skipped.iter().map(|left| left.what.as_str()).collect();
     assert_eq!(left, ["v.d = 1", "v.e = 1"]);
-    assert!(wishes.left_out[0].why.contains("b or stalld; here it is not so"), "{:?}", wishes.left_out);
+    assert!(desired.skipped[0].why.contains("b or stalld; here it is not so"), "{:?}", desired.skipped);
     assert!(
-        wishes.left_out[1].why.contains("nobody can tell: ") && wishes.left_out[1].why.contains("config")
+        desired.skipped[1].why.contains("nobody can tell: ") && desired.skipped[1].why.contains("config")
     );
 }
 
@@ -337,11 +337,11 @@ fn built_in_profiles_are_whole() {
     for built_in in profile::built_in() {
         let given =
             pairs(if built_in.text.contains("required = true") { &[("isolated", "2-3")] } else { &[] });
-        let wishes =
+        let desired =
             profile::load(built_in.name, &given, &machine, &[]).unwrap_or_else(|error| panic!("{error}"));
-        assert!(wishes.wishes.len() > 15, "{}", built_in.name);
-        for wish in wishes.wishes {
-            assert!(wish.reasons.why.is_some(), "{}: {:?} has a reason", built_in.name, wish.aim);
+        assert!(desired.settings.len() > 15, "{}", built_in.name);
+        for setting in desired.settings {
+            assert!(setting.reasons.why.is_some(), "{}: {:?} has a reason", built_in.name, setting.selector);
         }
         let listed = profile::list(&[]);
         assert!(listed.iter().any(|listed| listed.name == built_in.name));
@@ -360,8 +360,8 @@ fn a_machine_that_cannot_be_read() {
     let given = pairs(&[("isolated", "2-3")]);
     let error = profile::load("realtime", &given, &host, &[]).expect_err("no CPUs").to_string();
     assert!(error.contains("/sys/devices/system/cpu/present"), "{error}");
-    let wishes = profile::load("audio", &[], &host, &[]).expect("it asks for no CPU");
-    assert!(!wishes.wishes.is_empty());
+    let desired = profile::load("audio", &[], &host, &[]).expect("it asks for no CPU");
+    assert!(!desired.settings.is_empty());
 }
 
 /// The profile of docs/profiles.md, and what its tables say of CPUs.
@@ -370,8 +370,8 @@ fn examples_of_the_page() {
     let page = include_str!("../../../docs/profiles.md");
     let example =
         page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
-    let wishes = loaded(example, &[]);
-    let short = short(&wishes);
+    let desired = loaded(example, &[]);
+    let short = short(&desired);
     for expected in [
         "/proc/sys/kernel/watchdog_thresh = 5",
         "/proc/sys/kernel/printk = 3 4 1 3",
@@ -424,7 +424,7 @@ fn examples_of_the_page() {
              b = {{ type = \"cpus\", default = \"1-2\" }}\n[irqs]\ncpus = \"{set}\""
         );
         match load(&text, &[]) {
-            Ok(wishes) => assert_eq!(wishes.wishes[0].value.as_deref(), Some(cpus), "{set}"),
+            Ok(desired) => assert_eq!(desired.settings[0].value.as_deref(), Some(cpus), "{set}"),
             // CPUs and nodes that four CPUs do not have, and the set without any.
             Err(error) => assert!(cpus.is_empty(), "{set}: {error}"),
         }

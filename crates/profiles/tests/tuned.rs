@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use whylate_host::{Snapshot, Tree, Why};
 use whylate_profiles::tuned::{self, TunedError};
-use whylate_profiles::{Aim, Pattern, Wish, Wishes};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector};
 
 const CPU: &str = "/sys/devices/system/cpu";
 
@@ -53,31 +53,31 @@ fn machine(more: &[(&str, &str)]) -> Tree {
     Tree::memory(&files)
 }
 
-fn load_on(tree: &Tree, name: &str, given: &[(&str, &str)]) -> Result<Wishes, TunedError> {
+fn load_on(tree: &Tree, name: &str, given: &[(&str, &str)]) -> Result<DesiredState, TunedError> {
     let given: Vec<(String, String)> =
         given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     tuned::load(name, tree, &Snapshot::read(tree), &given)
 }
 
 /// The wishes of a profile that consists of one file.
-fn one(text: &str) -> Wishes {
+fn one(text: &str) -> DesiredState {
     load_on(&machine(&[("/etc/tuned/p/tuned.conf", text)]), "p", &[]).expect("wishes")
 }
 
-fn knobs(wishes: &Wishes) -> Vec<(String, String)> {
-    let knob = |wish: &Wish| match &wish.aim {
-        Aim::Knob { path } => Some((path.clone(), wish.value.clone().unwrap_or_default())),
+fn knobs(desired: &DesiredState) -> Vec<(String, String)> {
+    let knob = |setting: &DesiredSetting| match &setting.selector {
+        Selector::Tunable { path } => Some((path.clone(), setting.value.clone().unwrap_or_default())),
         _ => None,
     };
-    wishes.wishes.iter().filter_map(knob).collect()
+    desired.settings.iter().filter_map(knob).collect()
 }
 
-fn variable<'a>(wishes: &'a Wishes, name: &str) -> Option<&'a str> {
-    wishes.variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+fn variable<'a>(desired: &'a DesiredState, name: &str) -> Option<&'a str> {
+    desired.variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
 }
 
-fn left_out(wishes: &Wishes, part: &str) -> bool {
-    wishes.left_out.iter().any(|left| format!("{}: {}", left.what, left.why).contains(part))
+fn skipped(desired: &DesiredState, part: &str) -> bool {
+    desired.skipped.iter().any(|left| format!("{}: {}", left.what, left.why).contains(part))
 }
 
 #[test]
@@ -115,11 +115,11 @@ fn functions_are_replaced_from_the_inside_out() {
         ("${f:nonsense:1}", "unknown"),
         ("${nobody}", "unknown"),
     ] {
-        let wishes = one(&format!("[variables]\ntwo=2-3\nx={text}\n[sysctl]\nvm.swappiness=${{x}}\n"));
+        let desired = one(&format!("[variables]\ntwo=2-3\nx={text}\n[sysctl]\nvm.swappiness=${{x}}\n"));
         // What has a reference left has no value.
         let expected = (value != "unknown" && !value.contains("${")).then_some(value);
-        assert_eq!(variable(&wishes, "x"), expected, "{text}");
-        assert_eq!(left_out(&wishes, "vm.swappiness"), expected.is_none(), "{text}: {:?}", wishes.left_out);
+        assert_eq!(variable(&desired, "x"), expected, "{text}");
+        assert_eq!(skipped(&desired, "vm.swappiness"), expected.is_none(), "{text}: {:?}", desired.skipped);
     }
 }
 
@@ -136,14 +136,14 @@ fn the_later_profile_has_the_last_word_option_by_option() {
         ),
         ("/etc/tuned/base/tuned.conf", "[main]\ninclude=base\n[sysctl]\nvm.dirty_ratio=9\n"),
     ]);
-    let wishes = load_on(&tree, "top", &[]).expect("wishes");
+    let desired = load_on(&tree, "top", &[]).expect("wishes");
     let path = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
-        knobs(&wishes),
+        knobs(&desired),
         [path("/proc/sys/vm/swappiness", "3"), path("/proc/sys/vm/dirty_ratio", "9"), path("/sys/b", "2")]
     );
-    assert_eq!(wishes.profile, "tuned:top");
-    assert_eq!(wishes.wishes[0].origin, "/etc/tuned/top/tuned.conf:6 [sysctl]");
+    assert_eq!(desired.profile, "tuned:top");
+    assert_eq!(desired.settings[0].origin, "/etc/tuned/top/tuned.conf:6 [sysctl]");
     let listed = tuned::list(&tree).expect("list");
     let names: Vec<_> = listed.iter().map(|one| (one.name.as_str(), one.summary.as_deref())).collect();
     assert_eq!(names, [("base", None), ("top", Some("Top"))]);
@@ -155,12 +155,12 @@ fn variables_come_from_files_and_from_the_user() {
     let with = |variables: &'static str| {
         machine(&[("/etc/tuned/p/tuned.conf", profile), ("/etc/tuned/v.conf", variables)])
     };
-    let banned = |wishes: &Wishes| wishes.wishes[0].value.clone();
-    let wishes = load_on(&with("# cores=9\ncores=2-3\n"), "p", &[]).expect("wishes");
-    assert_eq!(banned(&wishes), Some("0000000c".to_owned()));
-    let wishes = load_on(&with("cores=2-3\n"), "p", &[("cores", "1")]).expect("wishes");
-    assert_eq!(banned(&wishes), Some("00000002".to_owned()));
-    assert_eq!(variable(&wishes, "cores"), Some("1"));
+    let banned = |desired: &DesiredState| desired.settings[0].value.clone();
+    let desired = load_on(&with("# cores=9\ncores=2-3\n"), "p", &[]).expect("wishes");
+    assert_eq!(banned(&desired), Some("0000000c".to_owned()));
+    let desired = load_on(&with("cores=2-3\n"), "p", &[("cores", "1")]).expect("wishes");
+    assert_eq!(banned(&desired), Some("00000002".to_owned()));
+    assert_eq!(variable(&desired, "cores"), Some("1"));
 
     let error = load_on(&with("# cores=9\n"), "p", &[]).expect_err("not set");
     assert!(error.to_string().starts_with("/etc/tuned/p/tuned.conf:5 [variables]"), "{error}");
@@ -173,48 +173,53 @@ fn variables_come_from_files_and_from_the_user() {
 
 #[test]
 fn threads_and_interrupts_leave_the_isolated_cpus() {
-    let wishes = one(
+    let desired = one(
         "[scheduler]\nisolated_cores=2-3\nps_blacklist=^\\[ksoftirqd;^pmd\nsched_min_granularity_ns=5\ndefault_irq_smp_affinity=0\ngroup.b=0:f:2:*:^\\[ktimers\ngroup.a=0:*:1:c:^\\[rcuc\ngroup.c=\nruntime=0\n",
     );
     let regex = |text: &str| Pattern::Regex(text.to_owned());
-    let Aim::ThreadCpus { threads } = &wishes.wishes[0].aim else { panic!("{:?}", wishes.wishes) };
-    assert_eq!((&threads.named, wishes.wishes[0].value.as_deref()), (&regex(".*"), Some("0-1")));
+    let Selector::ThreadCpus { threads } = &desired.settings[0].selector else {
+        panic!("{:?}", desired.settings)
+    };
+    assert_eq!((&threads.named, desired.settings[0].value.as_deref()), (&regex(".*"), Some("0-1")));
     assert_eq!(threads.except, [regex("^\\[ksoftirqd"), regex("^\\[?pmd")]);
-    assert_eq!((&wishes.wishes[1].aim, wishes.wishes[1].value.as_deref()), (&Aim::Irqs, Some("0-1")));
+    assert_eq!(
+        (&desired.settings[1].selector, desired.settings[1].value.as_deref()),
+        (&Selector::Irqs, Some("0-1"))
+    );
     let path = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
-        knobs(&wishes),
+        knobs(&desired),
         [
             path("/proc/irq/default_smp_affinity", "0"),
             path("/sys/kernel/debug/sched/min_granularity_ns", "5")
         ]
     );
-    let policies: Vec<_> = wishes
-        .wishes
+    let policies: Vec<_> = desired
+        .settings
         .iter()
-        .filter_map(|wish| match &wish.aim {
-            Aim::ThreadPolicy { threads } => Some((threads.named.clone(), wish.value.clone())),
+        .filter_map(|setting| match &setting.selector {
+            Selector::ThreadPolicy { threads } => Some((threads.named.clone(), setting.value.clone())),
             _ => None,
         })
         .collect();
     assert_eq!(policies, [(regex("^\\[ktimers"), Some("fifo 2".to_owned()))]);
-    let last = wishes.wishes.last().expect("a wish");
-    assert!(matches!(&last.aim, Aim::ThreadCpus { threads } if threads.named == regex("^\\[rcuc")));
+    let last = desired.settings.last().expect("a wish");
+    assert!(matches!(&last.selector, Selector::ThreadCpus { threads } if threads.named == regex("^\\[rcuc")));
     assert_eq!(last.value.as_deref(), Some("2-3"));
-    assert!(left_out(&wishes, "a priority without a policy"));
-    assert!(left_out(&wishes, "runtime=0"));
+    assert!(skipped(&desired, "a priority without a policy"));
+    assert!(skipped(&desired, "runtime=0"));
 
     // To forget an exception would move threads that must stay.
-    let wishes = one("[scheduler]\nisolated_cores=2-3\nps_blacklist=(?!x)\n");
-    assert!(wishes.wishes.iter().all(|wish| wish.aim == Aim::Irqs));
-    assert!(left_out(&wishes, "is not understood"));
-    let wishes = one("[scheduler]\nisolated_cores=9\n");
-    assert!(wishes.wishes.is_empty() && left_out(&wishes, "which are online"));
+    let desired = one("[scheduler]\nisolated_cores=2-3\nps_blacklist=(?!x)\n");
+    assert!(desired.settings.iter().all(|setting| setting.selector == Selector::Irqs));
+    assert!(skipped(&desired, "is not understood"));
+    let desired = one("[scheduler]\nisolated_cores=9\n");
+    assert!(desired.settings.is_empty() && skipped(&desired, "which are online"));
 }
 
 #[test]
 fn each_plugin_says_what_it_would_set() {
-    let wishes = one(
+    let desired = one(
         "[cpu]\nforce_latency=cstate.id_no_zero:0|cstate.name:C1|9\ngovernor=performance|powersave\nenergy_perf_bias=powersave|power\nno_turbo=true\n\
          [bootloader]\ncmdline_a=+nohz_full=2 quiet skew_tick=1\ncmdline_b=-quiet\ninitrd_add_dir=/x\n\
          [systemd]\ncpu_affinity=0-1\n[service]\nservice.x=stop,disable\n\
@@ -224,7 +229,7 @@ fn each_plugin_says_what_it_would_set() {
     );
     let path = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
-        knobs(&wishes),
+        knobs(&desired),
         [
             path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance"),
             path("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance"),
@@ -239,16 +244,21 @@ fn each_plugin_says_what_it_would_set() {
             path("/proc/sys/kernel/pid_max", "4194304"),
         ]
     );
-    let value =
-        |aim: Aim| wishes.wishes.iter().find(|wish| wish.aim == aim).and_then(|wish| wish.value.clone());
-    let parameter = |name: &str| value(Aim::Parameter { name: name.to_owned() });
-    assert_eq!(value(Aim::CpuDmaLatency).as_deref(), Some("2"));
+    let value = |selector: Selector| {
+        desired
+            .settings
+            .iter()
+            .find(|setting| setting.selector == selector)
+            .and_then(|setting| setting.value.clone())
+    };
+    let parameter = |name: &str| value(Selector::Parameter { name: name.to_owned() });
+    assert_eq!(value(Selector::CpuDmaLatency).as_deref(), Some("2"));
     assert_eq!(parameter("nohz_full").as_deref(), Some("2"));
     assert_eq!(parameter("skew_tick").as_deref(), Some("1"));
     assert_eq!(parameter("quiet"), None);
-    assert_eq!(value(Aim::UnitActive { unit: "x.service".to_owned() }).as_deref(), Some("inactive"));
-    assert_eq!(value(Aim::UnitEnabled { unit: "x.service".to_owned() }).as_deref(), Some("disabled"));
-    let affinity = Aim::Variable {
+    assert_eq!(value(Selector::UnitActive { unit: "x.service".to_owned() }).as_deref(), Some("inactive"));
+    assert_eq!(value(Selector::UnitEnabled { unit: "x.service".to_owned() }).as_deref(), Some("disabled"));
+    let affinity = Selector::Variable {
         file: "/etc/systemd/system.conf".to_owned(),
         section: Some("Manager".to_owned()),
         name: "CPUAffinity".to_owned(),
@@ -263,20 +273,20 @@ fn each_plugin_says_what_it_would_set() {
         "[modules]",
         "`x` is no plugin",
     ] {
-        assert!(left_out(&wishes, part), "{part}: {:#?}", wishes.left_out);
+        assert!(skipped(&desired, part), "{part}: {:#?}", desired.skipped);
     }
 }
 
 #[test]
 fn units_are_for_machines_and_in_an_order() {
-    let wishes = one(
+    let desired = one(
         "[late]\ntype=sysctl\npriority=5\nkernel.pid_max=1\n[early]\ntype=sysctl\npriority=-1\nkernel.pid_max=2\nvm.swappiness=2\n\
          [other]\ntype=sysctl\nuname_regex=aarch64\nkernel.pid_max=3\n[own]\ntype=sysctl\npriority=6\nuname_regex=x86_64$\ncpuinfo_regex=^vendor_id.*Intel\nvm.dirty_ratio=4\n\
          [off]\ntype=sysctl\nenabled=0\nkernel.pid_max=5\n",
     );
     let path = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
-        knobs(&wishes),
+        knobs(&desired),
         [
             path("/proc/sys/vm/swappiness", "2"),
             path("/proc/sys/kernel/pid_max", "1"),
@@ -287,12 +297,12 @@ fn units_are_for_machines_and_in_an_order() {
 
 #[test]
 fn what_is_given_twice_is_not_given_by_halves() {
-    let wishes =
+    let desired =
         one("[bootloader]\ncmdline=+hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=9 quiet quiet\n");
-    assert_eq!(wishes.wishes.len(), 1);
-    assert!(left_out(&wishes, "hugepagesz=1G") && left_out(&wishes, "hugepages=9"));
-    let wishes = one("[bootloader]\nskip_grub_config=True\ncmdline=quiet\n");
-    assert!(wishes.wishes.is_empty() && left_out(&wishes, "skip_grub_config"));
+    assert_eq!(desired.settings.len(), 1);
+    assert!(skipped(&desired, "hugepagesz=1G") && skipped(&desired, "hugepages=9"));
+    let desired = one("[bootloader]\nskip_grub_config=True\ncmdline=quiet\n");
+    assert!(desired.settings.is_empty() && skipped(&desired, "skip_grub_config"));
 }
 
 #[test]
@@ -392,12 +402,12 @@ proptest! {
             ("/sys/block/sda/removable", "0\n"),
         ]);
         match load_on(&tree, "p", &[]) {
-            Ok(wishes) => {
-                for (at, wish) in wishes.wishes.iter().enumerate() {
-                    prop_assert!(wishes.wishes[at + 1..].iter().all(|other| other.aim != wish.aim), "{:?}", wish);
-                    prop_assert!(wish.origin.starts_with("/etc/tuned/p/tuned.conf:"), "{}", wish.origin);
+            Ok(desired) => {
+                for (at, setting) in desired.settings.iter().enumerate() {
+                    prop_assert!(desired.settings[at + 1..].iter().all(|other| other.selector != setting.selector), "{:?}", setting);
+                    prop_assert!(setting.origin.starts_with("/etc/tuned/p/tuned.conf:"), "{}", setting.origin);
                 }
-                prop_assert!(wishes.left_out.iter().all(|left| !left.why.is_empty()));
+                prop_assert!(desired.skipped.iter().all(|left| !left.why.is_empty()));
             }
             Err(error) => prop_assert!(error.to_string().contains("/etc/tuned/p/tuned.conf"), "{}", error),
         }

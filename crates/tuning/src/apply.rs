@@ -1,19 +1,22 @@
 //! Makes steps, each written down before it is made.
 
 use crate::journal::{Journal, JournalError};
-use crate::{CellError, How, Kind, Moment, Planned, Record, State, Step, System, Then};
+use crate::{
+    JournalRecord, PlannedAction, PlannedStep, SessionKind, SessionOutcome, Step, System, TargetError,
+    TargetState, Timestamp,
+};
 use whylate_host::Tree;
 
 /// What a run of the engine works on, and whom it asks and tells.
-pub struct Run<'a> {
+pub struct RunContext<'a> {
     /// The machine.
     pub system: &'a dyn System,
     /// The clock.
-    pub now: &'a dyn Fn() -> Moment,
+    pub now: &'a dyn Fn() -> Timestamp,
     /// Asked between two steps: true stops there.
     pub stop: &'a dyn Fn() -> bool,
     /// Told of each step before it is made or undone.
-    pub tell: &'a dyn Fn(&Planned),
+    pub notify: &'a dyn Fn(&PlannedStep),
 }
 
 /// This boot of a machine (random(4)); `None`: not known.
@@ -25,7 +28,12 @@ pub fn boot_id(tree: &Tree) -> Option<String> {
 ///
 /// # Errors
 /// If the journal cannot be written any more. Nothing was done then that it does not say.
-pub fn apply(journal: &mut Journal, kind: Kind, steps: &[Step], run: &Run<'_>) -> Result<How, JournalError> {
+pub fn apply(
+    journal: &mut Journal,
+    kind: SessionKind,
+    steps: &[Step],
+    run: &RunContext<'_>,
+) -> Result<SessionOutcome, JournalError> {
     let planned = steps.iter().map(|step| journal.planned(step)).collect::<Result<Vec<_>, _>>()?;
     session(journal, kind, planned, run)
 }
@@ -34,67 +42,67 @@ pub fn apply(journal: &mut Journal, kind: Kind, steps: &[Step], run: &Run<'_>) -
 ///
 /// # Errors
 /// As [`apply`].
-pub fn resume(journal: &mut Journal, run: &Run<'_>) -> Result<How, JournalError> {
+pub fn resume(journal: &mut Journal, run: &RunContext<'_>) -> Result<SessionOutcome, JournalError> {
     let remaining = journal.entry().remaining();
-    session(journal, Kind::Resume, remaining, run)
+    session(journal, SessionKind::Resume, remaining, run)
 }
 
 fn session(
     journal: &mut Journal,
-    kind: Kind,
-    steps: Vec<Planned>,
-    run: &Run<'_>,
-) -> Result<How, JournalError> {
+    kind: SessionKind,
+    steps: Vec<PlannedStep>,
+    run: &RunContext<'_>,
+) -> Result<SessionOutcome, JournalError> {
     let boot_id = boot_id(&run.system.tree());
     journal.begin(kind, boot_id, (run.now)(), steps.clone())?;
-    let mut how = How::Complete;
+    let mut outcome = SessionOutcome::Complete;
     for (number, planned) in steps.iter().enumerate() {
         if (run.stop)() {
-            how = How::Stopped;
+            outcome = SessionOutcome::Stopped;
             break;
         }
-        (run.tell)(planned);
+        (run.notify)(planned);
         if !step(journal, number, planned, kind, run.system)? {
-            how = How::Failed;
+            outcome = SessionOutcome::Failed;
             // At boot nobody is there to decide: what can be set is.
-            if kind != Kind::Boot {
+            if kind != SessionKind::Boot {
                 break;
             }
         }
     }
-    journal.append(Record::End { how, at: (run.now)() }, true)?;
-    Ok(how)
+    journal.append(JournalRecord::End { outcome, at: (run.now)() }, true)?;
+    Ok(outcome)
 }
 
 /// Makes one step; false if it failed.
 fn step(
     journal: &mut Journal,
     number: usize,
-    planned: &Planned,
-    kind: Kind,
+    planned: &PlannedStep,
+    kind: SessionKind,
     system: &dyn System,
 ) -> Result<bool, JournalError> {
-    let before = match system.read(&planned.cell) {
+    let before = match system.read(&planned.target) {
         Ok(state) => state,
         Err(error) => return refused(journal, number, &error),
     };
     let then = match &planned.then {
-        Then::Set(kept) => Some(journal.state(kept)?),
-        Then::Make(_) => None,
+        PlannedAction::Set(kept) => Some(journal.state(kept)?),
+        PlannedAction::Make(_) => None,
     };
     // Of a step that was cut off the command may be missing, even where the cell is as it should be.
-    let cut_off = kind == Kind::Resume && planned.tell.is_some();
+    let cut_off = kind == SessionKind::Resume && planned.notify.is_some();
     if then.as_ref() == Some(&before) && !cut_off {
-        journal.append(Record::Already { step: number }, false)?;
+        journal.append(JournalRecord::Already { step: number }, false)?;
         return Ok(true);
     }
     let kept = journal.keep(&before)?;
-    journal.append(Record::Begin { step: number, before: kept }, true)?;
+    journal.append(JournalRecord::Begin { step: number, before: kept }, true)?;
     match make(planned, then.as_ref(), system) {
         Ok(after) => {
             let after = after.map(|state| journal.keep(&state)).transpose()?;
             // Should this be lost, the step counts as begun, and is undone all the same.
-            journal.append(Record::Done { step: number, after }, false)?;
+            journal.append(JournalRecord::Done { step: number, after }, false)?;
             Ok(true)
         }
         Err(error) => refused(journal, number, &error),
@@ -102,23 +110,27 @@ fn step(
 }
 
 /// Sets the cell; of one that a command made, how it is now.
-fn make(planned: &Planned, then: Option<&State>, system: &dyn System) -> Result<Option<State>, CellError> {
+fn make(
+    planned: &PlannedStep,
+    then: Option<&TargetState>,
+    system: &dyn System,
+) -> Result<Option<TargetState>, TargetError> {
     let mut after = None;
     match (&planned.then, then) {
-        (Then::Make(command), _) => {
+        (PlannedAction::Make(command), _) => {
             system.run(command)?;
-            after = Some(system.read(&planned.cell)?);
+            after = Some(system.read(&planned.target)?);
         }
-        (Then::Set(_), Some(state)) => system.write(&planned.cell, state)?,
-        (Then::Set(_), None) => {}
+        (PlannedAction::Set(_), Some(state)) => system.write(&planned.target, state)?,
+        (PlannedAction::Set(_), None) => {}
     }
-    told(planned, system)?;
+    notified(planned, system)?;
     Ok(after)
 }
 
 /// Runs what is to be run after the cell was changed.
-pub(crate) fn told(planned: &Planned, system: &dyn System) -> Result<(), CellError> {
-    match planned.tell.as_ref().map(|command| system.run(command)) {
+pub(crate) fn notified(planned: &PlannedStep, system: &dyn System) -> Result<(), TargetError> {
+    match planned.notify.as_ref().map(|command| system.run(command)) {
         // There is nobody to be told.
         Some(Err(error)) if error.gone => Ok(()),
         Some(result) => result,
@@ -126,10 +138,10 @@ pub(crate) fn told(planned: &Planned, system: &dyn System) -> Result<(), CellErr
     }
 }
 
-fn refused(journal: &mut Journal, number: usize, error: &CellError) -> Result<bool, JournalError> {
+fn refused(journal: &mut Journal, number: usize, error: &TargetError) -> Result<bool, JournalError> {
     match error.gone {
-        true => journal.append(Record::Gone { step: number, why: error.to_string() }, false)?,
-        false => journal.append(Record::Failed { step: number, why: error.to_string() }, true)?,
+        true => journal.append(JournalRecord::Gone { step: number, why: error.to_string() }, false)?,
+        false => journal.append(JournalRecord::Failed { step: number, why: error.to_string() }, true)?,
     }
     Ok(error.gone)
 }

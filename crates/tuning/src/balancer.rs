@@ -2,7 +2,7 @@
 //! nobody's decision, and neither drift nor a reason to leave the interrupt alone.
 
 use crate::processes::processes;
-use crate::{Cell, State};
+use crate::{Target, TargetState};
 use whylate_base::CpuSet;
 use whylate_host::Tree;
 
@@ -12,8 +12,9 @@ const PROCESS: &str = "irqbalance";
 /// Whether irqbalance has moved an interrupt within the CPUs that it was `left` with: it runs, and the interrupt has
 /// some of them and no others. It takes an interrupt to the CPUs of one core, cache or node (irqbalance(1)), so what
 /// it writes is narrower.
-pub(crate) fn moved(cell: &Cell, left: &State, now: &State, tree: &Tree) -> bool {
-    let (Cell::Knob { path }, State::Value(left), State::Value(now)) = (cell, left, now) else {
+pub(crate) fn moved(target: &Target, left: &TargetState, now: &TargetState, tree: &Tree) -> bool {
+    let (Target::Tunable { path }, TargetState::Value(left), TargetState::Value(now)) = (target, left, now)
+    else {
         return false;
     };
     if !is_of_one_interrupt(path) {
@@ -54,10 +55,10 @@ mod tests {
             ("/proc/irq/default_smp_affinity", "3", "1", "irqbalance", false),
             ("/proc/sys/kernel/watchdog_cpumask", "0-1", "1", "irqbalance", false),
         ] {
-            let cell = Cell::Knob { path: path.to_owned() };
-            let value = |text: &str| State::Value(text.to_owned());
+            let target = Target::Tunable { path: path.to_owned() };
+            let value = |text: &str| TargetState::Value(text.to_owned());
             assert_eq!(
-                moved(&cell, &value(left), &value(now), &tree(comm)),
+                moved(&target, &value(left), &value(now), &tree(comm)),
                 expected,
                 "{path} {left} {now} {comm}"
             );

@@ -7,7 +7,7 @@ use whylate_host::Tree;
 
 /// A change that is not as it was planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drifted {
+pub struct PlanDrift {
     /// Of which setting, by name.
     pub setting: String,
     /// What was planned, `now -> then`; `None`: no change.
@@ -19,7 +19,7 @@ pub struct Drifted {
 /// What differs between a plan and the same plan made now on the machine with these files, in the order of the plans.
 /// Three things are no difference: what has been set as planned already; a thread that is in one of the plans alone, as
 /// threads come and go; and where a running irqbalance has put a single interrupt, which it does every ten seconds.
-pub fn drifted(planned: &Plan, now: &Plan, tree: &Tree) -> Vec<Drifted> {
+pub fn drifted(planned: &Plan, now: &Plan, tree: &Tree) -> Vec<PlanDrift> {
     let said =
         |change: &Change| format!("{} -> {}", shown(change.now.as_deref()), shown(change.then.as_deref()));
     let new = now.changes.iter().filter(|change| change_of(planned, &change.setting).is_none());
@@ -36,7 +36,7 @@ pub fn drifted(planned: &Plan, now: &Plan, tree: &Tree) -> Vec<Drifted> {
         let is_excused = is_balanced(setting) && *balanced;
         if !fits && !is_excused {
             let (planned, now) = (first.map(said), second.map(said));
-            all.push(Drifted { setting: setting.to_string(), planned, now });
+            all.push(PlanDrift { setting: setting.to_string(), planned, now });
         }
     }
     all
@@ -49,7 +49,7 @@ fn change_of<'a>(plan: &'a Plan, setting: &Setting) -> Option<&'a Change> {
 /// Whether irqbalance sets it: a single interrupt's CPUs, which those of its thread follow.
 fn is_balanced(setting: &Setting) -> bool {
     match setting {
-        Setting::Knob { path } => balancer::is_of_one_interrupt(path),
+        Setting::Tunable { path } => balancer::is_of_one_interrupt(path),
         Setting::ThreadCpus { thread } => thread.name.starts_with("[irq/"),
         _ => false,
     }
@@ -57,7 +57,7 @@ fn is_balanced(setting: &Setting) -> bool {
 
 /// Whether a setting is as a change would make it.
 fn is_made(change: &Change, now: &Plan) -> bool {
-    now.as_wished.iter().any(|kept| kept.setting == change.setting && kept.value == change.then)
+    now.unchanged.iter().any(|kept| kept.setting == change.setting && kept.value == change.then)
 }
 
 fn is_of_thread(setting: &Setting) -> bool {
@@ -67,12 +67,12 @@ fn is_of_thread(setting: &Setting) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kept, ThreadId};
+    use crate::{ThreadId, Unchanged};
     use whylate_profiles::Reasons;
 
     fn plan(changes: &[(&str, &str, &str)]) -> Plan {
         let change = |&(path, now, then): &(&str, &str, &str)| Change {
-            setting: Setting::Knob { path: path.to_owned() },
+            setting: Setting::Tunable { path: path.to_owned() },
             now: Some(now.to_owned()),
             then: Some(then.to_owned()),
             reasons: Reasons::default(),
@@ -88,13 +88,13 @@ mod tests {
 
     #[test]
     fn what_is_as_planned_already_is_no_drift() {
-        let kept = |path: &str, value: &str| Kept {
-            setting: Setting::Knob { path: path.to_owned() },
+        let kept = |path: &str, value: &str| Unchanged {
+            setting: Setting::Tunable { path: path.to_owned() },
             value: Some(value.to_owned()),
             note: None,
         };
         let planned = plan(&[("/a", "1", "2"), ("/b", "1", "2")]);
-        let now = |value| Plan { as_wished: vec![kept("/a", value)], ..plan(&[("/b", "1", "2")]) };
+        let now = |value| Plan { unchanged: vec![kept("/a", value)], ..plan(&[("/b", "1", "2")]) };
         assert_eq!(drifted(&planned, &now("2"), &nobody()), []);
         // It is as somebody wishes, and not as this plan would have made it.
         assert_eq!(drifted(&planned, &now("3"), &nobody()).len(), 1);

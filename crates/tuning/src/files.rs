@@ -1,6 +1,6 @@
 //! Between steps and the staged edits of files: the machine that edits read, and the steps that make them.
 
-use crate::{Action, Cell, CellError, State, Step, System};
+use crate::{Step, StepAction, System, Target, TargetError, TargetState};
 use whylate_bootloader::{FileChange, FileEntry, FileError, Files, StagedEdit};
 use whylate_host::Tree;
 
@@ -9,13 +9,13 @@ pub(crate) struct SystemFiles<'a>(pub(crate) &'a dyn System);
 
 impl Files for SystemFiles<'_> {
     fn entry(&self, path: &str) -> Result<FileEntry, FileError> {
-        let state = self.0.read(&Cell::File { path: path.to_owned() });
-        match state.map_err(|CellError { cell, why, .. }| FileError::new(cell, why))? {
-            State::Absent => Ok(FileEntry::Absent),
-            State::File(file) => Ok(FileEntry::File(file)),
-            State::Link { target } => Ok(FileEntry::Link { target }),
-            State::Directory { mode, uid, gid } => Ok(FileEntry::Directory { mode, uid, gid }),
-            State::Value(_) => Err(FileError::new(path, "it is not a file")),
+        let state = self.0.read(&Target::File { path: path.to_owned() });
+        match state.map_err(|TargetError { target, why, .. }| FileError::new(target, why))? {
+            TargetState::Absent => Ok(FileEntry::Absent),
+            TargetState::File(file) => Ok(FileEntry::File(file)),
+            TargetState::Link { target } => Ok(FileEntry::Link { target }),
+            TargetState::Directory { mode, uid, gid } => Ok(FileEntry::Directory { mode, uid, gid }),
+            TargetState::Value(_) => Err(FileError::new(path, "it is not a file")),
         }
     }
 
@@ -31,17 +31,21 @@ impl Files for SystemFiles<'_> {
 impl From<StagedEdit> for Step {
     fn from(edit: StagedEdit) -> Step {
         let StagedEdit { path, change, notify, settings } = edit;
-        let (cell, action) = match change {
+        let (target, action) = match change {
             FileChange::Set(FileEntry::Directory { mode, uid, gid }) => {
-                (Cell::Directory { path }, Action::Set(State::Directory { mode, uid, gid }))
+                (Target::Directory { path }, StepAction::Set(TargetState::Directory { mode, uid, gid }))
             }
-            FileChange::Set(FileEntry::Absent) => (Cell::File { path }, Action::Set(State::Absent)),
-            FileChange::Set(FileEntry::File(file)) => (Cell::File { path }, Action::Set(State::File(file))),
+            FileChange::Set(FileEntry::Absent) => {
+                (Target::File { path }, StepAction::Set(TargetState::Absent))
+            }
+            FileChange::Set(FileEntry::File(file)) => {
+                (Target::File { path }, StepAction::Set(TargetState::File(file)))
+            }
             FileChange::Set(FileEntry::Link { target }) => {
-                (Cell::File { path }, Action::Set(State::Link { target }))
+                (Target::File { path }, StepAction::Set(TargetState::Link { target }))
             }
-            FileChange::Regenerate(command) => (Cell::File { path }, Action::Make(command)),
+            FileChange::Regenerate(command) => (Target::File { path }, StepAction::Make(command)),
         };
-        Step { cell, action, tell: notify, settings }
+        Step { target, action, notify, settings }
     }
 }

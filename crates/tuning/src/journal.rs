@@ -16,9 +16,11 @@ mod file;
 mod moment;
 mod record;
 
-pub use entry::{Entry, Progress, Session, Standing, Taken};
+pub use entry::{JournalEntry, JournalSession, Status, StepProgress, StepRecord};
 pub use error::JournalError;
 pub use file::Journal;
 pub(crate) use file::{load, numbers, state, sync_directory};
-pub use moment::Moment;
-pub use record::{Back, How, Kind, Planned, Record, Stored, Then};
+pub use moment::Timestamp;
+pub use record::{
+    JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StoredState,
+};

@@ -7,12 +7,11 @@
 //!                             └─> verify, rollback, history: by the journal
 //! ```
 //!
-//! * A [`Wish`](whylate_profiles::Wish) has patterns; [`Setting`]: one thing with a value; [`Cell`]: what is written.
+//! * A [`DesiredSetting`](whylate_profiles::DesiredSetting) has patterns; [`Setting`]: one thing with a value; [`Target`]: what is written.
 //! * Only [`System::write`] and [`System::run`] change anything.
 
 mod apply;
 mod balancer;
-mod cell;
 mod drift;
 mod fault;
 mod files;
@@ -29,27 +28,28 @@ mod setting;
 mod steps;
 mod store;
 mod sysctl;
+mod target;
 mod unit;
 mod verify;
 
-pub use apply::{Run, apply, boot_id, resume};
-pub use cell::{Action, Cell, CellError, State, Step, System};
-pub use drift::{Drifted, drifted};
+pub use apply::{RunContext, apply, boot_id, resume};
+pub use drift::{PlanDrift, drifted};
 #[cfg(feature = "fault-injection")]
 pub use fault::FaultInjector;
-pub use history::{Line, Part, history};
+pub use history::{HistoryEntry, HistorySession, history};
 pub use journal::{
-    Back, Entry, How, Journal, JournalError, Kind, Moment, Planned, Progress, Record, Session, Standing,
-    Stored, Taken, Then,
+    Journal, JournalEntry, JournalError, JournalRecord, JournalSession, PlannedAction, PlannedStep,
+    RollbackResult, SessionKind, SessionOutcome, Status, StepProgress, StepRecord, StoredState, Timestamp,
 };
-pub use live::Live;
+pub use live::LiveSystem;
 pub use plan::{
-    Change, Conflict, Kept, Machine, Permits, Plan, Refusal, for_rules, look, plan, without_parameters,
+    Change, Conflict, Machine, Permits, Plan, Refusal, Unchanged, for_rules, look, plan, without_parameters,
     without_root,
 };
-pub use revert::{Due, arm, confirm, due};
-pub use rollback::{Undone, rollback};
+pub use revert::{RevertDue, arm, confirm, due};
+pub use rollback::{RollbackReport, rollback};
 pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
-pub use store::{Lock, Store};
-pub use verify::{Drift, Uncovered, Verified, verify};
+pub use store::{JournalStore, StoreLock};
+pub use target::{Step, StepAction, System, Target, TargetError, TargetState};
+pub use verify::{Drift, Uncovered, Verification, verify};

@@ -10,70 +10,73 @@ mod threads;
 mod units;
 mod words;
 
-pub use machine::Live;
+pub use machine::LiveSystem;
 
-use crate::{Cell, CellError, Moment, State, System};
+use crate::{System, Target, TargetError, TargetState, Timestamp};
 use whylate_host::Tree;
 
-impl System for Live {
-    fn read(&self, cell: &Cell) -> Result<State, CellError> {
-        match cell {
-            Cell::Knob { path } => self.read_knob(path),
-            Cell::ThreadPolicy { thread } => {
-                self.only_here("read", cell)?;
-                threads::policy(thread).map(State::Value)
+impl System for LiveSystem {
+    fn read(&self, target: &Target) -> Result<TargetState, TargetError> {
+        match target {
+            Target::Tunable { path } => self.read_knob(path),
+            Target::ThreadPolicy { thread } => {
+                self.only_here("read", target)?;
+                threads::policy(thread).map(TargetState::Value)
             }
-            Cell::ThreadCpus { thread } => {
-                self.only_here("read", cell)?;
-                threads::cpus(thread).map(State::Value)
+            Target::ThreadCpus { thread } => {
+                self.only_here("read", target)?;
+                threads::cpus(thread).map(TargetState::Value)
             }
-            Cell::UnitActive { unit } => {
-                self.only_here("read", cell)?;
-                units::read(unit, &self.tree()).map(State::Value)
+            Target::UnitActive { unit } => {
+                self.only_here("read", target)?;
+                units::read(unit, &self.tree()).map(TargetState::Value)
             }
-            Cell::Group { path } => {
-                self.only_here("read", cell)?;
+            Target::Group { path } => {
+                self.only_here("read", target)?;
                 self.read_file(path)
             }
-            Cell::File { path } | Cell::Directory { path } => self.read_file(path),
+            Target::File { path } | Target::Directory { path } => self.read_file(path),
         }
     }
 
-    fn write(&self, cell: &Cell, state: &State) -> Result<(), CellError> {
-        match (cell, state) {
-            (Cell::Knob { path }, State::Value(value)) => self.write_knob(path, value),
-            (Cell::ThreadPolicy { thread }, State::Value(value)) => {
-                self.only_here("set", cell)?;
-                self.passing(cell, || threads::set_policy(thread, value))
+    fn write(&self, target: &Target, state: &TargetState) -> Result<(), TargetError> {
+        match (target, state) {
+            (Target::Tunable { path }, TargetState::Value(value)) => self.write_knob(path, value),
+            (Target::ThreadPolicy { thread }, TargetState::Value(value)) => {
+                self.only_here("set", target)?;
+                self.passing(target, || threads::set_policy(thread, value))
             }
-            (Cell::ThreadCpus { thread }, State::Value(value)) => {
-                self.only_here("set", cell)?;
-                self.passing(cell, || threads::set_cpus(thread, value))
+            (Target::ThreadCpus { thread }, TargetState::Value(value)) => {
+                self.only_here("set", target)?;
+                self.passing(target, || threads::set_cpus(thread, value))
             }
-            (Cell::UnitActive { unit }, State::Value(value)) => {
-                self.only_here("set", cell)?;
-                self.passing(cell, || units::set(unit, value, &self.tree()))
+            (Target::UnitActive { unit }, TargetState::Value(value)) => {
+                self.only_here("set", target)?;
+                self.passing(target, || units::set(unit, value, &self.tree()))
             }
-            (Cell::Group { path }, State::Absent | State::Directory { .. }) => {
-                self.only_here("set", cell)?;
+            (Target::Group { path }, TargetState::Absent | TargetState::Directory { .. }) => {
+                self.only_here("set", target)?;
                 self.write_group(path, state)
             }
-            (Cell::File { path }, State::Absent | State::File(_) | State::Link { .. })
-            | (Cell::Directory { path }, State::Absent | State::Directory { .. }) => {
+            (
+                Target::File { path },
+                TargetState::Absent | TargetState::File(_) | TargetState::Link { .. },
+            )
+            | (Target::Directory { path }, TargetState::Absent | TargetState::Directory { .. }) => {
                 self.write_file(path, state)
             }
-            _ => Err(CellError::new("set", cell, format!("it cannot be `{state}`"))),
+            _ => Err(TargetError::new("set", target, format!("it cannot be `{state}`"))),
         }
     }
 
-    fn run(&self, command: &[String]) -> Result<(), CellError> {
+    fn run(&self, command: &[String]) -> Result<(), TargetError> {
         let words = command.join(" ");
         if !self.here {
             let why = format!(
                 "commands are of a running machine, and {} is a directory: run it there, as with chroot(8)",
                 self.path.display()
             );
-            return Err(CellError::new("run", words, why).gone());
+            return Err(TargetError::new("run", words, why).gone());
         }
         self.pass("run", &words)?;
         units::run(command)?;
@@ -89,16 +92,16 @@ impl System for Live {
         Tree::open(&self.path).unwrap_or_else(|_| Tree::refusing(whylate_host::Why::NotCollected))
     }
 
-    fn tidy(&self, cell: &Cell) -> Result<(), CellError> {
-        match cell {
-            Cell::File { path } => self.remove_part(path),
+    fn tidy(&self, target: &Target) -> Result<(), TargetError> {
+        match target {
+            Target::File { path } => self.remove_part(path),
             _ => Ok(()),
         }
     }
 
-    fn changed(&self, cell: &Cell) -> Option<Moment> {
-        match cell {
-            Cell::File { path } | Cell::Directory { path } => self.modified(path),
+    fn changed(&self, target: &Target) -> Option<Timestamp> {
+        match target {
+            Target::File { path } | Target::Directory { path } => self.modified(path),
             _ => None,
         }
     }

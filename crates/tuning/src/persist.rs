@@ -54,7 +54,7 @@ fn is_file(setting: &Setting) -> bool {
 }
 
 fn sysctl_of(change: &Change) -> Option<(&str, &str)> {
-    let Setting::Knob { path } = &change.setting else { return None };
+    let Setting::Tunable { path } = &change.setting else { return None };
     Some((path.strip_prefix("/proc/sys/")?, change.then.as_deref()?))
 }
 

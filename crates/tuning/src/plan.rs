@@ -27,6 +27,6 @@ mod threads;
 mod units;
 
 pub use make::{look, plan};
-pub use model::{Change, Conflict, Kept, Machine, Plan, Refusal};
+pub use model::{Change, Conflict, Machine, Plan, Refusal, Unchanged};
 pub use narrow::{for_rules, without_parameters};
 pub use refusals::{Permits, without_root};

@@ -3,16 +3,19 @@
 //! It can be cut off anywhere and begun again. It does not depend on its own records: a cell that is as it was before
 //! is done, and one that is in any state that this apply gave it is ours.
 
-use crate::apply::{Run, boot_id, told};
+use crate::apply::{RunContext, boot_id, notified};
 use crate::balancer;
-use crate::journal::{Entry, Journal, JournalError};
-use crate::{Back, Cell, How, Kind, Planned, Record, State, Stored, System, Taken, Then};
+use crate::journal::{Journal, JournalEntry, JournalError};
+use crate::{
+    JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StepRecord,
+    StoredState, System, Target, TargetState,
+};
 
 /// How a rollback ended.
 #[derive(Debug)]
-pub struct Undone {
+pub struct RollbackReport {
     /// How.
-    pub how: How,
+    pub outcome: SessionOutcome,
     /// Why it could not be written down; the machine is as it says all the same.
     pub unrecorded: Option<JournalError>,
 }
@@ -20,78 +23,80 @@ pub struct Undone {
 /// Undoes an apply. What became of each step is in the journal's entry.
 ///
 /// What somebody else has changed since is left, unless `force`.
-pub fn rollback(journal: &mut Journal, force: bool, run: &Run<'_>) -> Undone {
+pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> RollbackReport {
     let boot = boot_id(&run.system.tree());
-    let mut unrecorded = journal.begin(Kind::Rollback, boot.clone(), (run.now)(), Vec::new()).err();
+    let mut unrecorded = journal.begin(SessionKind::Rollback, boot.clone(), (run.now)(), Vec::new()).err();
     if unrecorded.is_some() {
-        let (kind, at, version) = (Kind::Rollback, (run.now)(), env!("CARGO_PKG_VERSION").to_owned());
-        let session = Record::Session { kind, boot_id: boot.clone(), at, version, steps: Vec::new() };
+        let (kind, at, version) = (SessionKind::Rollback, (run.now)(), env!("CARGO_PKG_VERSION").to_owned());
+        let session = JournalRecord::Session { kind, boot_id: boot.clone(), at, version, steps: Vec::new() };
         unrecorded = journal.append_or_note(session, true).or(unrecorded);
     }
-    let mut how = How::Complete;
+    let mut outcome = SessionOutcome::Complete;
     let mut remake = Vec::new();
     for (session, step) in open(journal.entry()) {
         if (run.stop)() {
-            how = How::Stopped;
+            outcome = SessionOutcome::Stopped;
             break;
         }
         let Some(taken) = find(journal.entry(), session, step).cloned() else { continue };
-        (run.tell)(&taken.planned);
-        let of_boot = taken.planned.cell.is_of_boot();
+        (run.notify)(&taken.planned);
+        let of_boot = taken.planned.target.is_of_boot();
         let same_boot =
             journal.entry().sessions.get(session).is_some_and(|session| session.is_of(boot.as_deref()));
-        let outcome = match of_boot && !same_boot {
-            true => Outcome::of(Back::Rebooted),
+        let undone = match of_boot && !same_boot {
+            true => Outcome::of(RollbackResult::Rebooted),
             false => put_back(journal, &taken, force, run.system),
         };
-        match outcome {
+        match undone {
             Outcome::Remake(command) => remake.push((session, step, taken.planned, command)),
             Outcome::Is(back, why) => {
                 if !back.is_settled() {
-                    how = How::Failed;
+                    outcome = SessionOutcome::Failed;
                 }
-                let record = Record::Back { session, step, how: back, why };
+                let record = JournalRecord::Back { session, step, outcome: back, why };
                 unrecorded = journal.append_or_note(record, false).or(unrecorded);
             }
         }
     }
-    if how != How::Stopped {
+    if outcome != SessionOutcome::Stopped {
         // Now that what they are made of is as it was.
         for (session, step, planned, command) in remake {
-            (run.tell)(&planned);
+            (run.notify)(&planned);
             let (back, why) = match run.system.run(&command) {
-                Ok(()) => (Back::Remade, Some("it had been made anew since, and was again".to_owned())),
-                Err(error) => (Back::Failed, Some(error.to_string())),
+                Ok(()) => {
+                    (RollbackResult::Remade, Some("it had been made anew since, and was again".to_owned()))
+                }
+                Err(error) => (RollbackResult::Failed, Some(error.to_string())),
             };
             if !back.is_settled() {
-                how = How::Failed;
+                outcome = SessionOutcome::Failed;
             }
-            let record = Record::Back { session, step, how: back, why };
+            let record = JournalRecord::Back { session, step, outcome: back, why };
             unrecorded = journal.append_or_note(record, false).or(unrecorded);
         }
     }
-    unrecorded = journal.append_or_note(Record::End { how, at: (run.now)() }, true).or(unrecorded);
-    Undone { how, unrecorded }
+    unrecorded = journal.append_or_note(JournalRecord::End { outcome, at: (run.now)() }, true).or(unrecorded);
+    RollbackReport { outcome, unrecorded }
 }
 
 enum Outcome {
-    Is(Back, Option<String>),
+    Is(RollbackResult, Option<String>),
     /// To be made anew, when all else is done.
     Remake(Vec<String>),
 }
 
 impl Outcome {
-    fn of(back: Back) -> Outcome {
+    fn of(back: RollbackResult) -> Outcome {
         Outcome::Is(back, None)
     }
 
-    fn why(back: Back, why: impl ToString) -> Outcome {
+    fn why(back: RollbackResult, why: impl ToString) -> Outcome {
         Outcome::Is(back, Some(why.to_string()))
     }
 }
 
 /// The steps that may have changed something and are not undone, last first: session and number.
-fn open(entry: &Entry) -> Vec<(usize, usize)> {
+fn open(entry: &JournalEntry) -> Vec<(usize, usize)> {
     let mut open = Vec::new();
     for (session, of) in entry.sessions.iter().enumerate() {
         for (step, taken) in of.steps.iter().enumerate() {
@@ -105,53 +110,53 @@ fn open(entry: &Entry) -> Vec<(usize, usize)> {
     open
 }
 
-fn find(entry: &Entry, session: usize, step: usize) -> Option<&Taken> {
+fn find(entry: &JournalEntry, session: usize, step: usize) -> Option<&StepRecord> {
     entry.sessions.get(session)?.steps.get(step)
 }
 
-fn put_back(journal: &Journal, taken: &Taken, force: bool, system: &dyn System) -> Outcome {
-    let cell = &taken.planned.cell;
-    let Some(before) = &taken.before else { return Outcome::of(Back::WasBack) };
-    let target = match journal.state(before) {
-        Ok(target) => target,
-        Err(error) => return Outcome::why(Back::Failed, error),
+fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn System) -> Outcome {
+    let target = &taken.planned.target;
+    let Some(before) = &taken.before else { return Outcome::of(RollbackResult::WasBack) };
+    let old = match journal.state(before) {
+        Ok(old) => old,
+        Err(error) => return Outcome::why(RollbackResult::Failed, error),
     };
-    if let Err(error) = system.tidy(cell) {
-        return Outcome::why(Back::Failed, error);
+    if let Err(error) = system.tidy(target) {
+        return Outcome::why(RollbackResult::Failed, error);
     }
-    let now = match system.read(cell) {
+    let now = match system.read(target) {
         Ok(now) => now,
-        Err(error) if error.gone => return Outcome::why(Back::Gone, error.why),
-        Err(error) => return Outcome::why(Back::Failed, error),
+        Err(error) if error.gone => return Outcome::why(RollbackResult::Gone, error.why),
+        Err(error) => return Outcome::why(RollbackResult::Failed, error),
     };
-    if now == target {
-        return finish(Back::WasBack, &taken.planned, system);
+    if now == old {
+        return finish(RollbackResult::WasBack, &taken.planned, system);
     }
-    if now == State::Absent && matches!(cell, Cell::Knob { .. }) {
-        return absent(journal.entry(), cell);
+    if now == TargetState::Absent && matches!(target, Target::Tunable { .. }) {
+        return absent(journal.entry(), target);
     }
-    let done = taken.progress == crate::Progress::Done;
+    let done = taken.progress == crate::StepProgress::Done;
     if done && !force && !is_ours(journal, taken, &now, system) {
         return match &taken.planned.then {
-            Then::Make(command) => Outcome::Remake(command.clone()),
-            Then::Set(_) => {
+            PlannedAction::Make(command) => Outcome::Remake(command.clone()),
+            PlannedAction::Set(_) => {
                 let left = taken.left_as().map(|kept| shown(journal, kept)).unwrap_or_default();
                 let why = format!("somebody else changed it: it was left as {left}, and is {now}");
-                Outcome::why(Back::Changed, why)
+                Outcome::why(RollbackResult::Changed, why)
             }
         };
     }
-    match system.write(cell, &target) {
-        Ok(()) => finish(Back::PutBack, &taken.planned, system),
-        Err(error) if error.gone => Outcome::why(Back::Gone, error.why),
-        Err(error) => Outcome::why(Back::Failed, error),
+    match system.write(target, &old) {
+        Ok(()) => finish(RollbackResult::PutBack, &taken.planned, system),
+        Err(error) if error.gone => Outcome::why(RollbackResult::Gone, error.why),
+        Err(error) => Outcome::why(RollbackResult::Failed, error),
     }
 }
 
 /// Who must know that a cell has its old state is told, even where it had it: the run before this one may not have
 /// come to that.
-fn finish(back: Back, planned: &Planned, system: &dyn System) -> Outcome {
-    match told(planned, system) {
+fn finish(back: RollbackResult, planned: &PlannedStep, system: &dyn System) -> Outcome {
+    match notified(planned, system) {
         Ok(()) => Outcome::of(back),
         Err(error) => Outcome::why(back, format!("but then: {error}")),
     }
@@ -159,39 +164,39 @@ fn finish(back: Back, planned: &Planned, system: &dyn System) -> Outcome {
 
 /// Whether a cell is in a state that this apply gave it, at one step or another, or had found it in; or irqbalance has
 /// moved it within that.
-fn is_ours(journal: &Journal, taken: &Taken, now: &State, system: &dyn System) -> bool {
-    let cell = &taken.planned.cell;
+fn is_ours(journal: &Journal, taken: &StepRecord, now: &TargetState, system: &dyn System) -> bool {
+    let target = &taken.planned.target;
     let left = taken.left_as().and_then(|kept| journal.state(kept).ok());
-    if left.is_some_and(|left| balancer::moved(cell, &left, now, &system.tree())) {
+    if left.is_some_and(|left| balancer::moved(target, &left, now, &system.tree())) {
         return true;
     }
     let steps = journal.entry().sessions.iter().flat_map(|session| &session.steps);
     let mut states = steps
-        .filter(|taken| taken.was_begun() && taken.planned.cell == *cell)
+        .filter(|taken| taken.was_begun() && taken.planned.target == *target)
         .flat_map(|taken| [taken.before.as_ref(), taken.left_as()])
         .flatten();
     states.any(|kept| journal.state(kept).is_ok_and(|state| state == *now))
 }
 
 /// A knob that is not there any more: with its control group, which is undone, or with its device.
-fn absent(entry: &Entry, cell: &Cell) -> Outcome {
-    let Cell::Knob { path } = cell else { return Outcome::of(Back::WasBack) };
+fn absent(entry: &JournalEntry, target: &Target) -> Outcome {
+    let Target::Tunable { path } = target else { return Outcome::of(RollbackResult::WasBack) };
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
-    let in_group = steps.filter(|taken| taken.was_begun()).any(|taken| match &taken.planned.cell {
-        Cell::Group { path: group } => {
+    let in_group = steps.filter(|taken| taken.was_begun()).any(|taken| match &taken.planned.target {
+        Target::Group { path: group } => {
             path.strip_prefix(group.as_str()).is_some_and(|rest| rest.starts_with('/'))
         }
         _ => false,
     });
     match in_group {
-        true => Outcome::why(Back::Gone, "its control group was removed"),
+        true => Outcome::why(RollbackResult::Gone, "its control group was removed"),
         false => {
             let why = "the file is not there now, as that of a CPU that is offline; if it comes back, roll back again";
-            Outcome::why(Back::Failed, why)
+            Outcome::why(RollbackResult::Failed, why)
         }
     }
 }
 
-fn shown(journal: &Journal, kept: &Stored) -> String {
+fn shown(journal: &Journal, kept: &StoredState) -> String {
     journal.state(kept).map_or_else(|error| error.to_string(), |state| state.to_string())
 }

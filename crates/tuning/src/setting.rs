@@ -4,7 +4,7 @@
 //!
 //! | setting | value |
 //! |---|---|
-//! | a knob | as [`knob::normal`](whylate_profiles::knob::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
+//! | a knob | as [`tunable::normal`](whylate_profiles::tunable::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
 //! | a thread's policy | `fifo 50`, `rr 1`, `other 0`, `batch 0`, `idle` (the number is the nice value there), `deadline RUNTIME DEADLINE PERIOD` in ns |
 //! | a thread's CPUs | a list, `0-3,8` |
 //! | a kernel parameter | what follows `=`; empty where it has none |
@@ -13,14 +13,15 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use whylate_base::Tid;
-use whylate_profiles::Aim;
+use whylate_profiles::Selector;
 
 /// What can be set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Setting {
     /// A file of the kernel that holds one value.
-    Knob {
+    #[serde(rename = "knob")]
+    Tunable {
         /// Absolute.
         path: String,
     },
@@ -96,16 +97,16 @@ impl Setting {
 
 impl Setting {
     /// What a profile asks for to get this setting; `None`: that depends on a pattern for threads.
-    fn aim(&self) -> Option<Aim> {
+    fn selector(&self) -> Option<Selector> {
         Some(match self.clone() {
             Setting::ThreadPolicy { .. } | Setting::ThreadCpus { .. } => return None,
-            Setting::Knob { path } => Aim::Knob { path },
-            Setting::Parameter { name } => Aim::Parameter { name },
-            Setting::UnitActive { unit } => Aim::UnitActive { unit },
-            Setting::UnitEnabled { unit } => Aim::UnitEnabled { unit },
-            Setting::Variable { file, section, name } => Aim::Variable { file, section, name },
-            Setting::Partition { group } => Aim::Partition { group },
-            Setting::CpuDmaLatency => Aim::CpuDmaLatency,
+            Setting::Tunable { path } => Selector::Tunable { path },
+            Setting::Parameter { name } => Selector::Parameter { name },
+            Setting::UnitActive { unit } => Selector::UnitActive { unit },
+            Setting::UnitEnabled { unit } => Selector::UnitEnabled { unit },
+            Setting::Variable { file, section, name } => Selector::Variable { file, section, name },
+            Setting::Partition { group } => Selector::Partition { group },
+            Setting::CpuDmaLatency => Selector::CpuDmaLatency,
         })
     }
 }
@@ -116,7 +117,7 @@ impl fmt::Display for Setting {
         match self {
             Setting::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
             Setting::ThreadCpus { thread } => write!(f, "CPUs of {thread}"),
-            setting => setting.aim().map_or(Ok(()), |aim| aim.fmt(f)),
+            setting => setting.selector().map_or(Ok(()), |selector| selector.fmt(f)),
         }
     }
 }

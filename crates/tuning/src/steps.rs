@@ -12,7 +12,7 @@ pub use error::StepsError;
 
 use crate::files::SystemFiles;
 use crate::persist;
-use crate::{Cell, Change, Plan, Setting, State, Step, System};
+use crate::{Change, Plan, Setting, Step, System, Target, TargetState};
 use error::refused;
 use step::step;
 use whylate_bootloader::{
@@ -70,16 +70,16 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, Step
     let mut fair = fair_server::Pairs::of(&plan.changes);
     for change in &plan.changes {
         match &change.setting {
-            Setting::Knob { path } if fair_server::is_one(path) => steps.extend(fair.steps(path, system)),
-            Setting::Knob { path } => steps.push(value(Cell::Knob { path: path.clone() }, change)?),
+            Setting::Tunable { path } if fair_server::is_one(path) => steps.extend(fair.steps(path, system)),
+            Setting::Tunable { path } => steps.push(value(Target::Tunable { path: path.clone() }, change)?),
             Setting::ThreadPolicy { thread } => {
-                steps.push(value(Cell::ThreadPolicy { thread: thread.clone() }, change)?);
+                steps.push(value(Target::ThreadPolicy { thread: thread.clone() }, change)?);
             }
             Setting::ThreadCpus { thread } => {
-                steps.push(value(Cell::ThreadCpus { thread: thread.clone() }, change)?);
+                steps.push(value(Target::ThreadCpus { thread: thread.clone() }, change)?);
             }
             Setting::UnitActive { unit } => {
-                steps.push(value(Cell::UnitActive { unit: unit.clone() }, change)?)
+                steps.push(value(Target::UnitActive { unit: unit.clone() }, change)?)
             }
             Setting::Partition { group } => steps.extend(partition::steps(group, change, system)?),
             Setting::Parameter { .. }
@@ -92,7 +92,7 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, Step
 }
 
 /// One cell that gets the change's value.
-fn value(cell: Cell, change: &Change) -> Result<Step, StepsError> {
+fn value(target: Target, change: &Change) -> Result<Step, StepsError> {
     let then = change.then.clone().ok_or_else(|| refused(change, "it has to have some value"))?;
-    Ok(step(cell, State::Value(then), &change.setting))
+    Ok(step(target, TargetState::Value(then), &change.setting))
 }

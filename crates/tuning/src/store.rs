@@ -1,8 +1,8 @@
 //! Where the journals are, and that one program at a time adds to them.
 
 use crate::fault::FaultInjector;
-use crate::journal::{self, Entry, Journal, JournalError, Stored};
-use crate::{Plan, State};
+use crate::journal::{self, Journal, JournalEntry, JournalError, StoredState};
+use crate::{Plan, TargetState};
 use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -14,18 +14,18 @@ const PARTS: [&str; 4] = ["var", "lib", "whylate", "tuning"];
 
 /// A machine's journals.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub struct JournalStore {
     directory: PathBuf,
     faults: FaultInjector,
 }
 
 /// The right to change the machine, for as long as it is kept.
 #[derive(Debug)]
-pub struct Lock {
+pub struct StoreLock {
     file: File,
 }
 
-impl Drop for Lock {
+impl Drop for StoreLock {
     /// Said, not left to closing: a child that was just forked has the file open as well until it is executed, and with
     /// it the lock (flock(2)).
     fn drop(&mut self) {
@@ -33,38 +33,38 @@ impl Drop for Lock {
     }
 }
 
-impl Store {
+impl JournalStore {
     /// The journals of the machine with this root: `/`, or a directory that holds one. Links in such a directory lead
     /// within it.
     ///
     /// # Errors
     /// If the directory cannot be looked at.
-    pub fn of(root: &Path) -> Result<Store, JournalError> {
-        Store::open_with(root, FaultInjector::none())
+    pub fn of(root: &Path) -> Result<JournalStore, JournalError> {
+        JournalStore::open_with(root, FaultInjector::default())
     }
 
     /// The same with faults.
     ///
     /// # Errors
-    /// As [`Store::of`].
+    /// As [`JournalStore::of`].
     #[cfg(feature = "fault-injection")]
-    pub fn with_faults(root: &Path, faults: FaultInjector) -> Result<Store, JournalError> {
-        Store::open_with(root, faults)
+    pub fn with_faults(root: &Path, faults: FaultInjector) -> Result<JournalStore, JournalError> {
+        JournalStore::open_with(root, faults)
     }
 
-    fn open_with(root: &Path, faults: FaultInjector) -> Result<Store, JournalError> {
+    fn open_with(root: &Path, faults: FaultInjector) -> Result<JournalStore, JournalError> {
         let directory = match root == Path::new("/") {
             true => root.join(PARTS.iter().collect::<PathBuf>()),
             false => within(root).map_err(|error| JournalError::io("read", root, error))?,
         };
-        Ok(Store { directory, faults })
+        Ok(JournalStore { directory, faults })
     }
 
     /// Takes the right to change the machine.
     ///
     /// # Errors
     /// If somebody else has it, or nothing can be written there.
-    pub fn lock(&self, holder: &str) -> Result<Lock, JournalError> {
+    pub fn lock(&self, holder: &str) -> Result<StoreLock, JournalError> {
         self.take_lock(holder, FlockOperation::NonBlockingLockExclusive)
     }
 
@@ -72,11 +72,11 @@ impl Store {
     ///
     /// # Errors
     /// If nothing can be written there.
-    pub fn wait_for_lock(&self, holder: &str) -> Result<Lock, JournalError> {
+    pub fn wait_for_lock(&self, holder: &str) -> Result<StoreLock, JournalError> {
         self.take_lock(holder, FlockOperation::LockExclusive)
     }
 
-    fn take_lock(&self, holder: &str, operation: FlockOperation) -> Result<Lock, JournalError> {
+    fn take_lock(&self, holder: &str, operation: FlockOperation) -> Result<StoreLock, JournalError> {
         make_directories(&self.directory)?;
         let path = self.directory.join("lock");
         let cannot = |error: io::Error| JournalError::io("write", &path, error);
@@ -101,7 +101,7 @@ impl Store {
         }
         // Only for whoever finds it taken: that it cannot be written, on a full disk, is no reason to stop.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{holder}, process {}", std::process::id()));
-        Ok(Lock { file })
+        Ok(StoreLock { file })
     }
 
     /// The numbers of all journals, first to last.
@@ -124,7 +124,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is none, or it cannot be read.
-    pub fn load(&self, id: u64) -> Result<Entry, JournalError> {
+    pub fn load(&self, id: u64) -> Result<JournalEntry, JournalError> {
         journal::load(&self.directory, id).map(|(entry, _)| entry)
     }
 
@@ -132,7 +132,7 @@ impl Store {
     ///
     /// # Errors
     /// If their directory cannot be read.
-    pub fn all(&self) -> Result<Vec<Result<Entry, JournalError>>, JournalError> {
+    pub fn all(&self) -> Result<Vec<Result<JournalEntry, JournalError>>, JournalError> {
         Ok(self.ids()?.into_iter().map(|id| self.load(id)).collect())
     }
 
@@ -140,7 +140,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn create(&self, _lock: &Lock, plan: &Plan) -> Result<Journal, JournalError> {
+    pub fn create(&self, _lock: &StoreLock, plan: &Plan) -> Result<Journal, JournalError> {
         Journal::create(&self.directory, self.next_id()?, plan, self.faults.clone())
     }
 
@@ -148,7 +148,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is none, or it cannot be read or written.
-    pub fn open(&self, _lock: &Lock, id: u64) -> Result<Journal, JournalError> {
+    pub fn open(&self, _lock: &StoreLock, id: u64) -> Result<Journal, JournalError> {
         Journal::open(&self.directory, id, self.faults.clone())
     }
 
@@ -156,7 +156,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn state(&self, id: u64, kept: &Stored) -> Result<State, JournalError> {
+    pub fn state(&self, id: u64, kept: &StoredState) -> Result<TargetState, JournalError> {
         journal::state(&self.directory.join(id.to_string()), kept)
     }
 }

@@ -6,58 +6,58 @@ mod findings;
 mod parameters;
 mod suspects;
 
-pub use findings::{Drift, Uncovered, Verified};
+pub use findings::{Drift, Uncovered, Verification};
 
 use crate::apply::boot_id;
 use crate::balancer;
-use crate::journal::{Entry, JournalError, Kind, Progress, Stored, Then};
-use crate::store::Store;
-use crate::{Cell, Standing, State, System};
+use crate::journal::{JournalEntry, JournalError, PlannedAction, SessionKind, StepProgress, StoredState};
+use crate::store::JournalStore;
+use crate::{Status, System, Target, TargetState};
 use std::collections::BTreeMap;
 use whylate_host::Tree;
 
 /// What one cell is to be, by the last that set it.
-struct Due<'a> {
+struct RevertDue<'a> {
     id: u64,
     settings: &'a [String],
-    before: Option<&'a Stored>,
-    made: &'a Stored,
+    before: Option<&'a StoredState>,
+    made: &'a StoredState,
 }
 
 /// Compares a machine with the journals of all applies that are in effect.
 ///
 /// # Errors
 /// If the journals cannot be read.
-pub fn verify(store: &Store, system: &dyn System) -> Result<Verified, JournalError> {
+pub fn verify(store: &JournalStore, system: &dyn System) -> Result<Verification, JournalError> {
     let entries = store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let entries: Vec<Entry> = entries.into_iter().filter(Entry::is_in_effect).collect();
+    let entries: Vec<JournalEntry> = entries.into_iter().filter(JournalEntry::is_in_effect).collect();
     let tree = system.tree();
     let boot = boot_id(&tree);
     let mut verified =
-        Verified { ids: entries.iter().map(|entry| entry.id).collect(), ..Verified::default() };
-    let (cells, order) = due(&entries, boot.as_deref());
-    for cell in order {
-        if let Some(due) = cells.get(&cell.to_string()) {
-            compare(&mut verified, store, system, &tree, cell, due);
+        Verification { ids: entries.iter().map(|entry| entry.id).collect(), ..Verification::default() };
+    let (targets, order) = due(&entries, boot.as_deref());
+    for target in order {
+        if let Some(due) = targets.get(&target.to_string()) {
+            compare(&mut verified, store, system, &tree, target, due);
         }
     }
     for entry in &entries {
         half_way(&mut verified, entry);
         // One that was rolled back in part is not made again at boot.
-        if entry.standing() == Standing::Applied {
+        if entry.status() == Status::Applied {
             of_boot(&mut verified, entry, boot.as_deref());
             let later = entries.iter().filter(|other| other.id > entry.id).collect::<Vec<_>>();
             parameters::compare(&mut verified, entry, &later, boot.as_deref(), &tree);
         }
     }
-    again::wishes(&mut verified, &entries, system, &tree);
+    again::desired(&mut verified, &entries, system, &tree);
     Ok(verified)
 }
 
 /// An apply that did not get to its end.
-fn half_way(verified: &mut Verified, entry: &Entry) {
-    let standing = entry.standing();
-    if !matches!(standing, Standing::Stopped | Standing::Failed | Standing::Interrupted) {
+fn half_way(verified: &mut Verification, entry: &JournalEntry) {
+    let status = entry.status();
+    if !matches!(status, Status::Stopped | Status::Failed | Status::Interrupted) {
         return;
     }
     let open = entry.remaining().len();
@@ -67,59 +67,62 @@ fn half_way(verified: &mut Verified, entry: &Entry) {
         settings: Vec::new(),
         before: None,
         made: "all of its steps".to_owned(),
-        now: format!("{}: {open} not made", standing.words()),
+        now: format!("{}: {open} not made", status.words()),
         who: vec!["finish it with `whylate apply --resume`, or undo it with `whylate rollback`".to_owned()],
     });
 }
 
 /// What each cell is to be, by its name; and the cells, in the order in which they were made.
-fn due<'a>(entries: &'a [Entry], boot: Option<&str>) -> (BTreeMap<String, Due<'a>>, Vec<&'a Cell>) {
-    let (mut cells, mut order) = (BTreeMap::new(), Vec::new());
+fn due<'a>(
+    entries: &'a [JournalEntry],
+    boot: Option<&str>,
+) -> (BTreeMap<String, RevertDue<'a>>, Vec<&'a Target>) {
+    let (mut targets, mut order) = (BTreeMap::new(), Vec::new());
     for entry in entries {
         for session in &entry.sessions {
             for taken in &session.steps {
-                let cell = &taken.planned.cell;
-                let made = matches!(taken.progress, Progress::Done | Progress::Already);
+                let target = &taken.planned.target;
+                let made = matches!(taken.progress, StepProgress::Done | StepProgress::Already);
                 let undone = taken.back.as_ref().is_some_and(|(back, _)| back.is_settled());
                 // What a command made it makes anew at its own time, as the boot loader's menu with each kernel.
-                let Then::Set(state) = &taken.planned.then else { continue };
-                if !made || undone || (cell.is_of_boot() && !session.is_of(boot)) {
+                let PlannedAction::Set(state) = &taken.planned.then else { continue };
+                if !made || undone || (target.is_of_boot() && !session.is_of(boot)) {
                     continue;
                 }
-                let due = Due {
+                let due = RevertDue {
                     id: entry.id,
                     settings: &taken.planned.settings,
                     before: taken.before.as_ref(),
                     made: state,
                 };
-                if cells.insert(cell.to_string(), due).is_none() {
-                    order.push(cell);
+                if targets.insert(target.to_string(), due).is_none() {
+                    order.push(target);
                 }
             }
         }
     }
-    (cells, order)
+    (targets, order)
 }
 
 fn compare(
-    verified: &mut Verified,
-    store: &Store,
+    verified: &mut Verification,
+    store: &JournalStore,
     system: &dyn System,
     tree: &Tree,
-    cell: &Cell,
-    due: &Due<'_>,
+    target: &Target,
+    due: &RevertDue<'_>,
 ) {
     let made = match store.state(due.id, due.made) {
         Ok(made) => made,
-        Err(error) => return verified.unknown.push((cell.to_string(), error.to_string())),
+        Err(error) => return verified.unknown.push((target.to_string(), error.to_string())),
     };
-    match system.read(cell) {
-        Ok(now) if now == made || balancer::moved(cell, &made, &now, tree) => verified.as_made += 1,
+    match system.read(target) {
+        Ok(now) if now == made || balancer::moved(target, &made, &now, tree) => verified.as_made += 1,
         Ok(now) => {
             let before = due.before.map(|kept| store.state(due.id, kept));
             let before = before.and_then(Result::ok);
             let put_back = before.as_ref() == Some(&now);
-            let mut who = suspects::of(cell, &now, system, tree);
+            let mut who = suspects::of(target, &now, system, tree);
             if put_back && who.is_empty() {
                 who.push(
                     "it is as it was before the apply: it was put back by hand, or by its owner".to_owned(),
@@ -127,7 +130,7 @@ fn compare(
             }
             verified.drifts.push(Drift {
                 id: due.id,
-                what: cell.to_string(),
+                what: target.to_string(),
                 settings: due.settings.to_vec(),
                 before: before.map(|state| state.to_string()),
                 made: made.to_string(),
@@ -135,15 +138,17 @@ fn compare(
                 who,
             });
         }
-        Err(error) if error.gone && matches!(cell, Cell::ThreadPolicy { .. } | Cell::ThreadCpus { .. }) => {
+        Err(error)
+            if error.gone && matches!(target, Target::ThreadPolicy { .. } | Target::ThreadCpus { .. }) =>
+        {
             verified.ended += 1;
         }
-        Err(error) => verified.unknown.push((cell.to_string(), error.why)),
+        Err(error) => verified.unknown.push((target.to_string(), error.why)),
     }
 }
 
 /// Two files of one length differ in what one does not see.
-fn shown(made: &State, now: &State) -> String {
+fn shown(made: &TargetState, now: &TargetState) -> String {
     match made.to_string() == now.to_string() {
         true => format!("{now}, with another content"),
         false => now.to_string(),
@@ -151,11 +156,11 @@ fn shown(made: &State, now: &State) -> String {
 }
 
 /// Whether the runtime settings of an apply were made again in this boot.
-fn of_boot(verified: &mut Verified, entry: &Entry, boot: Option<&str>) {
-    let mut sessions = entry.sessions.iter().filter(|session| session.kind != Kind::Rollback);
-    let runtime = |cell: &Cell| cell.is_of_boot();
+fn of_boot(verified: &mut Verification, entry: &JournalEntry, boot: Option<&str>) {
+    let mut sessions = entry.sessions.iter().filter(|session| session.kind != SessionKind::Rollback);
+    let runtime = |target: &Target| target.is_of_boot();
     let has_runtime =
-        sessions.clone().flat_map(|session| &session.steps).any(|taken| runtime(&taken.planned.cell));
+        sessions.clone().flat_map(|session| &session.steps).any(|taken| runtime(&taken.planned.target));
     if has_runtime && !sessions.any(|session| session.is_of(boot)) {
         verified.drifts.push(Drift {
             id: entry.id,

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use whylate_host::{Snapshot, Tree};
-use whylate_profiles::{Aim, Pattern, Reasons, Threads, Wish, Wishes, knob};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Threads, tunable};
 use whylate_tuning::{Permits, Plan, Setting, plan, without_root};
 
 type Files = BTreeMap<String, String>;
 
-fn wish(aim: Aim, value: &str) -> Wish {
-    Wish {
-        aim,
+fn desired_setting(selector: Selector, value: &str) -> DesiredSetting {
+    DesiredSetting {
+        selector,
         value: Some(value.to_owned()),
         reasons: Reasons::default(),
         origin: "test".to_owned(),
@@ -18,26 +18,26 @@ fn wish(aim: Aim, value: &str) -> Wish {
     }
 }
 
-fn knob(path: &str, value: &str) -> Wish {
-    wish(Aim::Knob { path: path.to_owned() }, value)
+fn knob(path: &str, value: &str) -> DesiredSetting {
+    desired_setting(Selector::Tunable { path: path.to_owned() }, value)
 }
 
-fn parameter(name: &str, value: &str) -> Wish {
-    wish(Aim::Parameter { name: name.to_owned() }, value)
+fn parameter(name: &str, value: &str) -> DesiredSetting {
+    desired_setting(Selector::Parameter { name: name.to_owned() }, value)
 }
 
-fn cpus_of(named: &str, value: &str) -> Wish {
+fn cpus_of(named: &str, value: &str) -> DesiredSetting {
     let threads = Threads { named: Pattern::Glob(named.to_owned()), except: Vec::new() };
-    wish(Aim::ThreadCpus { threads }, value)
+    desired_setting(Selector::ThreadCpus { threads }, value)
 }
 
-fn policy_of(named: &str, value: &str) -> Wish {
+fn policy_of(named: &str, value: &str) -> DesiredSetting {
     let threads = Threads { named: Pattern::Glob(named.to_owned()), except: Vec::new() };
-    wish(Aim::ThreadPolicy { threads }, value)
+    desired_setting(Selector::ThreadPolicy { threads }, value)
 }
 
-fn wishes(wishes: Vec<Wish>) -> Wishes {
-    Wishes { profile: "test".to_owned(), wishes, ..Wishes::default() }
+fn desired(desired: Vec<DesiredSetting>) -> DesiredState {
+    DesiredState { profile: "test".to_owned(), settings: desired, ..DesiredState::default() }
 }
 
 fn tree(files: &Files) -> Tree {
@@ -45,14 +45,14 @@ fn tree(files: &Files) -> Tree {
     Tree::memory(&files)
 }
 
-fn planned(files: &Files, asked: Vec<Wish>) -> Plan {
+fn planned(files: &Files, asked: Vec<DesiredSetting>) -> Plan {
     permitted(files, asked, &[])
 }
 
-fn permitted(files: &Files, asked: Vec<Wish>, codes: &[&str]) -> Plan {
+fn permitted(files: &Files, asked: Vec<DesiredSetting>, codes: &[&str]) -> Plan {
     let tree = tree(files);
     let codes: Vec<String> = codes.iter().map(|&code| code.to_owned()).collect();
-    plan(wishes(asked), &tree, &Snapshot::read(&tree), &Permits::of(&codes).expect("codes"))
+    plan(desired(asked), &tree, &Snapshot::read(&tree), &Permits::of(&codes).expect("codes"))
 }
 
 /// Four CPUs, a kernel with everything, an interrupt, threads of the kernel and of somebody.
@@ -129,7 +129,7 @@ fn a_plan_is_what_differs_in_the_order_of_the_wishes() {
         knob("/proc/sys/vm/swappiness", "10"),
         knob("/proc/sys/kernel/timer_migration", "1"),
         knob("/proc/sys/kernel/nothing", "1"),
-        wish(Aim::Irqs, "0-1"),
+        desired_setting(Selector::Irqs, "0-1"),
         cpus_of("*", "0-1"),
         policy_of("[ktimers/*]", "fifo 3"),
     ];
@@ -145,8 +145,8 @@ fn a_plan_is_what_differs_in_the_order_of_the_wishes() {
             "policy of [ktimers/2] (17): fifo 1 -> fifo 3",
         ]
     );
-    assert_eq!(plan.as_wished.len(), 1);
-    let left: Vec<&str> = plan.left_alone.iter().map(|left| left.what.as_str()).collect();
+    assert_eq!(plan.unchanged.len(), 1);
+    let left: Vec<&str> = plan.skipped.iter().map(|left| left.what.as_str()).collect();
     assert_eq!(left, ["/proc/sys/kernel/nothing", "CPUs of [ktimers/2]"]);
     assert_eq!((plan.machine.cpus.as_deref(), plan.machine.boot_id.as_deref()), (Some("0-3"), Some("b0")));
     assert_eq!(plan, planned(&machine(), asked), "again it is the same");
@@ -176,17 +176,18 @@ fn of_patterns_that_overlap_the_later_one_counts() {
 fn a_parameter_that_the_kernel_does_not_have_is_left_alone() {
     let plan = planned(&machine(), vec![parameter("rcu_nocbs", "2-3"), parameter("nohz_full", "2-3")]);
     assert_eq!(changes(&plan), ["kernel parameter nohz_full: - -> 2-3"]);
-    assert!(plan.left_alone[0].why.contains("CONFIG_RCU_NOCB_CPU"), "{:?}", plan.left_alone);
+    assert!(plan.skipped[0].why.contains("CONFIG_RCU_NOCB_CPU"), "{:?}", plan.skipped);
 }
 
 #[test]
 fn who_would_undo_it() {
-    let irqs = || vec![wish(Aim::Irqs, "0-1")];
+    let irqs = || vec![desired_setting(Selector::Irqs, "0-1")];
     let mut files = machine();
     assert_eq!(conflicts(&planned(&files, irqs())), [""; 0]);
     thread(&mut files, 71, "irqbalance", false, (0, 0), "0-3");
     assert_eq!(conflicts(&planned(&files, irqs())), ["irqbalance"]);
-    let stopped = || wish(Aim::UnitActive { unit: "irqbalance.service".to_owned() }, "inactive");
+    let stopped =
+        || desired_setting(Selector::UnitActive { unit: "irqbalance.service".to_owned() }, "inactive");
     assert_eq!(conflicts(&planned(&files, [irqs(), vec![stopped()]].concat())), [""; 0]);
     files.insert("/etc/default/irqbalance".to_owned(), "IRQBALANCE_BANNED_CPULIST=2-3\n".to_owned());
     assert_eq!(conflicts(&planned(&files, irqs())), [""; 0], "it is told already");
@@ -194,11 +195,11 @@ fn who_would_undo_it() {
     assert_eq!(conflicts(&planned(&files, irqs())), ["irqbalance"], "of one of them alone");
 
     // A mask counts before the list, whatever the plan puts there.
-    let tell = |name: &str, value: &str| {
+    let notify = |name: &str, value: &str| {
         let (file, name) = ("/etc/default/irqbalance".to_owned(), name.to_owned());
-        [irqs(), vec![wish(Aim::Variable { file, section: None, name }, value)]].concat()
+        [irqs(), vec![desired_setting(Selector::Variable { file, section: None, name }, value)]].concat()
     };
-    let list = || tell("IRQBALANCE_BANNED_CPULIST", "2-3");
+    let list = || notify("IRQBALANCE_BANNED_CPULIST", "2-3");
     assert_eq!(conflicts(&planned(&files, list())), [""; 0]);
     for (mask, against) in [("c", false), ("", false), ("8", true)] {
         let text = format!("IRQBALANCE_BANNED_CPUS={mask}\n");
@@ -213,8 +214,12 @@ fn who_would_undo_it() {
             assert!(conflict.fix.starts_with("IRQBALANCE_BANNED_CPUS=0000000c there"), "{conflict:?}");
         }
     }
-    assert_eq!(conflicts(&planned(&files, tell("IRQBALANCE_BANNED_CPUS", "c"))), [""; 0], "it sets the mask");
-    let mut both = [list(), tell("IRQBALANCE_BANNED_CPUS", "")].concat();
+    assert_eq!(
+        conflicts(&planned(&files, notify("IRQBALANCE_BANNED_CPUS", "c"))),
+        [""; 0],
+        "it sets the mask"
+    );
+    let mut both = [list(), notify("IRQBALANCE_BANNED_CPUS", "")].concat();
     both.last_mut().expect("the mask").value = None;
     assert_eq!(conflicts(&planned(&files, both)), [""; 0], "it takes the mask away");
 
@@ -247,7 +252,7 @@ fn parameters_that_contradict_each_other() {
     files.insert("/boot/grub/grub.cfg".to_owned(), GRUB.replace("quiet", "quiet nohz=off"));
     let plan = planned(&files, vec![parameter("nohz_full", "2-3")]);
     assert_eq!(conflicts(&plan), ["nohz=off on the kernel command line"]);
-    let mended = Wish { value: None, ..parameter("nohz", "") };
+    let mended = DesiredSetting { value: None, ..parameter("nohz", "") };
     assert_eq!(conflicts(&planned(&files, vec![parameter("nohz_full", "2-3"), mended])), [""; 0]);
     files.insert(
         "/etc/tuned/bootcmdline".to_owned(),
@@ -269,7 +274,7 @@ fn what_must_not_be() {
         (vec![parameter("isolcpus", "0-1")], vec!["isolates-cpu-0"]),
         (vec![parameter("isolcpus", "3-5")], vec!["unknown-cpus"]),
         (
-            vec![wish(Aim::Partition { group: "rt".to_owned() }, "isolated 0-3")],
+            vec![desired_setting(Selector::Partition { group: "rt".to_owned() }, "isolated 0-3")],
             vec!["no-housekeeping-cpu", "isolates-cpu-0"],
         ),
         (vec![cpus_of("*", "7")], vec!["no-housekeeping-cpu", "unknown-cpus"]),
@@ -321,19 +326,22 @@ fn a_machine_of_which_nothing_is_known_is_left_alone() {
     let asked = vec![
         knob("/proc/sys/vm/swappiness", "10"),
         knob("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance"),
-        wish(Aim::Irqs, "0"),
+        desired_setting(Selector::Irqs, "0"),
         cpus_of("*", "0"),
         policy_of("*", "fifo 1"),
         parameter("isolcpus", "1"),
-        wish(Aim::UnitActive { unit: "a.service".to_owned() }, "inactive"),
-        wish(Aim::UnitEnabled { unit: "a.service".to_owned() }, "disabled"),
-        wish(Aim::Partition { group: "rt".to_owned() }, "isolated 1"),
-        wish(Aim::Variable { file: "/etc/x".to_owned(), section: None, name: "A".to_owned() }, "1"),
-        wish(Aim::CpuDmaLatency, "0"),
+        desired_setting(Selector::UnitActive { unit: "a.service".to_owned() }, "inactive"),
+        desired_setting(Selector::UnitEnabled { unit: "a.service".to_owned() }, "disabled"),
+        desired_setting(Selector::Partition { group: "rt".to_owned() }, "isolated 1"),
+        desired_setting(
+            Selector::Variable { file: "/etc/x".to_owned(), section: None, name: "A".to_owned() },
+            "1",
+        ),
+        desired_setting(Selector::CpuDmaLatency, "0"),
     ];
-    let plan = plan(wishes(asked.clone()), &tree, &Snapshot::read(&tree), &Permits::default());
-    assert_eq!((plan.changes.as_slice(), plan.as_wished.as_slice()), (&[][..], &[][..]));
-    assert!(plan.left_alone.len() >= asked.len() && plan.is_blind(), "{plan:?}");
+    let plan = plan(desired(asked.clone()), &tree, &Snapshot::read(&tree), &Permits::default());
+    assert_eq!((plan.changes.as_slice(), plan.unchanged.as_slice()), (&[][..], &[][..]));
+    assert!(plan.skipped.len() >= asked.len() && plan.is_blind(), "{plan:?}");
 }
 
 #[test]
@@ -343,11 +351,14 @@ fn a_request_that_nobody_would_hold_is_left_alone() {
     // As good as no request: some 2000 s.
     files.insert("/dev/cpu_dma_latency".to_owned(), "\0\u{14}\u{35}\u{77}".to_owned());
     files.insert("/proc/1/comm".to_owned(), "runit\n".to_owned());
-    let plan = planned(&files, vec![wish(Aim::CpuDmaLatency, "10"), knob("/proc/sys/vm/swappiness", "10")]);
+    let plan = planned(
+        &files,
+        vec![desired_setting(Selector::CpuDmaLatency, "10"), knob("/proc/sys/vm/swappiness", "10")],
+    );
     assert!(plan.changes.iter().all(|change| change.setting != Setting::CpuDmaLatency), "{plan:?}");
-    assert!(plan.left_alone.iter().any(|left| left.why.contains("systemd, which would run one")), "{plan:?}");
+    assert!(plan.skipped.iter().any(|left| left.why.contains("systemd, which would run one")), "{plan:?}");
     files.insert("/run/systemd/system/x".to_owned(), String::new());
-    let plan = planned(&files, vec![wish(Aim::CpuDmaLatency, "10")]);
+    let plan = planned(&files, vec![desired_setting(Selector::CpuDmaLatency, "10")]);
     assert!(plan.changes.iter().any(|change| change.setting == Setting::CpuDmaLatency), "{plan:?}");
 }
 
@@ -357,8 +368,8 @@ fn applied(files: &Files, plan: &Plan) -> Files {
     for change in &plan.changes {
         let then = change.then.clone().unwrap_or_default();
         match &change.setting {
-            Setting::Knob { path } => {
-                files.insert(path.clone(), format!("{}\n", knob::written(path, &then)));
+            Setting::Tunable { path } => {
+                files.insert(path.clone(), format!("{}\n", tunable::written(path, &then)));
             }
             Setting::ThreadCpus { thread } => {
                 let status = format!("/proc/{}/task/{}/status", thread.pid, thread.tid);
@@ -401,20 +412,23 @@ fn list() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["0", "0-1", "1,3", "2-3", "0-3"]).prop_map(str::to_owned)
 }
 
-fn some_wish() -> impl Strategy<Value = Wish> {
+fn some_wish() -> impl Strategy<Value = DesiredSetting> {
     let names = || prop::sample::select(vec!["*", "[*", "app", "[ktimers/*]", "a*"]);
     prop_oneof![
         (prop::sample::select(vec!["kernel/timer_migration", "vm/swappiness", "no/such"]), 0u32..3)
             .prop_map(|(name, value)| knob(&format!("/proc/sys/{name}"), &value.to_string())),
         list().prop_map(|cpus| knob("/proc/irq/default_smp_affinity", &cpus)),
-        list().prop_map(|cpus| wish(Aim::Irqs, &cpus)),
+        list().prop_map(|cpus| desired_setting(Selector::Irqs, &cpus)),
         (names(), list()).prop_map(|(named, cpus)| cpus_of(named, &cpus)),
         (names(), prop::sample::select(vec!["fifo 1", "rr 7", "other 3", "other"]))
             .prop_map(|(named, policy)| policy_of(named, policy)),
         (prop::sample::select(vec!["isolcpus", "nohz_full", "skew_tick"]), list())
             .prop_map(|(name, value)| parameter(name, &value)),
-        list().prop_map(|cpus| wish(Aim::Partition { group: "rt".to_owned() }, &format!("isolated {cpus}"))),
-        Just(wish(Aim::UnitActive { unit: "irqbalance.service".to_owned() }, "inactive")),
+        list().prop_map(|cpus| desired_setting(
+            Selector::Partition { group: "rt".to_owned() },
+            &format!("isolated {cpus}")
+        )),
+        Just(desired_setting(Selector::UnitActive { unit: "irqbalance.service".to_owned() }, "inactive")),
     ]
 }
 
@@ -430,10 +444,10 @@ proptest! {
             files.insert(path.to_owned(), "populated 1\n".to_owned());
         }
         // No two wishes have the same aim.
-        let mut aims = Vec::new();
-        let asked: Vec<Wish> = asked
+        let mut selectors = Vec::new();
+        let asked: Vec<DesiredSetting> = asked
             .into_iter()
-            .filter(|wish| !aims.contains(&wish.aim) && { aims.push(wish.aim.clone()); true })
+            .filter(|desired_setting| !selectors.contains(&desired_setting.selector) && { selectors.push(desired_setting.selector.clone()); true })
             .collect();
         let first = planned(&files, asked.clone());
         let settings: Vec<&Setting> = first.changes.iter().map(|change| &change.setting).collect();
@@ -442,7 +456,7 @@ proptest! {
         prop_assert_eq!(changes(&again), Vec::<String>::new());
         // Where a second wish has taken a thread away from the first one's CPUs, it now counts as put there.
         let others = |plan: &Plan| {
-            plan.left_alone.iter().filter(|left| !left.what.starts_with("CPUs of")).cloned().collect::<Vec<_>>()
+            plan.skipped.iter().filter(|left| !left.what.starts_with("CPUs of")).cloned().collect::<Vec<_>>()
         };
         prop_assert_eq!(others(&again), others(&first));
     }

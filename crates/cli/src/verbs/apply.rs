@@ -11,10 +11,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
-use whylate_profiles::Wishes;
+use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    Due, Entry, How, Journal, JournalError, Kind, Lock, Moment, Permits, Plan, Session, Standing, StepsError,
-    System, boot_id, due,
+    Journal, JournalEntry, JournalError, JournalSession, Permits, Plan, RevertDue, SessionKind,
+    SessionOutcome, Status, StepsError, StoreLock, System, Timestamp, boot_id, due,
 };
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
@@ -33,14 +33,14 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     let planned = args.plan.as_deref().map(read_plan).transpose()?;
     let tree = site.system.tree();
     let host = Snapshot::read(&tree);
-    let wishes = match &planned {
-        Some(planned) => planned.wishes.clone(),
+    let desired = match &planned {
+        Some(planned) => planned.desired.clone(),
         None => {
             let from = args.from.as_deref().map(plan::checked).transpose()?;
-            plan::wishes(&args.wanted, from.as_ref(), &tree, &host)?
+            plan::desired(&args.wanted, from.as_ref(), &tree, &host)?
         }
     };
-    let now = whylate_tuning::plan(wishes, &tree, &host, &permits);
+    let now = whylate_tuning::plan(desired, &tree, &host, &permits);
     if let Some(planned) = &planned
         && has_drifted(planned, &now, &tree)
     {
@@ -76,8 +76,8 @@ fn nothing_to_change(plan: &Plan) -> Outcome {
     }
 }
 
-fn make(wishes: Wishes, tree: &Tree, permits: &Permits) -> Plan {
-    whylate_tuning::plan(wishes, tree, &Snapshot::read(tree), permits)
+fn make(desired: DesiredState, tree: &Tree, permits: &Permits) -> Plan {
+    whylate_tuning::plan(desired, tree, &Snapshot::read(tree), permits)
 }
 
 fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Result<Outcome> {
@@ -86,12 +86,12 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
         bail!(
             "apply {} {}: finish it with `whylate apply --resume`, or undo it with `whylate rollback` first",
             entry.id,
-            entry.standing().words()
+            entry.status().words()
         );
     }
     // The answer may have taken a while, and another apply may have been done meanwhile.
     let tree = site.system.tree();
-    let now = make(plan.wishes.clone(), &tree, permits);
+    let now = make(plan.desired.clone(), &tree, permits);
     if has_drifted(plan, &now, &tree) {
         return Ok(Outcome::Found);
     }
@@ -115,11 +115,11 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
     let asked = || stop.asked.load(Ordering::Acquire);
     let mut journal = site.store.create(&lock, plan)?;
     if let Some(after) = args.revert_after {
-        let until = Moment(Moment::now().0.saturating_add(after.0 / 1_000_000_000));
+        let until = Timestamp(Timestamp::now().0.saturating_add(after.0 / 1_000_000_000));
         whylate_tuning::arm(&mut journal, until)?;
         revert::start(&site.system, &args.place.root, journal.entry().id, after)?;
     }
-    let how = site.run(&asked, |run| whylate_tuning::apply(&mut journal, Kind::Apply, &steps, run));
+    let how = site.run(&asked, |run| whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, run));
     finished(args, &journal, how)
 }
 
@@ -136,9 +136,9 @@ fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
 }
 
 /// The last apply in effect, where it stopped half way.
-fn unfinished(site: &Site) -> Result<Option<Entry>> {
-    let half = |entry: &Entry| {
-        matches!(entry.standing(), Standing::Stopped | Standing::Failed | Standing::Interrupted)
+fn unfinished(site: &Site) -> Result<Option<JournalEntry>> {
+    let half = |entry: &JournalEntry| {
+        matches!(entry.status(), Status::Stopped | Status::Failed | Status::Interrupted)
     };
     let mut ids = site.store.ids()?;
     ids.reverse();
@@ -151,13 +151,17 @@ fn unfinished(site: &Site) -> Result<Option<Entry>> {
     Ok(None)
 }
 
-fn finished(args: &ApplyArgs, journal: &Journal, how: Result<How, JournalError>) -> Result<Outcome> {
+fn finished(
+    args: &ApplyArgs,
+    journal: &Journal,
+    how: Result<SessionOutcome, JournalError>,
+) -> Result<Outcome> {
     let how = how.inspect_err(|_| match journal.entry().is_in_effect() {
         true => say!("what was done is in the journal: undo it with `whylate rollback`"),
         false => say!("nothing was done"),
     })?;
     answer(std::slice::from_ref(journal.entry()), &args.place)?;
-    Ok(if how == How::Complete { Outcome::Done } else { Outcome::Failed })
+    Ok(if how == SessionOutcome::Complete { Outcome::Done } else { Outcome::Failed })
 }
 
 /// A plan from a file of `whylate plan`.
@@ -262,8 +266,9 @@ fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let entries: Vec<Entry> = entries.into_iter().filter(Entry::is_in_effect).collect();
-    let unconfirmed = entries.iter().find(|entry| due(entry, Moment::now(), boot.as_deref()) == Due::Now);
+    let entries: Vec<JournalEntry> = entries.into_iter().filter(JournalEntry::is_in_effect).collect();
+    let unconfirmed =
+        entries.iter().find(|entry| due(entry, Timestamp::now(), boot.as_deref()) == RevertDue::Now);
     let first_undone = unconfirmed.map_or(u64::MAX, |entry| entry.id);
     let mut done = Vec::new();
     let mut outcome = Outcome::Done;
@@ -273,23 +278,23 @@ fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
         say!("apply {first_undone} was not confirmed: it is undone");
         let (entries, how) = rollback::undo_all(site, &lock, &undone, false, &asked)?;
         done.extend(entries);
-        if how != How::Complete {
+        if how != SessionOutcome::Complete {
             outcome = Outcome::Failed;
         }
     }
     for entry in entries.iter().filter(|entry| entry.id < first_undone) {
-        if entry.standing() != Standing::Applied {
-            say!("apply {} {}: left alone", entry.id, entry.standing().words());
+        if entry.status() != Status::Applied {
+            say!("apply {} {}: left alone", entry.id, entry.status().words());
             continue;
         }
-        let is_of_this = |session: &Session| session.boot_id.is_some() && session.boot_id == boot;
+        let is_of_this = |session: &JournalSession| session.boot_id.is_some() && session.boot_id == boot;
         if entry.sessions.iter().any(is_of_this) {
             say!("apply {}: its settings were made in this boot", entry.id);
             continue;
         }
         match boot_session(site, &lock, entry, &asked)? {
             Some((entry, how)) => {
-                if how != How::Complete {
+                if how != SessionOutcome::Complete {
                     outcome = Outcome::Failed;
                 }
                 done.push(entry);
@@ -304,20 +309,20 @@ fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
 /// The runtime settings of one apply; `None`: they must not be made.
 fn boot_session(
     site: &Site,
-    lock: &Lock,
-    entry: &Entry,
+    lock: &StoreLock,
+    entry: &JournalEntry,
     stop: &dyn Fn() -> bool,
-) -> Result<Option<(Entry, How)>> {
+) -> Result<Option<(JournalEntry, SessionOutcome)>> {
     let Some(planned) = &entry.plan else { return Ok(None) };
     // What the user allowed then is allowed now.
     let codes: Vec<String> = Permits::CODES.iter().map(|&code| code.to_owned()).collect();
     let permits = Permits::of(&codes).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))?;
-    let plan = make(planned.wishes.clone(), &site.system.tree(), &permits);
+    let plan = make(planned.desired.clone(), &site.system.tree(), &permits);
     if is_refused(&plan, site) {
         return Ok(None);
     }
     let steps = whylate_tuning::runtime_steps(&plan, &site.system)?;
     let mut journal = site.store.open(lock, entry.id)?;
-    let how = site.run(stop, |run| whylate_tuning::apply(&mut journal, Kind::Boot, &steps, run))?;
+    let how = site.run(stop, |run| whylate_tuning::apply(&mut journal, SessionKind::Boot, &steps, run))?;
     Ok(Some((journal.entry().clone(), how)))
 }

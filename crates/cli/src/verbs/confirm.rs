@@ -6,7 +6,7 @@ use crate::args::PlaceArgs;
 use crate::outcome::Outcome;
 use crate::output::say;
 use anyhow::Result;
-use whylate_tuning::{Entry, Moment, confirm};
+use whylate_tuning::{JournalEntry, Timestamp, confirm};
 
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let site = Site::open(&args.place)?;
@@ -16,10 +16,10 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
         entries.iter().filter(|entry| entry.is_unconfirmed()).map(|entry| entry.id).collect();
     if waiting.is_empty() {
         match entries.iter().rev().find(|entry| entry.armed.is_some()) {
-            Some(Entry { id, confirmed: Some(at), .. }) => {
+            Some(JournalEntry { id, confirmed: Some(at), .. }) => {
                 say!("nothing to confirm: apply {id} was confirmed at {at}");
             }
-            Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.standing().words()),
+            Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.status().words()),
             None => say!("nothing to confirm: no apply waits for it"),
         }
         if args.place.json {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let mut confirmed = Vec::new();
     for id in waiting {
         let mut journal = site.store.open(&lock, id)?;
-        confirm(&mut journal, Moment::now())?;
+        confirm(&mut journal, Timestamp::now())?;
         revert::cancel(&site.system, id);
         confirmed.push(journal.entry().clone());
     }

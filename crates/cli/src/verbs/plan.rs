@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree};
-use whylate_profiles::{Wishes, profile, tuned};
+use whylate_profiles::{DesiredState, profile, tuned};
 use whylate_report::check::json::document as check;
 use whylate_tuning::{Permits, Plan};
 
@@ -26,8 +26,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         return list(&tree);
     }
     let host = Snapshot::read(&tree);
-    let wishes = wishes(&args.wanted, from.as_ref(), &tree, &host)?;
-    let plan = whylate_tuning::plan(wishes, &tree, &host, &permits(&args.wanted)?);
+    let desired = desired(&args.wanted, from.as_ref(), &tree, &host)?;
+    let plan = whylate_tuning::plan(desired, &tree, &host, &permits(&args.wanted)?);
     destination.write(&plan)?;
     Ok(match plan.changes.is_empty() {
         false => Outcome::Found,
@@ -42,16 +42,16 @@ pub(crate) fn permits(wanted: &Wanted) -> Result<Permits> {
 }
 
 /// What is asked for: of a profile all of it, after a check what mends its failures; without what is to be skipped.
-pub(crate) fn wishes(
+pub(crate) fn desired(
     wanted: &Wanted,
     from: Option<&check::Document>,
     tree: &Tree,
     host: &Snapshot,
-) -> Result<Wishes> {
-    let wishes = all_wishes(wanted, from, tree, host)?;
+) -> Result<DesiredState> {
+    let desired = all_wishes(wanted, from, tree, host)?;
     Ok(match wanted.skip_kernel_parameters {
-        true => whylate_tuning::without_parameters(wishes),
-        false => wishes,
+        true => whylate_tuning::without_parameters(desired),
+        false => desired,
     })
 }
 
@@ -60,7 +60,7 @@ fn all_wishes(
     from: Option<&check::Document>,
     tree: &Tree,
     host: &Snapshot,
-) -> Result<Wishes> {
+) -> Result<DesiredState> {
     let mut given = wanted.set.clone();
     let variable = if wanted.tuned.is_some() { "isolated_cores" } else { "isolated" };
     if wanted.isolated.is_some() && given.iter().any(|(name, _)| name == variable) {
@@ -78,13 +78,13 @@ fn all_wishes(
         given.push((variable.to_owned(), cpus));
     }
     let name = wanted.profile.as_deref().or(from.map(|from| from.ask.profile.as_str())).unwrap_or(DEFAULT);
-    let wishes = profile::load(name, &given, host, &directories())?;
+    let desired = profile::load(name, &given, host, &directories())?;
     Ok(match from {
-        None => wishes,
+        None => desired,
         Some(from) => {
             let failed = from.answers.iter().filter(|answer| answer.status == check::Status::Fail);
             let codes: Vec<String> = failed.map(|answer| answer.code.clone()).collect();
-            whylate_tuning::for_rules(wishes, &codes)
+            whylate_tuning::for_rules(desired, &codes)
         }
     })
 }

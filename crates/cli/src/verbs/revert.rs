@@ -6,14 +6,14 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use whylate_base::Ns;
-use whylate_tuning::{Live, System};
+use whylate_tuning::{LiveSystem, System};
 
 fn unit(id: u64) -> String {
     format!("whylate-revert-{id}")
 }
 
 /// Starts it. It waits for the lock when its time has come, so it may start before the first step.
-pub(crate) fn start(system: &Live, root: &Path, id: u64, after: Ns) -> Result<()> {
+pub(crate) fn start(system: &LiveSystem, root: &Path, id: u64, after: Ns) -> Result<()> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let seconds = after.0.unsigned_abs().div_ceil(1_000_000_000).max(1);
     let number = id.to_string();
@@ -49,7 +49,7 @@ pub(crate) fn start(system: &Live, root: &Path, id: u64, after: Ns) -> Result<()
 }
 
 /// Stops systemd's; a process of ours finds out by itself. Either would find that somebody confirmed.
-pub(crate) fn cancel(system: &Live, id: u64) {
+pub(crate) fn cancel(system: &LiveSystem, id: u64) {
     if system.is_here() && Path::new("/run/systemd/system").is_dir() {
         let words = ["systemctl".to_owned(), "stop".to_owned(), format!("{}.timer", unit(id))];
         if let Err(error) = system.run(&words) {

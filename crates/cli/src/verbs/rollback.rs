@@ -8,7 +8,9 @@ use crate::signals;
 use anyhow::{Result, bail};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use whylate_tuning::{Back, Due, Entry, How, Lock, Moment, boot_id, due};
+use whylate_tuning::{
+    JournalEntry, RevertDue, RollbackResult, SessionOutcome, StoreLock, Timestamp, boot_id, due,
+};
 
 pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     let site = Site::open(&args.place)?;
@@ -38,10 +40,10 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     let (entries, how) = undo_all(&site, &lock, &targets, args.force, &asked)?;
     answer(&entries, &args.place)?;
     Ok(match how {
-        How::Complete => Outcome::Done,
-        How::Stopped => Outcome::Failed,
-        How::Failed if entries.iter().any(has_failed) => Outcome::Failed,
-        How::Failed => Outcome::Found,
+        SessionOutcome::Complete => Outcome::Done,
+        SessionOutcome::Stopped => Outcome::Failed,
+        SessionOutcome::Failed if entries.iter().any(has_failed) => Outcome::Failed,
+        SessionOutcome::Failed => Outcome::Found,
     })
 }
 
@@ -49,20 +51,20 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
 /// from being undone: what it left is somebody else's by now.
 pub(crate) fn undo_all(
     site: &Site,
-    lock: &Lock,
+    lock: &StoreLock,
     ids: &[u64],
     force: bool,
     stop: &dyn Fn() -> bool,
-) -> Result<(Vec<Entry>, How)> {
-    let (mut entries, mut worst) = (Vec::new(), How::Complete);
+) -> Result<(Vec<JournalEntry>, SessionOutcome)> {
+    let (mut entries, mut worst) = (Vec::new(), SessionOutcome::Complete);
     for &id in ids {
         let mut journal = site.store.open(lock, id)?;
         let how = undo(site, &mut journal, force, stop);
         entries.push(journal.entry().clone());
-        if how != How::Complete {
+        if how != SessionOutcome::Complete {
             worst = how;
         }
-        if how == How::Stopped {
+        if how == SessionOutcome::Stopped {
             break;
         }
     }
@@ -97,9 +99,9 @@ fn targets(site: &Site, to: Option<u64>) -> Result<Vec<u64>> {
 fn unconfirmed(site: &Site, id: u64) -> Result<Vec<u64>> {
     let entry = site.store.load(id)?;
     let boot = boot_id(&whylate_tuning::System::tree(&site.system));
-    match due(&entry, Moment::now(), boot.as_deref()) {
-        Due::Now => targets(site, Some(id)),
-        Due::Settled | Due::At(_) => Ok(Vec::new()),
+    match due(&entry, Timestamp::now(), boot.as_deref()) {
+        RevertDue::Now => targets(site, Some(id)),
+        RevertDue::Settled | RevertDue::At(_) => Ok(Vec::new()),
     }
 }
 
@@ -108,7 +110,7 @@ fn still_due(site: &Site, id: u64, wait: Duration) -> bool {
     let end = Instant::now() + wait;
     loop {
         // Of one that is armed and has not begun yet nothing is in effect.
-        let waits = |entry: &Entry| {
+        let waits = |entry: &JournalEntry| {
             entry.confirmed.is_none() && (entry.sessions.is_empty() || entry.is_unconfirmed())
         };
         if !site.store.load(id).is_ok_and(|entry| waits(&entry)) {
@@ -121,7 +123,7 @@ fn still_due(site: &Site, id: u64, wait: Duration) -> bool {
     }
 }
 
-fn has_failed(entry: &Entry) -> bool {
+fn has_failed(entry: &JournalEntry) -> bool {
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
-    steps.into_iter().any(|taken| matches!(taken.back, Some((Back::Failed, _))))
+    steps.into_iter().any(|taken| matches!(taken.back, Some((RollbackResult::Failed, _))))
 }

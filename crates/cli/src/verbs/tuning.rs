@@ -4,12 +4,14 @@ use crate::args::Place;
 use crate::output;
 use anyhow::{Result, bail};
 use whylate_report::apply;
-use whylate_tuning::{Entry, How, Journal, Live, Moment, Planned, Run, Store};
+use whylate_tuning::{
+    Journal, JournalEntry, JournalStore, LiveSystem, PlannedStep, RunContext, SessionOutcome, Timestamp,
+};
 
 /// The machine, and its journals.
 pub(crate) struct Site {
-    pub(crate) system: Live,
-    pub(crate) store: Store,
+    pub(crate) system: LiveSystem,
+    pub(crate) store: JournalStore,
 }
 
 impl Site {
@@ -21,22 +23,22 @@ impl Site {
                 place.root.display()
             );
         }
-        Ok(Site { system: Live::open(&place.root)?, store: Store::of(&place.root)? })
+        Ok(Site { system: LiveSystem::open(&place.root)?, store: JournalStore::of(&place.root)? })
     }
 
     /// Runs the engine; `stop` is asked between two steps. A command may take a while: it is said which one runs.
-    pub(crate) fn run<T>(&self, stop: &dyn Fn() -> bool, work: impl FnOnce(&Run<'_>) -> T) -> T {
-        let tell = |planned: &Planned| {
+    pub(crate) fn run<T>(&self, stop: &dyn Fn() -> bool, work: impl FnOnce(&RunContext<'_>) -> T) -> T {
+        let notify = |planned: &PlannedStep| {
             if let Some(command) = planned.then.command().filter(|_| self.system.is_here()) {
                 output::say!("running {} ...", command.join(" "));
             }
         };
-        work(&Run { system: &self.system, now: &Moment::now, stop, tell: &tell })
+        work(&RunContext { system: &self.system, now: &Timestamp::now, stop, notify: &notify })
     }
 }
 
 /// Prints what was done about some applies.
-pub(crate) fn answer(entries: &[Entry], place: &Place) -> Result<()> {
+pub(crate) fn answer(entries: &[JournalEntry], place: &Place) -> Result<()> {
     match place.json {
         true => output::print_json(&apply::json::render(entries)),
         false => output::print(&apply::terminal::render(entries, &output::style())),
@@ -44,10 +46,15 @@ pub(crate) fn answer(entries: &[Entry], place: &Place) -> Result<()> {
 }
 
 /// Undoes an apply; how it ended.
-pub(crate) fn undo(site: &Site, journal: &mut Journal, force: bool, stop: &dyn Fn() -> bool) -> How {
+pub(crate) fn undo(
+    site: &Site,
+    journal: &mut Journal,
+    force: bool,
+    stop: &dyn Fn() -> bool,
+) -> SessionOutcome {
     let undone = site.run(stop, |run| whylate_tuning::rollback(journal, force, run));
     if let Some(error) = undone.unrecorded {
         output::say!("whylate: the rollback could not be written down: {error}");
     }
-    undone.how
+    undone.outcome
 }

@@ -4,14 +4,14 @@ use super::error::{Place, ProfileError};
 use super::keys::unknown;
 use super::node::{Kind, Node};
 use super::said::{SAID, Said};
-use crate::{Aim, Pattern, Threads};
+use crate::{Pattern, Selector, Threads};
 
 /// One entry.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) section: &'static str,
     pub(super) place: Place,
-    pub(super) aim: Aim,
+    pub(super) selector: Selector,
     pub(super) value: Value,
     pub(super) said: Said,
 }
@@ -53,7 +53,7 @@ pub(super) fn section(name: &str, node: &Node) -> Result<Vec<Entry>, ProfileErro
 fn simple(
     section: &'static str,
     node: &Node,
-    aim: Aim,
+    selector: Selector,
     value: impl Fn(&Node) -> Result<Value, ProfileError>,
 ) -> Result<Entry, ProfileError> {
     let said = Said::of(node, &["value"])?;
@@ -67,7 +67,7 @@ fn simple(
         }
         _ => value(node)?,
     };
-    Ok(Entry { section, place: node.place.clone(), aim, value, said })
+    Ok(Entry { section, place: node.place.clone(), selector, value, said })
 }
 
 /// Text or a whole number, on one line.
@@ -104,7 +104,7 @@ fn parameter(key: &str, node: &Node) -> Result<Entry, ProfileError> {
         Kind::Flag(false) => Ok(Value::Absent),
         _ => text(node),
     };
-    simple("kernel-parameters", node, Aim::Parameter { name: key.to_owned() }, value)
+    simple("kernel-parameters", node, Selector::Parameter { name: key.to_owned() }, value)
 }
 
 /// `kernel.nmi_watchdog = 0` is a table in a table to TOML; with quotes it is not.
@@ -127,7 +127,7 @@ fn sysctl(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
             "it is written like vm.swappiness, or net/ipv4/conf/eth0.1/rp_filter where a name has dots",
         ));
     }
-    entries.push(simple("sysctl", node, Aim::Knob { path }, text)?);
+    entries.push(simple("sysctl", node, Selector::Tunable { path }, text)?);
     Ok(())
 }
 
@@ -139,7 +139,7 @@ fn file(key: &str, node: &Node) -> Result<Entry, ProfileError> {
             "write its whole path below /sys or /proc, without `..`; `*` stands for any name",
         ));
     }
-    simple("files", node, Aim::Knob { path: key.to_owned() }, text)
+    simple("files", node, Selector::Tunable { path: key.to_owned() }, text)
 }
 
 /// An absolute path without detours.
@@ -163,7 +163,7 @@ fn cpus(before: &'static str, name: &str, node: &Node) -> Result<Value, ProfileE
 
 fn irqs(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     match key {
-        "cpus" => simple("irqs", node, Aim::Irqs, |node| cpus("", "cpus", node)),
+        "cpus" => simple("irqs", node, Selector::Irqs, |node| cpus("", "cpus", node)),
         _ => Err(unknown(node, key, "[irqs]", &["cpus"])),
     }
 }
@@ -186,9 +186,15 @@ fn threads(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
             })
             .collect::<Result<_, _>>()?,
     };
-    let entry =
-        |aim, value| Entry { section: "threads", place: node.place.clone(), aim, value, said: said.clone() };
-    let (by_policy, by_cpus) = (Aim::ThreadPolicy { threads: threads.clone() }, Aim::ThreadCpus { threads });
+    let entry = |selector, value| Entry {
+        section: "threads",
+        place: node.place.clone(),
+        selector,
+        value,
+        said: said.clone(),
+    };
+    let (by_policy, by_cpus) =
+        (Selector::ThreadPolicy { threads: threads.clone() }, Selector::ThreadCpus { threads });
     let mut entries = Vec::new();
     if let Some(inner) = node.get("policy") {
         entries.push(entry(by_policy.clone(), Value::Text(inner.text("policy")?)));
@@ -239,10 +245,15 @@ fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
         ));
     }
     let said = Said::of(node, KEYS)?;
-    let entry =
-        |aim, value| Entry { section: "units", place: node.place.clone(), aim, value, said: said.clone() };
+    let entry = |selector, value| Entry {
+        section: "units",
+        place: node.place.clone(),
+        selector,
+        value,
+        said: said.clone(),
+    };
     let unit = key.to_owned();
-    let (active, enabled) = (Aim::UnitActive { unit: unit.clone() }, Aim::UnitEnabled { unit });
+    let (active, enabled) = (Selector::UnitActive { unit: unit.clone() }, Selector::UnitEnabled { unit });
     if said.leave_alone {
         return Ok(vec![entry(active, Value::Nothing), entry(enabled, Value::Nothing)]);
     }
@@ -291,13 +302,13 @@ fn partition(key: &str, node: &Node) -> Result<Entry, ProfileError> {
             return Err(node.wrong("a partition has a kind and CPUs", possible));
         }
     };
-    let aim = Aim::Partition { group: key.to_owned() };
-    Ok(Entry { section: "partitions", place: node.place.clone(), aim, value, said })
+    let selector = Selector::Partition { group: key.to_owned() };
+    Ok(Entry { section: "partitions", place: node.place.clone(), selector, value, said })
 }
 
 fn latency(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     match key {
-        "cpu-dma-latency" => simple("latency", node, Aim::CpuDmaLatency, text),
+        "cpu-dma-latency" => simple("latency", node, Selector::CpuDmaLatency, text),
         _ => Err(unknown(node, key, "[latency]", &["cpu-dma-latency"])),
     }
 }
@@ -325,7 +336,7 @@ fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
                 node.wrong(format!("`{name}` is no variable of a file"), "write the name before its `=`")
             );
         }
-        let aim = Aim::Variable {
+        let selector = Selector::Variable {
             file: key.to_owned(),
             section: section.map(str::to_owned),
             name: name.to_owned(),
@@ -334,7 +345,7 @@ fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
             Kind::Flag(false) => Ok(Value::Absent),
             _ => text(node),
         };
-        entries.push(simple("config", node, aim, value)?);
+        entries.push(simple("config", node, selector, value)?);
         Ok(())
     };
     for (name, inner) in variables {

@@ -8,8 +8,8 @@ use super::text::{self, Scope};
 use super::topology::Topology;
 use super::value::Worth;
 use super::variables::Variables;
-use crate::policy::{Asked, POLICIES};
-use crate::{Aim, LeftOut, Pattern, Threads, Wish, Wishes};
+use crate::policy::{POLICIES, RequestedPolicy};
+use crate::{DesiredSetting, DesiredState, Pattern, Selector, Skipped, Threads};
 use whylate_host::Snapshot;
 
 pub(super) fn resolve(
@@ -17,40 +17,41 @@ pub(super) fn resolve(
     chain: Chain,
     given: &[(String, String)],
     snapshot: &Snapshot,
-) -> Result<Wishes, ProfileError> {
+) -> Result<DesiredState, ProfileError> {
     let definitions = chain.documents.iter().flat_map(|(_, document)| document.variables.clone()).collect();
     let mut variables = Variables::new(definitions, given, name, Topology(snapshot))?;
-    let mut wishes = Wishes { profile: name.to_owned(), variables: variables.all()?, ..Wishes::default() };
-    let mut out: Vec<(Aim, LeftOut)> = Vec::new();
+    let mut desired =
+        DesiredState { profile: name.to_owned(), variables: variables.all()?, ..DesiredState::default() };
+    let mut out: Vec<(Selector, Skipped)> = Vec::new();
     for (source, document) in &chain.documents {
         for entry in &document.entries {
             let counts = counts(entry, &mut variables, snapshot).map_err(|wrong| wrong.at(&entry.place))?;
             if let Counts::No = counts {
                 continue;
             }
-            for wish in made(entry, source, &mut variables).map_err(|wrong| wrong.at(&entry.place))? {
-                out.retain(|(aim, _)| !same(aim, &wish.aim));
-                let before = wishes.wishes.iter().position(|own| same(&own.aim, &wish.aim));
+            for setting in made(entry, source, &mut variables).map_err(|wrong| wrong.at(&entry.place))? {
+                out.retain(|(selector, _)| !same(selector, &setting.selector));
+                let before = desired.settings.iter().position(|own| same(&own.selector, &setting.selector));
                 match (&counts, &entry.value, before) {
                     // What the extended profile asks for stands.
-                    (Counts::LeftOut(_), _, Some(_)) => {}
-                    (Counts::LeftOut(why), ..) => {
-                        let what = described(&wish);
-                        out.push((wish.aim, LeftOut { what, why: why.clone() }));
+                    (Counts::Skipped(_), _, Some(_)) => {}
+                    (Counts::Skipped(why), ..) => {
+                        let what = described(&setting);
+                        out.push((setting.selector, Skipped { what, why: why.clone() }));
                     }
                     (_, Value::Nothing, Some(at)) => {
-                        wishes.wishes.remove(at);
+                        desired.settings.remove(at);
                     }
                     (_, Value::Nothing, None) => {}
-                    (_, _, Some(at)) => wishes.wishes[at] = wish,
-                    (_, _, None) => wishes.wishes.push(wish),
+                    (_, _, Some(at)) => desired.settings[at] = setting,
+                    (_, _, None) => desired.settings.push(setting),
                 }
             }
         }
     }
-    wishes.left_out = chain.unseen;
-    wishes.left_out.extend(out.into_iter().map(|(_, left_out)| left_out));
-    Ok(wishes)
+    desired.skipped = chain.unseen;
+    desired.skipped.extend(out.into_iter().map(|(_, skipped)| skipped));
+    Ok(desired)
 }
 
 /// Whether an entry counts.
@@ -59,7 +60,7 @@ enum Counts {
     /// The user's own variables say no: nothing is left out.
     No,
     /// The machine is not so, or nobody can tell.
-    LeftOut(String),
+    Skipped(String),
 }
 
 fn counts(entry: &Entry, variables: &mut Variables<'_>, snapshot: &Snapshot) -> Result<Counts, Mistake> {
@@ -72,8 +73,8 @@ fn counts(entry: &Entry, variables: &mut Variables<'_>, snapshot: &Snapshot) -> 
         Ok(true) => Counts::Yes,
         // What variables alone rule out, the user has chosen.
         Ok(false) if !condition.asks_machine() => Counts::No,
-        Ok(false) => Counts::LeftOut(format!("only when: {text}; here it is not so")),
-        Err(why) => Counts::LeftOut(format!("only when: {text}; nobody can tell: {why}")),
+        Ok(false) => Counts::Skipped(format!("only when: {text}; here it is not so")),
+        Err(why) => Counts::Skipped(format!("only when: {text}; nobody can tell: {why}")),
     })
 }
 
@@ -94,48 +95,52 @@ fn is_set(name: &str, variables: &mut Variables<'_>) -> Result<bool, Mistake> {
 }
 
 /// The wishes of an entry: several, where its name stands for several.
-fn made(entry: &Entry, source: &Source, variables: &mut Variables<'_>) -> Result<Vec<Wish>, Mistake> {
+fn made(
+    entry: &Entry,
+    source: &Source,
+    variables: &mut Variables<'_>,
+) -> Result<Vec<DesiredSetting>, Mistake> {
     let value = match &entry.value {
         Value::Text(text) => Some(text::filled(text, variables)?),
         Value::Cpus(before, set) => Some(format!("{before}{}", text::some(set, variables)?)),
         Value::Absent | Value::Nothing => None,
     };
-    if let (Aim::ThreadPolicy { .. }, Some(policy)) = (&entry.aim, &value)
-        && Asked::parse(policy).is_none()
+    if let (Selector::ThreadPolicy { .. }, Some(policy)) = (&entry.selector, &value)
+        && RequestedPolicy::parse(policy).is_none()
     {
         return Err(Mistake::new(format!("`{policy}` is no policy"), POLICIES));
     }
-    if let (Aim::CpuDmaLatency, Some(us)) = (&entry.aim, &value)
+    if let (Selector::CpuDmaLatency, Some(us)) = (&entry.selector, &value)
         && us.parse::<u32>().map_or(true, |us| us > i32::MAX as u32)
     {
         return Err(Mistake::new(format!("`{us}` is no latency"), "it takes microseconds: 0 to 2147483647"));
     }
-    let aims = match &entry.aim {
-        Aim::Knob { path } => {
+    let selectors = match &entry.selector {
+        Selector::Tunable { path } => {
             let paths = text::each(path, variables)?;
-            paths.into_iter().map(|path| Aim::Knob { path }).collect()
+            paths.into_iter().map(|path| Selector::Tunable { path }).collect()
         }
-        Aim::ThreadPolicy { threads } | Aim::ThreadCpus { threads } => {
+        Selector::ThreadPolicy { threads } | Selector::ThreadCpus { threads } => {
             let mut all = Vec::new();
             for named in globs(&threads.named, variables)? {
                 let threads = Threads { named, except: excepted(&threads.except, variables)? };
-                all.push(match entry.aim {
-                    Aim::ThreadPolicy { .. } => Aim::ThreadPolicy { threads },
-                    _ => Aim::ThreadCpus { threads },
+                all.push(match entry.selector {
+                    Selector::ThreadPolicy { .. } => Selector::ThreadPolicy { threads },
+                    _ => Selector::ThreadCpus { threads },
                 });
             }
             all
         }
         other => vec![other.clone()],
     };
-    let wish = |aim| Wish {
-        aim,
+    let setting = |selector| DesiredSetting {
+        selector,
         value: value.clone(),
         reasons: entry.said.reasons.clone(),
         origin: format!("{} [{}]", source.short(), entry.section),
         optional: entry.said.optional,
     };
-    Ok(aims.into_iter().map(wish).collect())
+    Ok(selectors.into_iter().map(setting).collect())
 }
 
 /// A regular expression's `$` is its own.
@@ -157,18 +162,18 @@ fn excepted(except: &[Pattern], variables: &mut Variables<'_>) -> Result<Vec<Pat
 }
 
 /// What a later wish takes the place of: threads are known by their pattern, whoever is excepted.
-fn same(a: &Aim, b: &Aim) -> bool {
+fn same(a: &Selector, b: &Selector) -> bool {
     match (a, b) {
-        (Aim::ThreadPolicy { threads: a }, Aim::ThreadPolicy { threads: b })
-        | (Aim::ThreadCpus { threads: a }, Aim::ThreadCpus { threads: b }) => a.named == b.named,
+        (Selector::ThreadPolicy { threads: a }, Selector::ThreadPolicy { threads: b })
+        | (Selector::ThreadCpus { threads: a }, Selector::ThreadCpus { threads: b }) => a.named == b.named,
         _ => a == b,
     }
 }
 
 /// What a wish is about, with the value.
-fn described(wish: &Wish) -> String {
-    match &wish.value {
-        Some(value) if !value.is_empty() => format!("{} = {value}", wish.aim),
-        _ => wish.aim.to_string(),
+fn described(setting: &DesiredSetting) -> String {
+    match &setting.value {
+        Some(value) if !value.is_empty() => format!("{} = {value}", setting.selector),
+        _ => setting.selector.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use super::built_in::{BuiltIn, built_in};
 use super::document::Document;
 use super::error::{Place, ProfileError};
-use crate::LeftOut;
+use crate::Skipped;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn candidates(
     name: &str,
     beside: Option<&Path>,
     directories: &[PathBuf],
-) -> Result<(Vec<Source>, Vec<LeftOut>), ProfileError> {
+) -> Result<(Vec<Source>, Vec<Skipped>), ProfileError> {
     if name.contains('/') || name.ends_with(".toml") {
         let path = beside.and_then(Path::parent).map_or(PathBuf::from(name), |dir| dir.join(name));
         return Ok((vec![Source::File(path)], Vec::new()));
@@ -79,7 +79,7 @@ fn candidates(
             Ok(false) => {}
             // Of a daemon HOME may be /dev/null.
             Err(error) if error.kind() == ErrorKind::NotADirectory => {}
-            Err(error) => closed.push(LeftOut { what: path.display().to_string(), why: unseen(&error) }),
+            Err(error) => closed.push(Skipped { what: path.display().to_string(), why: unseen(&error) }),
         }
     }
     found.extend(built_in().iter().filter(|profile| profile.name == name).map(Source::BuiltIn));
@@ -156,7 +156,7 @@ fn read(path: &Path) -> Result<String, ProfileError> {
 pub(super) struct Chain {
     pub(super) documents: Vec<(Source, Document)>,
     /// Where others of these names may be, and nobody can tell.
-    pub(super) unseen: Vec<LeftOut>,
+    pub(super) unseen: Vec<Skipped>,
 }
 
 impl Chain {

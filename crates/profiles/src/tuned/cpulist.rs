@@ -117,7 +117,7 @@ pub(super) fn packed(cpus: &BTreeSet<u32>) -> String {
 
 /// `00000007`: 32 bits to a word.
 pub(super) fn mask(cpus: &BTreeSet<u32>) -> String {
-    crate::knob::mask(&cpus.iter().map(|&cpu| whylate_base::Cpu(cpu)).collect())
+    crate::tunable::mask(&cpus.iter().map(|&cpu| whylate_base::Cpu(cpu)).collect())
 }
 
 #[cfg(test)]

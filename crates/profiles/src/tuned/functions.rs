@@ -4,7 +4,7 @@
 use super::cpulist::{self, Beyond};
 use super::error::{Place, TunedError};
 use super::python::{self, int, is_word, strip};
-use crate::LeftOut;
+use crate::Skipped;
 use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::CpuSet;
 use whylate_host::{Reading, Snapshot, Tree, Why};
@@ -25,7 +25,7 @@ pub(super) enum Answer {
     /// It cannot be told, and why not.
     Unknown(String),
     /// It would have said something about the profile, and cannot.
-    Untold(LeftOut),
+    Untold(Skipped),
 }
 
 type Called = Result<Answer, TunedError>;
@@ -69,7 +69,7 @@ pub(super) fn call(words: &[String], facts: &Facts<'_>, unknown: Option<&str>, p
     }
     if let Some(why) = unknown {
         return Ok(match name.as_str() {
-            "assertion" | "assertion_non_equal" => Answer::Untold(LeftOut {
+            "assertion" | "assertion_non_equal" => Answer::Untold(Skipped {
                 what: format!("{place}: assertion `{}`", args[0]),
                 why: why.to_owned(),
             }),

@@ -5,7 +5,7 @@ use super::glob;
 use super::merge::{Item, Unit};
 use super::python::{fnmatch, int};
 use super::variables::{Variables, unresolved};
-use crate::{Aim, LeftOut, Reasons, Wish, knob};
+use crate::{DesiredSetting, Reasons, Selector, Skipped, tunable};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use whylate_host::{Reading, Why};
@@ -21,19 +21,19 @@ pub(super) enum Must {
 
 pub(super) struct Output<'v, 'a> {
     pub(super) variables: &'v mut Variables<'a>,
-    wishes: Vec<Wish>,
-    left_out: Vec<LeftOut>,
+    desired: Vec<DesiredSetting>,
+    skipped: Vec<Skipped>,
     /// Devices that belong to a unit, by plugin: the first one has them.
     claimed: BTreeMap<(String, String), Arc<str>>,
 }
 
 impl<'v, 'a> Output<'v, 'a> {
     pub(super) fn new(variables: &'v mut Variables<'a>) -> Output<'v, 'a> {
-        Output { variables, wishes: Vec::new(), left_out: Vec::new(), claimed: BTreeMap::new() }
+        Output { variables, desired: Vec::new(), skipped: Vec::new(), claimed: BTreeMap::new() }
     }
 
-    pub(super) fn done(self) -> (Vec<Wish>, Vec<LeftOut>) {
-        (self.wishes, self.left_out)
+    pub(super) fn done(self) -> (Vec<DesiredSetting>, Vec<Skipped>) {
+        (self.desired, self.skipped)
     }
 
     /// Leaves an option out.
@@ -42,13 +42,13 @@ impl<'v, 'a> Output<'v, 'a> {
     }
 
     pub(super) fn leave_at(&mut self, place: &Place, what: &str, why: impl Into<String>) {
-        self.left_out.push(LeftOut { what: format!("{place} {what}"), why: why.into() });
+        self.skipped.push(Skipped { what: format!("{place} {what}"), why: why.into() });
     }
 
     /// Leaves a whole unit out, each of its options named.
     pub(super) fn leave_unit(&mut self, unit: &Unit, why: &str) {
         if unit.options.is_empty() {
-            self.left_out.push(LeftOut { what: unit.place.to_string(), why: why.to_owned() });
+            self.skipped.push(Skipped { what: unit.place.to_string(), why: why.to_owned() });
         }
         for item in &unit.options {
             self.leave(item, why);
@@ -84,10 +84,10 @@ impl<'v, 'a> Output<'v, 'a> {
     }
 
     /// Wishes for something. A later wish for the same takes the place of the former.
-    pub(super) fn wish(&mut self, aim: Aim, value: impl Into<String>, item: &Item, must: Must) {
-        self.wishes.retain(|wish| wish.aim != aim);
-        self.wishes.push(Wish {
-            aim,
+    pub(super) fn setting(&mut self, selector: Selector, value: impl Into<String>, item: &Item, must: Must) {
+        self.desired.retain(|setting| setting.selector != selector);
+        self.desired.push(DesiredSetting {
+            selector,
             value: Some(value.into()),
             reasons: Reasons::default(),
             origin: item.place.to_string(),
@@ -97,8 +97,8 @@ impl<'v, 'a> Output<'v, 'a> {
 
     /// Wishes for a value in a file of the kernel, or in those of a pattern.
     pub(super) fn knob(&mut self, path: &str, value: &str, item: &Item, must: Must) {
-        let value = self.as_shown(path, &knob::normal(path, value));
-        self.wish(Aim::Knob { path: path.to_owned() }, value, item, must);
+        let value = self.as_shown(path, &tunable::normal(path, value));
+        self.setting(Selector::Tunable { path: path.to_owned() }, value, item, must);
     }
 
     /// A module's parameter that is Y or N shows itself as such, however it was written.
@@ -114,7 +114,7 @@ impl<'v, 'a> Output<'v, 'a> {
 
     /// The value that a file has now.
     pub(super) fn now(&self, path: &str) -> Reading<String> {
-        self.variables.facts.tree.text(path).and_then(|text| Ok(knob::normal(path, text)))
+        self.variables.facts.tree.text(path).and_then(|text| Ok(tunable::normal(path, text)))
     }
 
     /// The same as [`Output::knob`], for values that may begin with `>` or `<`: only if it is greater or less than
@@ -128,7 +128,7 @@ impl<'v, 'a> Output<'v, 'a> {
         let now = self.now(path);
         match now.value {
             Ok(text) => match (int(wanted, 10), int(&text, 10)) {
-                (Some(wish), Some(now)) if (wish > now) == value.starts_with('>') && wish != now => {
+                (Some(setting), Some(now)) if (setting > now) == value.starts_with('>') && setting != now => {
                     self.knob(path, wanted, item, must);
                 }
                 (Some(_), Some(_)) => {}
@@ -159,8 +159,8 @@ impl<'v, 'a> Output<'v, 'a> {
     pub(super) fn governor(&self, cpu: &str) -> Option<String> {
         let path = |cpu: &str| format!("/sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor");
         let own = self.now(&path(cpu)).value.ok()?;
-        let is_meant = |wish: &&Wish| matches!(&wish.aim, Aim::Knob { path: wished } if *wished == path(cpu) || *wished == path("cpu*"));
-        let wished = self.wishes.iter().rfind(is_meant).and_then(|wish| wish.value.clone());
+        let is_meant = |setting: &&DesiredSetting| matches!(&setting.selector, Selector::Tunable { path: wished } if *wished == path(cpu) || *wished == path("cpu*"));
+        let wished = self.desired.iter().rfind(is_meant).and_then(|setting| setting.value.clone());
         Some(wished.unwrap_or(own))
     }
 

@@ -12,7 +12,7 @@ mod services;
 use super::error::TunedError;
 use super::functions;
 use super::locate::{self, Settings};
-use super::merge::{Item, Unit};
+use super::merge::Unit;
 use super::output::Output;
 use super::python::{self, strip};
 

@@ -7,7 +7,7 @@
 use super::error::{Place, TunedError};
 use super::functions::{self, Answer, Facts};
 use super::python::is_word;
-use crate::LeftOut;
+use crate::Skipped;
 use std::collections::{BTreeSet, HashMap};
 
 /// A text may not grow beyond so many characters, however variables multiply each other.
@@ -37,7 +37,7 @@ pub(super) struct Variables<'a> {
     /// How many characters all texts have had.
     characters: usize,
     /// What is not done as the variables have it.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) skipped: Vec<Skipped>,
     /// Where variables were to come from and are not.
     pub(super) absent: Vec<String>,
 }
@@ -51,7 +51,7 @@ impl<'a> Variables<'a> {
             given: BTreeSet::new(),
             referred: BTreeSet::new(),
             characters: 0,
-            left_out: Vec::new(),
+            skipped: Vec::new(),
             absent: Vec::new(),
         }
     }
@@ -66,7 +66,7 @@ impl<'a> Variables<'a> {
     /// Sets a variable, unless the user has.
     pub(super) fn set(&mut self, name: &str, value: &str, place: &Place) -> Result<(), TunedError> {
         if name.is_empty() || !name.chars().all(is_word) {
-            self.left_out.push(LeftOut {
+            self.skipped.push(Skipped {
                 what: format!("{place}: variable `{name}`"),
                 why: "TuneD takes no other characters for a name than letters, digits and `_`".to_owned(),
             });
@@ -174,7 +174,7 @@ impl<'a> Variables<'a> {
                             Some(String::new())
                         }
                         Answer::Untold(left) => {
-                            self.left_out.push(left);
+                            self.skipped.push(left);
                             None
                         }
                         Answer::Nothing => None,

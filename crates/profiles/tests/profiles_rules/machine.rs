@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use whylate_base::CpuSet;
 use whylate_host::{Snapshot, Tree};
-use whylate_profiles::{Aim, Pattern, Threads, Wish, Wishes, knob};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector, Threads, tunable};
 
 /// A machine that wishes are made on.
 #[derive(Clone)]
@@ -197,18 +197,18 @@ impl Machine {
     }
 
     /// Makes wishes as a plan and a reboot would, and what the kernel makes of them.
-    pub(crate) fn granted(&self, wishes: &Wishes) -> Machine {
+    pub(crate) fn granted(&self, desired: &DesiredState) -> Machine {
         let mut machine = self.clone();
-        for wish in &wishes.wishes {
-            machine.grant(wish);
+        for setting in &desired.settings {
+            machine.grant(setting);
         }
         machine
     }
 
-    fn grant(&mut self, wish: &Wish) {
-        let value = wish.value.as_deref();
-        match &wish.aim {
-            Aim::Knob { path } => {
+    fn grant(&mut self, setting: &DesiredSetting) {
+        let value = setting.value.as_deref();
+        match &setting.selector {
+            Selector::Tunable { path } => {
                 let value = value.expect("a knob has a value");
                 if let Some((file, name)) =
                     path.rsplit_once('/').filter(|(file, _)| file.ends_with("/features"))
@@ -222,10 +222,10 @@ impl Machine {
                 }
                 let paths: Vec<String> =
                     self.files.keys().filter(|own| matches(path, own)).cloned().collect();
-                assert!(wish.optional || !paths.is_empty(), "this machine has no {path}");
+                assert!(setting.optional || !paths.is_empty(), "this machine has no {path}");
                 for path in paths {
                     let now = self.files.get_mut(&path).expect("a file");
-                    let text = knob::written(&path, value);
+                    let text = tunable::written(&path, value);
                     *now = if now.contains('[') { chosen(now, &text) } else { text };
                 }
                 // The kernel's switch for both detectors.
@@ -235,34 +235,34 @@ impl Machine {
                     }
                 }
             }
-            Aim::Parameter { name } => {
+            Selector::Parameter { name } => {
                 self.cmdline.retain(|own| own.split('=').next() != Some(name));
                 let Some(value) = value else { return };
                 self.cmdline.push(if value.is_empty() { name.clone() } else { format!("{name}={value}") });
                 self.boot(name, value);
             }
-            Aim::Irqs => {
+            Selector::Irqs => {
                 let cpus = value.expect("CPUs");
                 self.files.insert("/proc/irq/24/smp_affinity_list".to_owned(), cpus.to_owned());
                 self.files.insert("/proc/irq/24/effective_affinity_list".to_owned(), cpus.to_owned());
-                let mask = knob::mask(&list(cpus));
+                let mask = tunable::mask(&list(cpus));
                 self.files.insert("/proc/irq/default_smp_affinity".to_owned(), mask);
             }
-            Aim::ThreadPolicy { threads } => {
+            Selector::ThreadPolicy { threads } => {
                 let policy = value.expect("a policy").to_owned();
                 self.threads
                     .iter_mut()
                     .filter(|task| meant(threads, task))
                     .for_each(|task| task.policy = policy.clone());
             }
-            Aim::ThreadCpus { threads } => {
+            Selector::ThreadCpus { threads } => {
                 let wished = list(value.expect("CPUs"));
                 for task in self.threads.iter_mut().filter(|task| meant(threads, task)) {
                     let kept: CpuSet = task.cpus.iter().filter(|&cpu| wished.contains(cpu)).collect();
                     task.cpus = if kept.is_empty() { wished.clone() } else { kept };
                 }
             }
-            Aim::UnitActive { unit } => match (value, unit.strip_suffix(".service")) {
+            Selector::UnitActive { unit } => match (value, unit.strip_suffix(".service")) {
                 (Some("inactive"), Some(name)) => self.threads.retain(|task| task.name != name),
                 (Some("active"), Some("stalld")) => self.threads.push(Task {
                     pid: 90,
@@ -274,7 +274,7 @@ impl Machine {
                 }),
                 _ => {}
             },
-            Aim::UnitEnabled { unit } => {
+            Selector::UnitEnabled { unit } => {
                 let wants = format!("/etc/systemd/system/x.target.wants/{unit}");
                 if matches!(value, Some("disabled" | "masked")) {
                     self.files.remove(&wants);
@@ -283,20 +283,20 @@ impl Machine {
                     self.files.insert(format!("/etc/systemd/system/{unit}"), "/dev/null".to_owned());
                 }
             }
-            Aim::Variable { file, section, name } => {
+            Selector::Variable { file, section, name } => {
                 let line = format!("{name}={}", value.expect("a value"));
                 let section = section.as_ref().map(|section| format!("[{section}]\n")).unwrap_or_default();
-                if !wish.optional || self.files.contains_key(file) {
+                if !setting.optional || self.files.contains_key(file) {
                     self.files.insert(file.clone(), format!("{section}{line}"));
                 }
             }
-            Aim::Partition { group } => {
+            Selector::Partition { group } => {
                 let (kind, cpus) = value.and_then(|value| value.split_once(' ')).expect("a kind and CPUs");
                 let dir = format!("/sys/fs/cgroup/{group}");
                 self.files.insert(format!("{dir}/cpuset.cpus.partition"), kind.to_owned());
                 self.files.insert(format!("{dir}/cpuset.cpus.effective"), cpus.to_owned());
             }
-            Aim::CpuDmaLatency => {
+            Selector::CpuDmaLatency => {
                 let us: u8 = value.expect("us").parse().expect("a small number");
                 let text = char::from(us.min(127)).to_string() + "\0\0\0";
                 self.files.insert("/dev/cpu_dma_latency".to_owned(), text);

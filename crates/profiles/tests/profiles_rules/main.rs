@@ -7,13 +7,13 @@ use machine::{Machine, list};
 use std::collections::{BTreeMap, BTreeSet};
 use whylate_checks::{CheckOptions, Profile, RULES, RuleResult, Status};
 use whylate_host::Snapshot;
-use whylate_profiles::{Aim, Wish, Wishes, profile};
+use whylate_profiles::{DesiredSetting, DesiredState, Selector, profile};
 
 fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn wishes(profile: Profile, set: &[(&str, &str)], machine: &Machine) -> Wishes {
+fn desired(profile: Profile, set: &[(&str, &str)], machine: &Machine) -> DesiredState {
     profile::load(profile.name(), &given(set), &machine.snapshot(), &[])
         .unwrap_or_else(|error| panic!("{profile}: {error}"))
 }
@@ -63,8 +63,8 @@ fn is(verdict: &RuleResult, status: Status) -> bool {
 }
 
 /// What a profile links.
-fn linked(wishes: &Wishes) -> BTreeSet<String> {
-    wishes.wishes.iter().filter_map(|wish| wish.reasons.rule.clone()).collect()
+fn linked(desired: &DesiredState) -> BTreeSet<String> {
+    desired.settings.iter().filter_map(|setting| setting.reasons.rule.clone()).collect()
 }
 
 #[test]
@@ -72,12 +72,12 @@ fn rules_that_a_profile_links_pass_once_its_wishes_are_made() {
     let mut wrong = BTreeMap::new();
     for (name, before) in machines() {
         for &profile in Profile::ALL {
-            let wishes = wishes(profile, &everything(profile), &before);
-            let after = before.granted(&wishes);
-            let again = after.granted(&wishes);
+            let desired = desired(profile, &everything(profile), &before);
+            let after = before.granted(&desired);
+            let again = after.granted(&desired);
             assert_eq!(after.files, again.files, "{profile}: made twice is made once");
             let after = after.snapshot();
-            for code in linked(&wishes) {
+            for code in linked(&desired) {
                 let asked = RULES.iter().any(|rule| rule.code == code && rule.profiles.contains(&profile));
                 let verdict = check(&code, profile, &after);
                 // What a rule of another profile says does not matter to this one.
@@ -99,9 +99,9 @@ fn they_fail_before() {
     for ((_, before), &profile) in
         machines().iter().flat_map(|of| Profile::ALL.iter().map(move |profile| (of, profile)))
     {
-        let wishes = wishes(profile, &everything(profile), before);
+        let desired = desired(profile, &everything(profile), before);
         let before = before.snapshot();
-        for code in linked(&wishes) {
+        for code in linked(&desired) {
             let asked = RULES.iter().any(|rule| rule.code == code && rule.profiles.contains(&profile));
             let verdict = check(&code, profile, &before);
             if is(&verdict, Status::Fail) {
@@ -177,7 +177,7 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
     for &profile in Profile::ALL {
         let codes: BTreeSet<String> = machines
             .iter()
-            .flat_map(|(_, machine)| linked(&wishes(profile, &everything(profile), machine)))
+            .flat_map(|(_, machine)| linked(&desired(profile, &everything(profile), machine)))
             .collect();
         for rule in RULES.iter().filter(|rule| rule.profiles.contains(&profile)) {
             let left = ON_PURPOSE.iter().find(|(own, _)| *own == profile).map_or(&[][..], |(_, codes)| codes);
@@ -189,9 +189,12 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
 
 #[test]
 fn throttling_is_off_only_with_a_net_below() {
-    let throttling = |wishes: &Wishes| {
+    let throttling = |desired: &DesiredState| {
         let path = "/proc/sys/kernel/sched_rt_runtime_us";
-        wishes.wishes.iter().any(|wish| matches!(&wish.aim, Aim::Knob { path: own } if own == path))
+        desired
+            .settings
+            .iter()
+            .any(|setting| matches!(&setting.selector, Selector::Tunable { path: own } if own == path))
     };
     for (name, machine) in machines() {
         for stalld in [true, false] {
@@ -204,11 +207,11 @@ fn throttling_is_off_only_with_a_net_below() {
             }
             for &profile in Profile::ALL {
                 let set: &[_] = if profile == Profile::Audio { &[] } else { &[("isolated", "2-3")] };
-                let wishes = wishes(profile, set, &machine);
-                let verdict = check("throttling-off-no-net", profile, &machine.granted(&wishes).snapshot());
+                let desired = desired(profile, set, &machine);
+                let verdict = check("throttling-off-no-net", profile, &machine.granted(&desired).snapshot());
                 assert!(is(&verdict, Status::Pass), "{name}, {profile}, stalld {stalld}: {verdict:#?}");
                 let expected = profile != Profile::Audio && (stalld || name != "6.1-rt");
-                assert_eq!(throttling(&wishes), expected, "{name}, {profile}, stalld {stalld}");
+                assert_eq!(throttling(&desired), expected, "{name}, {profile}, stalld {stalld}");
             }
         }
     }
@@ -218,14 +221,17 @@ fn throttling_is_off_only_with_a_net_below() {
 #[test]
 fn robotics_does_without_isolated_cpus() {
     let [_, (_, before), _] = machines();
-    let wishes = wishes(Profile::Robotics, &[], &before);
-    let is_isolating = |wish: &&Wish| match &wish.aim {
-        Aim::Irqs | Aim::ThreadCpus { .. } | Aim::Partition { .. } | Aim::Variable { .. } => true,
-        Aim::Parameter { name } => name == "isolcpus",
+    let desired = desired(Profile::Robotics, &[], &before);
+    let is_isolating = |setting: &&DesiredSetting| match &setting.selector {
+        Selector::Irqs
+        | Selector::ThreadCpus { .. }
+        | Selector::Partition { .. }
+        | Selector::Variable { .. } => true,
+        Selector::Parameter { name } => name == "isolcpus",
         _ => false,
     };
-    assert_eq!(wishes.wishes.iter().find(is_isolating), None);
-    let after = before.granted(&wishes).snapshot();
+    assert_eq!(desired.settings.iter().find(is_isolating), None);
+    let after = before.granted(&desired).snapshot();
     for code in ["c-states", "soft-watchdog", "governor", "rt-throttling"] {
         let verdict = check(code, Profile::Robotics, &after);
         assert!(is(&verdict, Status::Pass), "{code}: {verdict:#?}");

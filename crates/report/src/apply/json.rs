@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use whylate_tuning::{Back, Entry, How, Kind, Progress, Session, Taken};
+use whylate_tuning::{
+    JournalEntry, JournalSession, RollbackResult, SessionKind, SessionOutcome, StepProgress, StepRecord,
+};
 
 /// What was done in some applies as a document of schema [`SCHEMA`].
-pub fn render(entries: &[Entry]) -> Value {
+pub fn render(entries: &[JournalEntry]) -> Value {
     crate::json::value(&Document::of(entries))
 }
 
@@ -36,9 +38,9 @@ pub struct Apply {
     /// The profile; null where not known.
     pub profile: Option<String>,
     /// How it is with it now.
-    pub standing: Standing,
+    pub status: Status,
     /// What was done last.
-    pub action: Action,
+    pub action: StepAction,
     /// How that ended; null where it was cut off.
     pub outcome: Option<Outcome>,
     /// When it is undone by itself unless somebody confirms, in seconds since 1970-01-01 UTC; null: never.
@@ -50,7 +52,7 @@ pub struct Apply {
 /// How it is with an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum Status {
     /// It was cut off before anything was done.
     Empty,
     /// All of it was done.
@@ -70,7 +72,7 @@ pub enum Standing {
 /// What a session did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Action {
+pub enum StepAction {
     /// `whylate apply`.
     Apply,
     /// `whylate apply --resume`.
@@ -109,7 +111,7 @@ pub struct Step {
     /// How far it got.
     pub progress: Made,
     /// What a rollback did about it; null where none did.
-    pub back: Option<Undone>,
+    pub back: Option<RollbackReport>,
     /// Why it failed or was left; null where it was not.
     pub why: Option<String>,
 }
@@ -135,7 +137,7 @@ pub enum Made {
 /// What became of a step that was to be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Undone {
+pub enum RollbackReport {
     /// It has its old state again.
     PutBack,
     /// It had it.
@@ -154,16 +156,16 @@ pub enum Undone {
 
 impl Document {
     /// Of the applies that were worked on.
-    pub fn of(entries: &[Entry]) -> Document {
+    pub fn of(entries: &[JournalEntry]) -> Document {
         Document { schema: SCHEMA.to_owned(), applies: entries.iter().map(Apply::from).collect() }
     }
 }
 
-impl From<&Entry> for Apply {
-    fn from(entry: &Entry) -> Apply {
+impl From<&JournalEntry> for Apply {
+    fn from(entry: &JournalEntry) -> Apply {
         let last = entry.sessions.last();
         let steps: Vec<Step> = match last.map(|session| session.kind) {
-            Some(Kind::Rollback) => {
+            Some(SessionKind::Rollback) => {
                 let taken = entry.sessions.iter().flat_map(|session| &session.steps);
                 taken.filter(|taken| taken.back.is_some()).map(Step::from).collect()
             }
@@ -172,8 +174,8 @@ impl From<&Entry> for Apply {
         Apply {
             id: entry.id,
             profile: entry.profile().map(str::to_owned),
-            standing: entry.standing().into(),
-            action: last.map_or(Action::Apply, |session| session.kind.into()),
+            status: entry.status().into(),
+            action: last.map_or(StepAction::Apply, |session| session.kind.into()),
             outcome: last.and_then(outcome),
             unconfirmed_until: entry.armed.filter(|_| entry.is_unconfirmed()).map(|until| until.0),
             steps,
@@ -181,35 +183,35 @@ impl From<&Entry> for Apply {
     }
 }
 
-fn outcome(session: &Session) -> Option<Outcome> {
+fn outcome(session: &JournalSession) -> Option<Outcome> {
     session.end.map(|(how, _)| how.into())
 }
 
-impl From<&Taken> for Step {
-    fn from(taken: &Taken) -> Step {
+impl From<&StepRecord> for Step {
+    fn from(taken: &StepRecord) -> Step {
         let refused = match &taken.progress {
-            Progress::Gone(why) | Progress::Failed(why) => Some(why.clone()),
+            StepProgress::Gone(why) | StepProgress::Failed(why) => Some(why.clone()),
             _ => None,
         };
         let (back, left) = match &taken.back {
-            Some((back, why)) => (Some(Undone::from(*back)), why.clone()),
+            Some((back, why)) => (Some(RollbackReport::from(*back)), why.clone()),
             None => (None, None),
         };
         let command = taken.planned.then.command().map(<[String]>::to_vec);
         let then = if command.is_some() { None } else { taken.left_as().map(ToString::to_string) };
         Step {
-            what: taken.planned.cell.to_string(),
+            what: taken.planned.target.to_string(),
             settings: taken.planned.settings.clone(),
             before: taken.before.as_ref().map(ToString::to_string),
             then,
             command,
             progress: match taken.progress {
-                Progress::Waiting => Made::Waiting,
-                Progress::Begun => Made::Begun,
-                Progress::Done => Made::Done,
-                Progress::Already => Made::Already,
-                Progress::Gone(_) => Made::Gone,
-                Progress::Failed(_) => Made::Failed,
+                StepProgress::Waiting => Made::Waiting,
+                StepProgress::Begun => Made::Begun,
+                StepProgress::Done => Made::Done,
+                StepProgress::Already => Made::Already,
+                StepProgress::Gone(_) => Made::Gone,
+                StepProgress::Failed(_) => Made::Failed,
             },
             back,
             why: left.or(refused),
@@ -217,51 +219,51 @@ impl From<&Taken> for Step {
     }
 }
 
-impl From<whylate_tuning::Standing> for Standing {
-    fn from(standing: whylate_tuning::Standing) -> Standing {
-        match standing {
-            whylate_tuning::Standing::Empty => Standing::Empty,
-            whylate_tuning::Standing::Applied => Standing::Applied,
-            whylate_tuning::Standing::Stopped => Standing::Stopped,
-            whylate_tuning::Standing::Failed => Standing::Failed,
-            whylate_tuning::Standing::Interrupted => Standing::Interrupted,
-            whylate_tuning::Standing::RolledBack => Standing::RolledBack,
-            whylate_tuning::Standing::PartlyBack => Standing::PartlyBack,
+impl From<whylate_tuning::Status> for Status {
+    fn from(status: whylate_tuning::Status) -> Status {
+        match status {
+            whylate_tuning::Status::Empty => Status::Empty,
+            whylate_tuning::Status::Applied => Status::Applied,
+            whylate_tuning::Status::Stopped => Status::Stopped,
+            whylate_tuning::Status::Failed => Status::Failed,
+            whylate_tuning::Status::Interrupted => Status::Interrupted,
+            whylate_tuning::Status::RolledBack => Status::RolledBack,
+            whylate_tuning::Status::PartlyBack => Status::PartlyBack,
         }
     }
 }
 
-impl From<Kind> for Action {
-    fn from(kind: Kind) -> Action {
+impl From<SessionKind> for StepAction {
+    fn from(kind: SessionKind) -> StepAction {
         match kind {
-            Kind::Apply => Action::Apply,
-            Kind::Resume => Action::Resume,
-            Kind::Boot => Action::Boot,
-            Kind::Rollback => Action::Rollback,
+            SessionKind::Apply => StepAction::Apply,
+            SessionKind::Resume => StepAction::Resume,
+            SessionKind::Boot => StepAction::Boot,
+            SessionKind::Rollback => StepAction::Rollback,
         }
     }
 }
 
-impl From<How> for Outcome {
-    fn from(how: How) -> Outcome {
+impl From<SessionOutcome> for Outcome {
+    fn from(how: SessionOutcome) -> Outcome {
         match how {
-            How::Complete => Outcome::Complete,
-            How::Stopped => Outcome::Stopped,
-            How::Failed => Outcome::Failed,
+            SessionOutcome::Complete => Outcome::Complete,
+            SessionOutcome::Stopped => Outcome::Stopped,
+            SessionOutcome::Failed => Outcome::Failed,
         }
     }
 }
 
-impl From<Back> for Undone {
-    fn from(back: Back) -> Undone {
+impl From<RollbackResult> for RollbackReport {
+    fn from(back: RollbackResult) -> RollbackReport {
         match back {
-            Back::PutBack => Undone::PutBack,
-            Back::WasBack => Undone::WasBack,
-            Back::Remade => Undone::Remade,
-            Back::Rebooted => Undone::Rebooted,
-            Back::Gone => Undone::Gone,
-            Back::Changed => Undone::Changed,
-            Back::Failed => Undone::Failed,
+            RollbackResult::PutBack => RollbackReport::PutBack,
+            RollbackResult::WasBack => RollbackReport::WasBack,
+            RollbackResult::Remade => RollbackReport::Remade,
+            RollbackResult::Rebooted => RollbackReport::Rebooted,
+            RollbackResult::Gone => RollbackReport::Gone,
+            RollbackResult::Changed => RollbackReport::Changed,
+            RollbackResult::Failed => RollbackReport::Failed,
         }
     }
 }

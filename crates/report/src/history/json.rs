@@ -1,13 +1,13 @@
 //! The wire types of schema `whylate.history/1`: what was applied when, and what became of it.
 
-use crate::apply::json::{Action, Outcome, Standing};
+use crate::apply::json::{Outcome, Status, StepAction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use whylate_tuning::Line;
+use whylate_tuning::HistoryEntry;
 
 /// What was applied when, as a document of schema [`SCHEMA`].
-pub fn render(lines: &[Line]) -> Value {
+pub fn render(lines: &[HistoryEntry]) -> Value {
     crate::json::value(&Document::of(lines))
 }
 
@@ -37,7 +37,7 @@ pub struct Apply {
     /// The profile; null where not known.
     pub profile: Option<String>,
     /// How it is with it; null where its journal cannot be read.
-    pub standing: Option<Standing>,
+    pub status: Option<Status>,
     /// Why its journal cannot be read; null where it can.
     pub unreadable: Option<String>,
     /// How many settings its plan changes.
@@ -45,16 +45,16 @@ pub struct Apply {
     /// When it is undone by itself unless somebody confirms, in seconds since 1970-01-01 UTC; null: never.
     pub unconfirmed_until: Option<i64>,
     /// What was done, first to last.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<JournalSession>,
     /// What a rollback left as it is.
     pub left: Vec<Left>,
 }
 
 /// One run that changed something.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Session {
+pub struct JournalSession {
     /// What it did.
-    pub action: Action,
+    pub action: StepAction,
     /// When it began, in seconds since 1970-01-01 UTC.
     pub at: i64,
     /// How it ended; null where it was cut off, or still runs.
@@ -78,18 +78,18 @@ pub struct Left {
 
 impl Document {
     /// Of the history of a machine.
-    pub fn of(lines: &[Line]) -> Document {
+    pub fn of(lines: &[HistoryEntry]) -> Document {
         Document { schema: SCHEMA.to_owned(), applies: lines.iter().map(Apply::from).collect() }
     }
 }
 
-impl From<&Line> for Apply {
-    fn from(line: &Line) -> Apply {
+impl From<&HistoryEntry> for Apply {
+    fn from(line: &HistoryEntry) -> Apply {
         let left = |(what, why): &(String, String)| Left { what: what.clone(), why: why.clone() };
-        let sessions = line.sessions.iter().map(|part| Session {
+        let sessions = line.sessions.iter().map(|part| JournalSession {
             action: part.kind.into(),
             at: part.at.0,
-            outcome: part.how.map(Outcome::from),
+            outcome: part.outcome.map(Outcome::from),
             steps: part.steps.0 as u64,
             made: part.steps.1 as u64,
             failed: part.failed.as_ref().map(left),
@@ -97,8 +97,8 @@ impl From<&Line> for Apply {
         Apply {
             id: line.id,
             profile: line.profile.clone(),
-            standing: line.standing.as_ref().ok().map(|&standing| standing.into()),
-            unreadable: line.standing.as_ref().err().cloned(),
+            status: line.status.as_ref().ok().map(|&status| status.into()),
+            unreadable: line.status.as_ref().err().cloned(),
             changes: line.changes as u64,
             unconfirmed_until: line.unconfirmed.map(|until| until.0),
             sessions: sessions.collect(),

@@ -4,16 +4,16 @@ use crate::terminal::Style;
 use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
-use whylate_tuning::{How, Kind, Line, Standing};
+use whylate_tuning::{HistoryEntry, SessionKind, SessionOutcome, Status};
 
 /// What was applied when, as text, last first. Ends with a line break.
-pub fn render(lines: &[Line], style: &Style) -> String {
+pub fn render(lines: &[HistoryEntry], style: &Style) -> String {
     let mut text = Page::new(style);
     write(&mut text, lines);
     text.finish()
 }
 
-fn write(page: &mut Page, lines: &[Line]) {
+fn write(page: &mut Page, lines: &[HistoryEntry]) {
     if lines.is_empty() {
         page.paragraph(0, "nothing was ever applied here", Ink::Plain);
     }
@@ -23,31 +23,31 @@ fn write(page: &mut Page, lines: &[Line]) {
             Some(profile) => format!("{} {}: ", line.id, words::clean(profile)),
             None => format!("{}: ", line.id),
         };
-        match &line.standing {
-            Ok(standing) => {
-                let ink = match standing {
-                    Standing::Applied => Ink::Green,
-                    Standing::Empty | Standing::RolledBack => Ink::Faint,
+        match &line.status {
+            Ok(status) => {
+                let ink = match status {
+                    Status::Applied => Ink::Green,
+                    Status::Empty | Status::RolledBack => Ink::Faint,
                     _ => Ink::Yellow,
                 };
                 let settings = format!(", {} settings", line.changes);
-                page.line(&[(&name, Ink::Strong), (standing.words(), ink), (&settings, Ink::Plain)]);
+                page.line(&[(&name, Ink::Strong), (status.words(), ink), (&settings, Ink::Plain)]);
             }
             Err(why) => page.led(0, (&name, Ink::Strong), &words::clean(why), Ink::Red),
         }
         for part in &line.sessions {
             let what = match part.kind {
-                Kind::Apply => "apply",
-                Kind::Resume => "resume",
-                Kind::Boot => "boot",
-                Kind::Rollback => "rollback",
+                SessionKind::Apply => "apply",
+                SessionKind::Resume => "resume",
+                SessionKind::Boot => "boot",
+                SessionKind::Rollback => "rollback",
             };
-            let how = match (part.how, part.kind) {
-                (Some(How::Complete), _) => "complete",
-                (Some(How::Stopped), _) => "stopped",
+            let how = match (part.outcome, part.kind) {
+                (Some(SessionOutcome::Complete), _) => "complete",
+                (Some(SessionOutcome::Stopped), _) => "stopped",
                 // What somebody else has changed since was left.
-                (Some(How::Failed), Kind::Rollback) => "in part",
-                (Some(How::Failed), _) => "failed",
+                (Some(SessionOutcome::Failed), SessionKind::Rollback) => "in part",
+                (Some(SessionOutcome::Failed), _) => "failed",
                 (None, _) => "cut off, or still running",
             };
             let steps = match part.steps {

@@ -1,7 +1,7 @@
 //! What all renderers of a plan share: changes by subject, those that say the same folded into one line.
 
 use crate::words;
-use whylate_profiles::{LeftOut, Reasons};
+use whylate_profiles::{Reasons, Skipped};
 use whylate_tuning::{Change, Plan, Setting, ThreadId};
 
 /// So many names are written out of those that are folded.
@@ -41,7 +41,7 @@ impl Row<'_> {
             Setting::ThreadPolicy { thread } | Setting::ThreadCpus { thread } => {
                 words::clean(&thread.to_string())
             }
-            Setting::Knob { path } => match irq_of(path) {
+            Setting::Tunable { path } => match irq_of(path) {
                 Some(irq) => format!("interrupt {irq}"),
                 None => words::clean(&one.to_string()),
             },
@@ -126,7 +126,7 @@ fn is_alike(a: &Setting, b: &Setting) -> bool {
     match (a, b) {
         (Setting::ThreadPolicy { .. }, Setting::ThreadPolicy { .. })
         | (Setting::ThreadCpus { .. }, Setting::ThreadCpus { .. }) => true,
-        (Setting::Knob { path: a }, Setting::Knob { path: b }) => {
+        (Setting::Tunable { path: a }, Setting::Tunable { path: b }) => {
             let ((a, numbers), (b, _)) = (template(a), template(b));
             a == b && numbers > 0
         }
@@ -165,7 +165,7 @@ fn irq_of(path: &str) -> Option<u64> {
 
 fn path_of(setting: &Setting) -> Option<&str> {
     match setting {
-        Setting::Knob { path } => Some(path),
+        Setting::Tunable { path } => Some(path),
         _ => None,
     }
 }
@@ -197,10 +197,10 @@ fn ranges(mut numbers: Vec<u64>) -> String {
 fn subject(setting: &Setting) -> &'static str {
     match setting {
         Setting::Parameter { .. } => "Kernel parameters, after a reboot",
-        Setting::Knob { path } if path.starts_with("/proc/sys/") => "Sysctls",
-        Setting::Knob { path } if path.starts_with("/proc/irq/") => "Interrupts: CPUs",
-        Setting::Knob { path } if path.starts_with("/sys/devices/system/cpu/") => "CPUs",
-        Setting::Knob { .. } => "Files of the kernel",
+        Setting::Tunable { path } if path.starts_with("/proc/sys/") => "Sysctls",
+        Setting::Tunable { path } if path.starts_with("/proc/irq/") => "Interrupts: CPUs",
+        Setting::Tunable { path } if path.starts_with("/sys/devices/system/cpu/") => "CPUs",
+        Setting::Tunable { .. } => "Files of the kernel",
         Setting::ThreadPolicy { .. } => "Threads: policies",
         Setting::ThreadCpus { .. } => "Threads: CPUs",
         Setting::UnitActive { .. } | Setting::UnitEnabled { .. } => "Services",
@@ -223,7 +223,7 @@ pub(crate) fn title(plan: &Plan) -> String {
         all if all == plan.changes.len() => ", after a reboot".to_owned(),
         some => format!(", {some} of them after a reboot"),
     };
-    format!("{}: {answer}{after}", words::clean(&plan.wishes.profile))
+    format!("{}: {answer}{after}", words::clean(&plan.desired.profile))
 }
 
 /// What a reader is to know of a block beside its lines: why, the check, the benefit, the risk.
@@ -240,7 +240,7 @@ pub(crate) fn reasons(block: &Block<'_>) -> String {
 }
 
 /// What was left alone, one entry for each reason: what, and why.
-pub(crate) fn by_reason(left: &[LeftOut]) -> Vec<(String, String)> {
+pub(crate) fn by_reason(left: &[Skipped]) -> Vec<(String, String)> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in left {
         match reasons.iter_mut().find(|(why, _)| *why == one.why) {
@@ -293,7 +293,7 @@ fn folded(whats: &[&str]) -> Vec<String> {
 
 /// What is configured as it should be, and not so yet.
 pub(crate) fn not_yet(plan: &Plan) -> Vec<(String, String)> {
-    let kept = plan.as_wished.iter().filter_map(|kept| {
+    let kept = plan.unchanged.iter().filter_map(|kept| {
         let value = kept.value.as_deref().filter(|value| !value.is_empty());
         let value = value.map(|value| format!(" = {value}")).unwrap_or_default();
         Some((words::clean(&format!("{}{value}", kept.setting)), words::clean(kept.note.as_deref()?)))
@@ -313,15 +313,15 @@ pub(crate) fn concerned(settings: &[String]) -> Option<String> {
 pub(crate) fn facts(plan: &Plan) -> Vec<String> {
     let mut facts = vec![
         words::plural(plan.changes.len() as u64, "change"),
-        format!("{} as wished", plan.as_wished.len()),
-        format!("{} left alone", plan.left_alone.len()),
+        format!("{} as wished", plan.unchanged.len()),
+        format!("{} left alone", plan.skipped.len()),
         words::plural(plan.conflicts.len() as u64, "conflict"),
     ];
     facts.extend(plan.machine.release.as_ref().map(|release| format!("Linux {}", words::clean(release))));
     facts.extend(plan.machine.cpus.as_ref().map(|cpus| format!("CPUs {}", words::clean(cpus))));
     // What is switched off is told by nothing that happens.
     let set =
-        plan.wishes.variables.iter().filter(|(_, value)| !matches!(value.as_str(), "" | "no" | "false"));
+        plan.desired.variables.iter().filter(|(_, value)| !matches!(value.as_str(), "" | "no" | "false"));
     facts.extend(set.map(|(name, value)| words::clean(&format!("{name}={value}"))));
     facts
 }

@@ -31,15 +31,21 @@ pub fn render(plan: &Plan) -> String {
             let why = escape(&changes::reasons(block));
             for row in &block.rows {
                 let (now, then) = row.values();
-                let cell = |text: &str| in_table(&code(text));
-                text += &format!("| {} | {} | {} | {} |\n", cell(&row.name()), cell(&now), cell(&then), why);
+                let target = |text: &str| in_table(&code(text));
+                text += &format!(
+                    "| {} | {} | {} | {} |\n",
+                    target(&row.name()),
+                    target(&now),
+                    target(&then),
+                    why
+                );
             }
         }
     }
     for (title, pairs) in [
         ("As wished from the next boot on", changes::not_yet(plan)),
-        ("Left alone", changes::by_reason(&plan.left_alone)),
-        ("Not carried over from the profile", changes::by_reason(&plan.wishes.left_out)),
+        ("Left alone", changes::by_reason(&plan.skipped)),
+        ("Not carried over from the profile", changes::by_reason(&plan.desired.skipped)),
     ] {
         if !pairs.is_empty() {
             text += &format!("\n## {title}\n\n");

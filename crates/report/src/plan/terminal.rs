@@ -30,11 +30,11 @@ fn write(page: &mut Page, plan: &Plan) {
     }
     pairs(page, ("As wished from the next boot on", Ink::Green), &changes::not_yet(plan));
     let heading = ("Left alone", Ink::Faint);
-    pairs(page, heading, &changes::by_reason(&plan.left_alone));
+    pairs(page, heading, &changes::by_reason(&plan.skipped));
     pairs(
         page,
         ("Not carried over from the profile", Ink::Faint),
-        &changes::by_reason(&plan.wishes.left_out),
+        &changes::by_reason(&plan.desired.skipped),
     );
     if !plan.conflicts.is_empty() {
         page.gap();

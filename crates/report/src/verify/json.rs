@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use whylate_tuning::Verified;
+use whylate_tuning::Verification;
 
 /// Whether a machine still has the settings that were applied, as a document of schema [`SCHEMA`].
-pub fn render(verified: &Verified) -> Value {
+pub fn render(verified: &Verification) -> Value {
     crate::json::value(&Document::from(verified))
 }
 
@@ -80,8 +80,8 @@ pub struct Unknown {
     pub why: String,
 }
 
-impl From<&Verified> for Document {
-    fn from(verified: &Verified) -> Document {
+impl From<&Verification> for Document {
+    fn from(verified: &Verification) -> Document {
         let drifts = verified.drifts.iter().map(|drift| Drift {
             id: drift.id,
             what: drift.what.clone(),
@@ -96,7 +96,7 @@ impl From<&Verified> for Document {
         let uncovered = verified.uncovered.iter().map(|one| Uncovered {
             setting: one.setting.clone(),
             now: one.now.clone(),
-            wished: one.wished.clone(),
+            wished: one.desired.clone(),
         });
         Document {
             schema: SCHEMA.to_owned(),

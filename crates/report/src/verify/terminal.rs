@@ -4,19 +4,19 @@ use crate::terminal::Style;
 use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
-use whylate_tuning::Verified;
+use whylate_tuning::Verification;
 
 /// So many of what is not covered are named.
 const MOST: usize = 12;
 
 /// Whether a machine still has the settings that were applied, as text. Ends with a line break.
-pub fn render(verified: &Verified, style: &Style) -> String {
+pub fn render(verified: &Verification, style: &Style) -> String {
     let mut text = Page::new(style);
     write(&mut text, verified);
     text.finish()
 }
 
-fn write(page: &mut Page, verified: &Verified) {
+fn write(page: &mut Page, verified: &Verification) {
     if verified.ids.is_empty() {
         page.paragraph(0, "nothing is applied: `whylate history` shows what was", Ink::Plain);
         return;
@@ -52,7 +52,7 @@ fn write(page: &mut Page, verified: &Verified) {
         page.line(&[("Not covered", Ink::Cyan)]);
         for one in verified.uncovered.iter().take(MOST) {
             let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
-            let text = format!("{}: {}, wished {}", one.setting, side(&one.now), side(&one.wished));
+            let text = format!("{}: {}, desired {}", one.setting, side(&one.now), side(&one.desired));
             page.paragraph(2, &words::clean(&text), Ink::Plain);
         }
         if let more @ 1.. = verified.uncovered.len().saturating_sub(MOST) {

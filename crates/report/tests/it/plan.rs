@@ -2,13 +2,13 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
-use whylate_profiles::{Aim, LeftOut, Pattern, Reasons, Threads, Wish, Wishes};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, Threads};
 use whylate_report::plan::json::document::Document;
 use whylate_report::{Style, plan};
-use whylate_tuning::{Change, Conflict, Kept, Machine, Plan, Refusal, Setting, ThreadId};
+use whylate_tuning::{Change, Conflict, Machine, Plan, Refusal, Setting, ThreadId, Unchanged};
 
 fn knob(path: &str) -> Setting {
-    Setting::Knob { path: path.to_owned() }
+    Setting::Tunable { path: path.to_owned() }
 }
 
 fn thread(tid: i32, name: &str) -> ThreadId {
@@ -123,46 +123,46 @@ fn full() -> Plan {
         Threads { named: Pattern::Glob("*".to_owned()), except: vec![Pattern::Regex("^rt".to_owned())] };
     Plan {
         machine: Machine { release: text("6.12.0-rt"), cpus: text("0-3"), boot_id: text("b") },
-        wishes: Wishes {
+        desired: DesiredState {
             profile: "realtime".to_owned(),
             variables: vec![("isolated".to_owned(), "2-3".to_owned()), ("own".to_owned(), String::new())],
-            wishes: vec![
-                Wish {
-                    aim: Aim::ThreadCpus { threads },
+            settings: vec![
+                DesiredSetting {
+                    selector: Selector::ThreadCpus { threads },
                     value: text("0-1"),
                     reasons: Reasons::default(),
                     origin: "realtime.toml [threads]".to_owned(),
                     optional: true,
                 },
-                Wish {
-                    aim: Aim::Irqs,
+                DesiredSetting {
+                    selector: Selector::Irqs,
                     value: None,
                     reasons: Reasons::default(),
                     origin: "realtime.toml".to_owned(),
                     optional: false,
                 },
             ],
-            left_out: vec![LeftOut {
+            skipped: vec![Skipped {
                 what: "[script] script.sh".to_owned(),
                 why: "scripts are not run".to_owned(),
             }],
         },
         changes,
-        as_wished: vec![
-            Kept { setting: knob("/proc/sys/vm/swappiness"), value: text("10"), note: None },
-            Kept {
+        unchanged: vec![
+            Unchanged { setting: knob("/proc/sys/vm/swappiness"), value: text("10"), note: None },
+            Unchanged {
                 setting: Setting::Parameter { name: "skew_tick".to_owned() },
                 value: text("1"),
                 note: text("the running kernel was booted without it"),
             },
         ],
-        left_alone: [
+        skipped: [
             ("kernel parameter nohz_full", "this kernel was built without CONFIG_NO_HZ_FULL, and ignores it"),
             ("/sys/kernel/rcu_normal", "permission denied: run as root"),
             ("/proc/sys/kernel/x", "this kernel has no such file"),
             ("/proc/sys/kernel/y", "this kernel has no such file"),
         ]
-        .map(|(what, why)| LeftOut { what: what.to_owned(), why: why.to_owned() })
+        .map(|(what, why)| Skipped { what: what.to_owned(), why: why.to_owned() })
         .into(),
         conflicts: vec![Conflict {
             with: "irqbalance".to_owned(),
@@ -180,10 +180,10 @@ fn full() -> Plan {
 
 /// Nothing to change, or nothing to be seen.
 fn empty(blind: bool) -> Plan {
-    let left = LeftOut { what: "interrupts".to_owned(), why: "permission denied: run as root".to_owned() };
+    let left = Skipped { what: "interrupts".to_owned(), why: "permission denied: run as root".to_owned() };
     Plan {
-        wishes: Wishes { profile: "audio".to_owned(), ..Wishes::default() },
-        left_alone: if blind { vec![left] } else { Vec::new() },
+        desired: DesiredState { profile: "audio".to_owned(), ..DesiredState::default() },
+        skipped: if blind { vec![left] } else { Vec::new() },
         ..Plan::default()
     }
 }

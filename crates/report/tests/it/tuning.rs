@@ -2,54 +2,62 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
-use whylate_profiles::Wishes;
+use whylate_profiles::DesiredState;
 use whylate_report::{Style, apply, history, verify};
 use whylate_tuning::{
-    Back, Cell, Drift, Entry, How, Kind, Moment, Plan, Planned, Record, Stored, Then, Uncovered, Verified,
-    history,
+    Drift, JournalEntry, JournalRecord, Plan, PlannedAction, PlannedStep, RollbackResult, SessionKind,
+    SessionOutcome, StoredState, Target, Timestamp, Uncovered, Verification, history,
 };
 
-fn value(value: &str) -> Stored {
-    Stored::Value { value: value.to_owned() }
+fn value(value: &str) -> StoredState {
+    StoredState::Value { value: value.to_owned() }
 }
 
-fn knob(path: &str, to: &str) -> Planned {
-    let cell = Cell::Knob { path: path.to_owned() };
-    Planned { settings: vec![cell.to_string()], cell, then: Then::Set(value(to)), tell: None }
+fn knob(path: &str, to: &str) -> PlannedStep {
+    let target = Target::Tunable { path: path.to_owned() };
+    PlannedStep {
+        settings: vec![target.to_string()],
+        target,
+        then: PlannedAction::Set(value(to)),
+        notify: None,
+    }
 }
 
 /// An apply of four steps that failed at the third.
-fn failed() -> Entry {
-    let menu = Cell::File { path: "/boot/grub/grub.cfg".into() };
+fn failed() -> JournalEntry {
+    let menu = Target::File { path: "/boot/grub/grub.cfg".into() };
     let steps = vec![
         knob("/proc/sys/vm/swappiness", "10"),
         knob("/proc/sys/kernel/timer_migration", "0"),
         knob("/proc/irq/24/smp_affinity_list", "0-1"),
-        Planned {
+        PlannedStep {
             settings: vec!["kernel parameter nohz_full".into()],
-            cell: menu,
-            then: Then::Make(vec!["update-grub".into()]),
-            tell: None,
+            target: menu,
+            then: PlannedAction::Make(vec!["update-grub".into()]),
+            notify: None,
         },
     ];
-    let plan = Plan { wishes: Wishes { profile: "realtime".into(), ..Wishes::default() }, ..Plan::default() };
-    let mut entry = Entry { id: 3, plan: Some(plan), ..Entry::default() };
+    let plan = Plan {
+        desired: DesiredState { profile: "realtime".into(), ..DesiredState::default() },
+        ..Plan::default()
+    };
+    let mut entry = JournalEntry { id: 3, plan: Some(plan), ..JournalEntry::default() };
     let why = "cannot set /proc/irq/24/smp_affinity_list: the kernel rejected 0-1: EINVAL (Invalid argument)";
     for record in [
-        Record::Armed { until: Moment(1_700_000_300) },
-        Record::Session {
-            kind: Kind::Apply,
+        JournalRecord::Armed { until: Timestamp(1_700_000_300) },
+        JournalRecord::Session {
+            kind: SessionKind::Apply,
             boot_id: Some("b0".into()),
-            at: Moment(1_700_000_000),
+            at: Timestamp(1_700_000_000),
             version: "1".into(),
             steps,
         },
-        Record::Begin { step: 0, before: value("60") },
-        Record::Done { step: 0, after: None },
-        Record::Already { step: 1 },
-        Record::Begin { step: 2, before: value("0-3") },
-        Record::Failed { step: 2, why: why.into() },
-        Record::End { how: How::Failed, at: Moment(1_700_000_001) },
+        JournalRecord::Begin { step: 0, before: value("60") },
+        JournalRecord::Done { step: 0, after: None },
+        JournalRecord::Already { step: 1 },
+        JournalRecord::Begin { step: 2, before: value("0-3") },
+        JournalRecord::Failed { step: 2, why: why.into() },
+        JournalRecord::End { outcome: SessionOutcome::Failed, at: Timestamp(1_700_000_001) },
     ] {
         entry.take(record).expect("it fits");
     }
@@ -57,29 +65,29 @@ fn failed() -> Entry {
 }
 
 /// The same, after a rollback that left one value.
-fn partly_back() -> Entry {
+fn partly_back() -> JournalEntry {
     let mut entry = failed();
     let why = "somebody else changed it: it was left as 10, and is 33".to_owned();
-    let session = Record::Session {
-        kind: Kind::Rollback,
+    let session = JournalRecord::Session {
+        kind: SessionKind::Rollback,
         boot_id: None,
-        at: Moment(1_700_000_100),
+        at: Timestamp(1_700_000_100),
         version: "1".into(),
         steps: vec![],
     };
     for record in [
         session,
-        Record::Back { session: 0, step: 2, how: Back::WasBack, why: None },
-        Record::Back { session: 0, step: 0, how: Back::Changed, why: Some(why) },
-        Record::End { how: How::Failed, at: Moment(1_700_000_101) },
+        JournalRecord::Back { session: 0, step: 2, outcome: RollbackResult::WasBack, why: None },
+        JournalRecord::Back { session: 0, step: 0, outcome: RollbackResult::Changed, why: Some(why) },
+        JournalRecord::End { outcome: SessionOutcome::Failed, at: Timestamp(1_700_000_101) },
     ] {
         entry.take(record).expect("it fits");
     }
     entry
 }
 
-fn verified() -> Verified {
-    Verified {
+fn verified() -> Verification {
+    Verification {
         ids: vec![2, 3],
         drifts: vec![Drift {
             id: 3,
@@ -95,15 +103,15 @@ fn verified() -> Verified {
         uncovered: vec![Uncovered {
             setting: "CPUs of late (77)".into(),
             now: Some("0-3".into()),
-            wished: Some("0-1".into()),
+            desired: Some("0-1".into()),
         }],
         as_made: 41,
         ended: 2,
     }
 }
 
-fn lines() -> Vec<whylate_tuning::Line> {
-    let empty = Entry { id: 1, ..Entry::default() };
+fn lines() -> Vec<whylate_tuning::HistoryEntry> {
+    let empty = JournalEntry { id: 1, ..JournalEntry::default() };
     history(&[Ok(empty), Ok(failed()), Ok(partly_back())], &[1, 3, 4])
 }
 
@@ -113,7 +121,7 @@ fn text_is_as_before() {
     let text = [
         apply::terminal::render(&[failed(), partly_back()], &style),
         verify::terminal::render(&verified(), &style),
-        verify::terminal::render(&Verified::default(), &style),
+        verify::terminal::render(&Verification::default(), &style),
         history::terminal::render(&lines(), &style),
         history::terminal::render(&[], &style),
     ];
@@ -145,7 +153,7 @@ fn documents_obey_their_schemas() {
 #[test]
 fn hostile_names_do_not_reach_the_terminal() {
     let mut entry = failed();
-    entry.sessions[0].steps[2].planned.cell = Cell::Knob { path: "/sys/\u{1b}[31mred".into() };
+    entry.sessions[0].steps[2].planned.target = Target::Tunable { path: "/sys/\u{1b}[31mred".into() };
     let text = apply::terminal::render(&[entry], &Style::default());
     assert!(!text.contains('\u{1b}'), "{text}");
 }

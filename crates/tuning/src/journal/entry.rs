@@ -1,56 +1,59 @@
 //! What a journal says, read from the beginning: the same for one that is being written.
 
-use super::{Back, How, Kind, Moment, Planned, Record, Stored, Then};
+use super::{
+    JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StoredState,
+    Timestamp,
+};
 use crate::Plan;
 
 /// One apply, with all that became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Its number, from 1.
     pub id: u64,
     /// What was to be done; `None`: it was cut off before that was written.
     pub plan: Option<Plan>,
     /// What was done, first to last.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<JournalSession>,
     /// When it is undone by itself.
-    pub armed: Option<Moment>,
+    pub armed: Option<Timestamp>,
     /// When somebody confirmed it.
-    pub confirmed: Option<Moment>,
+    pub confirmed: Option<Timestamp>,
 }
 
 /// One run that changed something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct JournalSession {
     /// What it did.
-    pub kind: Kind,
+    pub kind: SessionKind,
     /// In which boot.
     pub boot_id: Option<String>,
     /// When it began.
-    pub at: Moment,
+    pub at: Timestamp,
     /// Its steps, in order. None of a rollback: those are the other sessions'.
-    pub steps: Vec<Taken>,
+    pub steps: Vec<StepRecord>,
     /// How and when it ended; `None`: it was cut off, or still runs.
-    pub end: Option<(How, Moment)>,
+    pub end: Option<(SessionOutcome, Timestamp)>,
 }
 
 /// A step, and how far it got.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct StepRecord {
     /// What was to be done.
-    pub planned: Planned,
+    pub planned: PlannedStep,
     /// How far it got.
-    pub progress: Progress,
+    pub progress: StepProgress,
     /// How the cell was; `None`: it was not touched.
-    pub before: Option<Stored>,
+    pub before: Option<StoredState>,
     /// How a command left the cell.
-    pub after: Option<Stored>,
+    pub after: Option<StoredState>,
     /// What a rollback did about it, and why where it did not put it back.
-    pub back: Option<(Back, Option<String>)>,
+    pub back: Option<(RollbackResult, Option<String>)>,
 }
 
 /// How far a step got.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum StepProgress {
     /// Not begun.
     Waiting,
     /// Begun, and perhaps made.
@@ -67,7 +70,7 @@ pub enum Progress {
 
 /// How it is with an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Status {
     /// It was cut off before anything was done.
     Empty,
     /// All of it was done.
@@ -84,63 +87,63 @@ pub enum Standing {
     PartlyBack,
 }
 
-impl Standing {
+impl Status {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Standing::Empty => "nothing was done",
-            Standing::Applied => "applied",
-            Standing::Stopped => "stopped half way",
-            Standing::Failed => "failed half way",
-            Standing::Interrupted => "cut off half way",
-            Standing::RolledBack => "rolled back",
-            Standing::PartlyBack => "rolled back in part",
+            Status::Empty => "nothing was done",
+            Status::Applied => "applied",
+            Status::Stopped => "stopped half way",
+            Status::Failed => "failed half way",
+            Status::Interrupted => "cut off half way",
+            Status::RolledBack => "rolled back",
+            Status::PartlyBack => "rolled back in part",
         }
     }
 }
 
-impl Session {
+impl JournalSession {
     /// Whether its runtime settings are of this boot. Where a boot cannot be told, they are taken to be.
     pub fn is_of(&self, boot_id: Option<&str>) -> bool {
         self.boot_id.as_deref().is_none_or(|own| boot_id.is_none_or(|now| now == own))
     }
 }
 
-impl Taken {
+impl StepRecord {
     /// Whether the cell may have been changed.
     pub fn was_begun(&self) -> bool {
         self.before.is_some()
-            && matches!(self.progress, Progress::Begun | Progress::Done | Progress::Failed(_))
+            && matches!(self.progress, StepProgress::Begun | StepProgress::Done | StepProgress::Failed(_))
     }
 
     /// How the cell was to be afterwards; `None`: a command was cut off, and nobody knows.
-    pub fn left_as(&self) -> Option<&Stored> {
+    pub fn left_as(&self) -> Option<&StoredState> {
         self.after.as_ref().or(match &self.planned.then {
-            Then::Set(state) => Some(state),
-            Then::Make(_) => None,
+            PlannedAction::Set(state) => Some(state),
+            PlannedAction::Make(_) => None,
         })
     }
 }
 
-impl Entry {
+impl JournalEntry {
     /// How it is with it. What became of it at a later boot is that session's matter.
-    pub fn standing(&self) -> Standing {
-        let last = self.sessions.iter().rev().find(|session| session.kind != Kind::Boot);
-        let Some(last) = last else { return Standing::Empty };
-        let how = last.end.map(|(how, _)| how);
-        match (last.kind, how) {
-            (Kind::Rollback, Some(How::Complete)) => Standing::RolledBack,
-            (Kind::Rollback, _) => Standing::PartlyBack,
-            (_, Some(How::Complete)) => Standing::Applied,
-            (_, Some(How::Stopped)) => Standing::Stopped,
-            (_, Some(How::Failed)) => Standing::Failed,
-            (_, None) => Standing::Interrupted,
+    pub fn status(&self) -> Status {
+        let last = self.sessions.iter().rev().find(|session| session.kind != SessionKind::Boot);
+        let Some(last) = last else { return Status::Empty };
+        let outcome = last.end.map(|(outcome, _)| outcome);
+        match (last.kind, outcome) {
+            (SessionKind::Rollback, Some(SessionOutcome::Complete)) => Status::RolledBack,
+            (SessionKind::Rollback, _) => Status::PartlyBack,
+            (_, Some(SessionOutcome::Complete)) => Status::Applied,
+            (_, Some(SessionOutcome::Stopped)) => Status::Stopped,
+            (_, Some(SessionOutcome::Failed)) => Status::Failed,
+            (_, None) => Status::Interrupted,
         }
     }
 
     /// True where there may be something to undo.
     pub fn is_in_effect(&self) -> bool {
-        !matches!(self.standing(), Standing::Empty | Standing::RolledBack)
+        !matches!(self.status(), Status::Empty | Status::RolledBack)
     }
 
     /// True where it is undone by itself unless somebody confirms.
@@ -150,16 +153,19 @@ impl Entry {
 
     /// The profile it was made of.
     pub fn profile(&self) -> Option<&str> {
-        self.plan.as_ref().map(|plan| plan.wishes.profile.as_str())
+        self.plan.as_ref().map(|plan| plan.desired.profile.as_str())
     }
 
     /// The steps that the last apply or resume did not make, and the one it was at.
-    pub fn remaining(&self) -> Vec<Planned> {
-        let last =
-            self.sessions.iter().rev().find(|session| matches!(session.kind, Kind::Apply | Kind::Resume));
+    pub fn remaining(&self) -> Vec<PlannedStep> {
+        let last = self
+            .sessions
+            .iter()
+            .rev()
+            .find(|session| matches!(session.kind, SessionKind::Apply | SessionKind::Resume));
         let steps = last.into_iter().flat_map(|session| &session.steps);
-        let open = |step: &&Taken| {
-            matches!(step.progress, Progress::Waiting | Progress::Begun | Progress::Failed(_))
+        let open = |step: &&StepRecord| {
+            matches!(step.progress, StepProgress::Waiting | StepProgress::Begun | StepProgress::Failed(_))
         };
         steps.filter(open).map(|step| step.planned.clone()).collect()
     }
@@ -168,48 +174,48 @@ impl Entry {
     ///
     /// # Errors
     /// If it does not fit the ones before it.
-    pub fn take(&mut self, record: Record) -> Result<(), String> {
+    pub fn take(&mut self, record: JournalRecord) -> Result<(), String> {
         match record {
-            Record::Session { kind, boot_id, at, version: _, steps } => {
-                let steps = steps.into_iter().map(Taken::from).collect();
-                self.sessions.push(Session { kind, boot_id, at, steps, end: None });
+            JournalRecord::Session { kind, boot_id, at, version: _, steps } => {
+                let steps = steps.into_iter().map(StepRecord::from).collect();
+                self.sessions.push(JournalSession { kind, boot_id, at, steps, end: None });
             }
-            Record::Begin { step, before } => {
+            JournalRecord::Begin { step, before } => {
                 let step = self.step(step)?;
                 step.before = Some(before);
-                step.progress = Progress::Begun;
+                step.progress = StepProgress::Begun;
             }
-            Record::Done { step, after } => {
+            JournalRecord::Done { step, after } => {
                 let step = self.step(step)?;
                 step.after = after;
-                step.progress = Progress::Done;
+                step.progress = StepProgress::Done;
             }
-            Record::Already { step } => self.step(step)?.progress = Progress::Already,
-            Record::Gone { step, why } => self.step(step)?.progress = Progress::Gone(why),
-            Record::Failed { step, why } => self.step(step)?.progress = Progress::Failed(why),
-            Record::End { how, at } => self.session()?.end = Some((how, at)),
-            Record::Armed { until } => self.armed = Some(until),
-            Record::Confirmed { at } => self.confirmed = Some(at),
-            Record::Back { session, step, how, why } => {
+            JournalRecord::Already { step } => self.step(step)?.progress = StepProgress::Already,
+            JournalRecord::Gone { step, why } => self.step(step)?.progress = StepProgress::Gone(why),
+            JournalRecord::Failed { step, why } => self.step(step)?.progress = StepProgress::Failed(why),
+            JournalRecord::End { outcome, at } => self.session()?.end = Some((outcome, at)),
+            JournalRecord::Armed { until } => self.armed = Some(until),
+            JournalRecord::Confirmed { at } => self.confirmed = Some(at),
+            JournalRecord::Back { session, step, outcome, why } => {
                 let of = self.sessions.get_mut(session).ok_or_else(|| format!("no session {session}"))?;
                 let step = of.steps.get_mut(step).ok_or_else(|| format!("no step {step}"))?;
-                step.back = Some((how, why));
+                step.back = Some((outcome, why));
             }
         }
         Ok(())
     }
 
-    fn session(&mut self) -> Result<&mut Session, String> {
+    fn session(&mut self) -> Result<&mut JournalSession, String> {
         self.sessions.last_mut().ok_or_else(|| "no session was begun".to_owned())
     }
 
-    fn step(&mut self, step: usize) -> Result<&mut Taken, String> {
+    fn step(&mut self, step: usize) -> Result<&mut StepRecord, String> {
         self.session()?.steps.get_mut(step).ok_or_else(|| format!("no step {step}"))
     }
 }
 
-impl From<Planned> for Taken {
-    fn from(planned: Planned) -> Taken {
-        Taken { planned, progress: Progress::Waiting, before: None, after: None, back: None }
+impl From<PlannedStep> for StepRecord {
+    fn from(planned: PlannedStep) -> StepRecord {
+        StepRecord { planned, progress: StepProgress::Waiting, before: None, after: None, back: None }
     }
 }

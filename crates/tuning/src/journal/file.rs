@@ -1,8 +1,11 @@
 //! A journal on its disk: each record is there before anything is done about it.
 
-use super::{Entry, JournalError, Kind, Moment, Planned, Record, Stored, Then};
+use super::{
+    JournalEntry, JournalError, JournalRecord, PlannedAction, PlannedStep, SessionKind, StoredState,
+    Timestamp,
+};
 use crate::fault::FaultInjector;
-use crate::{Action, Plan, State, Step};
+use crate::{Plan, Step, StepAction, TargetState};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
@@ -22,7 +25,7 @@ pub struct Journal {
     length: u64,
     blobs: u64,
     faults: FaultInjector,
-    entry: Entry,
+    entry: JournalEntry,
 }
 
 impl Journal {
@@ -84,7 +87,7 @@ impl Journal {
     }
 
     /// What it says up to now.
-    pub fn entry(&self) -> &Entry {
+    pub fn entry(&self) -> &JournalEntry {
         &self.entry
     }
 
@@ -94,17 +97,17 @@ impl Journal {
     /// If it cannot be written: then nothing must be done.
     pub fn begin(
         &mut self,
-        kind: Kind,
+        kind: SessionKind,
         boot_id: Option<String>,
-        at: Moment,
-        steps: Vec<Planned>,
+        at: Timestamp,
+        steps: Vec<PlannedStep>,
     ) -> Result<(), JournalError> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let count = steps.len() as u64;
-        let record = Record::Session { kind, boot_id, at, version, steps };
+        let record = JournalRecord::Session { kind, boot_id, at, version, steps };
         let line = self.line(&record)?;
         // On a full disk a rollback has still to be possible: its records can be done without, an apply's cannot.
-        if kind != Kind::Rollback {
+        if kind != SessionKind::Rollback {
             self.reserve(line.len() as u64 + ROOM.0 + ROOM.1 * count)?;
         }
         self.write(record, &line, true)
@@ -114,15 +117,15 @@ impl Journal {
     ///
     /// # Errors
     /// If the blob cannot be written.
-    pub fn planned(&mut self, step: &Step) -> Result<Planned, JournalError> {
+    pub fn planned(&mut self, step: &Step) -> Result<PlannedStep, JournalError> {
         let then = match &step.action {
-            Action::Set(state) => Then::Set(self.keep(state)?),
-            Action::Make(command) => Then::Make(command.clone()),
+            StepAction::Set(state) => PlannedAction::Set(self.keep(state)?),
+            StepAction::Make(command) => PlannedAction::Make(command.clone()),
         };
-        Ok(Planned {
-            cell: step.cell.clone(),
+        Ok(PlannedStep {
+            target: step.target.clone(),
             then,
-            tell: step.tell.clone(),
+            notify: step.notify.clone(),
             settings: step.settings.clone(),
         })
     }
@@ -131,13 +134,13 @@ impl Journal {
     ///
     /// # Errors
     /// If it is not.
-    pub fn append(&mut self, record: Record, at_once: bool) -> Result<(), JournalError> {
+    pub fn append(&mut self, record: JournalRecord, at_once: bool) -> Result<(), JournalError> {
         let line = self.line(&record)?;
         self.write(record, &line, at_once)
     }
 
     /// The same; where it cannot be written the record counts in memory alone, and the reason is given back.
-    pub(crate) fn append_or_note(&mut self, record: Record, at_once: bool) -> Option<JournalError> {
+    pub(crate) fn append_or_note(&mut self, record: JournalRecord, at_once: bool) -> Option<JournalError> {
         let error = self.append(record.clone(), at_once).err()?;
         // It fits as the one before did: both are made by the same session.
         let _ = self.entry.take(record);
@@ -148,19 +151,19 @@ impl Journal {
     ///
     /// # Errors
     /// If it is not.
-    pub fn keep(&mut self, state: &State) -> Result<Stored, JournalError> {
+    pub fn keep(&mut self, state: &TargetState) -> Result<StoredState, JournalError> {
         Ok(match state {
-            State::Absent => Stored::Absent,
-            State::Value(value) => Stored::Value { value: value.clone() },
-            State::Link { target } => Stored::Link { target: target.clone() },
-            &State::Directory { mode, uid, gid } => Stored::Directory { mode, uid, gid },
-            State::File(FileState { content, mode, uid, gid }) => {
+            TargetState::Absent => StoredState::Absent,
+            TargetState::Value(value) => StoredState::Value { value: value.clone() },
+            TargetState::Link { target } => StoredState::Link { target: target.clone() },
+            &TargetState::Directory { mode, uid, gid } => StoredState::Directory { mode, uid, gid },
+            TargetState::File(FileState { content, mode, uid, gid }) => {
                 let directory = self.directory.join("blobs");
                 let blob = self.blobs + 1;
                 write_new(&directory.join(blob.to_string()), content, &self.faults)?;
                 sync_directory(&directory)?;
                 self.blobs = blob;
-                Stored::File { blob, length: content.len() as u64, mode: *mode, uid: *uid, gid: *gid }
+                StoredState::File { blob, length: content.len() as u64, mode: *mode, uid: *uid, gid: *gid }
             }
         })
     }
@@ -169,7 +172,7 @@ impl Journal {
     ///
     /// # Errors
     /// If its blob cannot be read, or is not whole.
-    pub fn state(&self, kept: &Stored) -> Result<State, JournalError> {
+    pub fn state(&self, kept: &StoredState) -> Result<TargetState, JournalError> {
         state(&self.directory, kept)
     }
 
@@ -177,14 +180,14 @@ impl Journal {
         self.directory.join("journal.jsonl")
     }
 
-    fn line(&self, record: &Record) -> Result<Vec<u8>, JournalError> {
+    fn line(&self, record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
         let mut line = serde_json::to_vec(record)
             .map_err(|error| JournalError::io("write", self.path(), io::Error::other(error)))?;
         line.push(b'\n');
         Ok(line)
     }
 
-    fn write(&mut self, record: Record, line: &[u8], at_once: bool) -> Result<(), JournalError> {
+    fn write(&mut self, record: JournalRecord, line: &[u8], at_once: bool) -> Result<(), JournalError> {
         let path = self.path();
         pass(&self.faults, &path)?;
         if let Err(error) = self.file.write_all(line) {
@@ -220,7 +223,7 @@ impl Journal {
 }
 
 /// What a journal says, and how many bytes of it are whole records.
-pub(crate) fn load(parent: &Path, id: u64) -> Result<(Entry, u64), JournalError> {
+pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), JournalError> {
     let directory = parent.join(id.to_string());
     if !directory.is_dir() {
         return Err(JournalError::NoSuch { id });
@@ -230,14 +233,14 @@ pub(crate) fn load(parent: &Path, id: u64) -> Result<(Entry, u64), JournalError>
     let plan = plan.and_then(|text| serde_json::from_slice(&text).ok());
     let path = directory.join("journal.jsonl");
     let text = read(&path)?.unwrap_or_default();
-    let mut entry = Entry { id, plan, ..Entry::default() };
+    let mut entry = JournalEntry { id, plan, ..JournalEntry::default() };
     let mut whole = 0;
     let mut broken: Option<(usize, String)> = None;
     for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let damaged =
             |(line, why): (usize, String)| JournalError::Damaged { path: path.clone(), line: line + 1, why };
         let record = match line.strip_suffix(b"\n") {
-            Some(line) => serde_json::from_slice::<Record>(line).map_err(|error| error.to_string()),
+            Some(line) => serde_json::from_slice::<JournalRecord>(line).map_err(|error| error.to_string()),
             None => Err("its end is missing".to_owned()),
         };
         match (record, broken.take()) {
@@ -253,18 +256,18 @@ pub(crate) fn load(parent: &Path, id: u64) -> Result<(Entry, u64), JournalError>
 }
 
 /// The state that was kept, from a journal's directory.
-pub(crate) fn state(directory: &Path, kept: &Stored) -> Result<State, JournalError> {
+pub(crate) fn state(directory: &Path, kept: &StoredState) -> Result<TargetState, JournalError> {
     Ok(match kept {
-        Stored::Absent => State::Absent,
-        Stored::Value { value } => State::Value(value.clone()),
-        Stored::Link { target } => State::Link { target: target.clone() },
-        &Stored::Directory { mode, uid, gid } => State::Directory { mode, uid, gid },
-        &Stored::File { blob, length, mode, uid, gid } => {
+        StoredState::Absent => TargetState::Absent,
+        StoredState::Value { value } => TargetState::Value(value.clone()),
+        StoredState::Link { target } => TargetState::Link { target: target.clone() },
+        &StoredState::Directory { mode, uid, gid } => TargetState::Directory { mode, uid, gid },
+        &StoredState::File { blob, length, mode, uid, gid } => {
             let path = directory.join("blobs").join(blob.to_string());
             let content = read(&path)?.filter(|content| content.len() as u64 == length).ok_or_else(|| {
                 JournalError::io("read", &path, io::Error::other("it is not what was kept there"))
             })?;
-            State::File(FileState { content, mode, uid, gid })
+            TargetState::File(FileState { content, mode, uid, gid })
         }
     })
 }

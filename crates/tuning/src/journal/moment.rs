@@ -7,18 +7,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Seconds since 1970-01-01 00:00:00 UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Moment(pub i64);
+pub struct Timestamp(pub i64);
 
-impl Moment {
+impl Timestamp {
     /// The wall clock's time.
-    pub fn now() -> Moment {
-        Moment::of(SystemTime::now())
+    pub fn now() -> Timestamp {
+        Timestamp::of(SystemTime::now())
     }
 
     /// Of a file's time stamp.
-    pub fn of(time: SystemTime) -> Moment {
+    pub fn of(time: SystemTime) -> Timestamp {
         let seconds = |duration: std::time::Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
-        Moment(match time.duration_since(UNIX_EPOCH) {
+        Timestamp(match time.duration_since(UNIX_EPOCH) {
             Ok(since) => seconds(since),
             Err(before) => -seconds(before.duration()),
         })
@@ -26,7 +26,7 @@ impl Moment {
 }
 
 /// `2026-11-20 19:24:25 UTC`.
-impl fmt::Display for Moment {
+impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.0.div_euclid(86_400), self.0.rem_euclid(86_400));
         let (year, month, day) = date(days);
@@ -61,7 +61,7 @@ mod tests {
             (1_735_689_600, "2025-01-01 00:00:00 UTC"),
             (-1, "1969-12-31 23:59:59 UTC"),
         ] {
-            assert_eq!(Moment(seconds).to_string(), text);
+            assert_eq!(Timestamp(seconds).to_string(), text);
         }
     }
 }

@@ -1,40 +1,40 @@
 //! The lines of a journal.
 
-use super::Moment;
-use crate::Cell;
+use super::Timestamp;
+use crate::Target;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "record")]
-pub enum Record {
+pub enum JournalRecord {
     /// Something begins; the records up to the next one of this kind belong to it.
     Session {
         /// What.
-        kind: Kind,
+        kind: SessionKind,
         /// /proc/sys/kernel/random/boot_id; `None`: not known.
         boot_id: Option<String>,
         /// When.
-        at: Moment,
+        at: Timestamp,
         /// By which version of this program.
         version: String,
         /// What it will do, in this order.
-        steps: Vec<Planned>,
+        steps: Vec<PlannedStep>,
     },
     /// A step will be made now.
     Begin {
         /// Its number in this session, from 0.
         step: usize,
         /// How the cell was.
-        before: Stored,
+        before: StoredState,
     },
     /// A step was made.
     Done {
         /// Which.
         step: usize,
         /// How the cell is now, where the plan could not say; `None`: as planned.
-        after: Option<Stored>,
+        after: Option<StoredState>,
     },
     /// A step need not be made: the cell was so.
     Already {
@@ -58,19 +58,20 @@ pub enum Record {
     /// The session ends.
     End {
         /// How.
-        how: How,
+        #[serde(rename = "how")]
+        outcome: SessionOutcome,
         /// When.
-        at: Moment,
+        at: Timestamp,
     },
     /// It is undone at that time, unless somebody confirms.
     Armed {
         /// When.
-        until: Moment,
+        until: Timestamp,
     },
     /// Somebody confirmed.
     Confirmed {
         /// When.
-        at: Moment,
+        at: Timestamp,
     },
     /// A step of an earlier session was undone, or was not.
     Back {
@@ -79,7 +80,8 @@ pub enum Record {
         /// The step.
         step: usize,
         /// How it went.
-        how: Back,
+        #[serde(rename = "how")]
+        outcome: RollbackResult,
         /// Why, where it was not put back.
         why: Option<String>,
     },
@@ -88,7 +90,7 @@ pub enum Record {
 /// What a session does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SessionKind {
     /// `whylate apply`.
     Apply,
     /// `whylate apply --resume`: the steps that the session before did not make.
@@ -102,7 +104,7 @@ pub enum Kind {
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
+pub enum SessionOutcome {
     /// Every step was made.
     Complete,
     /// Somebody asked it to stop between two steps.
@@ -114,7 +116,7 @@ pub enum How {
 /// What became of a step that was to be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Back {
+pub enum RollbackResult {
     /// It has its old state again.
     PutBack,
     /// It had it.
@@ -132,33 +134,34 @@ pub enum Back {
     Failed,
 }
 
-impl Back {
+impl RollbackResult {
     /// True where nothing is left to be undone.
     pub fn is_settled(self) -> bool {
-        !matches!(self, Back::Changed | Back::Failed)
+        !matches!(self, RollbackResult::Changed | RollbackResult::Failed)
     }
 }
 
 /// A step, as a line can hold it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
+pub struct PlannedStep {
     /// What changes.
-    pub cell: Cell,
+    #[serde(rename = "cell")]
+    pub target: Target,
     /// How.
-    pub then: Then,
+    pub then: PlannedAction,
     /// Run after the cell was set, and again after it was put back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tell: Option<Vec<String>>,
+    #[serde(rename = "tell", default, skip_serializing_if = "Option::is_none")]
+    pub notify: Option<Vec<String>>,
     /// The settings it is for, by name.
     pub settings: Vec<String>,
 }
 
-/// What becomes of a cell: an [`Action`](crate::Action), as a line can hold it.
+/// What becomes of a cell: an [`StepAction`](crate::StepAction), as a line can hold it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Then {
+pub enum PlannedAction {
     /// It is given this state.
-    Set(Stored),
+    Set(StoredState),
     /// A command makes it.
     Make(Vec<String>),
 }
@@ -166,7 +169,7 @@ pub enum Then {
 /// A state, as a line can hold it: a file's content is in a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
-pub enum Stored {
+pub enum StoredState {
     /// Not there.
     Absent,
     /// A value.
@@ -203,28 +206,30 @@ pub enum Stored {
     },
 }
 
-impl Then {
-    /// The command of an [`Action::Make`](crate::Action::Make).
+impl PlannedAction {
+    /// The command of an [`StepAction::Make`](crate::StepAction::Make).
     pub fn command(&self) -> Option<&[String]> {
         match self {
-            Then::Make(command) => Some(command),
-            Then::Set(_) => None,
+            PlannedAction::Make(command) => Some(command),
+            PlannedAction::Set(_) => None,
         }
     }
 }
 
-/// What a person is shown of it, as of a [`State`](crate::State).
-impl fmt::Display for Stored {
+/// What a person is shown of it, as of a [`TargetState`](crate::TargetState).
+impl fmt::Display for StoredState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stored::Absent => f.write_str("absent"),
-            Stored::Value { value } if value.is_empty() => f.write_str("(empty)"),
-            Stored::Value { value } => f.write_str(value),
-            Stored::File { length, mode, uid, gid, .. } => {
+            StoredState::Absent => f.write_str("absent"),
+            StoredState::Value { value } if value.is_empty() => f.write_str("(empty)"),
+            StoredState::Value { value } => f.write_str(value),
+            StoredState::File { length, mode, uid, gid, .. } => {
                 write!(f, "{length} bytes, mode {mode:o}, owner {uid}:{gid}")
             }
-            Stored::Link { target } => write!(f, "link to {target}"),
-            Stored::Directory { mode, uid, gid } => write!(f, "directory, mode {mode:o}, owner {uid}:{gid}"),
+            StoredState::Link { target } => write!(f, "link to {target}"),
+            StoredState::Directory { mode, uid, gid } => {
+                write!(f, "directory, mode {mode:o}, owner {uid}:{gid}")
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Files and directories on a disk: replaced as a whole, and on the disk when it is said that they are.
 
-use super::machine::Live;
+use super::machine::LiveSystem;
 use super::words::words;
-use crate::{CellError, Moment, State};
+use crate::{TargetError, TargetState, Timestamp};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -16,47 +16,47 @@ const PART: (&str, &str) = (".", ".whylate-part");
 /// `security.ima`, are not carried over.
 const CARRIED: [&str; 3] = ["security.selinux", "security.SMACK64", "system.posix_acl_access"];
 
-impl Live {
+impl LiveSystem {
     /// The file, link or directory at a path; the directories above it may be links.
-    pub(super) fn read_file(&self, path: &str) -> Result<State, CellError> {
-        let cannot = |error: io::Error| CellError::new("read", path, words(&error));
+    pub(super) fn read_file(&self, path: &str) -> Result<TargetState, TargetError> {
+        let cannot = |error: io::Error| TargetError::new("read", path, words(&error));
         let (parent, name) = match self.parent(path) {
             Ok(found) => found,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(State::Absent),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(TargetState::Absent),
             Err(error) => return Err(cannot(error.into())),
         };
         let stat = match rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(State::Absent),
+            Err(Errno::NOENT) => return Ok(TargetState::Absent),
             Err(error) => return Err(cannot(error.into())),
         };
         state(&parent, name, &stat).map_err(cannot)
     }
 
-    pub(super) fn write_file(&self, path: &str, state: &State) -> Result<(), CellError> {
+    pub(super) fn write_file(&self, path: &str, state: &TargetState) -> Result<(), TargetError> {
         let cannot =
-            |error: io::Error| CellError::new("set", path, format!("{}{}", words(&error), hint(&error)));
+            |error: io::Error| TargetError::new("set", path, format!("{}{}", words(&error), hint(&error)));
         let (parent, name) = self.parent(path).map_err(|error| cannot(error.into()))?;
         self.replace(&parent, name, state).map_err(cannot)?;
         self.sync(path).map_err(cannot)
     }
 
     /// A directory of the kernel's: there is no disk.
-    pub(super) fn write_group(&self, path: &str, state: &State) -> Result<(), CellError> {
+    pub(super) fn write_group(&self, path: &str, state: &TargetState) -> Result<(), TargetError> {
         let cannot = |error: io::Error| {
             let why = match error.raw_os_error().map(Errno::from_raw_os_error) {
                 Some(Errno::BUSY) => " processes or groups are in it",
                 _ => "",
             };
-            CellError::new("set", path, format!("{}{why}", words(&error)))
+            TargetError::new("set", path, format!("{}{why}", words(&error)))
         };
         let (parent, name) = self.parent(path).map_err(|error| cannot(error.into()))?;
         self.replace(&parent, name, state).map_err(cannot)
     }
 
     /// Removes what a write that was cut off left.
-    pub(super) fn remove_part(&self, path: &str) -> Result<(), CellError> {
-        let cannot = |error: io::Error| CellError::new("tidy", path, words(&error));
+    pub(super) fn remove_part(&self, path: &str) -> Result<(), TargetError> {
+        let cannot = |error: io::Error| TargetError::new("tidy", path, words(&error));
         let (parent, name) = match self.parent(path) {
             Ok(found) => found,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
@@ -74,10 +74,10 @@ impl Live {
     }
 
     /// When the content was last changed.
-    pub(super) fn modified(&self, path: &str) -> Option<Moment> {
+    pub(super) fn modified(&self, path: &str) -> Option<Timestamp> {
         let (parent, name) = self.parent(path).ok()?;
         let stat = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(Moment(stat.st_mtime))
+        Some(Timestamp(stat.st_mtime))
     }
 
     /// The directory a path is in, and its last name.
@@ -90,7 +90,7 @@ impl Live {
         Ok((self.at(parent, OFlags::PATH | OFlags::DIRECTORY)?, name))
     }
 
-    fn replace(&self, parent: &OwnedFd, name: &str, state: &State) -> io::Result<()> {
+    fn replace(&self, parent: &OwnedFd, name: &str, state: &TargetState) -> io::Result<()> {
         let there = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Some(stat),
             Err(Errno::NOENT) => None,
@@ -99,12 +99,12 @@ impl Live {
         let is_directory = there.as_ref().is_some_and(|stat| kind(stat) == FileType::Directory);
         self.faults.check()?;
         match state {
-            State::Absent if there.is_none() => {}
-            State::Absent => {
+            TargetState::Absent if there.is_none() => {}
+            TargetState::Absent => {
                 let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
                 rustix::fs::unlinkat(parent, name, flags)?;
             }
-            &State::Directory { mode, uid, gid } => {
+            &TargetState::Directory { mode, uid, gid } => {
                 if !is_directory {
                     rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(mode))?;
                     self.faults.check()?;
@@ -113,12 +113,12 @@ impl Live {
                 let made = rustix::fs::openat(parent, name, flags, Mode::empty())?;
                 own(made.as_fd(), mode, uid, gid)?;
             }
-            State::Link { target } => {
+            TargetState::Link { target } => {
                 let part = self.fresh_part(parent, name)?;
                 rustix::fs::symlinkat(target.as_str(), parent, &part)?;
                 self.put_in_place(parent, &part, name)?;
             }
-            State::File(file) => {
+            TargetState::File(file) => {
                 let part = self.fresh_part(parent, name)?;
                 let written = self.write_part(parent, &part, name, file);
                 if let Err(error) = written.and_then(|()| self.put_in_place(parent, &part, name)) {
@@ -128,7 +128,7 @@ impl Live {
                     return Err(error);
                 }
             }
-            State::Value(_) => return Err(Errno::INVAL.into()),
+            TargetState::Value(_) => return Err(Errno::INVAL.into()),
         }
         self.faults.check()
     }
@@ -178,15 +178,15 @@ fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-fn state(parent: &OwnedFd, name: &str, stat: &Stat) -> io::Result<State> {
+fn state(parent: &OwnedFd, name: &str, stat: &Stat) -> io::Result<TargetState> {
     let (mode, uid, gid) = (stat.st_mode & 0o7777, stat.st_uid, stat.st_gid);
     match kind(stat) {
-        FileType::Directory => Ok(State::Directory { mode, uid, gid }),
+        FileType::Directory => Ok(TargetState::Directory { mode, uid, gid }),
         FileType::Symlink => {
             let target = rustix::fs::readlinkat(parent, name, Vec::new())?;
             let target =
                 target.into_string().map_err(|_| io::Error::other("it leads to a name that is no UTF-8"))?;
-            Ok(State::Link { target })
+            Ok(TargetState::Link { target })
         }
         FileType::RegularFile => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -196,7 +196,7 @@ fn state(parent: &OwnedFd, name: &str, stat: &Stat) -> io::Result<State> {
             if content.len() as u64 > LONGEST_FILE {
                 return Err(io::Error::other(format!("longer than {} MiB", LONGEST_FILE >> 20)));
             }
-            Ok(State::File(FileState { content, mode, uid, gid }))
+            Ok(TargetState::File(FileState { content, mode, uid, gid }))
         }
         _ => Err(io::Error::other("neither a file nor a directory nor a link")),
     }

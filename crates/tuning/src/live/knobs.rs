@@ -1,30 +1,30 @@
 //! Files of the kernel that hold one value: written in one piece, and read back, since a kernel may take a value and
 //! mean another.
 
-use super::machine::Live;
+use super::machine::LiveSystem;
 use super::words::words;
-use crate::{CellError, State};
+use crate::{TargetError, TargetState};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use whylate_profiles::knob;
+use whylate_profiles::tunable;
 
 /// No knob is longer: the kernel gives a page at most (Documentation/filesystems/sysfs.rst), seq_files some more.
 const MOST_BYTES: u64 = 64 << 10;
 /// The controller that partitions need.
 const CPUSET: &str = "cpuset";
 
-impl Live {
-    pub(super) fn read_knob(&self, path: &str) -> Result<State, CellError> {
+impl LiveSystem {
+    pub(super) fn read_knob(&self, path: &str) -> Result<TargetState, TargetError> {
         match self.knob(path) {
-            Ok(value) => Ok(State::Value(value)),
-            Err(error) if is_absent(&error) => Ok(State::Absent),
-            Err(error) => Err(CellError::new("read", path, words(&error))),
+            Ok(value) => Ok(TargetState::Value(value)),
+            Err(error) if is_absent(&error) => Ok(TargetState::Absent),
+            Err(error) => Err(TargetError::new("read", path, words(&error))),
         }
     }
 
-    pub(super) fn write_knob(&self, path: &str, value: &str) -> Result<(), CellError> {
+    pub(super) fn write_knob(&self, path: &str, value: &str) -> Result<(), TargetError> {
         let refused = |error: io::Error| {
             let why = match is_absent(&error) {
                 true => "there is no such file: its device, CPU or module is not there (any more)".to_owned(),
@@ -33,7 +33,7 @@ impl Live {
                     format!("the kernel rejected {shown}: {}{}", words(&error), hint(path, &error))
                 }
             };
-            let refused = CellError::new("set", path, why);
+            let refused = TargetError::new("set", path, why);
             // A managed interrupt, or one of a single CPU (irq_can_set_affinity_usr, kernel/irq/manage.c).
             let held = is_irq(path) && error.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::IO);
             if held { refused.gone() } else { refused }
@@ -42,22 +42,26 @@ impl Live {
         self.text(path, value).and_then(|text| self.write_text(path, &text)).map_err(refused)?;
         self.pass("set", path)?;
         let now = self.knob(path).map_err(|error| {
-            CellError::new("read", path, format!("it was set to {value}, and then: {}", words(&error)))
+            TargetError::new("read", path, format!("it was set to {value}, and then: {}", words(&error)))
         })?;
         match same(&now, value) {
             true => Ok(()),
             false => {
                 let shown = if now.is_empty() { "as empty" } else { &now };
-                Err(CellError::new("set", path, format!("the kernel accepted {value}, but it reads {shown}")))
+                Err(TargetError::new(
+                    "set",
+                    path,
+                    format!("the kernel accepted {value}, but it reads {shown}"),
+                ))
             }
         }
     }
 
-    /// The value, as [`knob::normal`] has it.
+    /// The value, as [`tunable::normal`] has it.
     fn knob(&self, path: &str) -> io::Result<String> {
-        if let Some((file, name)) = knob::feature(path) {
+        if let Some((file, name)) = tunable::feature(path) {
             let all = self.whole_knob(file)?;
-            return knob::state_of_feature(&all, name).map(str::to_owned).ok_or(Errno::NOENT.into());
+            return tunable::state_of_feature(&all, name).map(str::to_owned).ok_or(Errno::NOENT.into());
         }
         let value = self.whole_knob(path)?;
         // Of the controllers this one alone is switched here; the others are systemd's.
@@ -72,19 +76,19 @@ impl Live {
             return Err(io::Error::other("not a file"));
         }
         file.take(MOST_BYTES).read_to_end(&mut bytes)?;
-        Ok(knob::normal(path, &String::from_utf8_lossy(&bytes)))
+        Ok(tunable::normal(path, &String::from_utf8_lossy(&bytes)))
     }
 
     /// What is to be written. An empty value is an empty line: nothing at all would be no write.
     fn text(&self, path: &str, value: &str) -> io::Result<String> {
-        if let Some((file, name)) = knob::feature(path).filter(|_| !self.here) {
+        if let Some((file, name)) = tunable::feature(path).filter(|_| !self.here) {
             let all = self.whole_knob(file)?;
             let words =
-                all.split(' ').map(|word| if knob::feature_name(word) == name { value } else { word });
+                all.split(' ').map(|word| if tunable::feature_name(word) == name { value } else { word });
             return Ok(format!("{}\n", words.collect::<Vec<_>>().join(" ")));
         }
         if !is_controllers(path) {
-            return Ok(format!("{}\n", knob::written(path, value)));
+            return Ok(format!("{}\n", tunable::written(path, value)));
         }
         // It shows what is on, and takes what is to change (Documentation/admin-guide/cgroup-v2.rst).
         let on = value == CPUSET;
@@ -99,7 +103,7 @@ impl Live {
 
     fn write_text(&self, path: &str, text: &str) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let path = knob::feature(path).map_or(path, |(file, _)| file);
+        let path = tunable::feature(path).map_or(path, |(file, _)| file);
         let mut file = File::from(self.at(path, flags)?);
         // The kernel takes each write for a value of its own.
         match file.write(text.as_bytes())? {

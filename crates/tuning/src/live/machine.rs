@@ -1,7 +1,7 @@
 //! A machine by its files.
 
 use crate::fault::FaultInjector;
-use crate::{Cell, CellError};
+use crate::{Target, TargetError};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io;
@@ -11,7 +11,7 @@ use whylate_host::{HostError, Tree};
 
 /// A machine by its files.
 #[derive(Debug)]
-pub struct Live {
+pub struct LiveSystem {
     pub(super) path: PathBuf,
     root: OwnedFd,
     /// It is the machine this runs on.
@@ -19,25 +19,25 @@ pub struct Live {
     pub(super) faults: FaultInjector,
 }
 
-impl Live {
+impl LiveSystem {
     /// The machine with this root; `/` is this one.
     ///
     /// # Errors
     /// If there is no such directory, or it holds no root.
-    pub fn open(path: &Path) -> Result<Live, HostError> {
-        Live::open_with(path, FaultInjector::default())
+    pub fn open(path: &Path) -> Result<LiveSystem, HostError> {
+        LiveSystem::open_with(path, FaultInjector::default())
     }
 
     /// The same with faults.
     ///
     /// # Errors
-    /// As [`Live::open`].
+    /// As [`LiveSystem::open`].
     #[cfg(feature = "fault-injection")]
-    pub fn with_faults(path: &Path, faults: FaultInjector) -> Result<Live, HostError> {
-        Live::open_with(path, faults)
+    pub fn with_faults(path: &Path, faults: FaultInjector) -> Result<LiveSystem, HostError> {
+        LiveSystem::open_with(path, faults)
     }
 
-    fn open_with(path: &Path, faults: FaultInjector) -> Result<Live, HostError> {
+    fn open_with(path: &Path, faults: FaultInjector) -> Result<LiveSystem, HostError> {
         let cannot = |error: io::Error| HostError::Open { path: path.to_owned(), error };
         let path = path.canonicalize().map_err(cannot)?;
         if !path.is_dir() {
@@ -46,7 +46,7 @@ impl Live {
         Tree::open(&path)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| cannot(error.into()))?;
-        Ok(Live { here: path == Path::new("/"), path, root, faults })
+        Ok(LiveSystem { here: path == Path::new("/"), path, root, faults })
     }
 
     /// True of the machine this runs on.
@@ -72,30 +72,34 @@ impl Live {
     }
 
     /// Of the running machine only.
-    pub(super) fn only_here(&self, tried: &'static str, cell: &Cell) -> Result<(), CellError> {
+    pub(super) fn only_here(&self, tried: &'static str, target: &Target) -> Result<(), TargetError> {
         match self.here {
             true => Ok(()),
             false => {
                 let why = format!("it is of a running machine, and {} is a directory", self.path.display());
-                Err(CellError::new(tried, cell, why).gone())
+                Err(TargetError::new(tried, target, why).gone())
             }
         }
     }
 }
 
-impl Live {
-    pub(super) fn pass(&self, tried: &'static str, cell: impl std::fmt::Display) -> Result<(), CellError> {
-        self.faults.check().map_err(|error| CellError::new(tried, cell, error))
+impl LiveSystem {
+    pub(super) fn pass(
+        &self,
+        tried: &'static str,
+        target: impl std::fmt::Display,
+    ) -> Result<(), TargetError> {
+        self.faults.check().map_err(|error| TargetError::new(tried, target, error))
     }
 
     /// Does something that is one call of the kernel.
     pub(super) fn passing(
         &self,
-        cell: &Cell,
-        set: impl FnOnce() -> Result<(), CellError>,
-    ) -> Result<(), CellError> {
-        self.pass("set", cell)?;
+        target: &Target,
+        set: impl FnOnce() -> Result<(), TargetError>,
+    ) -> Result<(), TargetError> {
+        self.pass("set", target)?;
         set()?;
-        self.pass("set", cell)
+        self.pass("set", target)
     }
 }

@@ -1,7 +1,7 @@
 //! A thread's policy, priority and CPUs, by the scheduler's own calls. Ids are used again: whether it still is the
 //! same thread its beginning says, before anything is set and afterwards.
 
-use crate::{CellError, ThreadId};
+use crate::{TargetError, ThreadId};
 use std::fs;
 use whylate_base::{CpuSet, Ns, Policy};
 use whylate_sys::{DeadlineParams, SchedParams, SysError};
@@ -11,7 +11,7 @@ use whylate_sys::{DeadlineParams, SchedParams, SysError};
 const BOUND: u64 = 0x0400_0000;
 
 /// Its policy, in the words of [`Setting`](crate::Setting).
-pub(super) fn policy(thread: &ThreadId) -> Result<String, CellError> {
+pub(super) fn policy(thread: &ThreadId) -> Result<String, TargetError> {
     let what = format!("policy of {thread}");
     identify(thread, "read", &what)?;
     let params = whylate_sys::getattr(thread.tid()).map_err(|error| failed("read", &what, &error))?;
@@ -19,10 +19,10 @@ pub(super) fn policy(thread: &ThreadId) -> Result<String, CellError> {
     Ok(policy_words(&params))
 }
 
-pub(super) fn set_policy(thread: &ThreadId, value: &str) -> Result<(), CellError> {
+pub(super) fn set_policy(thread: &ThreadId, value: &str) -> Result<(), TargetError> {
     let what = format!("policy of {thread}");
     let wanted = parse_policy(value).ok_or_else(|| {
-        CellError::new("set", &what, format!("`{value}` is not a policy such as `fifo 50`"))
+        TargetError::new("set", &what, format!("`{value}` is not a policy such as `fifo 50`"))
     })?;
     identify(thread, "set", &what)?;
     let now = whylate_sys::getattr(thread.tid()).map_err(|error| failed("set", &what, &error))?;
@@ -31,12 +31,14 @@ pub(super) fn set_policy(thread: &ThreadId, value: &str) -> Result<(), CellError
     whylate_sys::setattr(thread.tid(), &wanted).map_err(|error| failed("set", &what, &error))?;
     match policy(thread)? {
         now if now == policy_words(&wanted) => Ok(()),
-        now => Err(CellError::new("set", &what, format!("the kernel accepted {value}, but it reads {now}"))),
+        now => {
+            Err(TargetError::new("set", &what, format!("the kernel accepted {value}, but it reads {now}")))
+        }
     }
 }
 
 /// Its CPUs, as a list.
-pub(super) fn cpus(thread: &ThreadId) -> Result<String, CellError> {
+pub(super) fn cpus(thread: &ThreadId) -> Result<String, TargetError> {
     let what = format!("CPUs of {thread}");
     identify(thread, "read", &what)?;
     let cpus = whylate_sys::getaffinity(thread.tid()).map_err(|error| failed("read", &what, &error))?;
@@ -44,11 +46,11 @@ pub(super) fn cpus(thread: &ThreadId) -> Result<String, CellError> {
     Ok(cpus.to_string())
 }
 
-pub(super) fn set_cpus(thread: &ThreadId, value: &str) -> Result<(), CellError> {
+pub(super) fn set_cpus(thread: &ThreadId, value: &str) -> Result<(), TargetError> {
     let what = format!("CPUs of {thread}");
-    let wanted: CpuSet = value.parse().map_err(|error| CellError::new("set", &what, error))?;
+    let wanted: CpuSet = value.parse().map_err(|error| TargetError::new("set", &what, error))?;
     if identify(thread, "set", &what)? & BOUND != 0 {
-        return Err(CellError::new("set", &what, "the kernel itself binds this thread to its CPUs").gone());
+        return Err(TargetError::new("set", &what, "the kernel itself binds this thread to its CPUs").gone());
     }
     whylate_sys::setaffinity(thread.tid(), &wanted).map_err(|error| failed("set", &what, &error))?;
     match cpus(thread)? {
@@ -56,14 +58,14 @@ pub(super) fn set_cpus(thread: &ThreadId, value: &str) -> Result<(), CellError> 
         now => {
             let why =
                 format!("the kernel accepted {wanted}, but it reads {now}: the thread's cpuset has no more");
-            Err(CellError::new("set", &what, why))
+            Err(TargetError::new("set", &what, why))
         }
     }
 }
 
 /// The thread's flags, if it is the one that was meant.
-fn identify(thread: &ThreadId, tried: &'static str, what: &str) -> Result<u64, CellError> {
-    let ended = || CellError::new(tried, what, "the thread has ended").gone();
+fn identify(thread: &ThreadId, tried: &'static str, what: &str) -> Result<u64, TargetError> {
+    let ended = || TargetError::new(tried, what, "the thread has ended").gone();
     let path = format!("/proc/{}/task/{}/stat", thread.pid, thread.tid);
     let text = fs::read(path).map_err(|_| ended())?;
     match flags_and_start(&String::from_utf8_lossy(&text)) {
@@ -82,14 +84,14 @@ fn flags_and_start(stat: &str) -> Option<(u64, u64)> {
     Some((flags, started))
 }
 
-fn failed(tried: &'static str, what: &str, error: &SysError) -> CellError {
+fn failed(tried: &'static str, what: &str, error: &SysError) -> TargetError {
     let why = match error.hint() {
         Some(hint) => format!("{error}: {hint}"),
         None => error.to_string(),
     };
     match error.is_no_such_thread() {
-        true => CellError::new(tried, what, "the thread has ended").gone(),
-        false => CellError::new(tried, what, why),
+        true => TargetError::new(tried, what, "the thread has ended").gone(),
+        false => TargetError::new(tried, what, why),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Units of systemd, and the few commands of the system that are run.
 
 use super::words::words;
-use crate::{CellError, unit};
+use crate::{TargetError, unit};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -12,8 +12,8 @@ use whylate_host::Tree;
 /// A command's last words are kept so far.
 const MOST_WORDS: usize = 400;
 /// `active` or `inactive`, of this machine.
-pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, CellError> {
-    let cannot = |why: String| CellError::new("read", format!("state of {unit}"), why);
+pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, TargetError> {
+    let cannot = |why: String| TargetError::new("read", format!("state of {unit}"), why);
     if unit.contains('/') || !unit.ends_with(".service") {
         return Err(cannot("only of services files say whether they run".to_owned()));
     }
@@ -24,12 +24,16 @@ pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, CellError> {
     Ok(if runs { "active" } else { "inactive" }.to_owned())
 }
 
-pub(super) fn set(unit: &str, value: &str, tree: &Tree) -> Result<(), CellError> {
+pub(super) fn set(unit: &str, value: &str, tree: &Tree) -> Result<(), TargetError> {
     let verb = match value {
         "active" => "start",
         "inactive" | "failed" => "stop",
         _ => {
-            return Err(CellError::new("set", format!("state of {unit}"), format!("it cannot be `{value}`")));
+            return Err(TargetError::new(
+                "set",
+                format!("state of {unit}"),
+                format!("it cannot be `{value}`"),
+            ));
         }
     };
     run(&["systemctl".to_owned(), verb.to_owned(), unit.to_owned()])?;
@@ -40,7 +44,7 @@ pub(super) fn set(unit: &str, value: &str, tree: &Tree) -> Result<(), CellError>
             let why = format!(
                 "`systemctl {verb} {unit}` went well, and it is {now}: see `systemctl status {unit}`"
             );
-            Err(CellError::new("set", format!("state of {unit}"), why))
+            Err(TargetError::new("set", format!("state of {unit}"), why))
         }
     }
 }
@@ -57,9 +61,9 @@ pub(super) fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// Runs a command and waits for it.
-pub(super) fn run(command: &[String]) -> Result<(), CellError> {
+pub(super) fn run(command: &[String]) -> Result<(), TargetError> {
     let line = command.join(" ");
-    let failed = |why: String| CellError::new("run", &line, why);
+    let failed = |why: String| TargetError::new("run", &line, why);
     let (name, arguments) = command.split_first().ok_or_else(|| failed("no command".to_owned()))?;
     let program = find(name).ok_or_else(|| failed("there is no such command".to_owned()))?;
     let mut child = Command::new(program)
@@ -99,7 +103,7 @@ pub(super) fn run(command: &[String]) -> Result<(), CellError> {
 mod tests {
     use super::*;
 
-    fn run_line(line: &str) -> Result<(), CellError> {
+    fn run_line(line: &str) -> Result<(), TargetError> {
         run(&["sh".to_owned(), "-c".to_owned(), line.to_owned()])
     }
 

@@ -1,7 +1,7 @@
 //! Why settings cannot be made to last.
 
 use super::names::PROGRAM_COPY;
-use crate::CellError;
+use crate::TargetError;
 use whylate_bootloader::StageError;
 
 /// Why settings cannot be made to last.
@@ -44,5 +44,5 @@ pub enum PersistError {
     Stage(#[from] StageError),
     /// A unit's state cannot be read.
     #[error(transparent)]
-    Cell(#[from] CellError),
+    Target(#[from] TargetError),
 }

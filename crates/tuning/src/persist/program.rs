@@ -3,7 +3,7 @@
 
 use super::error::PersistError;
 use super::names::PROGRAM_COPY;
-use crate::{Cell, State, System};
+use crate::{System, Target, TargetState};
 use std::path::Path;
 use whylate_bootloader::{StagedEdits, parent};
 
@@ -38,14 +38,15 @@ fn is_fit(system: &dyn System, path: &str) -> bool {
         return false;
     }
     let for_root = |uid: u32, mode: u32| uid == 0 && mode & 0o022 == 0;
-    let file = system.read(&Cell::File { path: path.to_owned() });
-    if !matches!(file, Ok(State::File(file)) if for_root(file.uid, file.mode) && file.mode & 0o100 != 0) {
+    let file = system.read(&Target::File { path: path.to_owned() });
+    if !matches!(file, Ok(TargetState::File(file)) if for_root(file.uid, file.mode) && file.mode & 0o100 != 0)
+    {
         return false;
     }
     let mut directory = parent(path);
     while directory != "/" {
-        match system.read(&Cell::Directory { path: directory.to_owned() }) {
-            Ok(State::Directory { mode, uid, .. }) if for_root(uid, mode) => {}
+        match system.read(&Target::Directory { path: directory.to_owned() }) {
+            Ok(TargetState::Directory { mode, uid, .. }) if for_root(uid, mode) => {}
             _ => return false,
         }
         directory = parent(directory);

@@ -2,7 +2,7 @@
 
 use super::error::PersistError;
 use super::names::{LATENCY_UNIT, TUNING_UNIT};
-use crate::{Action, Cell, Change, State, Step, System};
+use crate::{Change, Step, StepAction, System, Target, TargetState};
 use whylate_bootloader::StagedEdits;
 
 const ETC: &str = "/etc/systemd/system";
@@ -74,24 +74,24 @@ pub(super) fn latency(
         }
     }
     staged.label(mark, &settings, RELOAD.filter(|_| running));
-    let step = |state: &State| Step {
-        cell: holder(),
-        action: Action::Set(state.clone()),
-        tell: None,
+    let step = |state: &TargetState| Step {
+        target: holder(),
+        action: StepAction::Set(state.clone()),
+        notify: None,
         settings: settings.to_vec(),
     };
-    let [active, inactive] = ["active", "inactive"].map(|state| State::Value(state.to_owned()));
+    let [active, inactive] = ["active", "inactive"].map(|state| TargetState::Value(state.to_owned()));
     let stop = (stops && now.as_ref() != Some(&inactive)).then(|| step(&inactive));
     let is_active = stop.is_none() && now.as_ref() == Some(&active);
     Ok(HolderSteps { start: (starts && !is_active).then(|| step(&active)), stop })
 }
 
-fn holder() -> Cell {
-    Cell::UnitActive { unit: LATENCY_UNIT.to_owned() }
+fn holder() -> Target {
+    Target::UnitActive { unit: LATENCY_UNIT.to_owned() }
 }
 
 /// Whether the holder runs; `None`: this machine has no units that run.
-fn state(system: &dyn System) -> Result<Option<State>, PersistError> {
+fn state(system: &dyn System) -> Result<Option<TargetState>, PersistError> {
     match system.read(&holder()) {
         Ok(state) => Ok(Some(state)),
         Err(error) if error.gone => Ok(None),

@@ -8,7 +8,7 @@ use super::context::Place;
 use crate::sysctl::Sysctls;
 use crate::{Conflict, Plan, Setting};
 use subjects::targets;
-use whylate_profiles::knob;
+use whylate_profiles::tunable;
 
 /// Our own drop-in has the last word among those of its directory; what comes after all of them has it still.
 const OURS: &str = "whylate";
@@ -24,7 +24,9 @@ pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
 fn sysctls(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
     let wanted: Vec<(&Setting, &str, &str)> = targets(plan)
         .filter_map(|(setting, then)| match setting {
-            Setting::Knob { path } if path.starts_with("/proc/sys/") => Some((setting, path.as_str(), then?)),
+            Setting::Tunable { path } if path.starts_with("/proc/sys/") => {
+                Some((setting, path.as_str(), then?))
+            }
             _ => None,
         })
         .collect();
@@ -36,7 +38,7 @@ fn sysctls(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
     for (setting, path, then) in wanted {
         let Some(other) = sysctls.last(path) else { continue };
         let ours = other.file.rsplit('/').next().is_some_and(|name| name.contains(OURS));
-        if ours || knob::asked(path, then, &other.value) == then {
+        if ours || tunable::asked(path, then, &other.value) == then {
             continue;
         }
         let said = format!("{setting} = {}", other.value);

@@ -2,15 +2,15 @@
 
 use super::context::Place;
 use whylate_base::{Cpu, CpuSet};
-use whylate_profiles::{Aim, Wish};
+use whylate_profiles::{DesiredSetting, Selector};
 
 /// What may stand before the CPUs of `isolcpus=`.
 const FLAGS: [&str; 3] = ["nohz", "domain", "managed_irq"];
 
 /// The CPUs of `now` that are among `wished`; where there are none, those that are wished.
-pub(super) fn narrowed(now: &CpuSet, wished: &CpuSet) -> CpuSet {
-    let both: CpuSet = now.iter().filter(|&cpu| wished.contains(cpu)).collect();
-    if both.is_empty() { wished.clone() } else { both }
+pub(super) fn narrowed(now: &CpuSet, wanted: &CpuSet) -> CpuSet {
+    let both: CpuSet = now.iter().filter(|&cpu| wanted.contains(cpu)).collect();
+    if both.is_empty() { wanted.clone() } else { both }
 }
 
 /// A wish that names CPUs.
@@ -22,18 +22,18 @@ pub(super) struct Named {
 }
 
 /// The CPUs that a wish names; `None`: it names none, or what it says is no list.
-pub(super) fn named(wish: &Wish, place: &Place<'_>) -> Option<Named> {
-    let value = wish.value.as_deref()?;
+pub(super) fn named(desired_setting: &DesiredSetting, place: &Place<'_>) -> Option<Named> {
+    let value = desired_setting.value.as_deref()?;
     let taken = |cpus| Some(Named { cpus, taken: true });
     let others = |cpus| Some(Named { cpus, taken: false });
-    match &wish.aim {
-        Aim::Parameter { name } => match name.replace('-', "_").as_str() {
+    match &desired_setting.selector {
+        Selector::Parameter { name } => match name.replace('-', "_").as_str() {
             "isolcpus" | "nohz_full" if !value.is_empty() => taken(of_parameter(value, place)?),
             "irqaffinity" | "kthread_cpus" => others(of_parameter(value, place)?),
             _ => None,
         },
-        Aim::Partition { .. } => taken(value.split_once(' ')?.1.parse().ok()?),
-        Aim::Irqs | Aim::ThreadCpus { .. } => others(value.parse().ok()?),
+        Selector::Partition { .. } => taken(value.split_once(' ')?.1.parse().ok()?),
+        Selector::Irqs | Selector::ThreadCpus { .. } => others(value.parse().ok()?),
         _ => None,
     }
 }

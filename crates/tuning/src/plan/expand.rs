@@ -6,25 +6,31 @@ use super::{groups, irqs, knobs, parameters, threads, units};
 use crate::{Setting, persist};
 use std::collections::HashSet;
 use whylate_host::NO_LATENCY_REQUEST;
-use whylate_profiles::{Aim, Wish};
+use whylate_profiles::{DesiredSetting, Selector};
 
 /// What a wish comes to; `settled` is what a later one has settled already.
-pub(super) fn expand(wish: &Wish, place: &Place<'_>, settled: &HashSet<Setting>) -> Expanded {
-    match &wish.aim {
-        Aim::Knob { path } => knobs::expand(path, wish.value.as_deref(), place.tree),
-        Aim::ThreadPolicy { threads } => {
-            threads::policies(threads, wish.value.as_deref(), place.host, settled)
+pub(super) fn expand(
+    desired_setting: &DesiredSetting,
+    place: &Place<'_>,
+    settled: &HashSet<Setting>,
+) -> Expanded {
+    match &desired_setting.selector {
+        Selector::Tunable { path } => knobs::expand(path, desired_setting.value.as_deref(), place.tree),
+        Selector::ThreadPolicy { threads } => {
+            threads::policies(threads, desired_setting.value.as_deref(), place.host, settled)
         }
-        Aim::ThreadCpus { threads } => threads::cpus(threads, wish.value.as_deref(), place.host, settled),
-        Aim::Irqs => irqs::expand(wish.value.as_deref(), place),
-        Aim::Parameter { name } => parameters::expand(name, wish.value.as_deref(), place),
-        Aim::UnitActive { unit } => units::active(unit, wish.value.as_deref(), place),
-        Aim::UnitEnabled { unit } => units::enabled(unit, wish.value.as_deref(), place),
-        Aim::Variable { file, section, name } => {
-            units::variable((file, section.as_deref(), name), wish.value.as_deref(), place)
+        Selector::ThreadCpus { threads } => {
+            threads::cpus(threads, desired_setting.value.as_deref(), place.host, settled)
         }
-        Aim::Partition { group } => groups::expand(group, wish.value.as_deref(), place.tree),
-        Aim::CpuDmaLatency => dma_latency(wish.value.as_deref(), place),
+        Selector::Irqs => irqs::expand(desired_setting.value.as_deref(), place),
+        Selector::Parameter { name } => parameters::expand(name, desired_setting.value.as_deref(), place),
+        Selector::UnitActive { unit } => units::active(unit, desired_setting.value.as_deref(), place),
+        Selector::UnitEnabled { unit } => units::enabled(unit, desired_setting.value.as_deref(), place),
+        Selector::Variable { file, section, name } => {
+            units::variable((file, section.as_deref(), name), desired_setting.value.as_deref(), place)
+        }
+        Selector::Partition { group } => groups::expand(group, desired_setting.value.as_deref(), place.tree),
+        Selector::CpuDmaLatency => dma_latency(desired_setting.value.as_deref(), place),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Setting;
 use whylate_host::Unread;
-use whylate_profiles::LeftOut;
+use whylate_profiles::Skipped;
 
 /// A setting as it is and as it is wished.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Found {
 #[derive(Debug, Default)]
 pub(super) struct Expanded {
     pub(super) found: Vec<Found>,
-    pub(super) left: Vec<LeftOut>,
+    pub(super) left: Vec<Skipped>,
 }
 
 impl Expanded {
@@ -41,7 +41,7 @@ impl Expanded {
 
     /// Leaves something alone.
     pub(super) fn leave(&mut self, what: impl ToString, why: impl ToString) {
-        self.left.push(LeftOut { what: what.to_string(), why: why.to_string() });
+        self.left.push(Skipped { what: what.to_string(), why: why.to_string() });
     }
 
     /// Leaves alone what could not be read.

@@ -14,15 +14,15 @@ const OF_EACH_CPU: [&str; 4] = ["arch_timer", "kvm guest vtimer", "kvm guest pti
 
 pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
     let Some(value) = value else { return Expanded::default() };
-    let wished = match value.parse::<CpuSet>() {
-        Ok(wished) if !wished.is_empty() => wished,
+    let wanted = match value.parse::<CpuSet>() {
+        Ok(wanted) if !wanted.is_empty() => wanted,
         Ok(_) => return Expanded::left("interrupts", "no CPU is left for them"),
         Err(error) => return Expanded::left("interrupts", error),
     };
     let mut expanded = Expanded::default();
     let irqs = &place.host.irqs;
     match irqs.default_affinity.need() {
-        Ok(now) => expanded.found.push(found(DEFAULT, &now.0, &wished)),
+        Ok(now) => expanded.found.push(found(DEFAULT, &now.0, &wanted)),
         // A kernel for one CPU.
         Err(Unread { why: Why::Missing, .. }) => {}
         Err(unread) => expanded.unread(DEFAULT, &unread),
@@ -49,10 +49,10 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
         let mode = place.tree.mode(&irq.affinity.path);
         match refuses(irq, mode.known().copied()) {
             // Its place is none of the others' business.
-            Some(_) if goes_to.without(&wished).is_empty() => {}
+            Some(_) if goes_to.without(&wanted).is_empty() => {}
             Some(Refuses::Managed) => managed.insert(Cpu(irq.number)),
             Some(Refuses::Fixed) => fixed.insert(Cpu(irq.number)),
-            None => expanded.found.push(found(&irq.affinity.path, now, &wished)),
+            None => expanded.found.push(found(&irq.affinity.path, now, &wanted)),
         }
     }
     // Numbers of interrupts are written as lists of CPUs are.
@@ -71,9 +71,9 @@ fn named(irqs: &CpuSet) -> String {
     format!("interrupt{} {irqs}", if irqs.len() == 1 { "" } else { "s" })
 }
 
-fn found(path: &str, now: &CpuSet, wished: &CpuSet) -> Found {
-    let then = narrowed(now, wished);
-    Found::new(Setting::Knob { path: path.to_owned() }, Some(now.to_string()), Some(then.to_string()))
+fn found(path: &str, now: &CpuSet, wanted: &CpuSet) -> Found {
+    let then = narrowed(now, wanted);
+    Found::new(Setting::Tunable { path: path.to_owned() }, Some(now.to_string()), Some(then.to_string()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::Setting;
 use crate::glob::glob;
 use whylate_base::natural;
 use whylate_host::{Tree, Unread, Why};
-use whylate_profiles::knob;
+use whylate_profiles::tunable;
 
 const NO_SUCH_FILE: &str = "this kernel has no such file";
 
@@ -17,7 +17,7 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
     if let Some(why) = not_ours(pattern) {
         return Expanded::left(pattern, why);
     }
-    if knob::is_features(pattern) || knob::feature(pattern).is_some() {
+    if tunable::is_features(pattern) || tunable::feature(pattern).is_some() {
         return feature(pattern, value.trim(), tree);
     }
     let mut expanded = Expanded::default();
@@ -32,8 +32,8 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
         let text = tree.text(path);
         match text.need() {
             Ok(text) => {
-                let now = knob::normal(path, text);
-                let then = knob::asked(path, &now, value);
+                let now = tunable::normal(path, text);
+                let then = tunable::asked(path, &now, value);
                 expanded.found.push(Found::new(knob(path), Some(now), Some(then)));
             }
             // Of many: a CPU that is offline has not all of its files.
@@ -49,14 +49,14 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
 
 /// Reads the files of a pattern, for whoever notes what is read.
 pub(super) fn read(pattern: &str, tree: &Tree) {
-    let pattern = knob::feature(pattern).map_or(pattern, |(file, _)| file);
+    let pattern = tunable::feature(pattern).map_or(pattern, |(file, _)| file);
     for path in paths(pattern, tree).unwrap_or_default() {
         tree.text(&path);
     }
 }
 
 fn knob(path: &str) -> Setting {
-    Setting::Knob { path: path.to_owned() }
+    Setting::Tunable { path: path.to_owned() }
 }
 
 /// Why a path is no knob. What a profile may write is the kernel's, and nothing else.
@@ -99,14 +99,14 @@ fn paths(pattern: &str, tree: &Tree) -> Result<Vec<String>, Unread> {
 
 /// One feature of the scheduler, named by the path, or by the value where the path is that of them all.
 fn feature(path: &str, value: &str, tree: &Tree) -> Expanded {
-    let own = knob::feature_name(value);
-    let path = if knob::is_features(path) { format!("{path}/{own}") } else { path.to_owned() };
-    let Some((file, name)) = knob::feature(&path) else { return Expanded::default() };
+    let own = tunable::feature_name(value);
+    let path = if tunable::is_features(path) { format!("{path}/{own}") } else { path.to_owned() };
+    let Some((file, name)) = tunable::feature(&path) else { return Expanded::default() };
     if name != own {
         return Expanded::left(&path, format!("write it like {name}, or NO_{name}"));
     }
     match tree.text(file).need() {
-        Ok(text) => match knob::state_of_feature(text, name) {
+        Ok(text) => match tunable::state_of_feature(text, name) {
             Some(now) => {
                 let (now, then) = (Some(now.to_owned()), Some(value.to_owned()));
                 Expanded::found(vec![Found::new(knob(&path), now, then)])

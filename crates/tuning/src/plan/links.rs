@@ -2,7 +2,7 @@
 
 use crate::Setting;
 use crate::glob::glob;
-use whylate_profiles::{Aim, Pattern, Reasons};
+use whylate_profiles::{Pattern, Reasons, Selector};
 
 /// A pattern for knobs' paths, and the rules that look at them.
 type Links = &'static [(&'static str, &'static [&'static str])];
@@ -117,28 +117,28 @@ fn linked(links: Links, name: &str) -> &'static [&'static str] {
 }
 
 /// The rules that look at what a wish is about, the closest one first.
-pub(super) fn rules_of(aim: &Aim) -> &'static [&'static str] {
-    match aim {
-        Aim::Knob { path } => linked(KNOBS, path),
+pub(super) fn rules_of(selector: &Selector) -> &'static [&'static str] {
+    match selector {
+        Selector::Tunable { path } => linked(KNOBS, path),
         // A regular expression has no beginning to tell it by.
-        Aim::ThreadPolicy { threads } => match &threads.named {
+        Selector::ThreadPolicy { threads } => match &threads.named {
             Pattern::Glob(name) => linked(POLICIES, name),
             Pattern::Regex(_) => linked(POLICIES, "[any]"),
         },
-        Aim::ThreadCpus { .. } => &["unbound-threads", "housekeeping"],
-        Aim::Irqs => &["irq-affinity"],
-        Aim::Parameter { name } => linked(PARAMETERS, &name.replace('-', "_")),
-        Aim::UnitActive { unit } | Aim::UnitEnabled { unit } => linked(UNITS, unit),
-        Aim::Variable { name, .. } => linked(VARIABLES, name),
-        Aim::Partition { .. } => &["cpuset-partition", "cpu-isolation"],
-        Aim::CpuDmaLatency => &["c-states"],
+        Selector::ThreadCpus { .. } => &["unbound-threads", "housekeeping"],
+        Selector::Irqs => &["irq-affinity"],
+        Selector::Parameter { name } => linked(PARAMETERS, &name.replace('-', "_")),
+        Selector::UnitActive { unit } | Selector::UnitEnabled { unit } => linked(UNITS, unit),
+        Selector::Variable { name, .. } => linked(VARIABLES, name),
+        Selector::Partition { .. } => &["cpuset-partition", "cpu-isolation"],
+        Selector::CpuDmaLatency => &["c-states"],
     }
 }
 
 /// The rule that looks at a setting, of several the closest.
 fn rule_of(setting: &Setting) -> Option<&'static str> {
     let rules = match setting {
-        Setting::Knob { path } => linked(KNOBS, path),
+        Setting::Tunable { path } => linked(KNOBS, path),
         Setting::ThreadPolicy { thread } => linked(POLICIES, &thread.name),
         Setting::ThreadCpus { .. } => &["unbound-threads"],
         Setting::Parameter { name } => linked(PARAMETERS, &name.replace('-', "_")),
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn reasons_of_the_wish_come_first() {
-        let setting = Setting::Knob { path: "/proc/sys/kernel/timer_migration".to_owned() };
+        let setting = Setting::Tunable { path: "/proc/sys/kernel/timer_migration".to_owned() };
         let from_check = complete(&Reasons::default(), &setting);
         assert_eq!(from_check.rule.as_deref(), Some("timer-migration"));
         assert_eq!(

@@ -3,54 +3,62 @@
 use super::context::Place;
 use super::expand::expand;
 use super::expansion::{Expanded, Found};
-use super::model::{Change, Kept, Machine, Plan};
+use super::model::{Change, Machine, Plan, Unchanged};
 use super::refusals::Permits;
 use super::{conflicts, knobs, links, parameters, refusals};
 use crate::Setting;
 use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree, Why};
-use whylate_profiles::{Aim, LeftOut, Wish, Wishes, profile};
+use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped, profile};
 
 /// Makes a plan for a machine. Of equal machines and wishes it is equal, to the order.
-pub fn plan(wishes: Wishes, tree: &Tree, snapshot: &Snapshot, permits: &Permits) -> Plan {
+pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, permits: &Permits) -> Plan {
     let place = Place::new(tree, snapshot);
     let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };
     // Of patterns that overlap the later one counts: what it settles no earlier one looks at.
     let mut settled: HashSet<Setting> = HashSet::new();
-    let mut expanded: Vec<(&Wish, Expanded)> = Vec::new();
-    for wish in wishes.wishes.iter().rev() {
-        let mut one = expand(wish, &place, &settled);
+    let mut expanded: Vec<(&DesiredSetting, Expanded)> = Vec::new();
+    for desired_setting in desired.settings.iter().rev() {
+        let mut one = expand(desired_setting, &place, &settled);
         one.found.retain(|found| !settled.contains(&found.setting));
         settled.extend(one.found.iter().map(|found| found.setting.clone()));
-        expanded.push((wish, one));
+        expanded.push((desired_setting, one));
     }
-    let mut found: Vec<(&Wish, Found)> = Vec::new();
-    for (wish, one) in expanded.into_iter().rev() {
-        plan.left_alone.extend(one.left);
-        found.extend(one.found.into_iter().map(|found| (wish, found)));
+    let mut found: Vec<(&DesiredSetting, Found)> = Vec::new();
+    for (desired_setting, one) in expanded.into_iter().rev() {
+        plan.skipped.extend(one.left);
+        found.extend(one.found.into_iter().map(|found| (desired_setting, found)));
     }
-    for (wish, found) in found {
+    for (desired_setting, found) in found {
         let Found { setting, now, then, note } = found;
         if now == then {
-            plan.as_wished.push(Kept { setting, value: now, note });
+            plan.unchanged.push(Unchanged { setting, value: now, note });
             continue;
         }
         if let (Setting::Parameter { name }, Some(_)) = (&setting, &then)
             && let Some(why) = parameters::unknown(name, snapshot)
         {
-            plan.left_alone.push(LeftOut { what: setting.to_string(), why });
+            plan.skipped.push(Skipped { what: setting.to_string(), why });
             continue;
         }
-        let reasons = links::complete(&wish.reasons, &setting);
-        plan.changes.push(Change { setting, now, then, reasons, origin: wish.origin.clone(), note });
+        let reasons = links::complete(&desired_setting.reasons, &setting);
+        plan.changes.push(Change {
+            setting,
+            now,
+            then,
+            reasons,
+            origin: desired_setting.origin.clone(),
+            note,
+        });
     }
-    let is_parameter = |wish: &Wish| matches!(wish.aim, Aim::Parameter { .. });
-    if place.boot.assumed && wishes.wishes.iter().any(is_parameter) {
+    let is_parameter =
+        |desired_setting: &DesiredSetting| matches!(desired_setting.selector, Selector::Parameter { .. });
+    if place.boot.assumed && desired.settings.iter().any(is_parameter) {
         let why = "it was not collected: kernel parameters are compared with those of the running kernel";
-        plan.left_alone
-            .push(LeftOut { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
+        plan.skipped
+            .push(Skipped { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
     }
-    plan.wishes = wishes;
+    plan.desired = desired;
     say_once_that_it_is_captured(&mut plan);
     plan.conflicts = conflicts::of(&plan, &place);
     plan.refusals = refusals::of(&plan, &place, permits);
@@ -70,7 +78,7 @@ pub fn look(tree: &Tree, snapshot: &Snapshot) {
 fn say_once_that_it_is_captured(plan: &mut Plan) {
     let long = Why::NotCollected.to_string();
     let mut lacks = false;
-    for left in plan.left_alone.iter_mut().chain(&mut plan.wishes.left_out) {
+    for left in plan.skipped.iter_mut().chain(&mut plan.desired.skipped) {
         if left.why.contains(&long) {
             left.why = left.why.replace(&long, "it was not collected");
             lacks = true;
@@ -81,7 +89,7 @@ fn say_once_that_it_is_captured(plan: &mut Plan) {
                    read and the files of the kernel that built-in profiles set; `whylate plan` on the machine itself sees \
                    all that a profile may set, and the boot loader's files";
         let what = "this is a captured machine".to_owned();
-        plan.left_alone.insert(0, LeftOut { what, why: why.to_owned() });
+        plan.skipped.insert(0, Skipped { what, why: why.to_owned() });
     }
 }
 

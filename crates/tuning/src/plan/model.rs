@@ -2,7 +2,7 @@
 
 use crate::Setting;
 use serde::{Deserialize, Serialize};
-use whylate_profiles::{LeftOut, Reasons, Wishes};
+use whylate_profiles::{DesiredState, Reasons, Skipped};
 
 /// What would be done, what would not, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,13 +10,16 @@ pub struct Plan {
     /// The machine it was made for.
     pub machine: Machine,
     /// What it was made of.
-    pub wishes: Wishes,
+    #[serde(rename = "wishes")]
+    pub desired: DesiredState,
     /// What is to be changed, in the order in which it will be.
     pub changes: Vec<Change>,
     /// What is as it should be.
-    pub as_wished: Vec<Kept>,
+    #[serde(rename = "as_wished")]
+    pub unchanged: Vec<Unchanged>,
     /// What was left alone: it could not be read, this kernel has no such thing, or nobody can do it.
-    pub left_alone: Vec<LeftOut>,
+    #[serde(rename = "left_alone")]
+    pub skipped: Vec<Skipped>,
     /// Who would undo it, or what it does not go together with.
     pub conflicts: Vec<Conflict>,
     /// Why it must not be applied as it is. Empty: it may.
@@ -55,7 +58,7 @@ pub struct Change {
 
 /// A setting that need not be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct Unchanged {
     /// Which.
     pub setting: Setting,
     /// How it is.
@@ -93,6 +96,6 @@ impl Plan {
     /// True where nothing that was asked for could be looked at: then nobody can tell whether there is anything to
     /// change.
     pub fn is_blind(&self) -> bool {
-        self.changes.is_empty() && self.as_wished.is_empty() && !self.left_alone.is_empty()
+        self.changes.is_empty() && self.unchanged.is_empty() && !self.skipped.is_empty()
     }
 }

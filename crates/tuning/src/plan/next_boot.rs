@@ -35,4 +35,4 @@ impl NextBoot {
 }
 
 /// Files of the commonest boot loaders.
-const LOADERS: [&str; 3] = ["/etc/default/grub", "/boot/grub/grub.cfg", "/boot/grub2/grub.cfg"];
+pub(super) const LOADERS: [&str; 3] = ["/etc/default/grub", "/boot/grub/grub.cfg", "/boot/grub2/grub.cfg"];

@@ -113,6 +113,8 @@ pub(super) fn unknown(name: &str, host: &Snapshot) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::next_boot::{LOADERS, NextBoot};
+    use whylate_host::{Tree, Why};
 
     fn host(config: &str, cmdline: &str) -> Snapshot {
         Snapshot::read(&Tree::memory(&[

@@ -74,13 +74,13 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
     let present = place.host.cpus.present.known().unwrap_or(online);
     let (mut taken, mut given) = (CpuSet::new(), CpuSet::new());
     let mut nobody = None;
-    for wish in &plan.wishes.wishes {
-        let Some(named) = named(wish, place) else { continue };
+    for desired_setting in &plan.desired.settings {
+        let Some(named) = named(desired_setting, place) else { continue };
         named.cpus.iter().for_each(|cpu| given.insert(cpu));
         if named.taken {
             named.cpus.iter().for_each(|cpu| taken.insert(cpu));
         } else if nobody.is_none() && !online.iter().any(|cpu| named.cpus.contains(cpu)) {
-            nobody = Some((wish.origin.clone(), named.cpus));
+            nobody = Some((desired_setting.origin.clone(), named.cpus));
         }
     }
     let mut said = Vec::new();
@@ -105,11 +105,11 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
     // A list such as 0-N names every CPU that might be.
     let missing = given.without(present);
     let offline = given.without(online).without(&missing);
-    for (cpus, how) in [(missing, "not there"), (offline, "offline")] {
+    for (cpus, outcome) in [(missing, "not there"), (offline, "offline")] {
         if !cpus.is_empty() && said.iter().all(|(code, ..)| *code != "unknown-cpus") {
             said.push((
                 "unknown-cpus",
-                format!("the plan names CPUs {cpus}, which are {how}; online are {online}"),
+                format!("the plan names CPUs {cpus}, which are {outcome}; online are {online}"),
                 "name CPUs of this machine".to_owned(),
             ));
         }
@@ -121,7 +121,7 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
 fn no_net(plan: &Plan, host: &Snapshot) -> Option<Said> {
     const CODE: &str = "throttling-off-no-net";
     let has_hand = plan.changes.iter().any(|change| match &change.setting {
-        Setting::Knob { path } => {
+        Setting::Tunable { path } => {
             path.starts_with("/proc/sys/kernel/sched_rt_")
                 || path.starts_with("/sys/kernel/debug/sched/fair_server/")
         }
@@ -150,7 +150,7 @@ fn no_net(plan: &Plan, host: &Snapshot) -> Option<Said> {
 fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
     let mut after = host.clone();
     for change in &plan.changes {
-        let (Setting::Knob { path }, Some(then)) = (&change.setting, &change.then) else { continue };
+        let (Setting::Tunable { path }, Some(then)) = (&change.setting, &change.then) else { continue };
         let signed = then.parse::<i64>().ok();
         match (path.strip_prefix("/sys/kernel/debug/sched/fair_server/cpu"), signed) {
             (_, Some(value)) if path.ends_with("/sched_rt_runtime_us") => {
@@ -177,7 +177,7 @@ fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
 fn locked_down(plan: &Plan, place: &Place<'_>) -> Option<Said> {
     let paths = || {
         plan.changes.iter().filter_map(|change| match &change.setting {
-            Setting::Knob { path } => Some(path.as_str()),
+            Setting::Tunable { path } => Some(path.as_str()),
             Setting::Partition { .. } => Some("/sys/fs/cgroup/"),
             _ => None,
         })

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use whylate_base::{CpuSet, Policy};
 use whylate_host::{Snapshot, Thread};
 use whylate_profiles::Threads;
-use whylate_profiles::policy::{Asked, POLICIES};
+use whylate_profiles::policy::{POLICIES, RequestedPolicy};
 
 /// So many are named of those that are summed up.
 const NAMED: usize = 3;
@@ -22,7 +22,7 @@ pub(super) fn policies(
 ) -> Expanded {
     let what = format!("policy of threads {}", wanted.named);
     let Some(value) = value else { return Expanded::default() };
-    let Some(asked) = Asked::parse(value) else {
+    let Some(asked) = RequestedPolicy::parse(value) else {
         return Expanded::left(what, format!("`{value}` is no policy: {POLICIES}"));
     };
     let threads = match of_pattern(wanted, host, &what) {
@@ -55,19 +55,19 @@ pub(super) fn policies(
 
 /// The CPUs of each thread of a pattern.
 pub(super) fn cpus(
-    wanted: &Threads,
+    pattern: &Threads,
     value: Option<&str>,
     host: &Snapshot,
     settled: &HashSet<Setting>,
 ) -> Expanded {
-    let what = format!("CPUs of threads {}", wanted.named);
+    let what = format!("CPUs of threads {}", pattern.named);
     let Some(value) = value else { return Expanded::default() };
-    let wished = match value.parse::<CpuSet>() {
-        Ok(wished) if !wished.is_empty() => wished,
+    let wanted = match value.parse::<CpuSet>() {
+        Ok(wanted) if !wanted.is_empty() => wanted,
         Ok(_) => return Expanded::left(what, "no CPU is left for them"),
         Err(error) => return Expanded::left(what, error),
     };
-    let threads = match of_pattern(wanted, host, &what) {
+    let threads = match of_pattern(pattern, host, &what) {
         Ok(threads) => threads,
         Err(left) => return left,
     };
@@ -83,7 +83,7 @@ pub(super) fn cpus(
                 continue;
             }
         };
-        let stays = now.without(&wished).is_empty();
+        let stays = now.without(&wanted).is_empty();
         if !stays && (thread.bound || is_per_cpu(thread, now)) {
             bound.push(thread);
             continue;
@@ -96,11 +96,11 @@ pub(super) fn cpus(
         // It is not there by itself, nor because every program begins there (isolcpus=, CPUAffinity= of systemd, an
         // earlier apply): to move a real-time program off the CPUs that were isolated for it would be the
         // worst that tuning can do.
-        if !thread.kernel && Some(now) != usual && !now.iter().any(|cpu| wished.contains(cpu)) {
+        if !thread.kernel && Some(now) != usual && !now.iter().any(|cpu| wanted.contains(cpu)) {
             placed.push(thread);
             continue;
         }
-        let then = narrowed(now, &wished);
+        let then = narrowed(now, &wanted);
         let setting = Setting::ThreadCpus { thread: id(thread) };
         expanded.found.push(Found::new(setting, Some(now.to_string()), Some(then.to_string())));
     }

@@ -3,7 +3,7 @@
 //! (sched_fair_server_write, kernel/sched/debug.c).
 
 use super::step::step;
-use crate::{Cell, Change, Setting, State, Step, System};
+use crate::{Change, Setting, Step, System, Target, TargetState};
 use std::collections::BTreeMap;
 
 const BEGIN: &str = "/sys/kernel/debug/sched/fair_server/";
@@ -20,7 +20,7 @@ impl<'a> Pairs<'a> {
     pub(super) fn of(changes: &'a [Change]) -> Pairs<'a> {
         let mut pairs: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in changes {
-            let Setting::Knob { path } = &change.setting else { continue };
+            let Setting::Tunable { path } = &change.setting else { continue };
             if let Some((directory, _)) = path.rsplit_once('/').filter(|_| is_one(path)) {
                 pairs.entry(directory).or_default().push(change);
             }
@@ -32,19 +32,18 @@ impl<'a> Pairs<'a> {
     pub(super) fn steps(&mut self, path: &str, system: &dyn System) -> Vec<Step> {
         let directory = path.rsplit_once('/').map_or(path, |(directory, _)| directory);
         let Some(changes) = self.0.remove(directory) else { return Vec::new() };
-        let knob = |name: &str| Cell::Knob { path: format!("{directory}/{name}") };
+        let knob = |name: &str| Target::Tunable { path: format!("{directory}/{name}") };
         let find = |name: &str| {
-            let is =
-                |change: &&&Change| matches!(&change.setting, Setting::Knob { path } if path.ends_with(name));
+            let is = |change: &&&Change| matches!(&change.setting, Setting::Tunable { path } if path.ends_with(name));
             changes.iter().find(is).copied()
         };
         let (runtime, period) = (find("/runtime"), find("/period"));
         let set = |name: &str, value: &str, change: &Change| {
-            step(knob(name), State::Value(value.to_owned()), &change.setting)
+            step(knob(name), TargetState::Value(value.to_owned()), &change.setting)
         };
         let then = |change: &Change| change.then.clone().unwrap_or_default();
         let now = match system.read(&knob("runtime")) {
-            Ok(State::Value(now)) => now,
+            Ok(TargetState::Value(now)) => now,
             _ => String::new(),
         };
         let mut steps = Vec::new();

@@ -6,7 +6,7 @@
 
 use super::error::{StepsError, refused};
 use super::step::step;
-use crate::{Cell, Change, State, Step, System};
+use crate::{Change, Step, System, Target, TargetState};
 use whylate_base::CpuSet;
 
 const TOP: &str = "/sys/fs/cgroup";
@@ -18,8 +18,8 @@ pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<
     }
     let own = format!("{TOP}/{}", names.join("/"));
     let set = |directory: &str, file: &str, value: &str| {
-        let cell = Cell::Knob { path: format!("{directory}/{file}") };
-        step(cell, State::Value(value.to_owned()), &change.setting)
+        let target = Target::Tunable { path: format!("{directory}/{file}") };
+        step(target, TargetState::Value(value.to_owned()), &change.setting)
     };
     let Some(then) = &change.then else {
         return Ok(vec![set(&own, "cpuset.cpus.partition", "member")]);
@@ -29,9 +29,10 @@ pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<
     if !matches!(kind, "isolated" | "root") || cpus.is_empty() {
         return Err(refused(change, format!("`{then}` is not a partition such as `isolated 2-3`")));
     }
-    let group = |path: &str| Cell::Group { path: path.to_owned() };
-    let make =
-        |path: &str| step(group(path), State::Directory { mode: 0o755, uid: 0, gid: 0 }, &change.setting);
+    let group = |path: &str| Target::Group { path: path.to_owned() };
+    let make = |path: &str| {
+        step(group(path), TargetState::Directory { mode: 0o755, uid: 0, gid: 0 }, &change.setting)
+    };
     if system.read(&group(&own)).is_err_and(|error| error.gone) {
         // This one step says so.
         return Ok(vec![make(&own)]);
@@ -42,7 +43,7 @@ pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<
         // Of its controllers the system shows this one alone.
         steps.push(set(&directory, "cgroup.subtree_control", "cpuset"));
         directory = format!("{directory}/{name}");
-        if system.read(&group(&directory)) == Ok(State::Absent) {
+        if system.read(&group(&directory)) == Ok(TargetState::Absent) {
             steps.push(make(&directory));
         }
     }

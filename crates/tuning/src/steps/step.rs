@@ -1,8 +1,8 @@
 //! One step for a setting.
 
-use crate::{Action, Cell, Setting, State, Step};
+use crate::{Setting, Step, StepAction, Target, TargetState};
 
 /// A cell is given a state, for a setting.
-pub(super) fn step(cell: Cell, state: State, setting: &Setting) -> Step {
-    Step { cell, action: Action::Set(state), tell: None, settings: vec![setting.to_string()] }
+pub(super) fn step(target: Target, state: TargetState, setting: &Setting) -> Step {
+    Step { target, action: StepAction::Set(state), notify: None, settings: vec![setting.to_string()] }
 }

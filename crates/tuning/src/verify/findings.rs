@@ -2,7 +2,7 @@
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct Verification {
     /// The applies that are in effect.
     pub ids: Vec<u64>,
     /// What is not as it was made.
@@ -47,5 +47,5 @@ pub struct Uncovered {
     /// How it is; `None`: it is not there.
     pub now: Option<String>,
     /// How it is wished; `None`: not to be there.
-    pub wished: Option<String>,
+    pub desired: Option<String>,
 }

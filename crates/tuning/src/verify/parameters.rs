@@ -1,18 +1,18 @@
 //! Kernel parameters: they count from the boot after the apply on. Until then it is what the boot loader will pass that
 //! has to be as it was made.
 
-use super::findings::{Drift, Verified};
+use super::findings::{Drift, Verification};
 use crate::Setting;
-use crate::journal::{Entry, Progress};
+use crate::journal::{JournalEntry, StepProgress};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use whylate_host::{Cmdline, Tree};
 
 /// What a later apply sets is for that one to answer.
 pub(super) fn compare(
-    verified: &mut Verified,
-    entry: &Entry,
-    later: &[&Entry],
+    verified: &mut Verification,
+    entry: &JournalEntry,
+    later: &[&JournalEntry],
     boot: Option<&str>,
     tree: &Tree,
 ) {
@@ -61,7 +61,7 @@ pub(super) fn compare(
     }
 }
 
-fn planned(entry: &Entry) -> impl Iterator<Item = (&str, Option<&str>)> {
+fn planned(entry: &JournalEntry) -> impl Iterator<Item = (&str, Option<&str>)> {
     let changes = entry.plan.iter().flat_map(|plan| &plan.changes);
     changes.filter_map(|change| match &change.setting {
         Setting::Parameter { name } => Some((name.as_str(), change.then.as_deref())),
@@ -86,11 +86,11 @@ fn shown(name: &str, then: Option<&str>) -> String {
 
 /// Why the boot loader does not have what was configured: the command that makes its menu was not run, as in another
 /// system's root, or somebody has made it otherwise since.
-fn why_not(entry: &Entry) -> String {
+fn why_not(entry: &JournalEntry) -> String {
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
     let mut made = steps.filter(|taken| taken.planned.then.command().is_some());
     let not_run = made.find_map(|taken| match &taken.progress {
-        Progress::Gone(why) => Some(why.clone()),
+        StepProgress::Gone(why) => Some(why.clone()),
         _ => None,
     });
     not_run.unwrap_or_else(|| "somebody has changed the boot loader's files since".to_owned())

@@ -3,7 +3,7 @@
 
 use crate::processes::processes;
 use crate::sysctl::Sysctls;
-use crate::{Cell, Moment, State, System};
+use crate::{System, Target, TargetState, Timestamp};
 use whylate_host::Tree;
 
 /// Services that set knobs, by the name of their process; and the beginnings of the paths that they set.
@@ -16,27 +16,27 @@ const SERVICES: [(&str, &str, &[&str]); 5] = [
 ];
 
 /// Who, in words; best founded first.
-pub(super) fn of(cell: &Cell, now: &State, system: &dyn System, tree: &Tree) -> Vec<String> {
+pub(super) fn of(target: &Target, now: &TargetState, system: &dyn System, tree: &Tree) -> Vec<String> {
     let mut who = Vec::new();
-    match cell {
-        Cell::File { .. } | Cell::Directory { .. } => who.extend(system.changed(cell).map(when)),
-        Cell::Knob { path } => {
-            if let (true, State::Value(value)) = (path.starts_with("/proc/sys/"), now) {
+    match target {
+        Target::File { .. } | Target::Directory { .. } => who.extend(system.changed(target).map(when)),
+        Target::Tunable { path } => {
+            if let (true, TargetState::Value(value)) = (path.starts_with("/proc/sys/"), now) {
                 who.extend(sysctls(tree, path, value));
             }
             who.extend(running(tree, |paths| paths.iter().any(|begin| path.starts_with(begin))));
         }
         // TuneD's scheduler plugin sets threads by pattern, again and again.
-        Cell::ThreadPolicy { .. } | Cell::ThreadCpus { .. } => {
+        Target::ThreadPolicy { .. } | Target::ThreadCpus { .. } => {
             who.extend(running(tree, |paths| paths.contains(&"/proc/")));
         }
-        Cell::UnitActive { .. } | Cell::Group { .. } => {}
+        Target::UnitActive { .. } | Target::Group { .. } => {}
     }
     who
 }
 
 /// When a cell was changed, in words.
-fn when(moment: Moment) -> String {
+fn when(moment: Timestamp) -> String {
     format!("changed at {moment}")
 }
 

@@ -6,7 +6,7 @@ use rustix::mount::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use whylate_tuning::{FaultInjector, How, Progress};
+use whylate_tuning::{FaultInjector, SessionOutcome, StepProgress};
 
 /// A file system in memory; unmounted when it is dropped.
 struct Mounted(PathBuf);
@@ -79,7 +79,7 @@ fn a_disk_that_fills_up_in_the_middle_leaves_nothing_that_is_not_undone() {
         if machine.store(&FaultInjector::default()).load(1).is_ok() {
             let undone =
                 rolled_back(&machine, &FaultInjector::default(), false).expect("its journal can be read");
-            assert_eq!(undone.how, How::Complete, "{room}: {outcome:?} {undone:?}");
+            assert_eq!(undone.outcome, SessionOutcome::Complete, "{room}: {outcome:?} {undone:?}");
         }
         assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "{room}");
     }
@@ -101,10 +101,13 @@ fn a_disk_that_became_read_only_does_not_keep_a_rollback_from_working() {
     let machine = Machine::new();
     let before = machine.everything();
     let Some(var) = Mounted::new(machine.path("/var"), "size=1m") else { return };
-    assert_eq!(applied(&machine, &FaultInjector::default(), &every_kind()).expect("room"), How::Complete);
+    assert_eq!(
+        applied(&machine, &FaultInjector::default(), &every_kind()).expect("room"),
+        SessionOutcome::Complete
+    );
     var.read_only();
     let undone = rolled_back(&machine, &FaultInjector::default(), false).expect("the lock is there");
-    assert_eq!(undone.how, How::Complete, "{undone:?}");
+    assert_eq!(undone.outcome, SessionOutcome::Complete, "{undone:?}");
     let why = undone.unrecorded.map(|error| error.to_string()).unwrap_or_default();
     assert!(why.contains("Read-only file system") && why.contains("journal.jsonl"), "{why}");
     assert_eq!(machine.differs_from(&before), Vec::<String>::new());
@@ -118,11 +121,14 @@ fn a_read_only_directory_stops_it_and_what_was_done_is_undone() {
     let before = machine.everything();
     let path = file("/etc/ro.d/x.conf");
     let steps = [value(knob("/proc/sys/vm/swappiness"), "5"), set(path, content("x\n", 0o644))];
-    assert_eq!(applied(&machine, &FaultInjector::default(), &steps).expect("room"), How::Failed);
+    assert_eq!(applied(&machine, &FaultInjector::default(), &steps).expect("room"), SessionOutcome::Failed);
     let entry = machine.store(&FaultInjector::default()).load(1).expect("readable");
-    let Progress::Failed(why) = &entry.sessions[0].steps[1].progress else { panic!("{entry:?}") };
+    let StepProgress::Failed(why) = &entry.sessions[0].steps[1].progress else { panic!("{entry:?}") };
     assert!(why.contains("EROFS") && why.contains("mount it writable"), "{why}");
-    assert_eq!(rolled_back(&machine, &FaultInjector::default(), false).expect("room").how, How::Complete);
+    assert_eq!(
+        rolled_back(&machine, &FaultInjector::default(), false).expect("room").outcome,
+        SessionOutcome::Complete
+    );
     assert_eq!(machine.differs_from(&before), Vec::<String>::new());
     assert!(!Path::new(&machine.path("/etc/ro.d/.x.conf.whylate-part")).exists());
 }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use whylate_tuning::{Entry, Kind, Plan, Record, Standing, Store};
+use whylate_tuning::{JournalEntry, JournalRecord, JournalStore, Plan, SessionKind, Status};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/fixtures/0.1")
@@ -15,23 +15,23 @@ fn journal(id: u64, file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn store() -> Store {
-    Store::of(&root()).expect("a root")
+fn store() -> JournalStore {
+    JournalStore::of(&root()).expect("a root")
 }
 
 #[test]
 fn journals_of_version_0_1_are_read() {
-    let entry = |id| -> Entry { store().load(id).expect("readable") };
-    let kinds = |entry: &Entry| entry.sessions.iter().map(|session| session.kind).collect::<Vec<_>>();
+    let entry = |id| -> JournalEntry { store().load(id).expect("readable") };
+    let kinds = |entry: &JournalEntry| entry.sessions.iter().map(|session| session.kind).collect::<Vec<_>>();
     let whole = entry(1);
-    assert_eq!(whole.standing(), Standing::PartlyBack);
-    assert_eq!(kinds(&whole), [Kind::Apply, Kind::Boot, Kind::Rollback]);
+    assert_eq!(whole.status(), Status::PartlyBack);
+    assert_eq!(kinds(&whole), [SessionKind::Apply, SessionKind::Boot, SessionKind::Rollback]);
     assert!(whole.armed.is_some() && whole.confirmed.is_some());
     assert_eq!(whole.profile(), Some("realtime"));
     let failed = entry(2);
-    assert_eq!(failed.standing(), Standing::Failed);
-    assert_eq!(kinds(&failed), [Kind::Apply, Kind::Resume]);
-    assert_eq!(entry(3).standing(), Standing::Interrupted);
+    assert_eq!(failed.status(), Status::Failed);
+    assert_eq!(kinds(&failed), [SessionKind::Apply, SessionKind::Resume]);
+    assert_eq!(entry(3).status(), Status::Interrupted);
     for id in 1..=3 {
         for step in entry(id).sessions.iter().flat_map(|session| &session.steps) {
             for kept in step.before.iter().chain(step.left_as()) {
@@ -48,7 +48,7 @@ fn records_are_written_as_version_0_1_wrote_them() {
         // The last record of the third was cut off.
         for line in journal(id, "journal.jsonl").split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             let written: Value = serde_json::from_str(line).expect("JSON");
-            let record: Record = serde_json::from_value(written.clone()).expect("a record");
+            let record: JournalRecord = serde_json::from_value(written.clone()).expect("a record");
             assert_eq!(serde_json::to_value(&record).expect("JSON"), written);
             seen.insert(written["record"].to_string());
         }
@@ -66,5 +66,5 @@ fn plans_of_version_0_1_are_read_and_written_alike() {
     // What `whylate plan --json` writes has more members.
     let document = fs::read_to_string(root().join("plan-document.json")).expect("a document");
     let plan: Plan = serde_json::from_str(&document).expect("a plan");
-    assert!(!plan.changes.is_empty() && !plan.wishes.wishes.is_empty());
+    assert!(!plan.changes.is_empty() && !plan.desired.settings.is_empty());
 }

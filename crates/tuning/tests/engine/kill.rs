@@ -2,7 +2,7 @@
 
 use crate::machine::{Machine, applied, every_kind, resumed, rolled_back, some_steps};
 use proptest::prelude::*;
-use whylate_tuning::{FaultInjector, How, Standing};
+use whylate_tuning::{FaultInjector, SessionOutcome, Status};
 
 /// What is left of an apply that was cut off after so many passes, rolled back by a fresh engine; `None`: it was not
 /// cut off.
@@ -10,8 +10,8 @@ fn survives(passes: u64) -> Option<()> {
     let machine = Machine::new();
     let before = machine.everything();
     let outcome = applied(&machine, &FaultInjector::failing_after(passes), &every_kind());
-    if let Ok(how) = outcome {
-        assert_eq!(how, How::Complete);
+    if let Ok(outcome) = outcome {
+        assert_eq!(outcome, SessionOutcome::Complete);
         assert_ne!(machine.everything(), before);
         return None;
     }
@@ -19,10 +19,10 @@ fn survives(passes: u64) -> Option<()> {
     let store = machine.store(&no_faults);
     if !store.ids().expect("readable").is_empty() {
         let undone = rolled_back(&machine, &no_faults, false).expect("the journal can be read");
-        assert_eq!(undone.how, How::Complete, "after {passes}: {undone:?}");
+        assert_eq!(undone.outcome, SessionOutcome::Complete, "after {passes}: {undone:?}");
         assert!(undone.unrecorded.is_none());
         let entry = store.load(1).expect("the journal can be read");
-        assert_eq!(entry.standing(), Standing::RolledBack, "after {passes}");
+        assert_eq!(entry.status(), Status::RolledBack, "after {passes}");
     }
     assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "after {passes}");
     Some(())
@@ -37,7 +37,10 @@ fn killed_anywhere_an_apply_is_undone_exactly() {
 #[test]
 fn killed_anywhere_an_apply_can_be_resumed() {
     let whole = Machine::new();
-    assert_eq!(applied(&whole, &FaultInjector::default(), &every_kind()).expect("room"), How::Complete);
+    assert_eq!(
+        applied(&whole, &FaultInjector::default(), &every_kind()).expect("room"),
+        SessionOutcome::Complete
+    );
     for passes in (0..).step_by(3) {
         let machine = Machine::new();
         let before = machine.everything();
@@ -49,9 +52,16 @@ fn killed_anywhere_an_apply_can_be_resumed() {
         let begun =
             last.is_some_and(|id| !machine.store(&no_faults).load(id).expect("readable").sessions.is_empty());
         if begun {
-            assert_eq!(resumed(&machine, &no_faults).expect("room"), How::Complete, "after {passes}");
+            assert_eq!(
+                resumed(&machine, &no_faults).expect("room"),
+                SessionOutcome::Complete,
+                "after {passes}"
+            );
             assert_eq!(machine.differs_from(&whole.everything()), Vec::<String>::new(), "after {passes}");
-            assert_eq!(rolled_back(&machine, &no_faults, false).expect("room").how, How::Complete);
+            assert_eq!(
+                rolled_back(&machine, &no_faults, false).expect("room").outcome,
+                SessionOutcome::Complete
+            );
         }
         assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "after {passes}");
     }
@@ -75,7 +85,7 @@ proptest! {
         let _ = rolled_back(&machine, &FaultInjector::failing_after(second), false);
         let _ = rolled_back(&machine, &FaultInjector::failing_after(third), false);
         let undone = rolled_back(&machine, &no_faults, false).expect("the journal can be read");
-        prop_assert_eq!(undone.how, How::Complete, "{:?}", machine.store(&no_faults).load(1));
+        prop_assert_eq!(undone.outcome, SessionOutcome::Complete, "{:?}", machine.store(&no_faults).load(1));
         prop_assert_eq!(machine.differs_from(&before), Vec::<String>::new());
     }
 }

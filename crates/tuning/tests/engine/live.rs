@@ -4,7 +4,10 @@ use crate::machine::{knob, plan, run, value};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
-use whylate_tuning::{Cell, How, Kind, Live, Progress, State, Store, System, ThreadId, apply, rollback};
+use whylate_tuning::{
+    JournalStore, LiveSystem, SessionKind, SessionOutcome, StepProgress, System, Target, TargetState,
+    ThreadId, apply, rollback,
+};
 
 /// A process that sleeps, and ends with the test.
 struct Sleeper(Child);
@@ -34,42 +37,42 @@ impl Sleeper {
 #[test]
 fn a_process_is_set_and_put_back_and_one_that_ended_is_left() {
     let sleepers = [Sleeper::new(), Sleeper::new()];
-    let system = Live::open(Path::new("/")).expect("this machine");
-    let policy = |sleeper: &Sleeper| Cell::ThreadPolicy { thread: sleeper.thread() };
-    let cells = [policy(&sleepers[0]), policy(&sleepers[1])];
-    let before = system.read(&cells[0]).expect("it lives");
+    let system = LiveSystem::open(Path::new("/")).expect("this machine");
+    let policy = |sleeper: &Sleeper| Target::ThreadPolicy { thread: sleeper.thread() };
+    let targets = [policy(&sleepers[0]), policy(&sleepers[1])];
+    let before = system.read(&targets[0]).expect("it lives");
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::of(directory.path()).expect("a root");
+    let store = JournalStore::of(directory.path()).expect("a root");
     let lock = store.lock("a test").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
-    let steps = [value(cells[0].clone(), "batch 0"), value(cells[1].clone(), "idle")];
-    let how = run(&system, |run| apply(&mut journal, Kind::Apply, &steps, run)).expect("room");
-    assert_eq!(how, How::Complete, "{:?}", journal.entry());
-    assert_eq!(system.read(&cells[0]), Ok(State::Value("batch 0".into())));
+    let steps = [value(targets[0].clone(), "batch 0"), value(targets[1].clone(), "idle")];
+    let outcome = run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, run)).expect("room");
+    assert_eq!(outcome, SessionOutcome::Complete, "{:?}", journal.entry());
+    assert_eq!(system.read(&targets[0]), Ok(TargetState::Value("batch 0".into())));
     let [first, second] = sleepers;
     drop(second);
-    assert_eq!(run(&system, |run| rollback(&mut journal, false, run)).how, How::Complete);
-    assert_eq!(system.read(&cells[0]), Ok(before));
-    assert!(system.read(&cells[1]).expect_err("it ended").gone);
+    assert_eq!(run(&system, |run| rollback(&mut journal, false, run)).outcome, SessionOutcome::Complete);
+    assert_eq!(system.read(&targets[0]), Ok(before));
+    assert!(system.read(&targets[1]).expect_err("it ended").gone);
     drop(first);
 }
 
 #[test]
 fn the_kernel_refuses_what_is_no_value() {
-    let system = Live::open(Path::new("/")).expect("this machine");
-    let cell = knob("/proc/sys/vm/swappiness");
-    let Ok(before @ State::Value(_)) = system.read(&cell) else { panic!("every Linux has it") };
+    let system = LiveSystem::open(Path::new("/")).expect("this machine");
+    let target = knob("/proc/sys/vm/swappiness");
+    let Ok(before @ TargetState::Value(_)) = system.read(&target) else { panic!("every Linux has it") };
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::of(directory.path()).expect("a root");
+    let store = JournalStore::of(directory.path()).expect("a root");
     let lock = store.lock("a test").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
-    let steps = [value(cell.clone(), "whylate")];
-    let how = run(&system, |run| apply(&mut journal, Kind::Apply, &steps, run)).expect("room");
-    assert_eq!(how, How::Failed);
-    let Progress::Failed(why) = &journal.entry().sessions[0].steps[0].progress else {
+    let steps = [value(target.clone(), "whylate")];
+    let outcome = run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, run)).expect("room");
+    assert_eq!(outcome, SessionOutcome::Failed);
+    let StepProgress::Failed(why) = &journal.entry().sessions[0].steps[0].progress else {
         panic!("it was refused")
     };
     // EINVAL to root, EACCES to others, EROFS in a container.
     assert!(why.contains("the kernel rejected whylate: E"), "{why}");
-    assert_eq!(system.read(&cell), Ok(before));
+    assert_eq!(system.read(&target), Ok(before));
 }

@@ -11,10 +11,11 @@ use std::rc::Rc;
 use tempfile::TempDir;
 use whylate_bootloader::FileState;
 use whylate_host::Tree;
-use whylate_profiles::Wishes;
+use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    Action, Cell, CellError, FaultInjector, How, Journal, JournalError, Kind, Live, Moment, Plan, Planned,
-    Run, State, Step, Store, System, ThreadId, Undone, apply, resume, rollback,
+    FaultInjector, Journal, JournalError, JournalStore, LiveSystem, Plan, PlannedStep, RollbackReport,
+    RunContext, SessionKind, SessionOutcome, Step, StepAction, System, Target, TargetError, TargetState,
+    ThreadId, Timestamp, apply, resume, rollback,
 };
 
 const GRUB: &str = "/etc/default/grub";
@@ -94,12 +95,12 @@ impl Machine {
 
     /// The machine as the engine sees it, for as long as no fault interrupts it.
     pub(crate) fn system(&self, faults: &FaultInjector) -> Played {
-        let live = Live::with_faults(self.directory.path(), faults.clone()).expect("a root");
+        let live = LiveSystem::with_faults(self.directory.path(), faults.clone()).expect("a root");
         Played { live, kernel: self.kernel.clone(), faults: faults.clone() }
     }
 
-    pub(crate) fn store(&self, faults: &FaultInjector) -> Store {
-        Store::with_faults(self.directory.path(), faults.clone()).expect("a root")
+    pub(crate) fn store(&self, faults: &FaultInjector) -> JournalStore {
+        JournalStore::with_faults(self.directory.path(), faults.clone()).expect("a root")
     }
 
     /// What differs from a state that [`everything`](Machine::everything) gave.
@@ -139,7 +140,7 @@ fn walk(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
             _ => {
                 let bytes = fs::read(&path).expect("a file");
                 match name.starts_with("/proc/") || name.starts_with("/sys/") {
-                    true => whylate_profiles::knob::normal(&name, &String::from_utf8_lossy(&bytes)),
+                    true => whylate_profiles::tunable::normal(&name, &String::from_utf8_lossy(&bytes)),
                     false => format!("{bytes:?}"),
                 }
             }
@@ -150,22 +151,22 @@ fn walk(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
 
 /// The engine's machine: a directory, and what is played.
 pub(crate) struct Played {
-    live: Live,
+    live: LiveSystem,
     kernel: Rc<RefCell<Kernel>>,
     faults: FaultInjector,
 }
 
 impl Played {
-    fn pass(&self, cell: impl std::fmt::Display) -> Result<(), CellError> {
-        self.faults.check().map_err(|error| CellError::new("set", cell, error))
+    fn pass(&self, target: impl std::fmt::Display) -> Result<(), TargetError> {
+        self.faults.check().map_err(|error| TargetError::new("set", target, error))
     }
 
     /// What the kernel does when a directory is made in, or removed from, its file system.
-    fn group(&self, path: &str, state: &State) -> Result<(), CellError> {
+    fn group(&self, path: &str, state: &TargetState) -> Result<(), TargetError> {
         let at = self.live_path(path);
         self.pass(path)?;
         let done = match state {
-            State::Absent => fs::remove_dir_all(&at),
+            TargetState::Absent => fs::remove_dir_all(&at),
             _ => fs::create_dir(&at).and_then(|()| {
                 for (file, value) in [
                     ("cpuset.cpus", "\n"),
@@ -177,7 +178,7 @@ impl Played {
                 Ok(())
             }),
         };
-        done.map_err(|error| CellError::new("set", path, error))?;
+        done.map_err(|error| TargetError::new("set", path, error))?;
         self.pass(path)
     }
 
@@ -188,64 +189,66 @@ impl Played {
 }
 
 impl System for Played {
-    fn read(&self, cell: &Cell) -> Result<State, CellError> {
+    fn read(&self, target: &Target) -> Result<TargetState, TargetError> {
         let kernel = self.kernel.borrow();
         let of = |thread: &ThreadId| {
-            let ended = || CellError::new("read", cell, "the thread has ended").gone();
+            let ended = || TargetError::new("read", target, "the thread has ended").gone();
             kernel.threads.get(&thread.tid).cloned().ok_or_else(ended)
         };
-        match cell {
-            Cell::ThreadPolicy { thread } => of(thread).map(|(policy, _)| State::Value(policy)),
-            Cell::ThreadCpus { thread } => of(thread).map(|(_, cpus)| State::Value(cpus)),
-            Cell::UnitActive { unit } => {
-                Ok(State::Value(kernel.units.get(unit).cloned().unwrap_or_else(|| "inactive".into())))
+        match target {
+            Target::ThreadPolicy { thread } => of(thread).map(|(policy, _)| TargetState::Value(policy)),
+            Target::ThreadCpus { thread } => of(thread).map(|(_, cpus)| TargetState::Value(cpus)),
+            Target::UnitActive { unit } => {
+                Ok(TargetState::Value(kernel.units.get(unit).cloned().unwrap_or_else(|| "inactive".into())))
             }
-            Cell::Group { path } => self.live.read(&Cell::Directory { path: path.clone() }),
-            _ => self.live.read(cell),
+            Target::Group { path } => self.live.read(&Target::Directory { path: path.clone() }),
+            _ => self.live.read(target),
         }
     }
 
-    fn write(&self, cell: &Cell, state: &State) -> Result<(), CellError> {
+    fn write(&self, target: &Target, state: &TargetState) -> Result<(), TargetError> {
         let value = match state {
-            State::Value(value) => value.clone(),
+            TargetState::Value(value) => value.clone(),
             _ => String::new(),
         };
-        match cell {
-            Cell::ThreadPolicy { thread } | Cell::ThreadCpus { thread } => {
-                self.pass(cell)?;
+        match target {
+            Target::ThreadPolicy { thread } | Target::ThreadCpus { thread } => {
+                self.pass(target)?;
                 let mut kernel = self.kernel.borrow_mut();
-                let ended = || CellError::new("set", cell, "the thread has ended").gone();
+                let ended = || TargetError::new("set", target, "the thread has ended").gone();
                 let own = kernel.threads.get_mut(&thread.tid).ok_or_else(ended)?;
-                if matches!(cell, Cell::ThreadPolicy { .. }) {
+                if matches!(target, Target::ThreadPolicy { .. }) {
                     own.0 = value;
                 } else {
                     own.1 = value;
                 }
                 drop(kernel);
-                self.pass(cell)
+                self.pass(target)
             }
-            Cell::UnitActive { unit } => {
-                self.pass(cell)?;
+            Target::UnitActive { unit } => {
+                self.pass(target)?;
                 self.kernel.borrow_mut().units.insert(unit.clone(), value);
-                self.pass(cell)
+                self.pass(target)
             }
-            Cell::Group { path } => self.group(path, state),
-            Cell::Knob { path } if self.kernel.borrow().refusing.contains(path) => Err(CellError::new(
-                "set",
-                cell,
-                format!("the kernel rejected {value}: EINVAL (Invalid argument)"),
-            )),
-            _ => self.live.write(cell, state),
+            Target::Group { path } => self.group(path, state),
+            Target::Tunable { path } if self.kernel.borrow().refusing.contains(path) => {
+                Err(TargetError::new(
+                    "set",
+                    target,
+                    format!("the kernel rejected {value}: EINVAL (Invalid argument)"),
+                ))
+            }
+            _ => self.live.write(target, state),
         }
     }
 
-    fn run(&self, command: &[String]) -> Result<(), CellError> {
+    fn run(&self, command: &[String]) -> Result<(), TargetError> {
         let line = command.join(" ");
         self.pass(&line)?;
         self.kernel.borrow_mut().run.push(line.clone());
         if line == "update-grub" {
             // It writes in two halves, and may be cut off between them.
-            let failed = |error: std::io::Error| CellError::new("run", &line, error);
+            let failed = |error: std::io::Error| TargetError::new("run", &line, error);
             let read = |path: &str| fs::read_to_string(self.live_path(path)).unwrap_or_default();
             let text = format!("menu of {}{}", read(GRUB), read("/etc/default/grub.d/50-whylate.cfg"));
             let menu = self.live_path(MENU);
@@ -254,7 +257,7 @@ impl System for Played {
             self.pass(&line)?;
             fs::write(&menu, text).map_err(failed)?;
         } else if line != "systemctl daemon-reload" {
-            return Err(CellError::new("run", line, "exit status: 1"));
+            return Err(TargetError::new("run", line, "exit status: 1"));
         }
         self.pass(command.join(" "))
     }
@@ -267,21 +270,21 @@ impl System for Played {
         self.live.tree()
     }
 
-    fn tidy(&self, cell: &Cell) -> Result<(), CellError> {
-        self.live.tidy(cell)
+    fn tidy(&self, target: &Target) -> Result<(), TargetError> {
+        self.live.tidy(target)
     }
 
-    fn changed(&self, cell: &Cell) -> Option<Moment> {
-        self.live.changed(cell)
+    fn changed(&self, target: &Target) -> Option<Timestamp> {
+        self.live.changed(target)
     }
 }
 
-pub(crate) fn knob(path: &str) -> Cell {
-    Cell::Knob { path: path.to_owned() }
+pub(crate) fn knob(path: &str) -> Target {
+    Target::Tunable { path: path.to_owned() }
 }
 
-pub(crate) fn file(path: &str) -> Cell {
-    Cell::File { path: path.to_owned() }
+pub(crate) fn file(path: &str) -> Target {
+    Target::File { path: path.to_owned() }
 }
 
 pub(crate) fn thread(tid: i32) -> ThreadId {
@@ -289,32 +292,32 @@ pub(crate) fn thread(tid: i32) -> ThreadId {
 }
 
 /// The bytes of a file, owned by whoever runs the test.
-pub(crate) fn content(text: &str, mode: u32) -> State {
+pub(crate) fn content(text: &str, mode: u32) -> TargetState {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    State::File(FileState { content: text.as_bytes().to_vec(), mode, uid, gid })
+    TargetState::File(FileState { content: text.as_bytes().to_vec(), mode, uid, gid })
 }
 
-pub(crate) fn directory() -> State {
+pub(crate) fn directory() -> TargetState {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    State::Directory { mode: 0o755, uid, gid }
+    TargetState::Directory { mode: 0o755, uid, gid }
 }
 
-pub(crate) fn set(cell: Cell, state: State) -> Step {
-    let settings = vec![cell.to_string()];
-    Step { cell, action: Action::Set(state), tell: None, settings }
+pub(crate) fn set(target: Target, state: TargetState) -> Step {
+    let settings = vec![target.to_string()];
+    Step { target, action: StepAction::Set(state), notify: None, settings }
 }
 
-pub(crate) fn value(cell: Cell, value: &str) -> Step {
-    set(cell, State::Value(value.to_owned()))
+pub(crate) fn value(target: Target, value: &str) -> Step {
+    set(target, TargetState::Value(value.to_owned()))
 }
 
-fn told(step: Step) -> Step {
-    Step { tell: Some(vec!["systemctl".to_owned(), "daemon-reload".to_owned()]), ..step }
+fn notified(step: Step) -> Step {
+    Step { notify: Some(vec!["systemctl".to_owned(), "daemon-reload".to_owned()]), ..step }
 }
 
 pub(crate) fn update_grub() -> Step {
-    let action = Action::Make(vec!["update-grub".to_owned()]);
-    Step { cell: file(MENU), action, tell: None, settings: vec!["kernel parameter isolcpus".to_owned()] }
+    let action = StepAction::Make(vec!["update-grub".to_owned()]);
+    Step { target: file(MENU), action, notify: None, settings: vec!["kernel parameter isolcpus".to_owned()] }
 }
 
 /// Steps of every kind.
@@ -322,24 +325,24 @@ pub(crate) fn every_kind() -> Vec<Step> {
     let group = || "/sys/fs/cgroup/rt".to_owned();
     let fair = |name: &str| knob(&format!("/sys/kernel/debug/sched/fair_server/cpu0/{name}"));
     vec![
-        value(Cell::UnitActive { unit: "irqbalance.service".into() }, "inactive"),
+        value(Target::UnitActive { unit: "irqbalance.service".into() }, "inactive"),
         value(knob("/proc/sys/kernel/sched_rt_runtime_us"), "-1"),
         value(knob("/proc/sys/vm/swappiness"), "60"),
         value(knob("/proc/irq/default_smp_affinity"), "0-1"),
         value(fair("runtime"), "0"),
         value(fair("period"), "2000000"),
         value(fair("runtime"), "1000000"),
-        value(Cell::ThreadPolicy { thread: thread(41) }, "fifo 4"),
-        value(Cell::ThreadCpus { thread: thread(42) }, "0-1"),
-        value(Cell::ThreadCpus { thread: thread(99) }, "0-1"),
+        value(Target::ThreadPolicy { thread: thread(41) }, "fifo 4"),
+        value(Target::ThreadCpus { thread: thread(42) }, "0-1"),
+        value(Target::ThreadCpus { thread: thread(99) }, "0-1"),
         value(knob("/sys/fs/cgroup/cgroup.subtree_control"), "cpuset"),
-        set(Cell::Group { path: group() }, directory()),
+        set(Target::Group { path: group() }, directory()),
         value(knob("/sys/fs/cgroup/rt/cpuset.cpus"), "2-3"),
         value(knob("/sys/fs/cgroup/rt/cpuset.cpus.partition"), "isolated"),
-        set(Cell::Directory { path: "/etc/default/grub.d".into() }, directory()),
-        told(set(file("/etc/systemd/system/whylate-tuning.service"), content("[Service]\n", 0o644))),
-        told(set(file("/etc/systemd/system/x.service"), State::Absent)),
-        set(file("/etc/systemd/system/y.service"), State::Link { target: "/dev/null".into() }),
+        set(Target::Directory { path: "/etc/default/grub.d".into() }, directory()),
+        notified(set(file("/etc/systemd/system/whylate-tuning.service"), content("[Service]\n", 0o644))),
+        notified(set(file("/etc/systemd/system/x.service"), TargetState::Absent)),
+        set(file("/etc/systemd/system/y.service"), TargetState::Link { target: "/dev/null".into() }),
         set(file("/etc/sysctl.d/10-own.conf"), content("vm.swappiness = 10\n", 0o644)),
         set(file("/etc/default/grub.d/50-whylate.cfg"), content("isolcpus=2-3\n", 0o644)),
         set(file(GRUB), content("GRUB_CMDLINE_LINUX_DEFAULT=\"\"\n", 0o640)),
@@ -358,14 +361,14 @@ pub(crate) fn some_steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn varied(step: &Step, other: bool) -> Step {
     let mut step = step.clone();
-    if let (true, Action::Set(state)) = (other, &mut step.action) {
+    if let (true, StepAction::Set(state)) = (other, &mut step.action) {
         match state {
-            State::Value(value) if value.parse::<i64>().is_ok() => *value = "7".to_owned(),
-            State::File(file) => {
+            TargetState::Value(value) if value.parse::<i64>().is_ok() => *value = "7".to_owned(),
+            TargetState::File(file) => {
                 file.content.extend_from_slice(b"and more\n");
                 file.mode = 0o600;
             }
-            State::Link { target } => *target = "/elsewhere".to_owned(),
+            TargetState::Link { target } => *target = "/elsewhere".to_owned(),
             _ => {}
         }
     }
@@ -373,12 +376,12 @@ fn varied(step: &Step, other: bool) -> Step {
 }
 
 /// Runs something of the engine on a machine, with a clock that stands.
-pub(crate) fn run<T>(system: &dyn System, work: impl FnOnce(&Run<'_>) -> T) -> T {
-    work(&Run { system, now: &|| Moment(1_000), stop: &|| false, tell: &|_: &Planned| {} })
+pub(crate) fn run<T>(system: &dyn System, work: impl FnOnce(&RunContext<'_>) -> T) -> T {
+    work(&RunContext { system, now: &|| Timestamp(1_000), stop: &|| false, notify: &|_: &PlannedStep| {} })
 }
 
 pub(crate) fn plan() -> Plan {
-    Plan { wishes: Wishes { profile: "test".into(), ..Wishes::default() }, ..Plan::default() }
+    Plan { desired: DesiredState { profile: "test".into(), ..DesiredState::default() }, ..Plan::default() }
 }
 
 /// Applies steps; an error means that a fault interrupted it, or that the journal could not be written.
@@ -386,15 +389,15 @@ pub(crate) fn applied(
     machine: &Machine,
     faults: &FaultInjector,
     steps: &[Step],
-) -> Result<How, JournalError> {
+) -> Result<SessionOutcome, JournalError> {
     let store = machine.store(faults);
     let lock = store.lock("whylate apply")?;
     let mut journal = store.create(&lock, &plan())?;
-    run(&machine.system(faults), |run| apply(&mut journal, Kind::Apply, steps, run))
+    run(&machine.system(faults), |run| apply(&mut journal, SessionKind::Apply, steps, run))
 }
 
 /// Goes on with the last apply.
-pub(crate) fn resumed(machine: &Machine, faults: &FaultInjector) -> Result<How, JournalError> {
+pub(crate) fn resumed(machine: &Machine, faults: &FaultInjector) -> Result<SessionOutcome, JournalError> {
     with_last(machine, faults, |journal| run(&machine.system(faults), |run| resume(journal, run)))?
 }
 
@@ -403,7 +406,7 @@ pub(crate) fn rolled_back(
     machine: &Machine,
     faults: &FaultInjector,
     force: bool,
-) -> Result<Undone, JournalError> {
+) -> Result<RollbackReport, JournalError> {
     with_last(machine, faults, |journal| run(&machine.system(faults), |run| rollback(journal, force, run)))
 }
 

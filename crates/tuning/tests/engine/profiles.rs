@@ -3,7 +3,7 @@
 use crate::machine::{Machine, applied, rolled_back};
 use whylate_host::Snapshot;
 use whylate_profiles::profile;
-use whylate_tuning::{FaultInjector, How, Permits, Plan, Step, System, plan, steps};
+use whylate_tuning::{FaultInjector, Permits, Plan, SessionOutcome, Step, System, plan, steps};
 
 /// A machine that the profiles have something to do on.
 fn board() -> Machine {
@@ -39,8 +39,8 @@ fn planned(machine: &Machine, name: &str) -> (Plan, Vec<Step>) {
     let given = [("isolated".to_owned(), "2-3".to_owned())];
     let load = |given: &[_]| profile::load(name, given, &host, &[]);
     // Some have no CPUs to isolate.
-    let wishes = load(&given).or_else(|_| load(&[])).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let plan = plan(wishes, &tree, &host, &Permits::default());
+    let desired = load(&given).or_else(|_| load(&[])).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let plan = plan(desired, &tree, &host, &Permits::default());
     let steps = steps(&plan, 1, &system).unwrap_or_else(|error| panic!("{name}: {error}"));
     (plan, steps)
 }
@@ -52,7 +52,11 @@ fn every_built_in_profile_is_undone_wherever_it_was_killed() {
         let (plan, all) = planned(&board(), name);
         assert!(!all.is_empty(), "{name} changes nothing here");
         let whole = board();
-        assert_eq!(applied(&whole, &FaultInjector::default(), &all).expect("room"), How::Complete, "{name}");
+        assert_eq!(
+            applied(&whole, &FaultInjector::default(), &all).expect("room"),
+            SessionOutcome::Complete,
+            "{name}"
+        );
         let run = whole.kernel.borrow().run.join(" ");
         assert!(name != "realtime" || run.contains("update-grub"), "the boot loader was told: {run}");
         let (again, left) = planned(&whole, name);
@@ -65,7 +69,7 @@ fn every_built_in_profile_is_undone_wherever_it_was_killed() {
             if !machine.store(&FaultInjector::default()).ids().expect("readable").is_empty() {
                 let undone =
                     rolled_back(&machine, &FaultInjector::default(), false).expect("its journal can be read");
-                assert_eq!(undone.how, How::Complete, "{name}, after {passes}: {undone:?}");
+                assert_eq!(undone.outcome, SessionOutcome::Complete, "{name}, after {passes}: {undone:?}");
             }
             assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "{name}, after {passes}");
             if !killed {

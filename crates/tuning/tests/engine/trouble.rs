@@ -7,8 +7,9 @@ use crate::machine::{
 use std::fs;
 use std::os::unix::fs::symlink;
 use whylate_tuning::{
-    Back, Cell, Due, Entry, FaultInjector, How, JournalError, Kind, Moment, Planned, Progress, Run, Standing,
-    State, System, Verified, apply, arm, confirm, due, history, rollback, verify,
+    FaultInjector, JournalEntry, JournalError, PlannedStep, RevertDue, RollbackResult, RunContext,
+    SessionKind, SessionOutcome, Status, StepProgress, System, Target, TargetState, Timestamp, Verification,
+    apply, arm, confirm, due, history, rollback, verify,
 };
 
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
@@ -19,11 +20,11 @@ fn no_faults() -> FaultInjector {
     FaultInjector::default()
 }
 
-fn entry(machine: &Machine, id: u64) -> Entry {
+fn entry(machine: &Machine, id: u64) -> JournalEntry {
     machine.store(&no_faults()).load(id).expect("the journal can be read")
 }
 
-fn verified(machine: &Machine) -> Verified {
+fn verified(machine: &Machine) -> Verification {
     verify(&machine.store(&no_faults()), &machine.system(&no_faults())).expect("the journals can be read")
 }
 
@@ -37,22 +38,22 @@ fn a_knob_that_refuses_stops_it_and_says_so() {
     let before = machine.everything();
     machine.kernel.borrow_mut().refusing.push(KSM.to_owned());
     let steps = [value(knob(SWAPPINESS), "5"), value(knob(KSM), "0"), set(file(OWN), content("x\n", 0o600))];
-    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Failed);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Failed);
     let stopped = entry(&machine, 1);
-    assert_eq!(stopped.standing(), Standing::Failed);
+    assert_eq!(stopped.status(), Status::Failed);
     let progress: Vec<_> = stopped.sessions[0].steps.iter().map(|taken| &taken.progress).collect();
-    assert_eq!((progress[0], progress[2]), (&Progress::Done, &Progress::Waiting));
+    assert_eq!((progress[0], progress[2]), (&StepProgress::Done, &StepProgress::Waiting));
     assert!(
-        matches!(progress[1], Progress::Failed(why) if why.contains("rejected 0: EINVAL")),
+        matches!(progress[1], StepProgress::Failed(why) if why.contains("rejected 0: EINVAL")),
         "{progress:?}"
     );
     assert_eq!(stopped.remaining().len(), 2);
     // Mended, it goes on; and it can be undone from there.
     machine.kernel.borrow_mut().refusing.clear();
-    assert_eq!(resumed(&machine, &no_faults()).expect("room"), How::Complete);
+    assert_eq!(resumed(&machine, &no_faults()).expect("room"), SessionOutcome::Complete);
     assert_eq!((machine.text(KSM).trim(), machine.text(OWN).as_str()), ("0", "x\n"));
-    assert_eq!(entry(&machine, 1).standing(), Standing::Applied);
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(entry(&machine, 1).status(), Status::Applied);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.differs_from(&before), nothing());
 }
 
@@ -63,38 +64,38 @@ fn a_file_that_is_gone_fails_clearly_and_undone_it_is_not_forgotten() {
     let governor = "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor";
     assert_eq!(
         applied(&machine, &no_faults(), &[value(knob(governor), "performance")]).expect("room"),
-        How::Failed
+        SessionOutcome::Failed
     );
     let failed = entry(&machine, 1);
     assert!(
-        matches!(&failed.sessions[0].steps[0].progress, Progress::Failed(why) if why.contains("CPU")),
+        matches!(&failed.sessions[0].steps[0].progress, StepProgress::Failed(why) if why.contains("CPU")),
         "{failed:?}"
     );
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
 
     machine.put(governor, "powersave\n", 0o644);
     assert_eq!(
         applied(&machine, &no_faults(), &[value(knob(governor), "performance")]).expect("room"),
-        How::Complete
+        SessionOutcome::Complete
     );
     fs::rename(machine.path(governor), machine.path("/sys/aside")).expect("it goes offline");
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Failed);
-    assert_eq!(entry(&machine, 2).standing(), Standing::PartlyBack);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Failed);
+    assert_eq!(entry(&machine, 2).status(), Status::PartlyBack);
     fs::rename(machine.path("/sys/aside"), machine.path(governor)).expect("it comes back");
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.text(governor).trim(), "powersave");
 }
 
 #[test]
 fn a_thread_that_ended_is_no_failure() {
     let machine = Machine::new();
-    let policy = |tid| Cell::ThreadPolicy { thread: thread(tid) };
+    let policy = |tid| Target::ThreadPolicy { thread: thread(tid) };
     let steps = [value(policy(41), "fifo 1"), value(policy(99), "fifo 1"), value(policy(42), "rr 2")];
-    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
-    assert!(matches!(entry(&machine, 1).sessions[0].steps[1].progress, Progress::Gone(_)));
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    assert!(matches!(entry(&machine, 1).sessions[0].steps[1].progress, StepProgress::Gone(_)));
     machine.kernel.borrow_mut().threads.remove(&41);
     assert_eq!(verified(&machine).ended, 1);
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.kernel.borrow().threads[&42].0, "other 0");
 }
 
@@ -103,7 +104,7 @@ fn what_somebody_else_changed_is_left_unless_forced() {
     let machine = Machine::new();
     let before = machine.everything();
     let steps = [value(knob(SWAPPINESS), "5"), set(file(OWN), content("ours\n", 0o640))];
-    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
     assert_eq!(verified(&machine).drifts, []);
     machine.put(OWN, "theirs\n", 0o640);
     machine.put(SWAPPINESS, "33\n", 0o644);
@@ -117,14 +118,17 @@ fn what_somebody_else_changed_is_left_unless_forced() {
     assert!(drifts[0].who.iter().any(|who| who.contains("TuneD")), "{drifts:?}");
     assert!(drifts[1].who[0].starts_with("changed at 20"), "{drifts:?}");
 
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Failed);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Failed);
     assert_eq!((machine.text(OWN).as_str(), machine.text(SWAPPINESS).trim()), ("theirs\n", "33"));
     let left = entry(&machine, 1);
     assert!(
-        left.sessions[0].steps.iter().all(|taken| matches!(&taken.back, Some((Back::Changed, Some(_))))),
+        left.sessions[0]
+            .steps
+            .iter()
+            .all(|taken| matches!(&taken.back, Some((RollbackResult::Changed, Some(_))))),
         "{left:?}"
     );
-    assert_eq!(rolled_back(&machine, &no_faults(), true).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), true).expect("room").outcome, SessionOutcome::Complete);
     fs::remove_file(machine.path("/etc/sysctl.d/99-their.conf")).expect("theirs");
     fs::remove_dir_all(machine.path("/proc/77")).expect("theirs");
     assert_eq!(machine.differs_from(&before), nothing());
@@ -134,16 +138,19 @@ fn what_somebody_else_changed_is_left_unless_forced() {
 fn a_menu_that_was_made_anew_since_is_made_anew_without_our_parameters() {
     let machine = Machine::new();
     let grub = set(file("/etc/default/grub"), content("isolcpus=2-3\n", 0o600));
-    assert_eq!(applied(&machine, &no_faults(), &[grub, update_grub()]).expect("room"), How::Complete);
+    assert_eq!(
+        applied(&machine, &no_faults(), &[grub, update_grub()]).expect("room"),
+        SessionOutcome::Complete
+    );
     let menu = "/boot/grub/grub.cfg";
     assert!(machine.text(menu).contains("isolcpus"));
     // A new kernel.
     machine.put(menu, "menu of a new kernel, isolcpus=2-3\n", 0o600);
     assert_eq!(verified(&machine).drifts, []);
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     let text = machine.text(menu);
     assert!(text.starts_with("menu of GRUB_CMDLINE") && !text.contains("isolcpus"), "{text}");
-    assert!(matches!(entry(&machine, 1).sessions[0].steps[1].back, Some((Back::Remade, _))));
+    assert!(matches!(entry(&machine, 1).sessions[0].steps[1].back, Some((RollbackResult::Remade, _))));
 }
 
 #[test]
@@ -165,14 +172,19 @@ fn a_stop_is_between_two_steps() {
     let (system, store) = (machine.system(&no_faults()), machine.store(&no_faults()));
     let lock = store.lock("whylate apply").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
-    let told = std::cell::Cell::new(0);
-    let tell = |_: &Planned| told.set(told.get() + 1);
-    let stopping = Run { system: &system, now: &|| Moment(0), stop: &|| told.get() == 5, tell: &tell };
-    assert_eq!(apply(&mut journal, Kind::Apply, &every_kind(), &stopping).expect("room"), How::Stopped);
-    assert_eq!(journal.entry().standing(), Standing::Stopped);
-    let begun = journal.entry().sessions[0].steps.iter().filter(|taken| taken.progress != Progress::Waiting);
+    let notified = std::cell::Cell::new(0);
+    let notify = |_: &PlannedStep| notified.set(notified.get() + 1);
+    let stopping =
+        RunContext { system: &system, now: &|| Timestamp(0), stop: &|| notified.get() == 5, notify: &notify };
+    assert_eq!(
+        apply(&mut journal, SessionKind::Apply, &every_kind(), &stopping).expect("room"),
+        SessionOutcome::Stopped
+    );
+    assert_eq!(journal.entry().status(), Status::Stopped);
+    let begun =
+        journal.entry().sessions[0].steps.iter().filter(|taken| taken.progress != StepProgress::Waiting);
     assert_eq!(begun.count(), 5);
-    assert_eq!(run(&system, |run| rollback(&mut journal, false, run)).how, How::Complete);
+    assert_eq!(run(&system, |run| rollback(&mut journal, false, run)).outcome, SessionOutcome::Complete);
     assert_eq!(machine.differs_from(&before), nothing());
 }
 
@@ -181,7 +193,7 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
     let machine = Machine::new();
     let before = machine.everything();
     let steps = [value(knob(SWAPPINESS), "5"), value(knob(KSM), "0")];
-    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
     let path = machine.path("/var/lib/whylate/tuning/1/journal.jsonl");
     let whole = fs::read(&path).expect("the journal");
     // Cut anywhere, it reads as what is whole; and what was done is undone.
@@ -194,9 +206,9 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
     torn.truncate(whole.len() - 3);
     torn.extend_from_slice(&[0; 40]);
     fs::write(&path, torn).expect("a torn journal");
-    assert_eq!(entry(&machine, 1).standing(), Standing::Interrupted);
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
-    assert_eq!(entry(&machine, 1).standing(), Standing::RolledBack);
+    assert_eq!(entry(&machine, 1).status(), Status::Interrupted);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
+    assert_eq!(entry(&machine, 1).status(), Status::RolledBack);
     assert_eq!(machine.differs_from(&before), nothing());
 
     let text = String::from_utf8(whole).expect("text");
@@ -206,14 +218,14 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
     assert!(matches!(error, JournalError::Damaged { line: 2, .. }), "{error}");
     let ids = machine.store(&no_faults()).ids().expect("readable");
     let lines = history(&machine.store(&no_faults()).all().expect("readable"), &ids);
-    assert!(lines[0].standing.as_ref().is_err_and(|why| why.contains("line 2")), "{lines:?}");
+    assert!(lines[0].status.as_ref().is_err_and(|why| why.contains("line 2")), "{lines:?}");
 }
 
 #[test]
 fn a_reboot_ends_what_is_of_a_boot_and_each_boot_has_its_own_old_values() {
     let machine = Machine::new();
     let steps = [value(knob(SWAPPINESS), "5"), set(file(OWN), content("ours\n", 0o640))];
-    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
     // Another kernel, with another default.
     machine.put(SWAPPINESS, "70\n", 0o644);
     machine.put("/proc/sys/kernel/random/boot_id", "b1\n", 0o444);
@@ -223,11 +235,13 @@ fn a_reboot_ends_what_is_of_a_boot_and_each_boot_has_its_own_old_values() {
         let store = machine.store(&no_faults());
         let lock = store.lock("whylate apply --boot").expect("free");
         let mut journal = store.open(&lock, 1).expect("it is there");
-        let how = run(&machine.system(&no_faults()), |run| apply(&mut journal, Kind::Boot, &steps[..1], run));
-        assert_eq!(how.expect("room"), How::Complete);
+        let outcome = run(&machine.system(&no_faults()), |run| {
+            apply(&mut journal, SessionKind::Boot, &steps[..1], run)
+        });
+        assert_eq!(outcome.expect("room"), SessionOutcome::Complete);
     }
     assert_eq!((machine.text(SWAPPINESS).trim(), verified(&machine).drifts), ("5", vec![]));
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.text(SWAPPINESS).trim(), "70");
     assert_eq!(machine.text(OWN), "vm.swappiness = 60\n");
     let backs: Vec<_> = entry(&machine, 1)
@@ -236,7 +250,7 @@ fn a_reboot_ends_what_is_of_a_boot_and_each_boot_has_its_own_old_values() {
         .flat_map(|session| session.steps.clone())
         .filter_map(|taken| taken.back.map(|(back, _)| back))
         .collect();
-    assert_eq!(backs, [Back::Rebooted, Back::PutBack, Back::PutBack]);
+    assert_eq!(backs, [RollbackResult::Rebooted, RollbackResult::PutBack, RollbackResult::PutBack]);
 }
 
 #[test]
@@ -245,18 +259,19 @@ fn unconfirmed_it_is_due_when_its_time_has_come_or_at_the_next_boot() {
     let store = machine.store(&no_faults());
     let lock = store.lock("whylate apply").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
-    arm(&mut journal, Moment(300)).expect("room");
+    arm(&mut journal, Timestamp(300)).expect("room");
     let system = machine.system(&no_faults());
-    let how = run(&system, |run| apply(&mut journal, Kind::Apply, &[value(knob(SWAPPINESS), "5")], run));
-    assert_eq!(how.expect("room"), How::Complete);
-    let of = |journal: &Entry, at, boot| due(journal, Moment(at), Some(boot));
-    assert_eq!(of(journal.entry(), 299, "b0"), Due::At(Moment(300)));
-    assert_eq!(of(journal.entry(), 300, "b0"), Due::Now);
-    assert_eq!(of(journal.entry(), 10, "b1"), Due::Now);
-    confirm(&mut journal, Moment(20)).expect("room");
-    assert_eq!(of(journal.entry(), 400, "b1"), Due::Settled);
+    let outcome =
+        run(&system, |run| apply(&mut journal, SessionKind::Apply, &[value(knob(SWAPPINESS), "5")], run));
+    assert_eq!(outcome.expect("room"), SessionOutcome::Complete);
+    let of = |journal: &JournalEntry, at, boot| due(journal, Timestamp(at), Some(boot));
+    assert_eq!(of(journal.entry(), 299, "b0"), RevertDue::At(Timestamp(300)));
+    assert_eq!(of(journal.entry(), 300, "b0"), RevertDue::Now);
+    assert_eq!(of(journal.entry(), 10, "b1"), RevertDue::Now);
+    confirm(&mut journal, Timestamp(20)).expect("room");
+    assert_eq!(of(journal.entry(), 400, "b1"), RevertDue::Settled);
     drop(journal);
-    assert_eq!(entry(&machine, 1).confirmed, Some(Moment(20)));
+    assert_eq!(entry(&machine, 1).confirmed, Some(Timestamp(20)));
 }
 
 #[test]
@@ -269,7 +284,7 @@ fn links_of_a_directory_lead_within_it() {
     system.write(&path, &content("x\n", 0o644)).expect("within the root");
     assert_eq!(machine.text("/etc/sysctl.d/20-x.conf"), "x\n");
     // A link is a state of its own: it is not what it leads to that is replaced.
-    assert_eq!(system.read(&file("/etc/linked.conf")), Ok(State::Link { target: "real.conf".into() }));
+    assert_eq!(system.read(&file("/etc/linked.conf")), Ok(TargetState::Link { target: "real.conf".into() }));
     for bad in ["/", "relative", "/etc/..", ""] {
         assert!(system.read(&file(bad)).is_err(), "{bad}");
     }
@@ -280,10 +295,10 @@ fn an_apply_that_was_cut_off_at_once_stays_visible() {
     let machine = Machine::new();
     fs::create_dir_all(machine.path("/var/lib/whylate/tuning/1")).expect("what a kill leaves");
     let read = entry(&machine, 1);
-    assert_eq!((read.standing(), read.is_in_effect()), (Standing::Empty, false));
+    assert_eq!((read.status(), read.is_in_effect()), (Status::Empty, false));
     assert_eq!(
         applied(&machine, &no_faults(), &[value(knob(SWAPPINESS), "5")]).expect("room"),
-        How::Complete
+        SessionOutcome::Complete
     );
     assert_eq!(machine.store(&no_faults()).ids().expect("readable"), [1, 2]);
 }
@@ -298,11 +313,14 @@ fn where_irqbalance_moved_an_interrupt_within_its_cpus_nobody_decided_anything()
         machine.put(IRQ, "0-3\n", 0o644);
         machine.put("/proc/7/comm", &format!("{comm}\n"), 0o444);
         let before = machine.everything();
-        assert_eq!(applied(&machine, &no_faults(), &[value(knob(IRQ), "0-1")]).expect("room"), How::Complete);
+        assert_eq!(
+            applied(&machine, &no_faults(), &[value(knob(IRQ), "0-1")]).expect("room"),
+            SessionOutcome::Complete
+        );
         machine.put(IRQ, &format!("{moved}\n"), 0o644);
         assert_eq!(verified(&machine).drifts.is_empty(), is_as_made, "{comm} {moved}");
-        let how = rolled_back(&machine, &no_faults(), false).expect("room").how;
-        assert_eq!(how == How::Complete, is_as_made, "{comm} {moved}");
+        let outcome = rolled_back(&machine, &no_faults(), false).expect("room").outcome;
+        assert_eq!(outcome == SessionOutcome::Complete, is_as_made, "{comm} {moved}");
         if is_as_made {
             assert_eq!(machine.differs_from(&before), nothing());
         } else {
@@ -321,17 +339,17 @@ fn a_feature_of_the_scheduler_is_one_word_among_others() {
     let feature = |name: &str| knob(&format!("{FEATURES}/{name}"));
     let steps =
         [value(feature("RT_RUNTIME_SHARE"), "NO_RT_RUNTIME_SHARE"), value(feature("HRTICK"), "HRTICK")];
-    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), How::Complete);
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
     assert_eq!(machine.text(FEATURES), "TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n");
     assert_eq!(verified(&machine).drifts, []);
     // One that somebody else switches meanwhile is theirs.
     machine.put(FEATURES, "NO_TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n", 0o644);
-    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").how, How::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.text(FEATURES), "NO_TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n");
     machine.put(FEATURES, "TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n", 0o644);
     assert_eq!(machine.differs_from(&before), nothing());
     let none = applied(&machine, &no_faults(), &[value(feature("NO_SUCH"), "NO_NO_SUCH")]).expect("room");
-    assert_eq!(none, How::Failed);
+    assert_eq!(none, SessionOutcome::Failed);
     assert_eq!(machine.differs_from(&before), nothing());
 }
 
@@ -342,7 +360,7 @@ fn of_many_at_once_each_has_the_right_or_is_told_who_has() {
         let machine = Machine::new();
         let root = machine.directory.path();
         let take = || {
-            let store = whylate_tuning::Store::of(root).expect("a root");
+            let store = whylate_tuning::JournalStore::of(root).expect("a root");
             store.lock("whylate apply").map(drop)
         };
         std::thread::scope(|scope| {

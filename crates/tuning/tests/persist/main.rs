@@ -4,7 +4,7 @@ mod root;
 
 use root::{Root, change, parameter, plan};
 use whylate_tuning::persist::{self, PersistError};
-use whylate_tuning::{Action, Cell, Setting, State};
+use whylate_tuning::{Setting, StepAction, Target, TargetState};
 
 const TUNING: &str = "/etc/systemd/system/whylate-tuning.service";
 const LATENCY: &str = "/etc/systemd/system/whylate-latency.service";
@@ -12,7 +12,7 @@ const WANTS: &str = "/etc/systemd/system/multi-user.target.wants";
 const SYSCTL: &str = "/etc/sysctl.d/99-whylate.conf";
 
 fn knob(path: &str, value: &str) -> whylate_tuning::Change {
-    change(Setting::Knob { path: path.to_owned() }, Some(value))
+    change(Setting::Tunable { path: path.to_owned() }, Some(value))
 }
 
 /// An image whose init is systemd.
@@ -24,9 +24,9 @@ fn image(files: &[(&str, &str)]) -> Root {
 
 /// The steps without the copy of this test: it may be longer than the files that are changed here.
 fn small(steps: Vec<whylate_tuning::Step>) -> Vec<whylate_tuning::Step> {
-    let copy = Cell::File { path: persist::PROGRAM_COPY.to_owned() };
-    let (copies, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.cell == copy);
-    let Some(Action::Set(State::File(file))) = copies.first().map(|step| &step.action) else {
+    let copy = Target::File { path: persist::PROGRAM_COPY.to_owned() };
+    let (copies, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.target == copy);
+    let Some(StepAction::Set(TargetState::File(file))) = copies.first().map(|step| &step.action) else {
         panic!("a program in a build directory is copied");
     };
     let own = std::fs::read(std::env::current_exe().expect("a path")).expect("this test");
@@ -45,7 +45,7 @@ fn settings_that_last() {
     ]);
     let steps = small(persist::steps(&wanted, 3, &root.system).expect("steps"));
     let named = |path: &str| {
-        let step = steps.iter().find(|step| step.cell == Cell::File { path: path.to_owned() });
+        let step = steps.iter().find(|step| step.target == Target::File { path: path.to_owned() });
         step.expect("a step").settings.clone()
     };
     assert_eq!(named(SYSCTL), ["kernel.timer_migration"]);
@@ -82,8 +82,8 @@ fn who_has_no_systemd() {
     let sysctl = knob("/proc/sys/vm/stat_interval", "10");
     let wanted = plan(vec![sysctl.clone(), knob("/sys/kernel/x", "1"), parameter("isolcpus=2")]);
     let steps = persist::steps(&wanted, 1, &root.system).expect("steps");
-    let cells: Vec<String> = steps.iter().map(|step| step.cell.to_string()).collect();
-    assert_eq!(cells, ["/etc/sysctl.d", SYSCTL]);
+    let targets: Vec<String> = steps.iter().map(|step| step.target.to_string()).collect();
+    assert_eq!(targets, ["/etc/sysctl.d", SYSCTL]);
     assert_eq!(persist::until_reboot(&wanted, &root.tree()), [&wanted.changes[1]]);
     assert!(!persist::can_hold(&root.tree()) && persist::can_hold(&image(&[]).tree()));
     let latency = plan(vec![change(Setting::CpuDmaLatency, Some("0"))]);

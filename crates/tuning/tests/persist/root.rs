@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use whylate_host::Tree;
 use whylate_profiles::Reasons;
-use whylate_tuning::{Action, Cell, Change, Live, Plan, Setting, State, Step, System};
+use whylate_tuning::{Change, LiveSystem, Plan, Setting, Step, StepAction, System, Target, TargetState};
 
 pub(crate) struct Root {
     pub(crate) directory: tempfile::TempDir,
-    pub(crate) system: Live,
+    pub(crate) system: LiveSystem,
 }
 
 pub(crate) fn change(setting: Setting, then: Option<&str>) -> Change {
@@ -41,7 +41,7 @@ impl Root {
             fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
             fs::write(path, text).expect("a file");
         }
-        let system = Live::open(directory.path()).expect("a root");
+        let system = LiveSystem::open(directory.path()).expect("a root");
         Root { directory, system }
     }
 
@@ -64,22 +64,22 @@ impl Root {
     }
 
     /// Makes the steps; gives the commands, and what undoes it all.
-    pub(crate) fn make(&self, steps: &[Step]) -> (Vec<String>, Vec<(Cell, State)>) {
+    pub(crate) fn make(&self, steps: &[Step]) -> (Vec<String>, Vec<(Target, TargetState)>) {
         let (mut commands, mut before) = (Vec::new(), Vec::new());
         for step in steps {
-            before.push((step.cell.clone(), self.system.read(&step.cell).expect("its state")));
+            before.push((step.target.clone(), self.system.read(&step.target).expect("its state")));
             match &step.action {
-                Action::Set(state) => self.system.write(&step.cell, state).expect("it is set"),
-                Action::Make(command) => commands.push(command.join(" ")),
+                StepAction::Set(state) => self.system.write(&step.target, state).expect("it is set"),
+                StepAction::Make(command) => commands.push(command.join(" ")),
             }
-            commands.extend(step.tell.iter().map(|tell| tell.join(" ")));
+            commands.extend(step.notify.iter().map(|notify| notify.join(" ")));
         }
         (commands, before)
     }
 
-    pub(crate) fn undo(&self, before: &[(Cell, State)]) {
-        for (cell, state) in before.iter().rev() {
-            self.system.write(cell, state).expect("it is put back");
+    pub(crate) fn undo(&self, before: &[(Target, TargetState)]) {
+        for (target, state) in before.iter().rev() {
+            self.system.write(target, state).expect("it is put back");
         }
     }
 

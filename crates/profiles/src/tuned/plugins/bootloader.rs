@@ -5,7 +5,7 @@ use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::is_space;
 use super::options::{truth, unknown, unquoted};
-use crate::Aim;
+use crate::Selector;
 
 pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedError> {
     let mut words: Vec<(String, &Item)> = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
             continue;
         }
         let value = word.split_once('=').map_or("", |(_, value)| value).to_owned();
-        out.wish(Aim::Parameter { name: own }, value, item, Must::Exist);
+        out.setting(Selector::Parameter { name: own }, value, item, Must::Exist);
     }
     Ok(())
 }

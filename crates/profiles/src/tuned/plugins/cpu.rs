@@ -5,7 +5,7 @@ use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::int;
 use super::options::{truth, unknown};
-use crate::Aim;
+use crate::Selector;
 use whylate_base::Cpu;
 use whylate_host::{IdleState, Why};
 
@@ -80,7 +80,7 @@ fn latency(value: &str, item: &Item, out: &mut Output<'_, '_>) {
         };
         match found {
             Ok(Some(us)) if us >= 0 => {
-                return out.wish(Aim::CpuDmaLatency, us.to_string(), item, Must::Exist);
+                return out.setting(Selector::CpuDmaLatency, us.to_string(), item, Must::Exist);
             }
             Ok(Some(_)) => return out.leave(item, "a latency is not less than nothing"),
             Ok(None) => {}

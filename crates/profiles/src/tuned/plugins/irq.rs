@@ -6,7 +6,7 @@ use super::super::merge::Unit;
 use super::super::output::{Must, Output, is_of};
 use super::options::unknown;
 use super::scheduler::cpus_among_online;
-use crate::Aim;
+use crate::Selector;
 use whylate_host::Why;
 
 /// The plugin irq (since 2.24): each interrupt is a device, `irq16`; `DEFAULT` are those to come.
@@ -22,7 +22,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
     };
     if Output::is_for_all(unit) {
         // There is no mode here that widens where interrupts may go.
-        out.wish(Aim::Irqs, cpulist::packed(&cpus), item, Must::Exist);
+        out.setting(Selector::Irqs, cpulist::packed(&cpus), item, Must::Exist);
         return Ok(());
     }
     let rules = match &unit.devices {
@@ -68,8 +68,8 @@ pub(super) fn balancer(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tune
         match (file, refused) {
             (Some(file), _) => {
                 let name = "IRQBALANCE_BANNED_CPUS".to_owned();
-                out.wish(
-                    Aim::Variable { file, section: None, name },
+                out.setting(
+                    Selector::Variable { file, section: None, name },
                     cpulist::mask(&cpus),
                     item,
                     Must::Perhaps,

@@ -7,7 +7,7 @@ use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::{int, regex};
 use super::options::{truth, unknown};
-use crate::{Aim, Pattern, Threads};
+use crate::{Pattern, Selector, Threads};
 use whylate_host::KernelVersion;
 
 const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";
@@ -79,7 +79,7 @@ fn isolate(unit: &Unit, item: &Item, value: &str, out: &mut Output<'_, '_>) -> R
     if let (Some(named), Some(except)) = (named, except) {
         let except = except.into_iter().map(|text| Pattern::Regex(with_bracket(&text))).collect();
         let threads = Threads { named: Pattern::Regex(with_bracket(&named)), except };
-        out.wish(Aim::ThreadCpus { threads }, left.clone(), item, Must::Exist);
+        out.setting(Selector::ThreadCpus { threads }, left.clone(), item, Must::Exist);
     }
     if let Some(process) = find("irq_process")
         && let Some(value) = out.value(process)?
@@ -87,7 +87,7 @@ fn isolate(unit: &Unit, item: &Item, value: &str, out: &mut Output<'_, '_>) -> R
     {
         return Ok(());
     }
-    out.wish(Aim::Irqs, left, item, Must::Exist);
+    out.setting(Selector::Irqs, left, item, Must::Exist);
     let Some(default) = find("default_irq_smp_affinity") else { return Ok(()) };
     match out.value(default)?.as_deref() {
         None | Some("calc") => {}
@@ -192,7 +192,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
         _ => Err("there is no such policy: f, r, b, o, i, *"),
     };
     match policies {
-        Ok(value) => out.wish(Aim::ThreadPolicy { threads: threads() }, value, item, Must::Perhaps),
+        Ok(value) => out.setting(Selector::ThreadPolicy { threads: threads() }, value, item, Must::Perhaps),
         Err(why) => out.leave(item, why),
     }
     match affinity.as_str() {
@@ -202,7 +202,12 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
         }
         mask => match cpulist::of_mask(mask) {
             Ok(cpus) if !cpus.is_empty() => {
-                out.wish(Aim::ThreadCpus { threads: threads() }, cpulist::packed(&cpus), item, Must::Perhaps);
+                out.setting(
+                    Selector::ThreadCpus { threads: threads() },
+                    cpulist::packed(&cpus),
+                    item,
+                    Must::Perhaps,
+                );
             }
             _ => out.leave(item, format!("`{mask}` is no hexadecimal mask of CPUs")),
         },

@@ -5,7 +5,7 @@ use super::super::error::TunedError;
 use super::super::merge::Unit;
 use super::super::output::{Must, Output};
 use super::options::{unknown, unquoted};
-use crate::Aim;
+use crate::Selector;
 use whylate_host::Why;
 
 /// `service.NAME=start,enable,file:OVERLAY`; the last word counts where two contradict each other.
@@ -36,10 +36,10 @@ pub(super) fn service(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
             }
         }
         if let Some(active) = active {
-            out.wish(Aim::UnitActive { unit: name.clone() }, active, item, Must::Perhaps);
+            out.setting(Selector::UnitActive { unit: name.clone() }, active, item, Must::Perhaps);
         }
         if let Some(enabled) = enabled {
-            out.wish(Aim::UnitEnabled { unit: name }, enabled, item, Must::Perhaps);
+            out.setting(Selector::UnitEnabled { unit: name }, enabled, item, Must::Perhaps);
         }
     }
     Ok(())
@@ -69,7 +69,12 @@ pub(super) fn systemd(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
             Ok(_) => {
                 let (section, name) = (Some("Manager".to_owned()), "CPUAffinity".to_owned());
                 let value = cpulist::list(&cpus).replace(',', " ");
-                out.wish(Aim::Variable { file: FILE.to_owned(), section, name }, value, item, Must::Perhaps);
+                out.setting(
+                    Selector::Variable { file: FILE.to_owned(), section, name },
+                    value,
+                    item,
+                    Must::Perhaps,
+                );
             }
             Err(Why::Missing) => out.leave(item, format!("there is no {FILE}, and TuneD does nothing then")),
             Err(why) => out.leave(item, format!("{FILE}: {why}")),

@@ -20,30 +20,36 @@ impl From<&tuning::Plan> for Document {
             totals: Totals {
                 changes: plan.changes.len() as u64,
                 after_reboot: after_reboot as u64,
-                as_wished: plan.as_wished.len() as u64,
-                left_alone: plan.left_alone.len() as u64,
+                as_wished: plan.unchanged.len() as u64,
+                left_alone: plan.skipped.len() as u64,
                 conflicts: plan.conflicts.len() as u64,
                 refusals: plan.refusals.len() as u64,
             },
             wishes: Wishes {
-                profile: plan.wishes.profile.clone(),
-                variables: plan.wishes.variables.iter().cloned().map(|(name, value)| [name, value]).collect(),
-                wishes: each(&plan.wishes.wishes),
-                left_out: each(&plan.wishes.left_out),
+                profile: plan.desired.profile.clone(),
+                variables: plan
+                    .desired
+                    .variables
+                    .iter()
+                    .cloned()
+                    .map(|(name, value)| [name, value])
+                    .collect(),
+                wishes: each(&plan.desired.settings),
+                left_out: each(&plan.desired.skipped),
             },
             changes: each(&plan.changes),
-            as_wished: each(&plan.as_wished),
-            left_alone: each(&plan.left_alone),
+            as_wished: each(&plan.unchanged),
+            left_alone: each(&plan.skipped),
             conflicts: each(&plan.conflicts),
             refusals: each(&plan.refusals),
         }
     }
 }
 
-impl From<&whylate_profiles::Wish> for Wish {
-    fn from(wish: &whylate_profiles::Wish) -> Self {
+impl From<&whylate_profiles::DesiredSetting> for Wish {
+    fn from(wish: &whylate_profiles::DesiredSetting) -> Self {
         Wish {
-            aim: Aim::from(&wish.aim),
+            aim: Aim::from(&wish.selector),
             value: wish.value.clone(),
             reasons: Reasons::from(&wish.reasons),
             origin: wish.origin.clone(),
@@ -52,23 +58,25 @@ impl From<&whylate_profiles::Wish> for Wish {
     }
 }
 
-impl From<&whylate_profiles::Aim> for Aim {
-    fn from(aim: &whylate_profiles::Aim) -> Self {
+impl From<&whylate_profiles::Selector> for Aim {
+    fn from(aim: &whylate_profiles::Selector) -> Self {
         match aim.clone() {
-            whylate_profiles::Aim::Knob { path } => Aim::Knob { path },
-            whylate_profiles::Aim::ThreadPolicy { threads } => {
+            whylate_profiles::Selector::Tunable { path } => Aim::Knob { path },
+            whylate_profiles::Selector::ThreadPolicy { threads } => {
                 Aim::ThreadPolicy { threads: Threads::from(&threads) }
             }
-            whylate_profiles::Aim::ThreadCpus { threads } => {
+            whylate_profiles::Selector::ThreadCpus { threads } => {
                 Aim::ThreadCpus { threads: Threads::from(&threads) }
             }
-            whylate_profiles::Aim::Irqs => Aim::Irqs,
-            whylate_profiles::Aim::Parameter { name } => Aim::Parameter { name },
-            whylate_profiles::Aim::UnitActive { unit } => Aim::UnitActive { unit },
-            whylate_profiles::Aim::UnitEnabled { unit } => Aim::UnitEnabled { unit },
-            whylate_profiles::Aim::Variable { file, section, name } => Aim::Variable { file, section, name },
-            whylate_profiles::Aim::Partition { group } => Aim::Partition { group },
-            whylate_profiles::Aim::CpuDmaLatency => Aim::CpuDmaLatency,
+            whylate_profiles::Selector::Irqs => Aim::Irqs,
+            whylate_profiles::Selector::Parameter { name } => Aim::Parameter { name },
+            whylate_profiles::Selector::UnitActive { unit } => Aim::UnitActive { unit },
+            whylate_profiles::Selector::UnitEnabled { unit } => Aim::UnitEnabled { unit },
+            whylate_profiles::Selector::Variable { file, section, name } => {
+                Aim::Variable { file, section, name }
+            }
+            whylate_profiles::Selector::Partition { group } => Aim::Partition { group },
+            whylate_profiles::Selector::CpuDmaLatency => Aim::CpuDmaLatency,
         }
     }
 }
@@ -110,8 +118,8 @@ impl From<&tuning::Change> for Change {
     }
 }
 
-impl From<&tuning::Kept> for Kept {
-    fn from(kept: &tuning::Kept) -> Self {
+impl From<&tuning::Unchanged> for Kept {
+    fn from(kept: &tuning::Unchanged) -> Self {
         Kept {
             setting: Setting::from(&kept.setting),
             name: kept.setting.to_string(),
@@ -124,7 +132,7 @@ impl From<&tuning::Kept> for Kept {
 impl From<&tuning::Setting> for Setting {
     fn from(setting: &tuning::Setting) -> Self {
         match setting.clone() {
-            tuning::Setting::Knob { path } => Setting::Knob { path },
+            tuning::Setting::Tunable { path } => Setting::Knob { path },
             tuning::Setting::ThreadPolicy { thread } => {
                 Setting::ThreadPolicy { thread: ThreadId::from(&thread) }
             }
@@ -146,9 +154,9 @@ impl From<&tuning::ThreadId> for ThreadId {
     }
 }
 
-impl From<&whylate_profiles::LeftOut> for LeftOut {
-    fn from(left: &whylate_profiles::LeftOut) -> Self {
-        let whylate_profiles::LeftOut { what, why } = left.clone();
+impl From<&whylate_profiles::Skipped> for LeftOut {
+    fn from(left: &whylate_profiles::Skipped) -> Self {
+        let whylate_profiles::Skipped { what, why } = left.clone();
         LeftOut { what, why }
     }
 }

@@ -94,7 +94,12 @@ fn siblings(wanted: &[(&str, Option<&str>)], plan: &Plan, place: &Place<'_>) -> 
         let siblings = state.and_then(|state| state.topology.siblings.known());
         siblings.is_some_and(|siblings| siblings.iter().next().is_some_and(|first| first != *cpu))
     };
-    let taken = plan.wishes.wishes.iter().filter_map(|wish| named(wish, place)).filter(|named| named.taken);
+    let taken = plan
+        .desired
+        .settings
+        .iter()
+        .filter_map(|desired_setting| named(desired_setting, place))
+        .filter(|named| named.taken);
     let taken: Vec<CpuSet> = taken.map(|named| named.cpus).collect();
     let gone: CpuSet = taken.iter().flat_map(CpuSet::iter).filter(second).collect();
     let left = taken.first().map(|cpus| cpus.without(&gone));

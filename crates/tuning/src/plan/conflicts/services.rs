@@ -5,7 +5,7 @@ use crate::plan::context::Place;
 use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
 use whylate_host::{FromText, Mask};
-use whylate_profiles::{Aim, Wish, knob};
+use whylate_profiles::{DesiredSetting, Selector, tunable};
 
 /// Services that choose governors, frequencies and energy preferences: the unit, what its process is called (the
 /// kernel keeps 15 bytes), and what it does.
@@ -29,7 +29,7 @@ pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
     let mut conflicts: Vec<Conflict> =
         irqbalance(plan, place).into_iter().chain(tuned(plan, place)).collect();
     let frequencies: Vec<String> = targets(plan)
-        .filter(|(setting, _)| matches!(setting, Setting::Knob { path } if is_frequency(path)))
+        .filter(|(setting, _)| matches!(setting, Setting::Tunable { path } if is_frequency(path)))
         .map(|(setting, _)| setting.to_string())
         .collect();
     if frequencies.is_empty() {
@@ -82,21 +82,24 @@ fn is_frequency(path: &str) -> bool {
 /// Every 10 s it moves interrupts by load, to any CPU that it is not told to leave alone (irqbalance(1)).
 fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
     let moved: Vec<String> = targets(plan)
-        .filter(|(setting, _)| matches!(setting, Setting::Knob { path } if path.starts_with("/proc/irq/")))
+        .filter(|(setting, _)| matches!(setting, Setting::Tunable { path } if path.starts_with("/proc/irq/")))
         .map(|(setting, _)| setting.to_string())
         .collect();
     let (runs, starts) = state("irqbalance.service", "irqbalance", place);
     if moved.is_empty() || !(runs || starts) || stops(plan, "irqbalance.service") {
         return None;
     }
-    let mask = told(MASK, place).filter(|_| wished(plan, MASK).is_none());
-    let has_value = |wish: &Wish| wish.value.as_deref().is_some_and(|value| !value.is_empty());
-    let tells = [MASK, LIST].iter().any(|variable| wished(plan, variable).is_some_and(has_value));
+    let mask = notified(MASK, place).filter(|_| wanted(plan, MASK).is_none());
+    let has_value = |desired_setting: &DesiredSetting| {
+        desired_setting.value.as_deref().is_some_and(|value| !value.is_empty())
+    };
+    let tells = [MASK, LIST].iter().any(|variable| wanted(plan, variable).is_some_and(has_value));
     if tells && mask.is_none() {
         return None;
     }
-    let wanted = plan.wishes.wishes.iter().find(|wish| wish.aim == Aim::Irqs);
-    let wanted = wanted.and_then(|wish| wish.value.as_deref()?.parse::<CpuSet>().ok());
+    let wanted =
+        plan.desired.settings.iter().find(|desired_setting| desired_setting.selector == Selector::Irqs);
+    let wanted = wanted.and_then(|desired_setting| desired_setting.value.as_deref()?.parse::<CpuSet>().ok());
     let others = wanted.zip(place.host.cpus.online.known()).map(|(wanted, online)| online.without(&wanted));
     // It leaves alone what it is told to, else what the kernel isolates.
     if let (Some(others), Some(banned)) = (&others, banned(place))
@@ -113,7 +116,7 @@ fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
             ),
             format!(
                 "{MASK}={} there, which every version knows; or take that line out, where irqbalance is 1.8 or newer",
-                others.as_ref().map_or("MASK".to_owned(), knob::mask)
+                others.as_ref().map_or("MASK".to_owned(), tunable::mask)
             ),
         ),
         _ => (
@@ -136,13 +139,14 @@ const MASK: &str = "IRQBALANCE_BANNED_CPUS";
 const LIST: &str = "IRQBALANCE_BANNED_CPULIST";
 
 /// What a plan wishes for a variable of irqbalance's.
-fn wished<'a>(plan: &'a Plan, variable: &str) -> Option<&'a Wish> {
-    let is_its = |aim: &Aim| matches!(aim, Aim::Variable { name, .. } if name == variable);
-    plan.wishes.wishes.iter().find(|wish| is_its(&wish.aim))
+fn wanted<'a>(plan: &'a Plan, variable: &str) -> Option<&'a DesiredSetting> {
+    let is_its =
+        |selector: &Selector| matches!(selector, Selector::Variable { name, .. } if name == variable);
+    plan.desired.settings.iter().find(|desired_setting| is_its(&desired_setting.selector))
 }
 
 /// The value that it has now, and the file.
-fn told<'a>(variable: &str, place: &Place<'a>) -> Option<(&'a str, &'a str)> {
+fn notified<'a>(variable: &str, place: &Place<'a>) -> Option<(&'a str, &'a str)> {
     let file = place.host.irqs.balancer.iter().find(|file| file.known().is_some())?;
     let value = file.known()?.get(variable).filter(|value| !value.is_empty())?;
     Some((value, &file.path))
@@ -150,7 +154,7 @@ fn told<'a>(variable: &str, place: &Place<'a>) -> Option<(&'a str, &'a str)> {
 
 /// The CPUs that irqbalance leaves alone now. `None`: not known.
 fn banned(place: &Place<'_>) -> Option<CpuSet> {
-    match (told(MASK, place), told(LIST, place)) {
+    match (notified(MASK, place), notified(LIST, place)) {
         (Some((mask, _)), _) => Mask::from_text(mask).map(|Mask(cpus)| cpus),
         (None, Some((list, _))) => list.parse().ok(),
         (None, None) => {

@@ -1,20 +1,22 @@
 //! What a plan decides.
 
 use crate::{Plan, Setting};
-use whylate_profiles::Aim;
+use whylate_profiles::Selector;
 
 /// The settings that a plan has a say in, with the value each is to have.
 pub(super) fn targets(plan: &Plan) -> impl Iterator<Item = (&Setting, Option<&str>)> {
     let changed = plan.changes.iter().map(|change| (&change.setting, change.then.as_deref()));
-    changed.chain(plan.as_wished.iter().map(|kept| (&kept.setting, kept.value.as_deref())))
+    changed.chain(plan.unchanged.iter().map(|kept| (&kept.setting, kept.value.as_deref())))
 }
 
 /// Whether a plan itself keeps a unit from running.
 pub(super) fn stops(plan: &Plan, unit: &str) -> bool {
-    plan.wishes.wishes.iter().any(|wish| match &wish.aim {
-        Aim::UnitActive { unit: own } => own == unit && wish.value.as_deref() == Some("inactive"),
-        Aim::UnitEnabled { unit: own } => {
-            own == unit && matches!(wish.value.as_deref(), Some("disabled" | "masked"))
+    plan.desired.settings.iter().any(|desired_setting| match &desired_setting.selector {
+        Selector::UnitActive { unit: own } => {
+            own == unit && desired_setting.value.as_deref() == Some("inactive")
+        }
+        Selector::UnitEnabled { unit: own } => {
+            own == unit && matches!(desired_setting.value.as_deref(), Some("disabled" | "masked"))
         }
         _ => false,
     })

@@ -6,15 +6,16 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use crate::{Moment, ThreadId};
+use crate::{ThreadId, Timestamp};
 use whylate_bootloader::FileState;
 
 /// Something that has a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "cell")]
-pub enum Cell {
+pub enum Target {
     /// A file of the kernel that holds one value. Gone with a reboot.
-    Knob {
+    #[serde(rename = "knob")]
+    Tunable {
         /// Absolute.
         path: String,
     },
@@ -50,16 +51,16 @@ pub enum Cell {
     },
 }
 
-impl Cell {
+impl Target {
     /// True where a reboot brings back what was.
     pub fn is_of_boot(&self) -> bool {
-        !matches!(self, Cell::File { .. } | Cell::Directory { .. })
+        !matches!(self, Target::File { .. } | Target::Directory { .. })
     }
 }
 
 /// The state of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum TargetState {
     /// It is not there.
     Absent,
     /// A value, in the words of [`Setting`](crate::Setting).
@@ -86,20 +87,20 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// What changes.
-    pub cell: Cell,
+    pub target: Target,
     /// How.
-    pub action: Action,
+    pub action: StepAction,
     /// Run after the cell was set, and again after it was put back: `systemctl daemon-reload`.
-    pub tell: Option<Vec<String>>,
+    pub notify: Option<Vec<String>>,
     /// The settings it is for, by name.
     pub settings: Vec<String>,
 }
 
 /// How a cell changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum StepAction {
     /// It is given this state.
-    Set(State),
+    Set(TargetState),
     /// A command makes it anew from what was changed before: `update-grub`. Its state of before is kept, and put
     /// back without the command.
     Make(Vec<String>),
@@ -112,19 +113,19 @@ pub trait System {
     ///
     /// # Errors
     /// If it cannot be told.
-    fn read(&self, cell: &Cell) -> Result<State, CellError>;
+    fn read(&self, target: &Target) -> Result<TargetState, TargetError>;
 
     /// Gives a cell a state. A file is replaced as a whole or not at all, and is on the disk afterwards.
     ///
     /// # Errors
     /// If it was refused; the state may then be what it was, or something else.
-    fn write(&self, cell: &Cell, state: &State) -> Result<(), CellError>;
+    fn write(&self, target: &Target, state: &TargetState) -> Result<(), TargetError>;
 
     /// Runs a command of the system and waits for it.
     ///
     /// # Errors
     /// If it cannot be started, or says that it failed.
-    fn run(&self, command: &[String]) -> Result<(), CellError>;
+    fn run(&self, command: &[String]) -> Result<(), TargetError>;
 
     /// Whether there is such a command.
     fn has_command(&self, name: &str) -> bool;
@@ -136,24 +137,24 @@ pub trait System {
     ///
     /// # Errors
     /// If something is there and stays.
-    fn tidy(&self, _cell: &Cell) -> Result<(), CellError> {
+    fn tidy(&self, _cell: &Target) -> Result<(), TargetError> {
         Ok(())
     }
 
     /// When a cell was last changed, where the system keeps that: of a file on a disk.
-    fn changed(&self, _cell: &Cell) -> Option<Moment> {
+    fn changed(&self, _cell: &Target) -> Option<Timestamp> {
         None
     }
 }
 
 /// Why a cell could not be read or set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot {tried} {cell}: {why}")]
-pub struct CellError {
+#[error("cannot {tried} {target}: {why}")]
+pub struct TargetError {
     /// `read`, `set`, `run`.
     pub tried: &'static str,
     /// What.
-    pub cell: String,
+    pub target: String,
     /// Why not, and what to do where that is known.
     pub why: String,
     /// There is nothing to set and nothing to put back: the thread ended, the kernel itself holds the thread or
@@ -161,27 +162,27 @@ pub struct CellError {
     pub gone: bool,
 }
 
-impl CellError {
+impl TargetError {
     /// That something was tried on a cell and did not work.
-    pub fn new(tried: &'static str, cell: impl fmt::Display, why: impl fmt::Display) -> CellError {
-        CellError { tried, cell: cell.to_string(), why: why.to_string(), gone: false }
+    pub fn new(tried: &'static str, target: impl fmt::Display, why: impl fmt::Display) -> TargetError {
+        TargetError { tried, target: target.to_string(), why: why.to_string(), gone: false }
     }
 
     /// The same, where nothing is there to be changed.
     #[must_use]
-    pub fn gone(self) -> CellError {
-        CellError { gone: true, ..self }
+    pub fn gone(self) -> TargetError {
+        TargetError { gone: true, ..self }
     }
 }
 
 /// What a person is shown of a state: a value as it is, a file by its length.
-impl fmt::Display for State {
+impl fmt::Display for TargetState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            State::Absent => f.write_str("absent"),
-            State::Value(value) if value.is_empty() => f.write_str("(empty)"),
-            State::Value(value) => f.write_str(value),
-            State::File(file) => {
+            TargetState::Absent => f.write_str("absent"),
+            TargetState::Value(value) if value.is_empty() => f.write_str("(empty)"),
+            TargetState::Value(value) => f.write_str(value),
+            TargetState::File(file) => {
                 write!(
                     f,
                     "{} bytes, mode {:o}, owner {}:{}",
@@ -191,21 +192,24 @@ impl fmt::Display for State {
                     file.gid
                 )
             }
-            State::Link { target } => write!(f, "link to {target}"),
-            State::Directory { mode, uid, gid } => write!(f, "directory, mode {mode:o}, owner {uid}:{gid}"),
+            TargetState::Link { target } => write!(f, "link to {target}"),
+            TargetState::Directory { mode, uid, gid } => {
+                write!(f, "directory, mode {mode:o}, owner {uid}:{gid}")
+            }
         }
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cell::Knob { path } | Cell::Group { path } | Cell::File { path } | Cell::Directory { path } => {
-                f.write_str(path)
-            }
-            Cell::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
-            Cell::ThreadCpus { thread } => write!(f, "CPUs of {thread}"),
-            Cell::UnitActive { unit } => write!(f, "state of {unit}"),
+            Target::Tunable { path }
+            | Target::Group { path }
+            | Target::File { path }
+            | Target::Directory { path } => f.write_str(path),
+            Target::ThreadPolicy { thread } => write!(f, "policy of {thread}"),
+            Target::ThreadCpus { thread } => write!(f, "CPUs of {thread}"),
+            Target::UnitActive { unit } => write!(f, "state of {unit}"),
         }
     }
 }
