@@ -193,7 +193,7 @@ mod tests {
                 &[CFG, ("/etc/NIXOS", "")],
                 "NixOS writes the boot loader's files of this machine, and would undo an edit",
             ),
-            (&[("/boot/vmlinuz", "")], "found no boot loader that is known here "),
+            (&[("/boot/vmlinuz", "")], "found no supported boot loader "),
         ];
         for (files, loader) in cases {
             assert_eq!(shown(files), loader, "{files:?}");

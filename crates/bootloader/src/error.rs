@@ -8,13 +8,12 @@ use whylate_host::Unread;
 pub enum BootError {
     /// No boot loader was found that is known here.
     #[error(
-        "found no boot loader that is known here (GRUB, systemd-boot, extlinux, Raspberry Pi firmware): add the \
-         parameters by hand where your loader has its kernel command line"
+        "found no supported boot loader (GRUB, systemd-boot, extlinux, Raspberry Pi firmware): add the parameters by hand to your loader's kernel command line"
     )]
     NotFound,
     /// Several, and nothing says which one starts this machine.
     #[error(
-        "found {found}, and nothing says which of them starts this machine: remove what is left of the other"
+        "found {found}, and cannot tell which of them starts this machine: remove the files of the other"
     )]
     Ambiguous {
         /// What was found.
@@ -22,8 +21,7 @@ pub enum BootError {
     },
     /// The command line is inside a signed image.
     #[error(
-        "this machine starts a unified kernel image ({evidence}): its command line is built in, and usually signed; \
-         put the parameters into /etc/kernel/cmdline and build the image anew (kernel-install add, ukify)"
+        "this machine starts a unified kernel image ({evidence}): its command line is built in, and usually signed; put the parameters into /etc/kernel/cmdline and rebuild the image (kernel-install add, ukify)"
     )]
     Unified {
         /// How that is known.
@@ -39,7 +37,7 @@ pub enum BootError {
     },
     /// A parameter is passed by TuneD.
     #[error(
-        "TuneD passes {name} with another value ({path}): the kernel would get both; `tuned-adm off`, and plan again"
+        "TuneD passes {name} with another value ({path}): the kernel would get both; run `tuned-adm off`, then plan again"
     )]
     Tuned {
         /// The parameter.
@@ -68,13 +66,15 @@ pub enum BootError {
         why: &'static str,
     },
     /// The command that makes the loader's file is not there.
-    #[error("cannot make {cfg} anew: neither update-grub nor grub-mkconfig nor grub2-mkconfig is installed")]
+    #[error("cannot regenerate {cfg}: none of update-grub, grub-mkconfig and grub2-mkconfig is installed")]
     NoCommand {
         /// GRUB's file.
         cfg: String,
     },
     /// GRUB's environment has a fixed size.
-    #[error("cannot add to {path}: a GRUB environment block holds 1024 bytes, and it would have more")]
+    #[error(
+        "cannot add to {path}: a GRUB environment block holds 1024 bytes, and the new one would be longer"
+    )]
     Full {
         /// The file.
         path: String,

@@ -101,7 +101,7 @@ fn of_defaults(
     let not_plain = || BootError::NotPlain {
         path: DEFAULTS.to_owned(),
         name: VARIABLE.to_owned(),
-        why: "it is written in a way that is not understood",
+        why: "its syntax is not supported",
     };
     let script = shell::parse(defaults);
     if !script.whole {

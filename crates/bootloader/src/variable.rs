@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use whylate_host::{Reading, Tree, Why};
 
 const OWN: &str = "zz-whylate.conf";
-const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` takes it back.\n";
+const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` removes it.\n";
 /// Keys of systemd that gather what is assigned until an empty value begins anew (systemd-system.conf(5)).
 const GATHERED: [&str; 4] = ["CPUAffinity", "DefaultEnvironment", "ManagerEnvironment", "NUMAMask"];
 
@@ -218,7 +218,7 @@ fn set_in_shell(text: &str, name: &str, then: Option<&str>) -> Result<String, &'
     }
     let own: Vec<_> = script.assignments.iter().filter(|own| own.name == name).collect();
     if own.iter().any(|own| own.conditional || own.appends) {
-        return Err("whether or how it is assigned depends on something");
+        return Err("its assignment is conditional");
     }
     let edits: Vec<Edit> = match (own.last(), then) {
         (Some(last), Some(value)) if last.literal && last.value == value => Vec::new(),
@@ -230,7 +230,7 @@ fn set_in_shell(text: &str, name: &str, then: Option<&str>) -> Result<String, &'
         }
         (_, None) => {
             let lines: Option<Vec<Edit>> = own.iter().map(|own| whole_line(text, own)).collect();
-            lines.ok_or("it is not alone on its line")?
+            lines.ok_or("its line has other content")?
         }
     };
     Ok(edited(text, &edits))

@@ -1,38 +1,35 @@
-//! What a profile asks for, its variables resolved, before anybody looks at what the machine has: patterns for
-//! files, threads and interrupts. A plan is made of wishes, and made again of the same ones at the next boot.
+//! The desired state of a machine: what a profile asks for, its variables resolved, before the machine is looked at.
+//! It has patterns for files, threads and interrupts. A plan is made from it, and made again from it at the next boot.
 
 use crate::sysctl;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One thing that is to be so.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A desired setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DesiredSetting {
-    /// What it is about.
+    /// The settings it selects.
     #[serde(rename = "aim")]
     pub selector: Selector,
-    /// How it is to be, in the words of a plan; `None`: it is not to be there (a kernel
-    /// parameter), or not to be set.
+    /// The desired value, as a plan writes it; null: a kernel parameter is to be absent, anything else is not to be set.
     pub value: Option<String>,
-    /// Why anybody should want it.
-    #[serde(default)]
+    /// Why it is desired.
     pub reasons: Reasons,
     /// Where it is written: `realtime.toml [sysctl]`.
     pub origin: String,
-    /// A machine without it is no matter: kernels differ in what they have.
-    #[serde(default)]
+    /// Whether it is skipped in silence on a machine that does not have it: kernels differ.
     pub optional: bool,
 }
 
-/// What a wish is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a desired setting selects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "aim")]
 pub enum Selector {
-    /// Files of the kernel that each hold one value; the path may have `*` in its components. A sysctl is its file
-    /// in /proc/sys.
+    /// Kernel files that hold one value each. A sysctl is its file in /proc/sys.
     #[serde(rename = "knob")]
     Tunable {
-        /// Absolute.
+        /// The absolute path; `*` in a component stands for any characters.
         path: String,
     },
     /// The policy and priority of threads.
@@ -40,25 +37,27 @@ pub enum Selector {
         /// Which threads.
         threads: Threads,
     },
-    /// The CPUs of threads: those they have now that are among the value's. A program's thread that has none of these,
-    /// and not the CPUs of process 1 either, was put elsewhere by somebody and is left alone; any other gets the value's.
+    /// The CPUs of threads: a thread keeps those of its CPUs that are in the value. A program's thread that has none
+    /// of them, and whose CPUs are not those of process 1 either, was placed on purpose and is skipped; any other gets
+    /// the value's CPUs.
     ThreadCpus {
         /// Which threads.
         threads: Threads,
     },
-    /// Where interrupts may go: the CPUs they have now that are among the value's, and if there are none, the value's; and where new ones will.
+    /// The CPUs of interrupts: an interrupt keeps those of its CPUs that are in the value; if there are none it gets
+    /// the value's CPUs. New interrupts get the value's CPUs.
     Irqs,
-    /// A kernel parameter from the next boot on. The value is what follows `=`; empty: it has none.
+    /// A kernel parameter of the next boot. The value is what follows `=`; empty: the parameter has no value.
     Parameter {
         /// Its name, such as `nohz_full`.
         name: String,
     },
-    /// Whether a unit of systemd runs now: `active` or `inactive`.
+    /// Whether a systemd unit runs now: `active` or `inactive`.
     UnitActive {
         /// Its name, such as `irqbalance.service`.
         unit: String,
     },
-    /// Whether a unit of systemd is started at boot: `enabled`, `disabled` or `masked`.
+    /// Whether systemd starts a unit at boot: `enabled`, `disabled` or `masked`.
     UnitEnabled {
         /// Its name.
         unit: String,
@@ -67,80 +66,77 @@ pub enum Selector {
     Variable {
         /// The file.
         file: String,
-        /// The section, in files that have some.
+        /// The section; null in files without sections.
         section: Option<String>,
         /// The variable's name.
         name: String,
     },
-    /// A control group of version 2 whose CPUs the scheduler balances on their own (`cpuset.cpus.partition`); the
-    /// value is `isolated CPUS` or `root CPUS`.
+    /// A cgroup v2 cpuset partition (`cpuset.cpus.partition`); the value is `isolated CPUS` or `root CPUS`.
     Partition {
-        /// The group's path below /sys/fs/cgroup.
+        /// The cgroup's path below /sys/fs/cgroup.
         group: String,
     },
-    /// A request to keep the exit latency of idle states below so many us, held in /dev/cpu_dma_latency.
+    /// A request in /dev/cpu_dma_latency: the exit latency of idle states, in us, that must not be exceeded.
     CpuDmaLatency,
 }
 
-/// Which threads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Threads by their names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Threads {
-    /// A pattern for a thread's name; a kernel thread's is put in brackets: `[ktimers/2]`.
+    /// A pattern for the name of a thread; a kernel thread's name is in brackets: `[ktimers/2]`.
     pub named: Pattern,
-    /// All but these.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Exceptions.
+    #[serde(default)]
+    #[schemars(!default)]
     pub except: Vec<Pattern>,
 }
 
 /// A pattern for names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// The whole name; `*` stands for any characters.
     Glob(String),
-    /// A part of the name (TuneD's way). With Perl's syntax, as far as both this and Python know it.
+    /// A regular expression for a part of the name, in the syntax that Perl and Python share.
     Regex(String),
 }
 
-/// Why a setting should be so, what it brings, and what it may cost. Empty: not said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a setting is desired, its benefit, and its risk.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reasons {
-    /// In one or two sentences.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The reason, in one or two sentences; null: none is given.
     pub why: Option<String>,
-    /// The check that looks at the same setting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The code of the check that reads the same setting; null: there is none.
     pub rule: Option<String>,
-    /// What it brought where somebody measured, with the source; `None`: unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The measured benefit, with its source; null: unknown.
     pub benefit: Option<String>,
-    /// What may go wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What may go wrong; null: nothing is known.
     pub risk: Option<String>,
 }
 
 /// All that a profile asks for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DesiredState {
-    /// The profile's name, `realtime`; of TuneD's, `tuned:realtime`.
+    /// The profile's name, `realtime`; of a TuneD profile, `tuned:realtime`.
     pub profile: String,
-    /// The variables, as they were resolved, by name.
+    /// The variables, each a name and its resolved value.
+    #[schemars(with = "Vec<[String; 2]>")]
     pub variables: Vec<(String, String)>,
-    /// In the order in which they are to be made. No two have the same aim: a later one has replaced the earlier.
+    /// The settings, in the order in which they are to be made. No two have the same selector: a later one has replaced
+    /// the earlier.
     #[serde(rename = "wishes")]
     pub settings: Vec<DesiredSetting>,
-    /// What the profile asks for and is not carried over, with the reason: scripts, settings of devices we do not
-    /// know.
-    #[serde(default, rename = "left_out")]
+    /// What the profile asks for and is not supported: scripts, settings of unknown devices.
+    #[serde(rename = "left_out")]
     pub skipped: Vec<Skipped>,
 }
 
-/// Something that is asked for and will not be done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Something that is skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// What: a path, `[script] script.sh`.
+    /// What: a setting, a path, `[script] script.sh`.
     pub what: String,
-    /// Why not.
+    /// Why.
     pub why: String,
 }
 

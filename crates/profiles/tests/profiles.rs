@@ -178,8 +178,8 @@ fn mistakes_are_said_with_their_line_and_what_is_possible() {
         (
             "[variables]\nisolated = { type = \"cpus\", default = \"all\" }\n[irqs]\ncpus = \"not isolated\"",
             &[
-                ":4: `not isolated` is no CPU at all: isolated would be CPUs 0-3, and online are 0-3: none is left",
-                "leave one CPU at least",
+                ":4: `not isolated` is no CPU at all: CPUs 0-3 would be isolated, and the online CPUs are 0-3: none is left",
+                "leave at least one CPU",
             ],
         ),
         ("[irqs]\ncpus = \"4\"", &[":2: there is no CPU 4", "this machine has 0-3"]),

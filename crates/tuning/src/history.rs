@@ -1,40 +1,49 @@
 //! What was applied when, and what became of it.
 
 use crate::journal::{JournalEntry, JournalError};
-use crate::{RollbackResult, SessionKind, SessionOutcome, Status, StepProgress, Timestamp};
+use crate::{RollbackResult, SessionKind, SessionOutcome, Status, StepProgress, StepRecord, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use whylate_profiles::Skipped;
 
-/// One apply, in short.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One apply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryEntry {
     /// Its number.
     pub id: u64,
-    /// The profile; `None`: not known.
+    /// The profile; null: unknown.
     pub profile: Option<String>,
-    /// How it is with it; why its journal cannot be read.
-    pub status: Result<Status, String>,
+    /// Its status; null: its journal cannot be read.
+    #[serde(rename = "standing")]
+    pub status: Option<Status>,
+    /// Why its journal cannot be read; null: it can.
+    pub unreadable: Option<String>,
     /// How many settings its plan changes.
-    pub changes: usize,
-    /// When it is undone by itself, if nobody confirms until then.
-    pub unconfirmed: Option<Timestamp>,
+    pub changes: u64,
+    /// When it is undone unless it is confirmed, in seconds since 1970-01-01 UTC; null: never.
+    pub unconfirmed_until: Option<Timestamp>,
     /// Its sessions, first to last.
     pub sessions: Vec<HistorySession>,
-    /// What a rollback left, and why: cell and reason.
-    pub left: Vec<(String, String)>,
+    /// What a rollback left unchanged, and why.
+    pub left: Vec<Skipped>,
 }
 
-/// One session of an apply, in short.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One run that changed something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistorySession {
     /// What it did.
+    #[serde(rename = "action")]
     pub kind: SessionKind,
-    /// When.
+    /// When it began, in seconds since 1970-01-01 UTC.
     pub at: Timestamp,
-    /// How it ended; `None`: it was cut off, or still runs.
+    /// How it ended; null: it was interrupted, or still runs.
     pub outcome: Option<SessionOutcome>,
-    /// How many steps it had, and how many of them are made.
-    pub steps: (usize, usize),
-    /// The step it failed at, and why.
-    pub failed: Option<(String, String)>,
+    /// How many steps it had; 0 of a rollback.
+    pub steps: u64,
+    /// How many of them are done.
+    pub made: u64,
+    /// The step that failed, and why; null: none failed.
+    pub failed: Option<Skipped>,
 }
 
 /// Every apply, first to last.
@@ -46,47 +55,49 @@ fn line(entry: &Result<JournalEntry, JournalError>, id: u64) -> HistoryEntry {
     let entry = match entry {
         Ok(entry) => entry,
         Err(error) => {
-            let status = Err(error.to_string());
-            let (profile, unconfirmed) = (None, None);
             return HistoryEntry {
                 id,
-                profile,
-                status,
+                profile: None,
+                status: None,
+                unreadable: Some(error.to_string()),
                 changes: 0,
-                unconfirmed,
+                unconfirmed_until: None,
                 sessions: vec![],
                 left: vec![],
             };
         }
     };
-    let parts = entry.sessions.iter().map(|session| {
-        let made = |progress: &StepProgress| matches!(progress, StepProgress::Done | StepProgress::Already);
-        let failed = session.steps.iter().find_map(|taken| match &taken.progress {
-            StepProgress::Failed(why) => Some((taken.planned.target.to_string(), why.clone())),
-            _ => None,
-        });
+    let because = |step: &StepRecord, why: Option<&String>| Skipped {
+        what: step.planned.target.to_string(),
+        why: why.cloned().unwrap_or_default(),
+    };
+    let sessions = entry.sessions.iter().map(|session| {
+        let is_done =
+            |step: &&StepRecord| matches!(step.progress, StepProgress::Done | StepProgress::Already);
+        let failed = session.steps.iter().find(|step| step.progress == StepProgress::Failed);
         HistorySession {
             kind: session.kind,
             at: session.at,
             outcome: session.end.map(|(outcome, _)| outcome),
-            steps: (session.steps.len(), session.steps.iter().filter(|taken| made(&taken.progress)).count()),
-            failed,
+            steps: session.steps.len() as u64,
+            made: session.steps.iter().filter(is_done).count() as u64,
+            failed: failed.map(|step| because(step, step.why.as_ref())),
         }
     });
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
-    let left = steps.filter_map(|taken| match &taken.back {
-        Some((RollbackResult::Changed | RollbackResult::Failed, why)) => {
-            Some((taken.planned.target.to_string(), why.clone().unwrap_or_default()))
-        }
+    let left = steps.filter_map(|step| match &step.back {
+        Some((RollbackResult::Changed | RollbackResult::Failed, why)) => Some(because(step, why.as_ref())),
         _ => None,
     });
+    let waits = entry.is_unconfirmed() && entry.status() != Status::PartlyBack;
     HistoryEntry {
         id,
         profile: entry.profile().map(str::to_owned),
-        status: Ok(entry.status()),
-        changes: entry.plan.as_ref().map_or(0, |plan| plan.changes.len()),
-        unconfirmed: entry.armed.filter(|_| entry.is_unconfirmed() && entry.status() != Status::PartlyBack),
-        sessions: parts.collect(),
+        status: Some(entry.status()),
+        unreadable: None,
+        changes: entry.plan.as_ref().map_or(0, |plan| plan.changes.len() as u64),
+        unconfirmed_until: entry.armed.filter(|_| waits),
+        sessions: sessions.collect(),
         left: left.collect(),
     }
 }

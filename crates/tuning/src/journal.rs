@@ -13,14 +13,14 @@
 mod entry;
 mod error;
 mod file;
-mod moment;
 mod record;
+mod timestamp;
 
 pub use entry::{JournalEntry, JournalSession, Status, StepProgress, StepRecord};
 pub use error::JournalError;
 pub use file::Journal;
 pub(crate) use file::{load, numbers, state, sync_directory};
-pub use moment::Timestamp;
 pub use record::{
     JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StoredState,
 };
+pub use timestamp::Timestamp;

@@ -22,6 +22,7 @@ mod live;
 pub mod persist;
 mod plan;
 mod processes;
+mod report;
 mod revert;
 mod rollback;
 mod setting;
@@ -43,9 +44,10 @@ pub use journal::{
 };
 pub use live::LiveSystem;
 pub use plan::{
-    Change, Conflict, Machine, Permits, Plan, Refusal, Unchanged, for_rules, look, plan, without_parameters,
-    without_root,
+    Change, Conflict, Machine, NamedChange, NamedUnchanged, Permits, Plan, PlanDocument, PlanTotals, Refusal,
+    Unchanged, for_rules, look, plan, without_parameters, without_root,
 };
+pub use report::{ApplyReport, StepReport};
 pub use revert::{RevertDue, arm, confirm, due};
 pub use rollback::{RollbackReport, rollback};
 pub use setting::{Setting, ThreadId};

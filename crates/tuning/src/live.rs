@@ -73,7 +73,7 @@ impl System for LiveSystem {
         let words = command.join(" ");
         if !self.here {
             let why = format!(
-                "commands are of a running machine, and {} is a directory: run it there, as with chroot(8)",
+                "commands run only on a running machine, and {} is a directory: run it there with chroot(8)",
                 self.path.display()
             );
             return Err(TargetError::new("run", words, why).gone());

@@ -10,6 +10,7 @@
 mod conflicts;
 mod context;
 mod cpus;
+mod document;
 mod expand;
 mod expansion;
 mod groups;
@@ -26,6 +27,7 @@ mod refusals;
 mod threads;
 mod units;
 
+pub use document::{NamedChange, NamedUnchanged, PlanDocument, PlanTotals};
 pub use make::{look, plan};
 pub use model::{Change, Conflict, Machine, Plan, Refusal, Unchanged};
 pub use narrow::{for_rules, without_parameters};

@@ -63,9 +63,10 @@ pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> Rol
         for (session, step, planned, command) in remake {
             (run.notify)(&planned);
             let (back, why) = match run.system.run(&command) {
-                Ok(()) => {
-                    (RollbackResult::Remade, Some("it had been made anew since, and was again".to_owned()))
-                }
+                Ok(()) => (
+                    RollbackResult::Remade,
+                    Some("it had been regenerated since, and was regenerated again".to_owned()),
+                ),
                 Err(error) => (RollbackResult::Failed, Some(error.to_string())),
             };
             if !back.is_settled() {
@@ -81,7 +82,7 @@ pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> Rol
 
 enum Outcome {
     Is(RollbackResult, Option<String>),
-    /// To be made anew, when all else is done.
+    /// To be regenerated, when all else is done.
     Remake(Vec<String>),
 }
 
@@ -141,7 +142,7 @@ fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn Sys
             PlannedAction::Make(command) => Outcome::Remake(command.clone()),
             PlannedAction::Set(_) => {
                 let left = taken.left_as().map(|kept| shown(journal, kept)).unwrap_or_default();
-                let why = format!("somebody else changed it: it was left as {left}, and is {now}");
+                let why = format!("another program changed it: it was set to {left}, and is {now}");
                 Outcome::why(RollbackResult::Changed, why)
             }
         };
@@ -191,7 +192,7 @@ fn absent(entry: &JournalEntry, target: &Target) -> Outcome {
     match in_group {
         true => Outcome::why(RollbackResult::Gone, "its control group was removed"),
         false => {
-            let why = "the file is not there now, as that of a CPU that is offline; if it comes back, roll back again";
+            let why = "the file does not exist now, as of an offline CPU; if it comes back, roll back again";
             Outcome::why(RollbackResult::Failed, why)
         }
     }

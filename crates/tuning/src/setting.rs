@@ -10,16 +10,17 @@
 //! | a kernel parameter | what follows `=`; empty where it has none |
 //! | a unit | `active`, `inactive`, `failed`; `enabled`, `disabled`, `masked`, `static` ... |
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use whylate_base::Tid;
 use whylate_profiles::Selector;
 
 /// What can be set.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Setting {
-    /// A file of the kernel that holds one value.
+    /// A kernel file that holds one value.
     #[serde(rename = "knob")]
     Tunable {
         /// Absolute.
@@ -35,17 +36,17 @@ pub enum Setting {
         /// Which.
         thread: ThreadId,
     },
-    /// A kernel parameter, from the next boot on.
+    /// A kernel parameter of the next boot.
     Parameter {
         /// Its name.
         name: String,
     },
-    /// Whether a unit of systemd runs.
+    /// Whether a systemd unit runs.
     UnitActive {
         /// Its name.
         unit: String,
     },
-    /// Whether a unit of systemd is started at boot.
+    /// Whether systemd starts a unit at boot.
     UnitEnabled {
         /// Its name.
         unit: String,
@@ -54,22 +55,22 @@ pub enum Setting {
     Variable {
         /// The file.
         file: String,
-        /// Its section, where it has some.
+        /// Its section; null in files without sections.
         section: Option<String>,
         /// The variable.
         name: String,
     },
-    /// A control group's own scheduling domain: `isolated CPUS`, `root CPUS`.
+    /// A cgroup v2 cpuset partition: `isolated CPUS`, `root CPUS`.
     Partition {
         /// Its path below /sys/fs/cgroup.
         group: String,
     },
-    /// The request that is held in /dev/cpu_dma_latency, in us.
+    /// The request in /dev/cpu_dma_latency, in us.
     CpuDmaLatency,
 }
 
-/// A thread, for as long as it lives: ids are used again, but not with the same beginning.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// A thread, for as long as it lives: ids are reused, but not with the same start time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadId {
     /// Its process.
     pub pid: i32,
@@ -77,7 +78,7 @@ pub struct ThreadId {
     pub tid: i32,
     /// When it was started, in clock ticks since boot (field 22 of proc_pid_stat(5)).
     pub started: u64,
-    /// Its name, in brackets if it is the kernel's.
+    /// Its name; a kernel thread's is in brackets.
     pub name: String,
 }
 

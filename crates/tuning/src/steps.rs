@@ -93,6 +93,6 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, Step
 
 /// One cell that gets the change's value.
 fn value(target: Target, change: &Change) -> Result<Step, StepsError> {
-    let then = change.then.clone().ok_or_else(|| refused(change, "it has to have some value"))?;
+    let then = change.then.clone().ok_or_else(|| refused(change, "it needs a value"))?;
     Ok(step(target, TargetState::Value(then), &change.setting))
 }

@@ -15,6 +15,7 @@ use crate::store::JournalStore;
 use crate::{Status, System, Target, TargetState};
 use std::collections::BTreeMap;
 use whylate_host::Tree;
+use whylate_profiles::Skipped;
 
 /// What one cell is to be, by the last that set it.
 struct RevertDue<'a> {
@@ -34,7 +35,7 @@ pub fn verify(store: &JournalStore, system: &dyn System) -> Result<Verification,
     let tree = system.tree();
     let boot = boot_id(&tree);
     let mut verified =
-        Verification { ids: entries.iter().map(|entry| entry.id).collect(), ..Verification::default() };
+        Verification { applies: entries.iter().map(|entry| entry.id).collect(), ..Verification::default() };
     let (targets, order) = due(&entries, boot.as_deref());
     for target in order {
         if let Some(due) = targets.get(&target.to_string()) {
@@ -43,7 +44,7 @@ pub fn verify(store: &JournalStore, system: &dyn System) -> Result<Verification,
     }
     for entry in &entries {
         half_way(&mut verified, entry);
-        // One that was rolled back in part is not made again at boot.
+        // One that was partly rolled back is not made again at boot.
         if entry.status() == Status::Applied {
             of_boot(&mut verified, entry, boot.as_deref());
             let later = entries.iter().filter(|other| other.id > entry.id).collect::<Vec<_>>();
@@ -114,7 +115,10 @@ fn compare(
 ) {
     let made = match store.state(due.id, due.made) {
         Ok(made) => made,
-        Err(error) => return verified.unknown.push((target.to_string(), error.to_string())),
+        Err(error) => {
+            let (what, why) = (target.to_string(), error.to_string());
+            return verified.unknown.push(Skipped { what, why });
+        }
     };
     match system.read(target) {
         Ok(now) if now == made || balancer::moved(target, &made, &now, tree) => verified.as_made += 1,
@@ -125,7 +129,7 @@ fn compare(
             let mut who = suspects::of(target, &now, system, tree);
             if put_back && who.is_empty() {
                 who.push(
-                    "it is as it was before the apply: it was put back by hand, or by its owner".to_owned(),
+                    "it has its state from before the apply: it was restored by hand, or by the program that owns it".to_owned(),
                 );
             }
             verified.drifts.push(Drift {
@@ -143,14 +147,14 @@ fn compare(
         {
             verified.ended += 1;
         }
-        Err(error) => verified.unknown.push((target.to_string(), error.why)),
+        Err(error) => verified.unknown.push(Skipped { what: target.to_string(), why: error.why }),
     }
 }
 
 /// Two files of one length differ in what one does not see.
 fn shown(made: &TargetState, now: &TargetState) -> String {
     match made.to_string() == now.to_string() {
-        true => format!("{now}, with another content"),
+        true => format!("{now}, with different content"),
         false => now.to_string(),
     }
 }
@@ -170,7 +174,7 @@ fn of_boot(verified: &mut Verification, entry: &JournalEntry, boot: Option<&str>
             made: "set".to_owned(),
             now: "not set in this boot".to_owned(),
             who: vec![
-                "the machine was started anew, and `whylate apply --boot` did not run: see `systemctl status \
+                "the machine was rebooted, and `whylate apply --boot` did not run: see `systemctl status \
                  whylate-tuning.service`"
                     .to_owned(),
             ],

@@ -356,7 +356,7 @@ fn a_request_that_nobody_would_hold_is_left_alone() {
         vec![desired_setting(Selector::CpuDmaLatency, "10"), knob("/proc/sys/vm/swappiness", "10")],
     );
     assert!(plan.changes.iter().all(|change| change.setting != Setting::CpuDmaLatency), "{plan:?}");
-    assert!(plan.skipped.iter().any(|left| left.why.contains("systemd, which would run one")), "{plan:?}");
+    assert!(plan.skipped.iter().any(|left| left.why.contains("systemd, which would run that")), "{plan:?}");
     files.insert("/run/systemd/system/x".to_owned(), String::new());
     let plan = planned(&files, vec![desired_setting(Selector::CpuDmaLatency, "10")]);
     assert!(plan.changes.iter().any(|change| change.setting == Setting::CpuDmaLatency), "{plan:?}");

@@ -19,7 +19,7 @@ pub(crate) const FILE: &str = "/etc/default/grub";
 const DROP_INS: &str = "/etc/default/grub.d";
 /// Ours: read last.
 const OWN: &str = "/etc/default/grub.d/zz-whylate.cfg";
-const HEAD: &str = "# Kernel parameters that `whylate apply` has set. `whylate rollback` takes them back.\n";
+const HEAD: &str = "# Kernel parameters that `whylate apply` has set. `whylate rollback` removes them.\n";
 const ALWAYS: &str = "GRUB_CMDLINE_LINUX";
 const USUAL: &str = "GRUB_CMDLINE_LINUX_DEFAULT";
 /// Whether it reads drop-ins differs among distributions, and is written in it.
@@ -114,7 +114,7 @@ pub(crate) fn change(
         return Err(BootError::Unwritable {
             name: want.name.clone(),
             value: want.value.clone().unwrap_or_default(),
-            why: "grub.cfg is a script, and a character in it means something there; add it by hand",
+            why: "grub.cfg is a script, in which one of its characters is special; add it by hand",
         });
     }
     let before = sources(staged, &paths, wanted)?;
@@ -134,7 +134,7 @@ pub(crate) fn change(
             return Err(not_plain(
                 &made[file].path,
                 wanted,
-                "its value is made in a way that is not understood",
+                "the way its value is composed is not supported",
             ));
         }
     }
@@ -158,7 +158,7 @@ fn change_in_place(
         }
         let made = own.in_file(&changes.edits);
         edits[file].extend(made.ok_or_else(|| {
-            not_plain(&source.path, wanted, "a parameter is put together of several pieces in quotes")
+            not_plain(&source.path, wanted, "a parameter consists of several quoted pieces")
         })?);
     }
     for (source, edits) in sources.iter().zip(edits).filter(|(_, edits)| !edits.is_empty()) {
@@ -219,7 +219,7 @@ fn add_to_defaults(
             let mut changes = line::Changes { edits: Vec::new(), missing: missing.to_vec() };
             changes.add_to(&own.value);
             let edits = own.in_file(&changes.edits).ok_or_else(|| {
-                not_plain(&source.path, wanted, "its value is put together of several pieces in quotes")
+                not_plain(&source.path, wanted, "its value consists of several quoted pieces")
             })?;
             edited(&source.text, &edits)
         }

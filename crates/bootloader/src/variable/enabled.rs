@@ -101,11 +101,11 @@ pub(crate) fn change(
                 staged.remove(&own)?;
             }
             let Ok(Some((path, text))) = file(tree, unit) else {
-                return Err(refused("no file of that unit can be read; is it installed?"));
+                return Err(refused("the unit's file cannot be read; is it installed?"));
             };
             let Install { wants, requires, aliases } = install(&text);
             if wants.is_empty() && requires.is_empty() && aliases.is_empty() {
-                return Err(refused("its [Install] section names nothing that it would be started with"));
+                return Err(refused("its [Install] section names no unit to start it with"));
             }
             let wants = wants.iter().map(|target| format!("{ETC}/{target}.wants/{unit}"));
             let requires = requires.iter().map(|target| format!("{ETC}/{target}.requires/{unit}"));

@@ -6,7 +6,7 @@ use crate::staged::StageError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
     /// The file is not there, and would mean nothing to anybody.
-    #[error("cannot set {name} in {file}: there is no such file; is what reads it installed?")]
+    #[error("cannot set {name} in {file}: there is no such file; is the program that reads it installed?")]
     NoFile {
         /// The file.
         file: String,
@@ -32,7 +32,7 @@ pub enum VariableError {
         value: String,
     },
     /// A unit cannot be enabled, disabled or masked.
-    #[error("cannot have {unit} {then} at boot: {why}")]
+    #[error("cannot make {unit} {then} at boot: {why}")]
     Unit {
         /// Which.
         unit: String,

@@ -38,7 +38,7 @@ const CFG: (&str, &str) =
 const CFG2: (&str, &str) = ("/boot/grub2/grub.cfg", CFG.1);
 const DEFAULTS: &str = "GRUB_DISTRIBUTOR=`lsb_release -i -s 2> /dev/null || echo Debian`\n\
                         GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"\n";
-const HEAD: &str = "# Kernel parameters that `whylate apply` has set. `whylate rollback` takes them back.\n";
+const HEAD: &str = "# Kernel parameters that `whylate apply` has set. `whylate rollback` removes them.\n";
 const OWN: &str = "/etc/default/grub.d/zz-whylate.cfg";
 
 #[test]

@@ -34,7 +34,7 @@ pub(crate) struct ApplyArgs {
     /// oneself off from
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with_all = ["resume", "boot"])]
     pub(crate) revert_after: Option<Ns>,
-    /// Go on with an apply that stopped half way
+    /// Go on with an apply that stopped
     #[arg(long, conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from"])]
     pub(crate) resume: bool,
     /// Make the settings that a reboot took back again: for whylate-tuning.service

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     }
     ends_with_this_boot(&now, &tree);
     if !args.yes && !asked(&now)? {
-        say!("nothing was done");
+        say!("nothing was changed");
         return Ok(Outcome::Found);
     }
     apply(args, &site, &now, &permits)
@@ -107,7 +107,7 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
     let steps = whylate_tuning::steps(plan, site.store.next_id()?, &site.system);
     let steps = steps.map_err(|error| match error {
         StepsError::Boot(_) => anyhow::anyhow!(
-            "{error}; nothing was done; --skip-kernel-parameters plans and applies all the rest"
+            "{error}; nothing was changed; --skip-kernel-parameters plans and applies all the rest"
         ),
         error => error.into(),
     })?;
@@ -126,7 +126,7 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
 fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply --resume")?;
     let Some(entry) = unfinished(site)? else {
-        bail!("no apply stopped half way: `whylate history` shows those that were");
+        bail!("no apply stopped: `whylate history` shows those that were");
     };
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
@@ -135,7 +135,7 @@ fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     finished(args, &journal, how)
 }
 
-/// The last apply in effect, where it stopped half way.
+/// The last apply in effect, where it stopped.
 fn unfinished(site: &Site) -> Result<Option<JournalEntry>> {
     let half = |entry: &JournalEntry| {
         matches!(entry.status(), Status::Stopped | Status::Failed | Status::Interrupted)
@@ -158,7 +158,7 @@ fn finished(
 ) -> Result<Outcome> {
     let how = how.inspect_err(|_| match journal.entry().is_in_effect() {
         true => say!("what was done is in the journal: undo it with `whylate rollback`"),
-        false => say!("nothing was done"),
+        false => say!("nothing was changed"),
     })?;
     answer(std::slice::from_ref(journal.entry()), &args.place)?;
     Ok(if how == SessionOutcome::Complete { Outcome::Done } else { Outcome::Failed })
@@ -169,7 +169,7 @@ fn read_plan(path: &Path) -> Result<Plan> {
     let (text, name) = plan::document(path)?;
     let document: serde_json::Value =
         serde_json::from_str(&text).with_context(|| format!("{name} is no plan of `whylate plan --json`"))?;
-    let wanted = whylate_report::plan::json::document::SCHEMA;
+    let wanted = whylate_tuning::PlanDocument::SCHEMA;
     match document.get("schema").and_then(|schema| schema.as_str()) {
         Some(schema) if schema == wanted => {}
         Some(schema) => bail!("{name} has the schema {schema}, and {wanted} was expected"),
@@ -188,7 +188,7 @@ fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
     let names: Vec<String> = ending.iter().take(NAMED).map(|change| change.setting.to_string()).collect();
     let more = if ending.len() > NAMED { ", ..." } else { "" };
     say!(
-        "note: {} of these settings end with the next reboot, as systemd does not run here, which would have them made \
+        "note: {} of these settings end with the next reboot, as systemd does not run on this machine, which would have them made \
          again: {}{more}",
         ending.len(),
         names.join(", ")
@@ -205,8 +205,8 @@ fn has_drifted(planned: &Plan, now: &Plan, tree: &Tree) -> bool {
         return false;
     }
     match of_another_machine(planned, now) {
-        None => say!("nothing was done: the machine is not as it was when the plan was made"),
-        Some(how) => say!("nothing was done: {how}"),
+        None => say!("nothing was changed: the machine is not as it was when the plan was made"),
+        Some(how) => say!("nothing was changed: {how}"),
     }
     for one in &drifted {
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "no change".to_owned());

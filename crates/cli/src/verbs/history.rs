@@ -16,7 +16,7 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
         true => output::print_json(&history::json::render(&lines))?,
         false => output::print(&history::terminal::render(&lines, &output::style()))?,
     }
-    Ok(match lines.iter().any(|line| line.status.is_err()) {
+    Ok(match lines.iter().any(|line| line.status.is_none()) {
         true => Outcome::CannotTell,
         false => Outcome::Done,
     })

@@ -138,7 +138,7 @@ fn that_a_machine_was_captured_is_said_once() {
     let run = whylate(["plan", "--root", file.to_str().expect("UTF-8"), "--isolated", "1", "--json"]);
     let left = json(&run.stdout)["left_alone"].as_array().cloned().expect("a list");
     let whys: Vec<&str> = left.iter().filter_map(|left| left["why"].as_str()).collect();
-    assert_eq!(left[0]["what"], "this is a captured machine");
+    assert_eq!(left[0]["what"], "captured machine");
     assert!(whys.iter().any(|why| why.ends_with("it was not collected")), "{whys:?}");
     assert!(!whys.iter().any(|why| why.contains("capture with")), "{whys:?}");
 }

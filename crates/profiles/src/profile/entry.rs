@@ -223,7 +223,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
     match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
         Some(regex) => match regex_lite::Regex::new(regex) {
             Ok(_) => Ok(Pattern::Regex(regex.to_owned())),
-            Err(error) => Err(format!("`{text}` is no regular expression: {error}")),
+            Err(error) => Err(format!("`{text}` is not a regular expression: {error}")),
         },
         None => Ok(Pattern::Glob(text.to_owned())),
     }

@@ -41,25 +41,26 @@ fn made(page: &mut Page, entry: &JournalEntry) {
     let count = |is: fn(&StepProgress) -> bool| steps().filter(|taken| is(&taken.progress)).count();
     let mut facts = vec![format!("{} made", count(|progress| *progress == StepProgress::Done))];
     for (number, what) in [
-        (count(|progress| *progress == StepProgress::Already), "were so already"),
+        (count(|progress| *progress == StepProgress::Already), "already set"),
         (count(|progress| *progress == StepProgress::Waiting), "not begun"),
     ] {
         facts.extend((number > 0).then(|| format!("{number} {what}")));
     }
     page.facts(&facts);
     for taken in steps() {
-        match &taken.progress {
-            StepProgress::Gone(why) => line(page, ("left", Ink::Faint), taken, why),
-            StepProgress::Failed(why) => line(page, ("failed", Ink::Red), taken, why),
-            StepProgress::Begun => line(page, ("cut off", Ink::Yellow), taken, "it may be made or not"),
+        let why = taken.why.as_deref().unwrap_or_default();
+        match taken.progress {
+            StepProgress::Gone => line(page, ("skipped", Ink::Faint), taken, why),
+            StepProgress::Failed => line(page, ("failed", Ink::Red), taken, why),
+            StepProgress::Begun => line(page, ("interrupted", Ink::Yellow), taken, "it may be done or not"),
             StepProgress::Waiting | StepProgress::Done | StepProgress::Already => {}
         }
     }
     if let Some(until) = entry.armed.filter(|_| entry.is_unconfirmed()) {
-        next(page, "keep it", &format!("whylate confirm   (it is undone by itself at {until})"));
+        next(page, "keep it", &format!("whylate confirm   (it is undone at {until})"));
     }
     if matches!(status, Status::Stopped | Status::Failed | Status::Interrupted) {
-        next(page, "go on", "whylate apply --resume");
+        next(page, "continue", "whylate apply --resume");
     }
     if entry.is_in_effect() {
         next(page, "undo it", "whylate rollback");
@@ -76,11 +77,11 @@ fn undone(page: &mut Page, entry: &JournalEntry) {
     };
     let mut facts = vec![format!("{} put back", count(RollbackResult::PutBack))];
     for (number, what) in [
-        (count(RollbackResult::WasBack), "were so already"),
-        (count(RollbackResult::Remade), "made anew"),
+        (count(RollbackResult::WasBack), "already set"),
+        (count(RollbackResult::Remade), "regenerated"),
         (count(RollbackResult::Rebooted), "ended with an earlier boot"),
-        (count(RollbackResult::Gone), "of threads and groups that ended"),
-        (count(RollbackResult::Changed), "changed by somebody else, and left"),
+        (count(RollbackResult::Gone), "skipped: threads and cgroups that ended"),
+        (count(RollbackResult::Changed), "changed by another program, and left unchanged"),
         (count(RollbackResult::Failed), "could not be put back"),
     ] {
         facts.extend((number > 0).then(|| format!("{number} {what}")));
@@ -101,7 +102,7 @@ fn undone(page: &mut Page, entry: &JournalEntry) {
         }
     }
     if count(RollbackResult::Changed) > 0 {
-        next(page, "put it back all the same", &format!("whylate rollback --to {} --force", entry.id));
+        next(page, "restore it anyway", &format!("whylate rollback --to {} --force", entry.id));
     }
     if status == Status::PartlyBack && count(RollbackResult::Changed) == 0 {
         next(page, "try again", "whylate rollback");

@@ -4,6 +4,7 @@ use crate::terminal::Style;
 use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
+use whylate_profiles::Skipped;
 use whylate_tuning::{HistoryEntry, SessionKind, SessionOutcome, Status};
 
 /// What was applied when, as text, last first. Ends with a line break.
@@ -15,7 +16,7 @@ pub fn render(lines: &[HistoryEntry], style: &Style) -> String {
 
 fn write(page: &mut Page, lines: &[HistoryEntry]) {
     if lines.is_empty() {
-        page.paragraph(0, "nothing was ever applied here", Ink::Plain);
+        page.paragraph(0, "nothing has been applied on this machine", Ink::Plain);
     }
     for line in lines.iter().rev() {
         page.gap();
@@ -23,8 +24,8 @@ fn write(page: &mut Page, lines: &[HistoryEntry]) {
             Some(profile) => format!("{} {}: ", line.id, words::clean(profile)),
             None => format!("{}: ", line.id),
         };
-        match &line.status {
-            Ok(status) => {
+        match line.status {
+            Some(status) => {
                 let ink = match status {
                     Status::Applied => Ink::Green,
                     Status::Empty | Status::RolledBack => Ink::Faint,
@@ -33,7 +34,10 @@ fn write(page: &mut Page, lines: &[HistoryEntry]) {
                 let settings = format!(", {} settings", line.changes);
                 page.line(&[(&name, Ink::Strong), (status.words(), ink), (&settings, Ink::Plain)]);
             }
-            Err(why) => page.led(0, (&name, Ink::Strong), &words::clean(why), Ink::Red),
+            None => {
+                let why = line.unreadable.as_deref().unwrap_or_default();
+                page.led(0, (&name, Ink::Strong), &words::clean(why), Ink::Red);
+            }
         }
         for part in &line.sessions {
             let what = match part.kind {
@@ -45,24 +49,24 @@ fn write(page: &mut Page, lines: &[HistoryEntry]) {
             let how = match (part.outcome, part.kind) {
                 (Some(SessionOutcome::Complete), _) => "complete",
                 (Some(SessionOutcome::Stopped), _) => "stopped",
-                // What somebody else has changed since was left.
+                // What another program has changed since was left.
                 (Some(SessionOutcome::Failed), SessionKind::Rollback) => "in part",
                 (Some(SessionOutcome::Failed), _) => "failed",
-                (None, _) => "cut off, or still running",
+                (None, _) => "interrupted, or still running",
             };
             let steps = match part.steps {
-                (0, _) => String::new(),
-                (all, made) => format!(", {made} of {all} steps"),
+                0 => String::new(),
+                all => format!(", {} of {all} steps", part.made),
             };
             page.paragraph(2, &format!("{}  {what}: {how}{steps}", part.at), Ink::Plain);
-            if let Some((what, why)) = &part.failed {
+            if let Some(Skipped { what, why }) = &part.failed {
                 page.paragraph(4, &words::clean(&reason(what, why)), Ink::Red);
             }
         }
-        for (what, why) in &line.left {
+        for Skipped { what, why } in &line.left {
             page.paragraph(4, &words::clean(&format!("left: {}", reason(what, why))), Ink::Yellow);
         }
-        if let Some(until) = line.unconfirmed {
+        if let Some(until) = line.unconfirmed_until {
             page.paragraph(2, &format!("undone at {until} unless confirmed: whylate confirm"), Ink::Yellow);
         }
     }

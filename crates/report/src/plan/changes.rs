@@ -214,7 +214,7 @@ fn subject(setting: &Setting) -> &'static str {
 pub(crate) fn title(plan: &Plan) -> String {
     let reboot = plan.changes.iter().filter(|change| change.setting.needs_reboot()).count();
     let answer = match plan.changes.len() {
-        0 if plan.is_blind() => "cannot tell: nothing that it is about could be read".to_owned(),
+        0 if plan.is_blind() => "cannot tell: nothing it would change could be read".to_owned(),
         0 => "nothing to change".to_owned(),
         count => words::plural(count as u64, "change"),
     };
@@ -229,7 +229,7 @@ pub(crate) fn title(plan: &Plan) -> String {
 /// What a reader is to know of a block beside its lines: why, the check, the benefit, the risk.
 pub(crate) fn reasons(block: &Block<'_>) -> String {
     let own = block.reasons;
-    let mut said = vec![own.why.as_deref().map_or("why: not said".to_owned(), words::clean)];
+    let mut said = vec![own.why.as_deref().map_or("why: not given".to_owned(), words::clean)];
     if let Some(rule) = &own.rule {
         said[0] += &format!(" [{}]", words::clean(rule));
     }
@@ -306,15 +306,15 @@ pub(crate) fn concerned(settings: &[String]) -> Option<String> {
     let names: Vec<String> = settings.iter().take(NAMED).map(|name| words::clean(name)).collect();
     let more = if settings.len() > NAMED { ", ..." } else { "" };
     let count = words::plural(settings.len() as u64, "setting");
-    (!settings.is_empty()).then(|| format!("concerns {count}: {}{more}", names.join(", ")))
+    (!settings.is_empty()).then(|| format!("affects {count}: {}{more}", names.join(", ")))
 }
 
 /// Totals, machine, variables.
 pub(crate) fn facts(plan: &Plan) -> Vec<String> {
     let mut facts = vec![
         words::plural(plan.changes.len() as u64, "change"),
-        format!("{} as wished", plan.unchanged.len()),
-        format!("{} left alone", plan.skipped.len()),
+        format!("{} already set", plan.unchanged.len()),
+        format!("{} skipped", plan.skipped.len()),
         words::plural(plan.conflicts.len() as u64, "conflict"),
     ];
     facts.extend(plan.machine.release.as_ref().map(|release| format!("Linux {}", words::clean(release))));

@@ -10,7 +10,7 @@ pub fn render(plan: &Plan) -> String {
     let facts: Vec<String> = changes::facts(plan).iter().map(|fact| escape(fact)).collect();
     text += &format!("{}\n", facts.join(" · "));
     if !plan.refusals.is_empty() {
-        text += "\n## Not to be applied as it is\n\n";
+        text += "\n## Refused\n\n";
         for refusal in &plan.refusals {
             let (why, fix) = (escape(&refusal.why), escape(&refusal.fix));
             text += &format!("- {}: {why} Fix: {fix}\n", code(&refusal.code));
@@ -43,9 +43,9 @@ pub fn render(plan: &Plan) -> String {
         }
     }
     for (title, pairs) in [
-        ("As wished from the next boot on", changes::not_yet(plan)),
-        ("Left alone", changes::by_reason(&plan.skipped)),
-        ("Not carried over from the profile", changes::by_reason(&plan.desired.skipped)),
+        ("Already set for the next boot", changes::not_yet(plan)),
+        ("Skipped", changes::by_reason(&plan.skipped)),
+        ("Not supported from the profile", changes::by_reason(&plan.desired.skipped)),
     ] {
         if !pairs.is_empty() {
             text += &format!("\n## {title}\n\n");

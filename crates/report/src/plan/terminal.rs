@@ -28,14 +28,10 @@ fn write(page: &mut Page, plan: &Plan) {
         let width = names.max().unwrap_or(0);
         section.blocks.iter().for_each(|one| block(page, one, width));
     }
-    pairs(page, ("As wished from the next boot on", Ink::Green), &changes::not_yet(plan));
-    let heading = ("Left alone", Ink::Faint);
+    pairs(page, ("Already set for the next boot", Ink::Green), &changes::not_yet(plan));
+    let heading = ("Skipped", Ink::Faint);
     pairs(page, heading, &changes::by_reason(&plan.skipped));
-    pairs(
-        page,
-        ("Not carried over from the profile", Ink::Faint),
-        &changes::by_reason(&plan.desired.skipped),
-    );
+    pairs(page, ("Not supported from the profile", Ink::Faint), &changes::by_reason(&plan.desired.skipped));
     if !plan.conflicts.is_empty() {
         page.gap();
         page.line(&[("Conflicts", Ink::Yellow)]);
@@ -50,7 +46,7 @@ fn write(page: &mut Page, plan: &Plan) {
     }
     if !plan.refusals.is_empty() {
         page.gap();
-        page.line(&[("Not to be applied as it is", Ink::Red)]);
+        page.line(&[("Refused", Ink::Red)]);
     }
     for refusal in &plan.refusals {
         let label = format!("{}: ", words::clean(&refusal.code));

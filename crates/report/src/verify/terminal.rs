@@ -4,6 +4,7 @@ use crate::terminal::Style;
 use crate::terminal::layout::Page;
 use crate::terminal::paint::Ink;
 use crate::words;
+use whylate_profiles::Skipped;
 use whylate_tuning::Verification;
 
 /// So many of what is not covered are named.
@@ -17,8 +18,8 @@ pub fn render(verified: &Verification, style: &Style) -> String {
 }
 
 fn write(page: &mut Page, verified: &Verification) {
-    if verified.ids.is_empty() {
-        page.paragraph(0, "nothing is applied: `whylate history` shows what was", Ink::Plain);
+    if verified.applies.is_empty() {
+        page.paragraph(0, "nothing is applied: see `whylate history`", Ink::Plain);
         return;
     }
     for drift in &verified.drifts {
@@ -36,7 +37,7 @@ fn write(page: &mut Page, verified: &Verification) {
     if !verified.unknown.is_empty() {
         page.gap();
         page.line(&[("Cannot tell", Ink::Yellow)]);
-        for (what, why) in &verified.unknown {
+        for Skipped { what, why } in &verified.unknown {
             page.led(2, (&format!("{}: ", words::clean(what)), Ink::Faint), &words::clean(why), Ink::Plain);
         }
     }
@@ -58,20 +59,20 @@ fn write(page: &mut Page, verified: &Verification) {
         if let more @ 1.. = verified.uncovered.len().saturating_sub(MOST) {
             page.paragraph(2, &format!("and {more} more"), Ink::Plain);
         }
-        let next = "they came after the apply: `whylate plan` with the same profile shows them, `whylate apply` sets them";
+        let next = "they came after the apply: run `whylate plan` with the same profile to see them, `whylate apply` to set them";
         page.paragraph(2, next, Ink::Faint);
     }
     page.gap();
-    let ids: Vec<String> = verified.ids.iter().map(ToString::to_string).collect();
+    let ids: Vec<String> = verified.applies.iter().map(ToString::to_string).collect();
     let mut facts = vec![
         format!("apply {}", ids.join(", ")),
-        format!("{} as made", verified.as_made),
+        format!("{} as set", verified.as_made),
         format!("{} drifted", verified.drifts.len()),
         format!("{} cannot tell", verified.unknown.len()),
     ];
     facts.extend(
         (!verified.uncovered.is_empty()).then(|| format!("{} not covered", verified.uncovered.len())),
     );
-    facts.extend((verified.ended > 0).then(|| format!("{} of threads that ended", verified.ended)));
+    facts.extend((verified.ended > 0).then(|| format!("{} threads ended", verified.ended)));
     page.facts(&facts);
 }

@@ -3,8 +3,8 @@
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, Threads};
-use whylate_report::plan::json::document::Document;
 use whylate_report::{Style, plan};
+use whylate_tuning::PlanDocument;
 use whylate_tuning::{Change, Conflict, Machine, Plan, Refusal, Setting, ThreadId, Unchanged};
 
 fn knob(path: &str) -> Setting {
@@ -203,7 +203,7 @@ fn a_document_is_read_as_the_plan_it_was_made_of() {
         let document = plan::json::render(&plan);
         assert_eq!(violations(&plan::json::schema(), &document), Vec::<String>::new());
         assert_eq!(serde_json::from_value::<Plan>(document.clone()).expect("a plan"), plan);
-        let read: Document = serde_json::from_value(document.clone()).expect("our own document");
+        let read: PlanDocument = serde_json::from_value(document.clone()).expect("our own document");
         assert_eq!(serde_json::to_value(&read).expect("plain data"), document);
     }
     let mut later = plan::json::render(&full());

@@ -2,7 +2,7 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
-use whylate_profiles::DesiredState;
+use whylate_profiles::{DesiredState, Skipped};
 use whylate_report::{Style, apply, history, verify};
 use whylate_tuning::{
     Drift, JournalEntry, JournalRecord, Plan, PlannedAction, PlannedStep, RollbackResult, SessionKind,
@@ -67,7 +67,7 @@ fn failed() -> JournalEntry {
 /// The same, after a rollback that left one value.
 fn partly_back() -> JournalEntry {
     let mut entry = failed();
-    let why = "somebody else changed it: it was left as 10, and is 33".to_owned();
+    let why = "another program changed it: it was set to 10, and is 33".to_owned();
     let session = JournalRecord::Session {
         kind: SessionKind::Rollback,
         boot_id: None,
@@ -88,7 +88,7 @@ fn partly_back() -> JournalEntry {
 
 fn verified() -> Verification {
     Verification {
-        ids: vec![2, 3],
+        applies: vec![2, 3],
         drifts: vec![Drift {
             id: 3,
             what: "/proc/sys/vm/swappiness".into(),
@@ -98,7 +98,7 @@ fn verified() -> Verification {
             now: "33".into(),
             who: vec!["/etc/sysctl.d/99-local.conf sets it so".into()],
         }],
-        unknown: vec![("/etc/shadowed".into(), "EACCES (Permission denied)".into())],
+        unknown: vec![Skipped { what: "/etc/shadowed".into(), why: "EACCES (Permission denied)".into() }],
         pending: vec!["nohz_full=2-3".into()],
         uncovered: vec![Uncovered {
             setting: "CPUs of late (77)".into(),
@@ -143,7 +143,7 @@ fn documents_obey_their_schemas() {
     assert_eq!(document["applies"][0]["steps"][0]["back"], "changed");
     assert_eq!(
         document["applies"][0]["steps"][0]["why"],
-        "somebody else changed it: it was left as 10, and is 33"
+        "another program changed it: it was set to 10, and is 33"
     );
     let mut wrong = document;
     wrong["applies"][0]["standing"] = "fine".into();

@@ -5,6 +5,8 @@ use super::{
     Timestamp,
 };
 use crate::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// One apply, with all that became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub struct StepRecord {
     pub planned: PlannedStep,
     /// How far it got.
     pub progress: StepProgress,
+    /// Why it failed, or why its target does not exist any more.
+    pub why: Option<String>,
     /// How the cell was; `None`: it was not touched.
     pub before: Option<StoredState>,
     /// How a command left the cell.
@@ -52,38 +56,40 @@ pub struct StepRecord {
 }
 
 /// How far a step got.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum StepProgress {
     /// Not begun.
     Waiting,
-    /// Begun, and perhaps made.
+    /// Begun, and possibly done.
     Begun,
-    /// Made.
+    /// Done.
     Done,
-    /// Not needed.
+    /// The target was already set.
     Already,
-    /// Nothing is there to be changed.
-    Gone(String),
-    /// Refused.
-    Failed(String),
+    /// The target does not exist any more.
+    Gone,
+    /// Failed.
+    Failed,
 }
 
-/// How it is with an apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The status of an apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It was cut off before anything was done.
+    /// It was interrupted before anything was done.
     Empty,
-    /// All of it was done.
+    /// All steps are done.
     Applied,
     /// It was asked to stop.
     Stopped,
     /// A step failed.
     Failed,
-    /// It was cut off, or still runs.
+    /// It was interrupted, or still runs.
     Interrupted,
     /// All of it was undone.
     RolledBack,
-    /// A rollback was cut off, or left something.
+    /// A rollback was interrupted, or left something.
     PartlyBack,
 }
 
@@ -91,13 +97,13 @@ impl Status {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Status::Empty => "nothing was done",
+            Status::Empty => "nothing was changed",
             Status::Applied => "applied",
-            Status::Stopped => "stopped half way",
-            Status::Failed => "failed half way",
-            Status::Interrupted => "cut off half way",
+            Status::Stopped => "stopped",
+            Status::Failed => "failed",
+            Status::Interrupted => "interrupted",
             Status::RolledBack => "rolled back",
-            Status::PartlyBack => "rolled back in part",
+            Status::PartlyBack => "partly rolled back",
         }
     }
 }
@@ -113,7 +119,7 @@ impl StepRecord {
     /// Whether the cell may have been changed.
     pub fn was_begun(&self) -> bool {
         self.before.is_some()
-            && matches!(self.progress, StepProgress::Begun | StepProgress::Done | StepProgress::Failed(_))
+            && matches!(self.progress, StepProgress::Begun | StepProgress::Done | StepProgress::Failed)
     }
 
     /// How the cell was to be afterwards; `None`: a command was cut off, and nobody knows.
@@ -165,7 +171,7 @@ impl JournalEntry {
             .find(|session| matches!(session.kind, SessionKind::Apply | SessionKind::Resume));
         let steps = last.into_iter().flat_map(|session| &session.steps);
         let open = |step: &&StepRecord| {
-            matches!(step.progress, StepProgress::Waiting | StepProgress::Begun | StepProgress::Failed(_))
+            matches!(step.progress, StepProgress::Waiting | StepProgress::Begun | StepProgress::Failed)
         };
         steps.filter(open).map(|step| step.planned.clone()).collect()
     }
@@ -191,8 +197,8 @@ impl JournalEntry {
                 step.progress = StepProgress::Done;
             }
             JournalRecord::Already { step } => self.step(step)?.progress = StepProgress::Already,
-            JournalRecord::Gone { step, why } => self.step(step)?.progress = StepProgress::Gone(why),
-            JournalRecord::Failed { step, why } => self.step(step)?.progress = StepProgress::Failed(why),
+            JournalRecord::Gone { step, why } => self.ended(step, StepProgress::Gone, why)?,
+            JournalRecord::Failed { step, why } => self.ended(step, StepProgress::Failed, why)?,
             JournalRecord::End { outcome, at } => self.session()?.end = Some((outcome, at)),
             JournalRecord::Armed { until } => self.armed = Some(until),
             JournalRecord::Confirmed { at } => self.confirmed = Some(at),
@@ -202,6 +208,13 @@ impl JournalEntry {
                 step.back = Some((outcome, why));
             }
         }
+        Ok(())
+    }
+
+    fn ended(&mut self, step: usize, progress: StepProgress, why: String) -> Result<(), String> {
+        let step = self.step(step)?;
+        step.progress = progress;
+        step.why = Some(why);
         Ok(())
     }
 
@@ -216,6 +229,13 @@ impl JournalEntry {
 
 impl From<PlannedStep> for StepRecord {
     fn from(planned: PlannedStep) -> StepRecord {
-        StepRecord { planned, progress: StepProgress::Waiting, before: None, after: None, back: None }
+        StepRecord {
+            planned,
+            progress: StepProgress::Waiting,
+            why: None,
+            before: None,
+            after: None,
+            back: None,
+        }
     }
 }

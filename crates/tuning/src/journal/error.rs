@@ -18,8 +18,7 @@ pub enum JournalError {
     },
     /// Somebody else is changing the machine.
     #[error(
-        "another whylate is changing this machine ({holder} holds {path}): wait until it is done, and look at \
-         `whylate history`"
+        "another whylate is changing this machine ({holder} holds {path}): wait for it, then see `whylate history`"
     )]
     Locked {
         /// Who, as they wrote it: `whylate apply, process 4711`.
@@ -29,8 +28,7 @@ pub enum JournalError {
     },
     /// A record that is not the last cannot be read.
     #[error(
-        "{path} is damaged in line {line}: {why}; what it says was there before is in blobs beside it, and \
-         nothing was changed now"
+        "{path} is damaged in line {line}: {why}; nothing was changed; the old states are in `blobs` beside it"
     )]
     Damaged {
         /// Which.
@@ -61,13 +59,13 @@ impl JournalError {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; nothing is changed that cannot be written down first: make room, and try again"
+            "; every change is journaled first, so nothing was changed: free some space, then try again"
         }
         io::ErrorKind::ReadOnlyFilesystem => {
-            "; nothing is changed that cannot be written down first: mount it writable, and try again"
+            "; every change is journaled first, so nothing was changed: mount it writable, then try again"
         }
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            "; something else is in its place: look at what it is, and move it away"
+            "; something else is at that path: check what it is, and move it away"
         }
         io::ErrorKind::PermissionDenied => "; run as root",
         _ => "",

@@ -265,7 +265,7 @@ pub(crate) fn state(directory: &Path, kept: &StoredState) -> Result<TargetState,
         &StoredState::File { blob, length, mode, uid, gid } => {
             let path = directory.join("blobs").join(blob.to_string());
             let content = read(&path)?.filter(|content| content.len() as u64 == length).ok_or_else(|| {
-                JournalError::io("read", &path, io::Error::other("it is not what was kept there"))
+                JournalError::io("read", &path, io::Error::other("its length is not that of the saved file"))
             })?;
             TargetState::File(FileState { content, mode, uid, gid })
         }

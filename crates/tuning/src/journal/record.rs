@@ -2,6 +2,7 @@
 
 use super::Timestamp;
 use crate::Target;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -88,47 +89,47 @@ pub enum JournalRecord {
 }
 
 /// What a session does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionKind {
     /// `whylate apply`.
     Apply,
     /// `whylate apply --resume`: the steps that the session before did not make.
     Resume,
-    /// The runtime settings, at a later boot.
+    /// The runtime settings, reapplied at a later boot.
     Boot,
     /// `whylate rollback`.
     Rollback,
 }
 
 /// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionOutcome {
-    /// Every step was made.
+    /// All steps are done.
     Complete,
-    /// Somebody asked it to stop between two steps.
+    /// It was asked to stop between two steps.
     Stopped,
     /// A step failed; of a rollback: something was left.
     Failed,
 }
 
 /// What became of a step that was to be undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RollbackResult {
-    /// It has its old state again.
+    /// Its old state was restored.
     PutBack,
-    /// It had it.
+    /// It already had its old state.
     WasBack,
-    /// Its command made it anew, from files that have their old state again: somebody else had had it made meanwhile,
-    /// as an update of the kernel does with the boot loader's menu.
+    /// Its command regenerated it from files that have their old state again: another program had regenerated it
+    /// meanwhile, as a kernel update does with the boot loader's menu.
     Remade,
-    /// It ended with the boot it was made in.
+    /// It ended with the boot in which it was made.
     Rebooted,
     /// The thread or control group ended.
     Gone,
-    /// Somebody else changed it: left as it is.
+    /// Another program changed it: it is left unchanged.
     Changed,
     /// It could not be put back.
     Failed,

@@ -184,8 +184,7 @@ fn state(parent: &OwnedFd, name: &str, stat: &Stat) -> io::Result<TargetState> {
         FileType::Directory => Ok(TargetState::Directory { mode, uid, gid }),
         FileType::Symlink => {
             let target = rustix::fs::readlinkat(parent, name, Vec::new())?;
-            let target =
-                target.into_string().map_err(|_| io::Error::other("it leads to a name that is no UTF-8"))?;
+            let target = target.into_string().map_err(|_| io::Error::other("its target is not UTF-8"))?;
             Ok(TargetState::Link { target })
         }
         FileType::RegularFile => {
@@ -238,10 +237,10 @@ fn carry_labels(parent: &OwnedFd, name: &str, file: &File) -> io::Result<()> {
 fn hint(error: &io::Error) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::ROFS) => ": mount it writable first",
-        Some(Errno::NOSPC | Errno::DQUOT) => ": make room first; the file is as it was",
-        Some(Errno::NOTEMPTY) => ": somebody put something into it",
+        Some(Errno::NOSPC | Errno::DQUOT) => ": free some space first; the file is unchanged",
+        Some(Errno::NOTEMPTY) => ": another program put a file into it",
         Some(Errno::BUSY) => ": something is mounted on it",
-        Some(Errno::PERM) => ": not root, or the file is immutable (lsattr)",
+        Some(Errno::PERM) => ": run as root; if you do, the file is immutable (lsattr)",
         Some(Errno::ACCESS) => ": run as root",
         _ => "",
     }

@@ -27,7 +27,9 @@ impl LiveSystem {
     pub(super) fn write_knob(&self, path: &str, value: &str) -> Result<(), TargetError> {
         let refused = |error: io::Error| {
             let why = match is_absent(&error) {
-                true => "there is no such file: its device, CPU or module is not there (any more)".to_owned(),
+                true => {
+                    "there is no such file: its device, CPU or module does not exist (any more)".to_owned()
+                }
                 false => {
                     let shown = if value.is_empty() { "an empty value" } else { value };
                     format!("the kernel rejected {shown}: {}{}", words(&error), hint(path, &error))
@@ -42,7 +44,7 @@ impl LiveSystem {
         self.text(path, value).and_then(|text| self.write_text(path, &text)).map_err(refused)?;
         self.pass("set", path)?;
         let now = self.knob(path).map_err(|error| {
-            TargetError::new("read", path, format!("it was set to {value}, and then: {}", words(&error)))
+            TargetError::new("read", path, format!("it was set to {value}, then: {}", words(&error)))
         })?;
         match same(&now, value) {
             true => Ok(()),
@@ -108,7 +110,7 @@ impl LiveSystem {
         // The kernel takes each write for a value of its own.
         match file.write(text.as_bytes())? {
             n if n == text.len() => Ok(()),
-            n => Err(io::Error::other(format!("only {n} of {} bytes were taken", text.len()))),
+            n => Err(io::Error::other(format!("the kernel accepted only {n} of {} bytes", text.len()))),
         }
     }
 }
@@ -138,9 +140,9 @@ fn is_absent(error: &io::Error) -> bool {
 
 fn hint(path: &str, error: &io::Error) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::IO) if is_irq(path) => "; its driver or the kernel holds this interrupt where it is",
+        Some(Errno::IO) if is_irq(path) => "; its driver or the kernel does not allow this interrupt to move",
         Some(Errno::PERM) if path.starts_with("/sys/kernel/debug/") => {
-            "; under lockdown (kernel_lockdown(7)) nobody writes debugfs"
+            "; under lockdown (kernel_lockdown(7)) debugfs is read-only, also for root"
         }
         Some(Errno::PERM | Errno::ACCESS) => "; run as root, outside of a container",
         Some(Errno::ROFS) => "; a container sees it read-only: run on the host",

@@ -76,7 +76,10 @@ impl LiveSystem {
         match self.here {
             true => Ok(()),
             false => {
-                let why = format!("it is of a running machine, and {} is a directory", self.path.display());
+                let why = format!(
+                    "it exists only on a running machine, and {} is a directory",
+                    self.path.display()
+                );
                 Err(TargetError::new(tried, target, why).gone())
             }
         }

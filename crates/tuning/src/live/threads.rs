@@ -56,8 +56,9 @@ pub(super) fn set_cpus(thread: &ThreadId, value: &str) -> Result<(), TargetError
     match cpus(thread)? {
         now if now == wanted.to_string() => Ok(()),
         now => {
-            let why =
-                format!("the kernel accepted {wanted}, but it reads {now}: the thread's cpuset has no more");
+            let why = format!(
+                "the kernel accepted {wanted}, but it reads {now}: the thread's cpuset does not have the others"
+            );
             Err(TargetError::new("set", &what, why))
         }
     }

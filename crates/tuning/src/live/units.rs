@@ -15,10 +15,10 @@ const MOST_WORDS: usize = 400;
 pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, TargetError> {
     let cannot = |why: String| TargetError::new("read", format!("state of {unit}"), why);
     if unit.contains('/') || !unit.ends_with(".service") {
-        return Err(cannot("only of services files say whether they run".to_owned()));
+        return Err(cannot("whether it runs can be read only for services".to_owned()));
     }
     if !Path::new("/run/systemd/system").is_dir() {
-        return Err(cannot("systemd does not run here".to_owned()).gone());
+        return Err(cannot("systemd does not run on this machine".to_owned()).gone());
     }
     let runs = unit::runs(unit, tree).map_err(|unread| cannot(unread.to_string()))?;
     Ok(if runs { "active" } else { "inactive" }.to_owned())
@@ -42,7 +42,7 @@ pub(super) fn set(unit: &str, value: &str, tree: &Tree) -> Result<(), TargetErro
         true => Ok(()),
         false => {
             let why = format!(
-                "`systemctl {verb} {unit}` went well, and it is {now}: see `systemctl status {unit}`"
+                "`systemctl {verb} {unit}` succeeded, but the unit is {now}: see `systemctl status {unit}`"
             );
             Err(TargetError::new("set", format!("state of {unit}"), why))
         }

@@ -9,8 +9,7 @@ use whylate_bootloader::StageError;
 pub enum PersistError {
     /// Nobody would hold the request.
     #[error(
-        "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd \
-         there is no service to do that; have the application open it"
+        "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd no service can hold it; open it in the application"
     )]
     NobodyHolds,
     /// Not a latency.

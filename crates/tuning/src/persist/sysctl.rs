@@ -4,7 +4,7 @@ use whylate_profiles::sysctl::{name, path};
 
 /// Ours.
 pub(super) const OWN: &str = "/etc/sysctl.d/99-whylate.conf";
-const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` takes it back.\n";
+const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` removes it.\n";
 
 /// The file with these values, by path below /proc/sys; what else was in it stays.
 pub(super) fn merged(text: Option<&str>, wanted: &[(&str, &str)]) -> String {

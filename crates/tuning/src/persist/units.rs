@@ -14,7 +14,7 @@ pub(super) const RELOAD: Option<&[&str]> = Some(&["systemctl", "daemon-reload"])
 /// `udevadm settle` is asked here and not ordered behind: systemd-udev-settle.service would hold up the whole boot.
 pub(super) fn tuning(staged: &mut StagedEdits<'_>, program: &str, id: u64) -> Result<(), PersistError> {
     let text = format!(
-        "# Written by `whylate apply`, number {id} of `whylate history`. `whylate rollback` takes it back.\n\
+        "# Written by `whylate apply`, number {id} of `whylate history`. `whylate rollback` removes it.\n\
          [Unit]\n\
          Description=Real-time tuning by whylate\n\
          After=systemd-sysctl.service systemd-modules-load.service network.target\n\
@@ -102,7 +102,7 @@ fn state(system: &dyn System) -> Result<Option<TargetState>, PersistError> {
 /// It needs one device and nothing else of the machine. `notify`: it has started when the request is made.
 fn held(program: &str, us: u32) -> String {
     format!(
-        "# Written by `whylate apply`. `whylate rollback` takes it back.\n\
+        "# Written by `whylate apply`. `whylate rollback` removes it.\n\
          [Unit]\n\
          Description=Request of {us} us on /dev/cpu_dma_latency, held by whylate\n\
          ConditionPathExists=/dev/cpu_dma_latency\n\

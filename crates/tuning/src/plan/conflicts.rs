@@ -50,7 +50,7 @@ fn sysctls(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
             None => conflicts.push(Conflict {
                 with: other.file.clone(),
                 why: format!("sets another value at boot, and whenever sysctls are loaded: {said}"),
-                fix: "take the lines out of that file, or keep its values by a profile of your own"
+                fix: "remove the lines from that file, or keep its values with a profile of your own"
                     .to_owned(),
                 settings: vec![setting.to_string()],
             }),

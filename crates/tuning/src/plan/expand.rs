@@ -53,8 +53,7 @@ fn dma_latency(value: Option<&str>, place: &Place<'_>) -> Expanded {
     if now != Some(then) && persist::has_no_holder(place.tree) {
         return Expanded::left(
             setting,
-            "a request lasts for as long as a process holds the file open, and systemd, which would run one, does not \
-             run here: let your program open it",
+            "a request lasts only while a process holds the file open, and systemd, which would run that process, does not run on this machine: open it in your program",
         );
     }
     let text = |us: u64| us.to_string();

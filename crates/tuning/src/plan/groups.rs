@@ -22,14 +22,12 @@ pub(super) fn expand(group: &str, value: Option<&str>, tree: &Tree) -> Expanded 
     match controllers.need() {
         Ok(names) if names.split_ascii_whitespace().any(|name| name == "cpuset") => {}
         Ok(_) => {
-            let why = "the control groups here have no cpuset of version 2: it is disabled, or a hierarchy of version 1 has it";
+            let why =
+                "the cgroup v2 hierarchy has no cpuset controller: it is disabled, or a v1 hierarchy has it";
             return Expanded::left(setting, why);
         }
         Err(Unread { why: Why::Missing, .. }) => {
-            return Expanded::left(
-                setting,
-                "the control groups here are of version 1, which has no partitions",
-            );
+            return Expanded::left(setting, "the machine has cgroup v1, which has no partitions");
         }
         Err(unread) => return left(setting, &unread),
     }
@@ -99,7 +97,7 @@ mod tests {
         ] {
             assert_eq!(said(&files, group, value), expected, "{group}");
         }
-        assert!(said(&[("/sys/fs/cgroup/cpuset/tasks", "")], "rt", Some("root 1")).contains("version 1"));
+        assert!(said(&[("/sys/fs/cgroup/cpuset/tasks", "")], "rt", Some("root 1")).contains("cgroup v1"));
         assert!(
             said(&[("/sys/fs/cgroup/cgroup.controllers", "cpu\n")], "rt", Some("root 1"))
                 .contains("no cpuset")

@@ -16,7 +16,7 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
     let Some(value) = value else { return Expanded::default() };
     let wanted = match value.parse::<CpuSet>() {
         Ok(wanted) if !wanted.is_empty() => wanted,
-        Ok(_) => return Expanded::left("interrupts", "no CPU is left for them"),
+        Ok(_) => return Expanded::left("interrupts", "none of the CPUs is left for them"),
         Err(error) => return Expanded::left("interrupts", error),
     };
     let mut expanded = Expanded::default();
@@ -57,12 +57,11 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
     }
     // Numbers of interrupts are written as lists of CPUs are.
     if !managed.is_empty() {
-        let why = "the kernel places them by itself and refuses to move them; isolcpus=managed_irq,... on its command \
-                   line keeps them away from isolated CPUs where it can";
+        let why = "the kernel manages their CPUs and refuses to move them; isolcpus=managed_irq,... keeps them off isolated CPUs where possible";
         expanded.leave(named(&managed), why);
     }
     if !fixed.is_empty() {
-        expanded.leave(named(&fixed), "each CPU has its own there, and it cannot be moved");
+        expanded.leave(named(&fixed), "they are per-CPU interrupts, which cannot be moved");
     }
     expanded
 }
@@ -154,8 +153,8 @@ mod tests {
                 "/proc/irq/24/smp_affinity_list: 2-3 -> 0-1",
             ]
         );
-        assert!(said[3].starts_with("interrupt 30: the kernel places them"), "{said:?}");
-        assert!(said[4].starts_with("interrupt 11: each CPU"), "{said:?}");
+        assert!(said[3].starts_with("interrupt 30: the kernel manages"), "{said:?}");
+        assert!(said[4].starts_with("interrupt 11: they are per-CPU"), "{said:?}");
         assert_eq!(said.len(), 5);
     }
 

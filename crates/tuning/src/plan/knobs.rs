@@ -63,7 +63,7 @@ fn knob(path: &str) -> Setting {
 fn not_ours(path: &str) -> Option<&'static str> {
     let kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
     let plain = !path.split('/').any(|part| part == ".." || part == ".") && !path.contains('\0');
-    (!kernel || !plain).then_some("no file of the kernel: knobs are in /proc and /sys")
+    (!kernel || !plain).then_some("not a kernel file: tunables are in /proc and /sys")
 }
 
 /// The files of a pattern, in natural order. One without a `*` is itself.
@@ -189,11 +189,11 @@ mod tests {
             ),
             ("/proc/sys/kernel/nothing", "0", "/proc/sys/kernel/nothing left: this kernel has no such file"),
             ("/sys/devices/no*/x", "0", "/sys/devices/no*/x left: this kernel has no such file"),
-            ("/etc/passwd", "0", "/etc/passwd left: no file of the kernel: knobs are in /proc and /sys"),
+            ("/etc/passwd", "0", "/etc/passwd left: not a kernel file: tunables are in /proc and /sys"),
             (
                 "/proc/../etc/passwd",
                 "0",
-                "/proc/../etc/passwd left: no file of the kernel: knobs are in /proc and /sys",
+                "/proc/../etc/passwd left: not a kernel file: tunables are in /proc and /sys",
             ),
         ] {
             assert_eq!(said(pattern, value, &tree), expected, "{pattern}");

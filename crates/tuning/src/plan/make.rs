@@ -54,7 +54,7 @@ pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, permits: &P
     let is_parameter =
         |desired_setting: &DesiredSetting| matches!(desired_setting.selector, Selector::Parameter { .. });
     if place.boot.assumed && desired.settings.iter().any(is_parameter) {
-        let why = "it was not collected: kernel parameters are compared with those of the running kernel";
+        let why = "it was not collected; kernel parameters are compared with those of the running kernel";
         plan.skipped
             .push(Skipped { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
     }
@@ -85,10 +85,8 @@ fn say_once_that_it_is_captured(plan: &mut Plan) {
         }
     }
     if lacks {
-        let why = "what was not collected cannot be told from here: an archive of `whylate snapshot` has what the checks \
-                   read and the files of the kernel that built-in profiles set; `whylate plan` on the machine itself sees \
-                   all that a profile may set, and the boot loader's files";
-        let what = "this is a captured machine".to_owned();
+        let why = "an archive of `whylate snapshot` has what the checks read and the kernel files that built-in profiles set; everything else was not collected; run `whylate plan` on the machine itself to plan the rest and the boot loader's files";
+        let what = "captured machine".to_owned();
         plan.skipped.insert(0, Skipped { what, why: why.to_owned() });
     }
 }

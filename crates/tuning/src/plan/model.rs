@@ -1,88 +1,86 @@
 //! A plan, as it is kept and shown.
 
 use crate::Setting;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use whylate_profiles::{DesiredState, Reasons, Skipped};
 
-/// What would be done, what would not, and why.
+/// What tuning would change on a machine, and what it would not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The machine it was made for.
     pub machine: Machine,
-    /// What it was made of.
+    /// What it was made from.
     #[serde(rename = "wishes")]
     pub desired: DesiredState,
-    /// What is to be changed, in the order in which it will be.
+    /// The changes, in the order in which they will be made.
     pub changes: Vec<Change>,
-    /// What is as it should be.
+    /// Settings that already have the desired value.
     #[serde(rename = "as_wished")]
     pub unchanged: Vec<Unchanged>,
-    /// What was left alone: it could not be read, this kernel has no such thing, or nobody can do it.
+    /// What is skipped: it could not be read, the kernel does not have it, or it cannot be changed.
     #[serde(rename = "left_alone")]
     pub skipped: Vec<Skipped>,
-    /// Who would undo it, or what it does not go together with.
+    /// Other programs and files that would undo changes or contradict them.
     pub conflicts: Vec<Conflict>,
-    /// Why it must not be applied as it is. Empty: it may.
+    /// Why it is refused. Empty: it may be applied.
     pub refusals: Vec<Refusal>,
 }
 
-/// By what a machine is known again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What identifies a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
-    /// `uname -r`; `None`: not known.
+    /// `uname -r`; null: unknown.
     pub release: Option<String>,
-    /// The CPUs online, as a list; `None`: not known.
+    /// The online CPUs, as a list; null: unknown.
     pub cpus: Option<String>,
-    /// /proc/sys/kernel/random/boot_id: threads and interrupts are of one boot; `None`: not known.
+    /// /proc/sys/kernel/random/boot_id: threads and interrupts belong to one boot; null: unknown.
     pub boot_id: Option<String>,
 }
 
 /// One change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// Of what.
+    /// The setting.
     pub setting: Setting,
-    /// How it is; `None`: it is not there.
+    /// The current value; null: the setting is absent.
     pub now: Option<String>,
-    /// How it would be; `None`: it would not be there.
+    /// The planned value; null: the setting would be absent.
     pub then: Option<String>,
     /// Why.
-    #[serde(default)]
     pub reasons: Reasons,
-    /// Where that is asked for.
+    /// Where it is asked for.
     pub origin: String,
-    /// What else there is to know: that the running kernel differs from what the next boot will have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Further information, such as that the running kernel differs from what the next boot will have; null: none.
     pub note: Option<String>,
 }
 
-/// A setting that need not be changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A setting that already has the desired value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unchanged {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
-    /// How it is.
+    /// Its value; null: it is absent.
     pub value: Option<String>,
-    /// What else there is to know, as of a [`Change`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Further information, as of a change; null: none.
     pub note: Option<String>,
 }
 
-/// Something that does not go together with the plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Something that contradicts the plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conflict {
-    /// With whom: `irqbalance`, `TuneD`, `/etc/sysctl.d/99-x.conf`.
+    /// The program or file: `irqbalance`, `TuneD`, `/etc/sysctl.d/99-x.conf`.
     pub with: String,
     /// What will happen.
     pub why: String,
     /// What to do.
     pub fix: String,
-    /// The settings that are concerned, by name.
+    /// The settings that are affected, by name.
     pub settings: Vec<String>,
 }
 
-/// Why a plan is not applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a plan is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refusal {
     /// Stable kebab-case code, such as `no-housekeeping-cpu`.
     pub code: String,

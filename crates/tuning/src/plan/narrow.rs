@@ -11,7 +11,7 @@ pub fn without_parameters(mut desired: DesiredState) -> DesiredState {
     desired.settings.retain(|desired_setting| match &desired_setting.selector {
         Selector::Parameter { name } => {
             let what = Setting::Parameter { name: name.clone() }.to_string();
-            skipped.push(Skipped { what, why: "kernel parameters are to be skipped".to_owned() });
+            skipped.push(Skipped { what, why: "--skip-kernel-parameters was given".to_owned() });
             false
         }
         _ => true,
@@ -33,8 +33,7 @@ pub fn for_rules(desired: DesiredState, codes: &[String]) -> DesiredState {
     let skipped = unmet.map(|code| Skipped {
         what: format!("check {code}"),
         // The same for all of them, so that they are told together.
-        why: "the profile sets nothing that it looks at: `whylate check --explain CODE` says what to do"
-            .to_owned(),
+        why: "the profile sets nothing that this check reads: see `whylate check --explain CODE`".to_owned(),
     });
     let skipped = skipped.collect();
     let kept = desired

@@ -99,7 +99,7 @@ pub(super) fn unknown(name: &str, host: &Snapshot) -> Option<String> {
         if let (Some(since), Some(version)) = (needs.since, version)
             && version < since
         {
-            return Some(format!("this kernel is older than {since}, which brought it"));
+            return Some(format!("this kernel is older than {since}, which introduced it"));
         }
         let lacks = !needs.options.is_empty()
             && config.is_some_and(|config| needs.options.iter().all(|option| config.get(option).is_none()));

@@ -16,7 +16,7 @@ impl Ready<'_> {
         Ok(match pattern {
             Pattern::Glob(glob) => Ready::Glob(glob),
             Pattern::Regex(text) => Ready::Regex(Box::new(
-                Regex::new(text).map_err(|error| format!("/{text}/ is no regular expression: {error}"))?,
+                Regex::new(text).map_err(|error| format!("/{text}/ is not a regular expression: {error}"))?,
             )),
         })
     }

@@ -60,11 +60,7 @@ fn refusal(code: &str, why: String, fix: String) -> Refusal {
 /// Only root may apply. For whoever applies to a running machine: `is_root` is of its effective user.
 pub fn without_root(plan: &Plan, is_root: bool) -> Option<Refusal> {
     (!is_root && !plan.changes.is_empty()).then(|| {
-        refusal(
-            "not-root",
-            "settings of the kernel are root's alone".to_owned(),
-            "run it with sudo".to_owned(),
-        )
+        refusal("not-root", "only root can change kernel settings".to_owned(), "run it with sudo".to_owned())
     })
 }
 
@@ -90,14 +86,14 @@ fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
         let list = if cpus.is_empty() { "none".to_owned() } else { cpus.to_string() };
         said.push((
             "no-housekeeping-cpu",
-            format!("{origin} sends everything else to CPUs {list}, and online are {online}"),
-            "leave one CPU at least that is online".to_owned(),
+            format!("{origin} moves everything else to CPUs {list}, and the online CPUs are {online}"),
+            "leave at least one online CPU".to_owned(),
         ));
     }
     if taken.contains(Cpu(0)) {
         said.push((
             "isolates-cpu-0",
-            "CPU 0 would be isolated: it boots the machine, and much of the kernel's own work has its place there"
+            "CPU 0 would be isolated: it boots the machine, and much of the kernel's own work runs on it"
                 .to_owned(),
             "isolate others".to_owned(),
         ));
@@ -188,7 +184,7 @@ fn locked_down(plan: &Plan, place: &Place<'_>) -> Option<Said> {
         return Some((
             "locked-down",
             format!("the kernel is locked down ({mode}), and refuses to change {path}"),
-            "leave out what is in debugfs, or boot without lockdown".to_owned(),
+            "remove the debugfs settings from the profile, or boot without lockdown".to_owned(),
         ));
     }
     let mounts = place.tree.text("/proc/self/mounts");
@@ -233,8 +229,7 @@ fn container(plan: &Plan, host: &Snapshot) -> Option<Said> {
     (inside && !may && !threads_only).then(|| {
         (
             "container",
-            "this is a container without CAP_SYS_ADMIN: the settings are the host's, and refused here"
-                .to_owned(),
+            "this is a container without CAP_SYS_ADMIN: it cannot change the host's settings".to_owned(),
             "plan and apply on the host".to_owned(),
         )
     })

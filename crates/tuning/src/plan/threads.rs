@@ -36,7 +36,7 @@ pub(super) fn policies(
         match thread.policy {
             // The kernel's own are not to be changed, and of others /proc does not say what to put back.
             Some(Policy::Deadline) => deadline.push(thread),
-            None => expanded.leave(format!("policy of {}", id(thread)), "it has one that is not known here"),
+            None => expanded.leave(format!("policy of {}", id(thread)), "its policy is not supported"),
             Some(policy) => {
                 let setting = Setting::ThreadPolicy { thread: id(thread) };
                 let now = said(policy, thread);
@@ -48,7 +48,7 @@ pub(super) fn policies(
         &mut expanded,
         "policy",
         &deadline,
-        "SCHED_DEADLINE: /proc does not show its runtime and period, so that it could not be put back",
+        "SCHED_DEADLINE: /proc does not show its runtime and period, so it could not be restored",
     );
     expanded
 }
@@ -64,7 +64,7 @@ pub(super) fn cpus(
     let Some(value) = value else { return Expanded::default() };
     let wanted = match value.parse::<CpuSet>() {
         Ok(wanted) if !wanted.is_empty() => wanted,
-        Ok(_) => return Expanded::left(what, "no CPU is left for them"),
+        Ok(_) => return Expanded::left(what, "none of the CPUs is left for them"),
         Err(error) => return Expanded::left(what, error),
     };
     let threads = match of_pattern(pattern, host, &what) {
@@ -105,7 +105,7 @@ pub(super) fn cpus(
         expanded.found.push(Found::new(setting, Some(now.to_string()), Some(then.to_string())));
     }
     sum_up(&mut expanded, "CPUs", &bound, "the kernel has bound them to their CPUs");
-    sum_up(&mut expanded, "CPUs", &placed, "somebody put them on other CPUs alone, and will have meant it");
+    sum_up(&mut expanded, "CPUs", &placed, "they were placed on other CPUs on purpose");
     sum_up(&mut expanded, "CPUs", &deadline, "SCHED_DEADLINE: it was admitted for the CPUs it has");
     expanded
 }
@@ -129,8 +129,8 @@ fn of_pattern<'a>(wanted: &Threads, host: &'a Snapshot, what: &str) -> Result<Ve
     // In a container those of the kernel are hidden: that none is seen says nothing.
     Err(match all.iter().any(|thread| thread.kernel) {
         true if wanted.except.is_empty() => Expanded::left(what, "no thread has such a name now"),
-        true => Expanded::left(what, "no thread has such a name now, those aside that are excepted"),
-        false => Expanded::left(what, "threads of the kernel are hidden here, as in a container"),
+        true => Expanded::left(what, "no thread has such a name now, except the exceptions"),
+        false => Expanded::left(what, "kernel threads are hidden, as in a container"),
     })
 }
 
@@ -235,7 +235,7 @@ mod tests {
                 "CPUs of [ktimers/0] (15): 0 -> 0",
                 "CPUs of app (300): 0-3 -> 0-1",
                 "CPUs of [rcuc/2], [ktimers/2]: the kernel has bound them to their CPUs",
-                "CPUs of pinned: somebody put them on other CPUs alone, and will have meant it",
+                "CPUs of pinned: they were placed on other CPUs on purpose",
                 "CPUs of [sugov:0]: SCHED_DEADLINE: it was admitted for the CPUs it has",
             ]
         );
@@ -245,7 +245,7 @@ mod tests {
         );
         assert_eq!(
             said_of(&cpus(&wanted("*", &[]), Some(""), &host, &none())),
-            ["CPUs of threads *: no CPU is left for them"]
+            ["CPUs of threads *: none of the CPUs is left for them"]
         );
     }
 
@@ -258,7 +258,7 @@ mod tests {
         ]);
         let said = |named| said_of(&cpus(&wanted(named, &[]), Some("3"), &host, &none()));
         assert_eq!(said("app"), ["CPUs of app (300): 0-1 -> 3"]);
-        assert!(said("placed")[0].contains("somebody put them"), "{:?}", said("placed"));
+        assert!(said("placed")[0].contains("on purpose"), "{:?}", said("placed"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use whylate_host::{Unread, Why};
 const OWN: &str = "/etc/systemd/system";
 const RUN: &str = "/run/systemd/system";
 
-const NO_UNIT: &str = "there is no such unit here";
+const NO_UNIT: &str = "there is no such unit";
 
 /// Whether it runs.
 pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
@@ -22,7 +22,7 @@ pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expa
     }
     match place.tree.list(RUN).if_present() {
         Ok(Some(_)) => {}
-        Ok(None) => return Expanded::left(setting, "systemd does not run here"),
+        Ok(None) => return Expanded::left(setting, "systemd does not run on this machine"),
         Err(unread) => return unread_of(setting, &unread),
     }
     if !unit.ends_with(".service") {
@@ -30,7 +30,9 @@ pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expa
             Ok(false) if value == "inactive" => Expanded::found(vec![found(setting, value, value)]),
             Ok(false) => Expanded::left(setting, NO_UNIT),
             // Whether it is active nobody knows but systemd, so that an undo could not know it either.
-            Ok(true) => Expanded::left(setting, "only of services files say whether they run: use systemctl"),
+            Ok(true) => {
+                Expanded::left(setting, "whether it runs can be read only for services: use systemctl")
+            }
             Err(unread) => unread_of(setting, &unread),
         };
     }
@@ -60,10 +62,9 @@ pub(super) fn enabled(unit: &str, value: Option<&str>, place: &Place<'_>) -> Exp
         (None, "disabled" | "masked") => Expanded::found(vec![Found::new(setting, None, None)]),
         (None, _) => Expanded::left(setting, NO_UNIT),
         // Without a section [Install] there is no link to make or to take away.
-        (Some("static"), "disabled" | "enabled") => Expanded::left(
-            setting,
-            "it is static: other units start it, so that only masking keeps it from starting",
-        ),
+        (Some("static"), "disabled" | "enabled") => {
+            Expanded::left(setting, "it is static: other units start it; only masking prevents that")
+        }
         // A mask is a link in the place of such a file.
         (Some(now), "masked") if now != "masked" && has_own_file(unit, place) => {
             Expanded::left(setting, format!("it has a file of its own in {OWN}, which masking would replace"))
@@ -151,7 +152,7 @@ pub(super) fn variable(
     match whylate_bootloader::variable(place.tree, file, section, name).need() {
         Ok(now) => Expanded::found(vec![Found::new(setting, now.clone(), value.map(str::to_owned))]),
         Err(Unread { why: Why::Missing, .. }) => {
-            Expanded::left(setting, "there is no such file: what reads it is not installed")
+            Expanded::left(setting, "there is no such file: the program that reads it is not installed")
         }
         Err(unread) => unread_of(setting, &unread),
     }
@@ -194,20 +195,20 @@ mod tests {
             ("ended.service", "inactive", "inactive -> inactive"),
             ("old.service", "inactive", "active -> inactive"),
             ("stalld.service", "active", "inactive -> active"),
-            ("nobody.service", "active", "left: there is no such unit here"),
+            ("nobody.service", "active", "left: there is no such unit"),
             ("nobody.service", "inactive", "inactive -> inactive"),
             ("stalld.service", "on", "left: `on` is neither active nor inactive"),
             ("once.service", "inactive", "active -> inactive"),
-            ("fwupd.timer", "inactive", "left: only of services files say whether they run: use systemctl"),
+            ("fwupd.timer", "inactive", "left: whether it runs can be read only for services: use systemctl"),
             ("nobody.timer", "inactive", "inactive -> inactive"),
-            ("nobody.timer", "active", "left: there is no such unit here"),
+            ("nobody.timer", "active", "left: there is no such unit"),
         ] {
             assert_eq!(said(FILES, |place| active(unit, Some(value), place)), expected, "{unit} {value}");
         }
         let none = said(&[("/etc/hostname", "x"), ("/run/lock/x", "")], |place| {
             active("a.service", Some("active"), place)
         });
-        assert_eq!(none, "left: systemd does not run here");
+        assert_eq!(none, "left: systemd does not run on this machine");
     }
 
     #[test]
@@ -225,7 +226,7 @@ mod tests {
             ),
             ("getty@tty1.service", "enabled", "disabled -> enabled"),
             ("nobody.service", "disabled", "- -> -"),
-            ("nobody.service", "enabled", "left: there is no such unit here"),
+            ("nobody.service", "enabled", "left: there is no such unit"),
         ] {
             assert_eq!(said(FILES, |place| enabled(unit, Some(value), place)), expected, "{unit} {value}");
         }

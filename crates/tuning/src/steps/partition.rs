@@ -14,7 +14,7 @@ const TOP: &str = "/sys/fs/cgroup";
 pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<Vec<Step>, StepsError> {
     let names: Vec<&str> = name.split('/').filter(|name| !name.is_empty()).collect();
     if names.is_empty() || names.iter().any(|name| matches!(*name, "." | "..")) {
-        return Err(refused(change, "that is not the name of a control group"));
+        return Err(refused(change, "this is not the name of a cgroup"));
     }
     let own = format!("{TOP}/{}", names.join("/"));
     let set = |directory: &str, file: &str, value: &str| {

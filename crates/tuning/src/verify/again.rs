@@ -43,7 +43,7 @@ pub(super) fn desired(
                 settings: vec![name.clone()],
                 what: name,
                 before: None,
-                made: format!("{} (it was so already)", shown(kept.value.as_deref())),
+                made: format!("{} (already set before the apply)", shown(kept.value.as_deref())),
                 now: shown(change.now.as_deref()),
                 who: who(&change, system, tree),
             }),

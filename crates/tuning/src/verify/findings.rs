@@ -1,51 +1,57 @@
 //! What a verification finds.
 
-/// What was found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use whylate_profiles::Skipped;
+
+/// Whether a machine still has the settings that were applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
-    /// The applies that are in effect.
-    pub ids: Vec<u64>,
-    /// What is not as it was made.
+    /// The applies that are in effect, by number.
+    pub applies: Vec<u64>,
+    /// How many targets are as they were set.
+    pub as_made: u64,
+    /// How many threads have ended since.
+    pub ended: u64,
+    /// What is not as it was set.
     pub drifts: Vec<Drift>,
-    /// What cannot be told, and why.
-    pub unknown: Vec<(String, String)>,
-    /// Kernel parameters that count from the next boot on.
+    /// What cannot be verified, and why.
+    pub unknown: Vec<Skipped>,
+    /// Kernel parameters that take effect at the next boot.
     pub pending: Vec<String>,
-    /// What the same wishes would change now and no apply has made: threads, interrupts and devices that came since.
-    /// It is no drift, as it never was otherwise.
+    /// What the same profile would change now and no apply has set: threads, interrupts and devices that came since. No
+    /// drift.
+    #[serde(default)]
     pub uncovered: Vec<Uncovered>,
-    /// How many cells are as they were made.
-    pub as_made: usize,
-    /// Threads that have ended since.
-    pub ended: usize,
 }
 
-/// Something that is not as it was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something that is not as it was set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// The apply that made it.
+    /// The apply that set it.
     pub id: u64,
-    /// What.
+    /// What: a path, `policy of NAME (TID)`, `kernel parameter NAME`.
     pub what: String,
     /// The settings it is for, by name.
     pub settings: Vec<String>,
-    /// How it was before the apply; `None`: not known.
+    /// Its state before the apply; null: unknown.
     pub before: Option<String>,
-    /// How it was made.
+    /// The state that was applied.
     pub made: String,
-    /// How it is.
+    /// Its state now.
     pub now: String,
-    /// Who changed it, or may have; empty: not known.
+    /// Programs and files that changed it, or may have, most likely first; empty: unknown.
     pub who: Vec<String>,
 }
 
-/// Something that is as nobody wished, and that no apply has made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A desired setting that no apply has made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Uncovered {
-    /// Which setting, by name.
+    /// The setting, by name.
     pub setting: String,
-    /// How it is; `None`: it is not there.
+    /// Its value now; null: it is absent.
     pub now: Option<String>,
-    /// How it is wished; `None`: not to be there.
+    /// The desired value; null: it is to be absent.
+    #[serde(rename = "wished")]
     pub desired: Option<String>,
 }

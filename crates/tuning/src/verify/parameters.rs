@@ -7,6 +7,7 @@ use crate::journal::{JournalEntry, StepProgress};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use whylate_host::{Cmdline, Tree};
+use whylate_profiles::Skipped;
 
 /// What a later apply sets is for that one to answer.
 pub(super) fn compare(
@@ -26,7 +27,9 @@ pub(super) fn compare(
     let running = match running.need() {
         Ok(running) => running,
         Err(unread) => {
-            return verified.unknown.push(("kernel parameters".to_owned(), unread.to_string()));
+            return verified
+                .unknown
+                .push(Skipped { what: "kernel parameters".to_owned(), why: unread.to_string() });
         }
     };
     let next = LazyCell::new(|| whylate_bootloader::configured(tree));
@@ -43,7 +46,7 @@ pub(super) fn compare(
         if is_so(running, name, then) {
             verified.as_made += 1;
         } else if !applied_in_this_boot {
-            let who = "this boot was of another menu entry, or of a menu that was made otherwise";
+            let who = "this boot used another menu entry, or a menu that was changed";
             verified.drifts.push(drift(running.show(name), who.to_owned()));
         } else {
             match next.need() {
@@ -54,7 +57,7 @@ pub(super) fn compare(
                 }
                 Err(unread) => {
                     let what = format!("kernel parameter {} at the next boot", shown(name, then));
-                    verified.unknown.push((what, unread.to_string()));
+                    verified.unknown.push(Skipped { what, why: unread.to_string() });
                 }
             }
         }
@@ -90,8 +93,8 @@ fn why_not(entry: &JournalEntry) -> String {
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
     let mut made = steps.filter(|taken| taken.planned.then.command().is_some());
     let not_run = made.find_map(|taken| match &taken.progress {
-        StepProgress::Gone(why) => Some(why.clone()),
+        StepProgress::Gone => taken.why.clone(),
         _ => None,
     });
-    not_run.unwrap_or_else(|| "somebody has changed the boot loader's files since".to_owned())
+    not_run.unwrap_or_else(|| "another program has changed the boot loader's files since".to_owned())
 }

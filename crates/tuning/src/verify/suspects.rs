@@ -57,7 +57,7 @@ fn running(tree: &Tree, concerns: impl Fn(&[&str]) -> bool) -> Vec<String> {
     processes(tree)
         .filter_map(|(pid, comm)| {
             let (_, name, _) = meant(&comm)?;
-            Some(format!("{name} runs (process {pid}), and sets such things"))
+            Some(format!("{name} runs (process {pid}) and sets such files and threads"))
         })
         .collect()
 }

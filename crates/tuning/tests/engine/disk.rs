@@ -63,7 +63,7 @@ fn on_a_full_disk_nothing_is_done() {
         let Some(var) = Mounted::new(machine.path("/var"), "size=1m") else { return };
         var.fill(room);
         let why = refused(&machine);
-        assert!(why.contains("make room"), "{room}: {why}");
+        assert!(why.contains("free some space"), "{room}: {why}");
         assert_eq!(machine.differs_from(&before), Vec::<String>::new(), "{room}");
     }
 }
@@ -123,7 +123,8 @@ fn a_read_only_directory_stops_it_and_what_was_done_is_undone() {
     let steps = [value(knob("/proc/sys/vm/swappiness"), "5"), set(path, content("x\n", 0o644))];
     assert_eq!(applied(&machine, &FaultInjector::default(), &steps).expect("room"), SessionOutcome::Failed);
     let entry = machine.store(&FaultInjector::default()).load(1).expect("readable");
-    let StepProgress::Failed(why) = &entry.sessions[0].steps[1].progress else { panic!("{entry:?}") };
+    let step = &entry.sessions[0].steps[1];
+    let (StepProgress::Failed, Some(why)) = (step.progress, &step.why) else { panic!("{entry:?}") };
     assert!(why.contains("EROFS") && why.contains("mount it writable"), "{why}");
     assert_eq!(
         rolled_back(&machine, &FaultInjector::default(), false).expect("room").outcome,

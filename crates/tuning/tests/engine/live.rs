@@ -69,9 +69,8 @@ fn the_kernel_refuses_what_is_no_value() {
     let steps = [value(target.clone(), "whylate")];
     let outcome = run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, run)).expect("room");
     assert_eq!(outcome, SessionOutcome::Failed);
-    let StepProgress::Failed(why) = &journal.entry().sessions[0].steps[0].progress else {
-        panic!("it was refused")
-    };
+    let step = &journal.entry().sessions[0].steps[0];
+    let (StepProgress::Failed, Some(why)) = (step.progress, &step.why) else { panic!("{step:?}") };
     // EINVAL to root, EACCES to others, EROFS in a container.
     assert!(why.contains("the kernel rejected whylate: E"), "{why}");
     assert_eq!(system.read(&target), Ok(before));

@@ -9,17 +9,17 @@ use whylate_host::Cmdline;
 
 /// A parameter that a plan may set; another one, with a value, that it does not go together with; and why.
 const AGAINST: &[(&str, &str, &str, &str)] = &[
-    ("nohz_full", "nohz", "off", "without dynamic ticks no CPU is without a tick"),
-    ("tsc", "notsc", "", "the kernel does not use the TSC then"),
+    ("nohz_full", "nohz", "off", "without dynamic ticks every CPU has a tick"),
+    ("tsc", "notsc", "", "it stops the kernel from using the TSC"),
     ("tsc", "clocksource", "hpet", "another clock source is forced"),
     ("tsc", "clocksource", "acpi_pm", "another clock source is forced"),
-    ("threadirqs", "nothreadirqs", "", "one of them asks for the contrary"),
-    ("nosoftlockup", "softlockup_panic", "1", "a lockup that is not looked for cannot panic"),
-    ("intel_pstate", "cpufreq.off", "1", "there is no frequency driver then"),
-    ("skew_tick", "nohz", "off", "ticks that never stop are skewed for nothing"),
-    ("isolcpus", "nosmp", "", "there is one CPU alone then"),
-    ("nohz_full", "nosmp", "", "there is one CPU alone then"),
-    ("isolcpus", "maxcpus", "1", "there is one CPU alone then"),
+    ("threadirqs", "nothreadirqs", "", "the two contradict each other"),
+    ("nosoftlockup", "softlockup_panic", "1", "a lockup that is not detected cannot panic"),
+    ("intel_pstate", "cpufreq.off", "1", "it disables the frequency driver"),
+    ("skew_tick", "nohz", "off", "skewed ticks help only if ticks stop"),
+    ("isolcpus", "nosmp", "", "it leaves one CPU"),
+    ("nohz_full", "nosmp", "", "it leaves one CPU"),
+    ("isolcpus", "maxcpus", "1", "it leaves one CPU"),
 ];
 
 /// Where TuneD keeps the parameters that it adds by a script of GRUB's.
@@ -59,9 +59,7 @@ fn contradicted(wanted: &[(&str, Option<&str>)], boot: &Cmdline) -> Vec<Conflict
             conflicts.push(Conflict {
                 with: format!("{said} on the kernel command line"),
                 why: (*why).to_owned(),
-                fix: format!(
-                    "take {said} out of the boot loader's configuration, or {own} out of the profile"
-                ),
+                fix: format!("remove {said} from the boot loader's configuration, or {own} from the profile"),
                 settings: vec![setting(own)],
             });
         }
@@ -80,7 +78,7 @@ fn tuned(wanted: &[(&str, Option<&str>)], place: &Place<'_>) -> Option<Conflict>
     (!both.is_empty()).then(|| Conflict {
         with: "TuneD".to_owned(),
         why: format!("it adds other values of {} to the kernel command line ({TUNED})", both.join(", ")),
-        fix: "tuned-adm off, and boot once; or take the parameters out of its profile".to_owned(),
+        fix: "run tuned-adm off and reboot once; or remove the parameters from its profile".to_owned(),
         settings: both.iter().map(|name| setting(name)).collect(),
     })
 }
@@ -106,10 +104,10 @@ fn siblings(wanted: &[(&str, Option<&str>)], plan: &Plan, place: &Place<'_>) -> 
     (!gone.is_empty()).then(|| Conflict {
         with: "nosmt".to_owned(),
         why: format!(
-            "CPUs {gone}, which the plan isolates, are second threads of their cores: they will not be there"
+            "CPUs {gone}, which the plan isolates, are second threads of their cores: they will be offline"
         ),
         fix: match left.filter(|left| !left.is_empty()) {
-            Some(left) => format!("isolate CPUs {left} alone"),
+            Some(left) => format!("isolate only CPUs {left}"),
             None => "isolate the first threads of the cores".to_owned(),
         },
         settings: vec![setting("nosmt")],

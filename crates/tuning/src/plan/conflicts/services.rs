@@ -16,7 +16,7 @@ const GOVERNING: [(&str, &str, &str); 5] = [
         "sets the governor and the energy preference by its power profile",
     ),
     ("thermald.service", "thermald", "lowers frequencies and switches turbo off by temperature"),
-    ("cpupower.service", "", "sets the governor and frequencies once, at boot"),
+    ("cpupower.service", "", "sets the governor and frequencies at boot"),
     (
         "tlp.service",
         "",
@@ -111,17 +111,17 @@ fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
     let (why, fix) = match mask {
         Some((mask, file)) if tells => (
             format!(
-                "it {}, and {MASK}={mask} in {file} counts before the {LIST} that the plan sets",
+                "it {}, and {MASK}={mask} in {file} takes precedence over the {LIST} that the plan sets",
                 is(runs)
             ),
             format!(
-                "{MASK}={} there, which every version knows; or take that line out, where irqbalance is 1.8 or newer",
+                "{MASK}={} there, which every version supports; or remove that line, if irqbalance is 1.8 or newer",
                 others.as_ref().map_or("MASK".to_owned(), tunable::mask)
             ),
         ),
         _ => (
             format!(
-                "it {}, and moves interrupts by load: these as well, to any CPU it is not told to leave alone",
+                "it {}, and moves interrupts by load, including these, to any CPU that is not banned",
                 is(runs)
             ),
             format!(
@@ -177,7 +177,7 @@ fn tuned(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
     (!settings.is_empty()).then(|| Conflict {
         with: "TuneD".to_owned(),
         why: format!(
-            "it {} with profile {profile}, and sets what that says, some of it again and again",
+            "it {} with profile {profile}, and sets what that profile says, some of it repeatedly",
             is(runs)
         ),
         fix: format!("systemctl disable --now {UNIT}, after `tuned-adm off`"),
