@@ -1,4 +1,4 @@
-//! The policies that may be wished for, as a profile writes them.
+//! The policies that may be desired for, as a profile writes them.
 
 use whylate_base::Policy;
 

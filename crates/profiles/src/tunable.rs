@@ -3,7 +3,7 @@
 use whylate_base::CpuSet;
 use whylate_host::{BracketedChoice, FromText, Mask};
 
-/// The value in a knob's text: trimmed, one blank between words; of a choice (`always [never]`) the chosen word; of
+/// The value in a tunable's text: trimmed, one blank between words; of a choice (`always [never]`) the chosen word; of
 /// a CPU mask (`ff,ffffffff`) the list, as of a CPU list.
 pub fn normal(path: &str, text: &str) -> String {
     let text = text.trim_matches(['\0', '\n', ' ', '\t']);
@@ -44,7 +44,7 @@ pub fn asked(path: &str, now: &str, value: &str) -> String {
     }
 }
 
-/// How a value that [`normal`] has is written into a knob.
+/// How a value that [`normal`] has is written into a tunable.
 pub fn written(path: &str, value: &str) -> String {
     match value.parse::<CpuSet>() {
         Ok(cpus) if is_mask(path) => mask(&cpus),
@@ -66,7 +66,7 @@ pub fn mask(cpus: &CpuSet) -> String {
 }
 
 /// The scheduler's features are words in one file, and one is switched by writing it alone, or `NO_` before it
-/// (`sched_feat_write()`, kernel/sched/debug.c). So each is a knob of its own, below the path of the file: this is the
+/// (`sched_feat_write()`, kernel/sched/debug.c). So each is a tunable of its own, below the path of the file: this is the
 /// file and the name, where a path is of one.
 pub fn feature(path: &str) -> Option<(&str, &str)> {
     path.rsplit_once('/').filter(|(file, _)| is_features(file))

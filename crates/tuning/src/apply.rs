@@ -90,7 +90,7 @@ fn step(
         PlannedAction::Set(kept) => Some(journal.state(kept)?),
         PlannedAction::Make(_) => None,
     };
-    // Of a step that was cut off the command may be missing, even where the cell is as it should be.
+    // Of a step that was cut off the command may be missing, even where the target is as it should be.
     let cut_off = kind == SessionKind::Resume && planned.notify.is_some();
     if then.as_ref() == Some(&before) && !cut_off {
         journal.append(JournalRecord::Already { step: number }, false)?;
@@ -109,7 +109,7 @@ fn step(
     }
 }
 
-/// Sets the cell; of one that a command made, how it is now.
+/// Sets the target; of one that a command made, how it is now.
 fn make(
     planned: &PlannedStep,
     then: Option<&TargetState>,
@@ -128,7 +128,7 @@ fn make(
     Ok(after)
 }
 
-/// Runs what is to be run after the cell was changed.
+/// Runs what is to be run after the target was changed.
 pub(crate) fn notified(planned: &PlannedStep, system: &dyn System) -> Result<(), TargetError> {
     match planned.notify.as_ref().map(|command| system.run(command)) {
         // There is nobody to be told.

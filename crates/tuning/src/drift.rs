@@ -96,7 +96,7 @@ mod tests {
         let planned = plan(&[("/a", "1", "2"), ("/b", "1", "2")]);
         let now = |value| Plan { unchanged: vec![kept("/a", value)], ..plan(&[("/b", "1", "2")]) };
         assert_eq!(drifted(&planned, &now("2"), &nobody()), []);
-        // It is as somebody wishes, and not as this plan would have made it.
+        // It is as somebody desired settings, and not as this plan would have made it.
         assert_eq!(drifted(&planned, &now("3"), &nobody()).len(), 1);
     }
 

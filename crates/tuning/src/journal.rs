@@ -3,7 +3,7 @@
 //! ```text
 //! /var/lib/whylate/tuning/
 //!   lock                  held while anything is changed
-//!   N/plan.json           the plan, with its wishes: made again at the next boot
+//!   N/plan.json           the plan, with its desired settings: made again at the next boot
 //!   N/journal.jsonl       a record a line: session, begin, done ..., end
 //!   N/blobs/K             files as they were before, and as they are to be
 //! ```

@@ -13,6 +13,7 @@
 mod apply;
 mod balancer;
 mod drift;
+mod effect;
 mod fault;
 mod files;
 mod glob;
@@ -35,6 +36,9 @@ mod verify;
 
 pub use apply::{RunContext, apply, boot_id, resume};
 pub use drift::{PlanDrift, drifted};
+pub use effect::{
+    BootDecision, BootSkipped, RolledBack, at_boot, rollback_all, rollback_targets, unfinished,
+};
 #[cfg(feature = "fault-injection")]
 pub use fault::FaultInjector;
 pub use history::{HistoryEntry, HistorySession, history};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Wish ──expand──> settings, each with how it is now ──┬─> Change     now -> then, with reasons
-//!        (knobs, threads, irqs, parameters, units)     ├─> Kept       as it is wished
+//!        (tunables, threads, irqs, parameters, units)     ├─> Kept       as it is desired
 //!                                                      └─> LeftOut    could not be read, is not here
 //! all of them together ──> conflicts (who would undo it), refusals (why it must not be)
 //! ```

@@ -1,6 +1,6 @@
 //! Puts back what an apply changed, last step first: exactly, and only what is still as it was left.
 //!
-//! It can be cut off anywhere and begun again. It does not depend on its own records: a cell that is as it was before
+//! It can be cut off anywhere and begun again. It does not depend on its own records: a target that is as it was before
 //! is done, and one that is in any state that this apply gave it is ours.
 
 use crate::apply::{RunContext, boot_id, notified};
@@ -154,7 +154,7 @@ fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn Sys
     }
 }
 
-/// Who must know that a cell has its old state is told, even where it had it: the run before this one may not have
+/// Who must know that a target has its old state is told, even where it had it: the run before this one may not have
 /// come to that.
 fn finish(back: RollbackResult, planned: &PlannedStep, system: &dyn System) -> Outcome {
     match notified(planned, system) {
@@ -163,7 +163,7 @@ fn finish(back: RollbackResult, planned: &PlannedStep, system: &dyn System) -> O
     }
 }
 
-/// Whether a cell is in a state that this apply gave it, at one step or another, or had found it in; or irqbalance has
+/// Whether a target is in a state that this apply gave it, at one step or another, or had found it in; or irqbalance has
 /// moved it within that.
 fn is_ours(journal: &Journal, taken: &StepRecord, now: &TargetState, system: &dyn System) -> bool {
     let target = &taken.planned.target;
@@ -179,7 +179,7 @@ fn is_ours(journal: &Journal, taken: &StepRecord, now: &TargetState, system: &dy
     states.any(|kept| journal.state(kept).is_ok_and(|state| state == *now))
 }
 
-/// A knob that is not there any more: with its control group, which is undone, or with its device.
+/// A tunable that is not there any more: with its control group, which is undone, or with its device.
 fn absent(entry: &JournalEntry, target: &Target) -> Outcome {
     let Target::Tunable { path } = target else { return Outcome::of(RollbackResult::WasBack) };
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);

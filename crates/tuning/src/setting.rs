@@ -4,7 +4,7 @@
 //!
 //! | setting | value |
 //! |---|---|
-//! | a knob | as [`tunable::normal`](whylate_profiles::tunable::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
+//! | a tunable | as [`tunable::normal`](whylate_profiles::tunable::normal) has it: trimmed, of a choice the chosen word, of CPU masks the list |
 //! | a thread's policy | `fifo 50`, `rr 1`, `other 0`, `batch 0`, `idle` (the number is the nice value there), `deadline RUNTIME DEADLINE PERIOD` in ns |
 //! | a thread's CPUs | a list, `0-3,8` |
 //! | a kernel parameter | what follows `=`; empty where it has none |

@@ -91,7 +91,7 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, Step
     Ok(steps)
 }
 
-/// One cell that gets the change's value.
+/// One target that gets the change's value.
 fn value(target: Target, change: &Change) -> Result<Step, StepsError> {
     let then = change.then.clone().ok_or_else(|| refused(change, "it needs a value"))?;
     Ok(step(target, TargetState::Value(then), &change.setting))

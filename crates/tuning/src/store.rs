@@ -40,7 +40,7 @@ impl JournalStore {
     /// # Errors
     /// If the directory cannot be looked at.
     pub fn of(root: &Path) -> Result<JournalStore, JournalError> {
-        JournalStore::open_with(root, FaultInjector::default())
+        JournalStore::open_with(root, FaultInjector::none())
     }
 
     /// The same with faults.

@@ -1,6 +1,6 @@
-//! What is really written: the cells of a machine, each with a state that can be read, set and put back.
+//! What is really written: the targets of a machine, each with a state that can be read, set and put back.
 //!
-//! A plan speaks of settings. To make one lasts a cell or several: a kernel parameter is an assignment in the boot
+//! A plan speaks of settings. To make one lasts a target or several: a kernel parameter is an assignment in the boot
 //! loader's file, and the file the boot loader reads, made from it by a command.
 
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// The state of a cell.
+/// The state of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetState {
     /// It is not there.
@@ -90,13 +90,13 @@ pub struct Step {
     pub target: Target,
     /// How.
     pub action: StepAction,
-    /// Run after the cell was set, and again after it was put back: `systemctl daemon-reload`.
+    /// Run after the target was set, and again after it was put back: `systemctl daemon-reload`.
     pub notify: Option<Vec<String>>,
     /// The settings it is for, by name.
     pub settings: Vec<String>,
 }
 
-/// How a cell changes.
+/// How a target changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepAction {
     /// It is given this state.
@@ -109,13 +109,13 @@ pub enum StepAction {
 /// The machine that is changed. Everything that changes anything goes through here, so that a kill can be tried at
 /// each place.
 pub trait System {
-    /// The state of a cell.
+    /// The state of a target.
     ///
     /// # Errors
     /// If it cannot be told.
     fn read(&self, target: &Target) -> Result<TargetState, TargetError>;
 
-    /// Gives a cell a state. A file is replaced as a whole or not at all, and is on the disk afterwards.
+    /// Gives a target a state. A file is replaced as a whole or not at all, and is on the disk afterwards.
     ///
     /// # Errors
     /// If it was refused; the state may then be what it was, or something else.
@@ -133,7 +133,7 @@ pub trait System {
     /// The same machine's files, to read.
     fn tree(&self) -> whylate_host::Tree;
 
-    /// Removes what a [`System::write`] of this cell that was cut off has left beside it.
+    /// Removes what a [`System::write`] of this target that was cut off has left beside it.
     ///
     /// # Errors
     /// If something is there and stays.
@@ -141,13 +141,13 @@ pub trait System {
         Ok(())
     }
 
-    /// When a cell was last changed, where the system keeps that: of a file on a disk.
+    /// When a target was last changed, where the system keeps that: of a file on a disk.
     fn changed(&self, _cell: &Target) -> Option<Timestamp> {
         None
     }
 }
 
-/// Why a cell could not be read or set.
+/// Why a target could not be read or set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot {tried} {target}: {why}")]
 pub struct TargetError {
@@ -163,7 +163,7 @@ pub struct TargetError {
 }
 
 impl TargetError {
-    /// That something was tried on a cell and did not work.
+    /// That something was tried on a target and did not work.
     pub fn new(tried: &'static str, target: impl fmt::Display, why: impl fmt::Display) -> TargetError {
         TargetError { tried, target: target.to_string(), why: why.to_string(), gone: false }
     }

@@ -1,4 +1,4 @@
-//! Whether a machine still is as it was made: every cell against what the journals say it was given, and who may have
+//! Whether a machine still is as it was made: every target against what the journals say it was given, and who may have
 //! changed it where that can be known.
 
 mod again;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use whylate_host::Tree;
 use whylate_profiles::Skipped;
 
-/// What one cell is to be, by the last that set it.
+/// What one target is to be, by the last that set it.
 struct RevertDue<'a> {
     id: u64,
     settings: &'a [String],
@@ -73,7 +73,7 @@ fn half_way(verified: &mut Verification, entry: &JournalEntry) {
     });
 }
 
-/// What each cell is to be, by its name; and the cells, in the order in which they were made.
+/// What each target is to be, by its name; and the targets, in the order in which they were made.
 fn due<'a>(
     entries: &'a [JournalEntry],
     boot: Option<&str>,

@@ -5,10 +5,10 @@ use clap::Args;
 use std::path::PathBuf;
 use whylate_base::Ns;
 
-/// The machine that is worked on.
+/// The machine to change.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// A directory with the root of another system, such as an image: its files alone are changed, and no command is run
+    /// Change the root of another system in this directory, such as an image: only its files, and no command is run
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
     /// Write JSON to standard output
@@ -24,20 +24,20 @@ pub(crate) struct ApplyArgs {
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
-    /// Only what mends the failed checks of this answer of `whylate check --json`
+    /// Only settings that fix failed checks of this `whylate check --json` document
     #[arg(long, value_name = "CHECK.json", conflicts_with = "tuned")]
     pub(crate) from: Option<PathBuf>,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
-    /// Undo it by itself after this time, such as 5min, unless `whylate confirm` is run: for machines one might cut
-    /// oneself off from
+    /// Undo the apply after this time, such as 5min, unless `whylate confirm` is run: for remote machines that might
+    /// become unreachable
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with_all = ["resume", "boot"])]
     pub(crate) revert_after: Option<Ns>,
-    /// Go on with an apply that stopped
+    /// Resume an interrupted apply
     #[arg(long, conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from"])]
     pub(crate) resume: bool,
-    /// Make the settings that a reboot took back again: for whylate-tuning.service
+    /// Reapply the settings that a reboot reset: for whylate-tuning.service
     #[arg(long, hide = true, conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from", "resume"])]
     pub(crate) boot: bool,
     #[command(flatten)]
@@ -47,13 +47,13 @@ pub(crate) struct ApplyArgs {
 /// `whylate rollback`
 #[derive(Debug, Args)]
 pub(crate) struct RollbackArgs {
-    /// Undo this apply, and before it all that came later [default: the last one alone]
+    /// Undo this apply, and all later ones first [default: only the last one]
     #[arg(long, value_name = "N")]
     pub(crate) to: Option<u64>,
-    /// Also put back what somebody else has changed since
+    /// Also restore what another program has changed since
     #[arg(long)]
     pub(crate) force: bool,
-    /// Undo this apply only if nobody confirmed it: for the timer of --revert-after
+    /// Undo this apply only if it is not confirmed: for the timer of --revert-after
     #[arg(long, value_name = "N", hide = true, conflicts_with_all = ["to", "force"])]
     pub(crate) unconfirmed: Option<u64>,
     /// Wait first

@@ -13,8 +13,8 @@ use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    Journal, JournalEntry, JournalError, JournalSession, Permits, Plan, RevertDue, SessionKind,
-    SessionOutcome, Status, StepsError, StoreLock, System, Timestamp, boot_id, due,
+    BootSkipped, Journal, JournalEntry, JournalError, Permits, Plan, SessionKind, SessionOutcome, StepsError,
+    StoreLock, System, Timestamp, boot_id, unfinished,
 };
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
@@ -27,7 +27,9 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     }
     let named = args.wanted.profile.is_some() || args.wanted.tuned.is_some();
     if args.plan.is_none() && args.from.is_none() && !named {
-        bail!("say what to apply: a PLAN.json of `whylate plan -o`, --profile, --tuned or --from");
+        bail!(
+            "nothing to apply is given: pass a PLAN.json of `whylate plan -o`, --profile, --tuned or --from"
+        );
     }
     let permits = plan::permits(&args.wanted)?;
     let planned = args.plan.as_deref().map(read_plan).transpose()?;
@@ -66,11 +68,11 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
 fn nothing_to_change(plan: &Plan) -> Outcome {
     match plan.is_blind() {
         true => {
-            say!("nothing that the plan is about could be looked at");
+            say!("cannot tell: nothing that the plan would change could be read");
             Outcome::CannotTell
         }
         false => {
-            say!("nothing to change: everything is as wished");
+            say!("nothing to change: every setting already has the desired value");
             Outcome::Done
         }
     }
@@ -82,9 +84,9 @@ fn make(desired: DesiredState, tree: &Tree, permits: &Permits) -> Plan {
 
 fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply")?;
-    if let Some(entry) = unfinished(site)? {
+    if let Some(entry) = unfinished(&site.store)? {
         bail!(
-            "apply {} {}: finish it with `whylate apply --resume`, or undo it with `whylate rollback` first",
+            "apply {} {}: finish it with `whylate apply --resume`, or undo it with `whylate rollback`, first",
             entry.id,
             entry.status().words()
         );
@@ -125,8 +127,8 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
 
 fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply --resume")?;
-    let Some(entry) = unfinished(site)? else {
-        bail!("no apply stopped: `whylate history` shows those that were");
+    let Some(entry) = unfinished(&site.store)? else {
+        bail!("no apply is unfinished: see `whylate history`");
     };
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
@@ -135,29 +137,13 @@ fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     finished(args, &journal, how)
 }
 
-/// The last apply in effect, where it stopped.
-fn unfinished(site: &Site) -> Result<Option<JournalEntry>> {
-    let half = |entry: &JournalEntry| {
-        matches!(entry.status(), Status::Stopped | Status::Failed | Status::Interrupted)
-    };
-    let mut ids = site.store.ids()?;
-    ids.reverse();
-    for id in ids {
-        let entry = site.store.load(id)?;
-        if entry.is_in_effect() {
-            return Ok(Some(entry).filter(half));
-        }
-    }
-    Ok(None)
-}
-
 fn finished(
     args: &ApplyArgs,
     journal: &Journal,
     how: Result<SessionOutcome, JournalError>,
 ) -> Result<Outcome> {
     let how = how.inspect_err(|_| match journal.entry().is_in_effect() {
-        true => say!("what was done is in the journal: undo it with `whylate rollback`"),
+        true => say!("the journal has what was done: undo it with `whylate rollback`"),
         false => say!("nothing was changed"),
     })?;
     answer(std::slice::from_ref(journal.entry()), &args.place)?;
@@ -167,18 +153,18 @@ fn finished(
 /// A plan from a file of `whylate plan`.
 fn read_plan(path: &Path) -> Result<Plan> {
     let (text, name) = plan::document(path)?;
-    let document: serde_json::Value =
-        serde_json::from_str(&text).with_context(|| format!("{name} is no plan of `whylate plan --json`"))?;
+    let document: serde_json::Value = serde_json::from_str(&text)
+        .with_context(|| format!("{name} is not a plan of `whylate plan --json`"))?;
     let wanted = whylate_tuning::PlanDocument::SCHEMA;
     match document.get("schema").and_then(|schema| schema.as_str()) {
         Some(schema) if schema == wanted => {}
         Some(schema) => bail!("{name} has the schema {schema}, and {wanted} was expected"),
-        None => bail!("{name} is no plan of `whylate plan --json`"),
+        None => bail!("{name} is not a plan of `whylate plan --json`"),
     }
-    serde_json::from_value(document).with_context(|| format!("{name} is no plan that can be read"))
+    serde_json::from_value(document).with_context(|| format!("{name} cannot be read as a plan"))
 }
 
-/// Says which settings nobody would make again after a reboot.
+/// Reports which settings end with this boot.
 fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
     const NAMED: usize = 5;
     let ending = whylate_tuning::persist::until_reboot(plan, tree);
@@ -195,24 +181,24 @@ fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
     );
 }
 
-/// Whether a plan does not fit any more; says where.
+/// Whether a plan does not fit any more; reports where.
 fn has_drifted(planned: &Plan, now: &Plan, tree: &Tree) -> bool {
     let drifted = whylate_tuning::drifted(planned, now, tree);
     if drifted.is_empty() {
         if let Some(how) = of_another_machine(planned, now) {
-            say!("note: {how}; it comes to the same here");
+            say!("note: {how}; the changes are the same on this machine");
         }
         return false;
     }
     match of_another_machine(planned, now) {
-        None => say!("nothing was changed: the machine is not as it was when the plan was made"),
+        None => say!("nothing was changed: the machine has changed since the plan was made"),
         Some(how) => say!("nothing was changed: {how}"),
     }
     for one in &drifted {
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "no change".to_owned());
         say!("  {}: planned {}; now {}", one.setting, side(&one.planned), side(&one.now));
     }
-    say!("make the plan again with `whylate plan`, and look at it");
+    say!("run `whylate plan` again, and review the new plan");
     true
 }
 
@@ -226,7 +212,7 @@ fn of_another_machine(planned: &Plan, now: &Plan) -> Option<String> {
     (theirs != ours).then(|| format!("the plan was made for {theirs}, and this is {ours}"))
 }
 
-/// Whether a plan must not be applied; says why.
+/// Whether a plan must not be applied; reports why.
 fn is_refused(plan: &Plan, site: &Site) -> bool {
     let is_root = rustix::process::geteuid().is_root();
     let not_root = whylate_tuning::without_root(plan, is_root).filter(|_| site.system.is_here());
@@ -238,10 +224,10 @@ fn is_refused(plan: &Plan, site: &Site) -> bool {
     refused
 }
 
-/// Asks whoever sits there.
+/// Asks at the terminal.
 fn asked(plan: &Plan) -> Result<bool> {
     if !io::stdin().is_terminal() {
-        bail!("nobody is there to be asked: look at the plan, and say --yes");
+        bail!("standard input is not a terminal: review the plan, then pass --yes");
     }
     let mut err = io::stderr();
     write!(err, "Make these {} changes? [y/N] ", plan.changes.len()).and_then(|()| err.flush())?;
@@ -250,12 +236,12 @@ fn asked(plan: &Plan) -> Result<bool> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// What whylate-tuning.service does: the runtime settings of all applies in effect are made again, in order. One that
-/// nobody confirmed is undone instead, and all that came after it.
+/// What whylate-tuning.service does: reapplies the runtime settings of all applies in effect, in order. One that was not
+/// confirmed is undone instead, with all later ones.
 fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let lock = match site.store.lock("whylate apply --boot") {
         Ok(lock) => lock,
-        // Whoever applies has just installed the service that runs this, and sets everything itself.
+        // The apply that holds it has just installed the service that runs this, and sets everything itself.
         Err(error @ JournalError::Locked { .. }) => {
             say!("{error}");
             return Ok(Outcome::Done);
@@ -266,32 +252,24 @@ fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let entries: Vec<JournalEntry> = entries.into_iter().filter(JournalEntry::is_in_effect).collect();
-    let unconfirmed =
-        entries.iter().find(|entry| due(entry, Timestamp::now(), boot.as_deref()) == RevertDue::Now);
-    let first_undone = unconfirmed.map_or(u64::MAX, |entry| entry.id);
+    let decision = whylate_tuning::at_boot(&entries, Timestamp::now(), boot.as_deref());
     let mut done = Vec::new();
     let mut outcome = Outcome::Done;
-    let undone: Vec<u64> =
-        entries.iter().rev().map(|entry| entry.id).take_while(|&id| id >= first_undone).collect();
-    if !undone.is_empty() {
-        say!("apply {first_undone} was not confirmed: it is undone");
-        let (entries, how) = rollback::undo_all(site, &lock, &undone, false, &asked)?;
-        done.extend(entries);
-        if how != SessionOutcome::Complete {
+    if let Some(first) = decision.undo.last() {
+        say!("apply {first} was not confirmed: it is undone");
+        let undone = rollback::undo_all(site, &lock, &decision.undo, false, &asked)?;
+        done.extend(undone.entries);
+        if undone.outcome != SessionOutcome::Complete {
             outcome = Outcome::Failed;
         }
     }
-    for entry in entries.iter().filter(|entry| entry.id < first_undone) {
-        if entry.status() != Status::Applied {
-            say!("apply {} {}: left alone", entry.id, entry.status().words());
-            continue;
+    for skipped in decision.skipped {
+        match skipped {
+            BootSkipped::Unfinished(id, status) => say!("apply {id}: {}; not reapplied", status.words()),
+            BootSkipped::AlreadySet(id) => say!("apply {id}: its settings were made in this boot"),
         }
-        let is_of_this = |session: &JournalSession| session.boot_id.is_some() && session.boot_id == boot;
-        if entry.sessions.iter().any(is_of_this) {
-            say!("apply {}: its settings were made in this boot", entry.id);
-            continue;
-        }
+    }
+    for entry in entries.iter().filter(|entry| decision.reapply.contains(&entry.id)) {
         match boot_session(site, &lock, entry, &asked)? {
             Some((entry, how)) => {
                 if how != SessionOutcome::Complete {

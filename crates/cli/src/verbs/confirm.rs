@@ -20,7 +20,7 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
                 say!("nothing to confirm: apply {id} was confirmed at {at}");
             }
             Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.status().words()),
-            None => say!("nothing to confirm: no apply waits for it"),
+            None => say!("nothing to confirm: no apply waits for confirmation"),
         }
         if args.place.json {
             answer(&[], &args.place)?;

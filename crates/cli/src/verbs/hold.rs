@@ -1,5 +1,5 @@
 //! `whylate hold-latency`: what `whylate-latency.service` runs. A request in /dev/cpu_dma_latency lasts for as long
-//! as the file is open (Documentation/power/pm_qos_interface.rst), so somebody has to keep it open; it ends with the
+//! as the file is open (Documentation/power/pm_qos_interface.rst), so this process keeps it open; it ends with the
 //! process, however that ends.
 
 use crate::args::HoldArgs;
@@ -17,11 +17,13 @@ const DEVICE: &str = "/dev/cpu_dma_latency";
 
 pub(crate) fn run(args: &HoldArgs) -> Result<Outcome> {
     let _held = request(Path::new(DEVICE), args.us).with_context(|| {
-        format!("cannot request {} us in {DEVICE}: it takes root, and a kernel with CONFIG_CPU_IDLE", args.us)
+        format!(
+            "cannot request {} us in {DEVICE}: this needs root and a kernel with CONFIG_CPU_IDLE",
+            args.us
+        )
     })?;
     let socket = std::env::var_os("NOTIFY_SOCKET");
-    notify(socket.as_deref(), args.us)
-        .context("cannot tell systemd that the request is made (NOTIFY_SOCKET)")?;
+    notify(socket.as_deref(), args.us).context("cannot notify systemd of the request (NOTIFY_SOCKET)")?;
     loop {
         // A signal ends the process, and that the request.
         std::thread::park();
@@ -35,7 +37,7 @@ fn request(device: &Path, us: i32) -> io::Result<File> {
     Ok(file)
 }
 
-/// Tells systemd, where it started us, that the request is made (sd_notify(3)).
+/// Notifies systemd, where it started this process, of the request (sd_notify(3)).
 fn notify(socket: Option<&OsStr>, us: i32) -> io::Result<()> {
     let Some(name) = socket.map(OsStr::as_bytes).filter(|name| !name.is_empty()) else { return Ok(()) };
     let address = match name.strip_prefix(b"@") {
@@ -62,21 +64,21 @@ mod tests {
     }
 
     #[test]
-    fn systemd_is_told() {
+    fn systemd_is_notified() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("notify");
         let socket = UnixDatagram::bind(&path).expect("a socket");
-        notify(Some(path.as_os_str()), 5).expect("it is told");
+        notify(Some(path.as_os_str()), 5).expect("it is notified");
         let name = format!("@whylate-test-{}", std::process::id());
         let abstract_name = SocketAddr::from_abstract_name(&name[1..]).expect("a name");
         let other = UnixDatagram::bind_addr(&abstract_name).expect("a socket");
-        notify(Some(OsStr::new(&name)), 5).expect("it is told");
+        notify(Some(OsStr::new(&name)), 5).expect("it is notified");
         for socket in [socket, other] {
             let mut message = [0; 100];
             let length = socket.recv(&mut message).expect("a message");
             assert!(message[..length].starts_with(b"READY=1\n"));
         }
-        notify(None, 5).expect("nobody asked");
+        notify(None, 5).expect("no socket");
         assert!(notify(Some(directory.path().join("gone").as_os_str()), 5).is_err());
     }
 }

@@ -12,7 +12,7 @@ use whylate_profiles::{DesiredState, profile, tuned};
 use whylate_report::check::json::document as check;
 use whylate_tuning::{Permits, Plan};
 
-/// Where nobody chose.
+/// The profile unless one is given.
 const DEFAULT: &str = "realtime";
 
 /// Documents of `whylate check` and plans have some 100 KiB.
@@ -41,7 +41,7 @@ pub(crate) fn permits(wanted: &Wanted) -> Result<Permits> {
     Permits::of(&wanted.allow).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))
 }
 
-/// What is asked for: of a profile all of it, after a check what mends its failures; without what is to be skipped.
+/// The desired state: all of a profile, or only settings that fix failed checks; without what is to be skipped.
 pub(crate) fn desired(
     wanted: &Wanted,
     from: Option<&check::Document>,
@@ -64,7 +64,7 @@ fn all_wishes(
     let mut given = wanted.set.clone();
     let variable = if wanted.tuned.is_some() { "isolated_cores" } else { "isolated" };
     if wanted.isolated.is_some() && given.iter().any(|(name, _)| name == variable) {
-        bail!("--isolated is short for --set {variable}=LIST: give one of them");
+        bail!("--isolated is short for --set {variable}=LIST: pass one of them");
     }
     if let Some(name) = &wanted.tuned {
         given.extend(wanted.isolated.as_ref().map(|cpus| (variable.to_owned(), cpus.to_string())));
@@ -101,7 +101,7 @@ pub(crate) fn document(path: &Path) -> Result<(String, String)> {
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(cannot)?;
     match text.len() as u64 > MOST_BYTES {
-        true => bail!("{name} is longer than {} MiB: it is no document of whylate", MOST_BYTES >> 20),
+        true => bail!("{name} is longer than {} MiB: it is not a document of whylate", MOST_BYTES >> 20),
         false => Ok((text, name)),
     }
 }
@@ -109,7 +109,7 @@ pub(crate) fn document(path: &Path) -> Result<(String, String)> {
 /// An answer of `whylate check --json`.
 pub(crate) fn checked(path: &Path) -> Result<check::Document> {
     let (text, name) = document(path)?;
-    let wanted = || format!("{name} is no answer of `whylate check --json`");
+    let wanted = || format!("{name} is not a document of `whylate check --json`");
     let document: check::Document = serde_json::from_str(&text).with_context(wanted)?;
     match document.schema == check::SCHEMA {
         true => Ok(document),
@@ -127,7 +127,7 @@ pub(crate) fn directories() -> Vec<PathBuf> {
 
 fn list(tree: &Tree) -> Result<Outcome> {
     let own = profile::list(&directories()).into_iter().map(|listed| {
-        let summary = listed.summary.unwrap_or_else(|error| format!("cannot be used: {error}"));
+        let summary = listed.summary.unwrap_or_else(|error| format!("invalid: {error}"));
         let place = listed.path.map(|path| format!(" ({})", path.display())).unwrap_or_default();
         (listed.name, format!("{summary}{place}"))
     });

@@ -44,16 +44,16 @@ pub(crate) fn start(system: &LiveSystem, root: &Path, id: u64, after: Ns) -> Res
         "--root",
     ]);
     command.arg(root).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-    command.spawn().context("cannot start the process that would undo it (setsid)")?;
+    command.spawn().context("cannot start the process that undoes the apply (setsid)")?;
     Ok(())
 }
 
-/// Stops systemd's; a process of ours finds out by itself. Either would find that somebody confirmed.
+/// Stops systemd's; a process of ours notices it. Either finds that the apply was confirmed.
 pub(crate) fn cancel(system: &LiveSystem, id: u64) {
     if system.is_here() && Path::new("/run/systemd/system").is_dir() {
         let words = ["systemctl".to_owned(), "stop".to_owned(), format!("{}.timer", unit(id))];
         if let Err(error) = system.run(&words) {
-            say!("note: {error}; it does nothing when its time comes");
+            say!("note: {error}; the timer does nothing when it expires");
         }
     }
 }

@@ -1,15 +1,16 @@
 //! `whylate rollback`
 
-use super::tuning::{Site, answer, undo};
+use super::tuning::{Site, answer};
 use crate::args::RollbackArgs;
 use crate::outcome::Outcome;
 use crate::output::{self, say};
 use crate::signals;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use whylate_tuning::{
-    JournalEntry, RevertDue, RollbackResult, SessionOutcome, StoreLock, Timestamp, boot_id, due,
+    JournalEntry, RevertDue, RollbackResult, RolledBack, SessionOutcome, StoreLock, Timestamp, boot_id, due,
+    rollback_targets,
 };
 
 pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
@@ -20,16 +21,16 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let lock = match args.unconfirmed {
-        // Whoever applies is still at it when the time comes: then it is undone right afterwards.
+        // An apply may still run when the time comes: then it is undone right afterwards.
         Some(_) => site.store.wait_for_lock("whylate rollback")?,
         None => site.store.lock("whylate rollback")?,
     };
     let targets = match args.unconfirmed {
         Some(id) => unconfirmed(&site, id)?,
-        None => targets(&site, args.to)?,
+        None => rollback_targets(&site.store, args.to)?,
     };
     if targets.is_empty() {
-        say!("nothing to roll back: `whylate history` shows what was applied");
+        say!("nothing to roll back: see `whylate history`");
         if args.place.json {
             output::print_json(&whylate_report::apply::json::render(&[]))?;
         }
@@ -37,70 +38,37 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     }
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
-    let (entries, how) = undo_all(&site, &lock, &targets, args.force, &asked)?;
-    answer(&entries, &args.place)?;
-    Ok(match how {
+    let undone = undo_all(&site, &lock, &targets, args.force, &asked)?;
+    answer(&undone.entries, &args.place)?;
+    Ok(match undone.outcome {
         SessionOutcome::Complete => Outcome::Done,
         SessionOutcome::Stopped => Outcome::Failed,
-        SessionOutcome::Failed if entries.iter().any(has_failed) => Outcome::Failed,
+        SessionOutcome::Failed if undone.entries.iter().any(has_failed) => Outcome::Failed,
         SessionOutcome::Failed => Outcome::Found,
     })
 }
 
-/// Undoes applies, in this order; how the worst of it ended. An apply that was left in part does not keep the others
-/// from being undone: what it left is somebody else's by now.
+/// Undoes applies, in this order; reports what could not be journaled.
 pub(crate) fn undo_all(
     site: &Site,
     lock: &StoreLock,
     ids: &[u64],
     force: bool,
     stop: &dyn Fn() -> bool,
-) -> Result<(Vec<JournalEntry>, SessionOutcome)> {
-    let (mut entries, mut worst) = (Vec::new(), SessionOutcome::Complete);
-    for &id in ids {
-        let mut journal = site.store.open(lock, id)?;
-        let how = undo(site, &mut journal, force, stop);
-        entries.push(journal.entry().clone());
-        if how != SessionOutcome::Complete {
-            worst = how;
-        }
-        if how == SessionOutcome::Stopped {
-            break;
-        }
+) -> Result<RolledBack> {
+    let undone = site.run(stop, |run| whylate_tuning::rollback_all(&site.store, lock, ids, force, run))?;
+    for error in &undone.unrecorded {
+        say!("whylate: cannot journal the rollback: {error}");
     }
-    Ok((entries, worst))
+    Ok(undone)
 }
 
-/// The applies to undo, last first: those in effect from `to` on, or the last one in effect.
-fn targets(site: &Site, to: Option<u64>) -> Result<Vec<u64>> {
-    let mut ids = site.store.ids()?;
-    ids.reverse();
-    let mut targets = Vec::new();
-    if let Some(to) = to
-        && !ids.contains(&to)
-    {
-        bail!("there is no apply number {to}: `whylate history` shows those that are");
-    }
-    for id in ids {
-        if to.is_some_and(|to| id < to) {
-            break;
-        }
-        if site.store.load(id)?.is_in_effect() {
-            targets.push(id);
-            if to.is_none() {
-                break;
-            }
-        }
-    }
-    Ok(targets)
-}
-
-/// The same of one that nobody confirmed in time; none where somebody did.
+/// The applies to undo where one was not confirmed in time; none where it was.
 fn unconfirmed(site: &Site, id: u64) -> Result<Vec<u64>> {
     let entry = site.store.load(id)?;
     let boot = boot_id(&whylate_tuning::System::tree(&site.system));
     match due(&entry, Timestamp::now(), boot.as_deref()) {
-        RevertDue::Now => targets(site, Some(id)),
+        RevertDue::Now => Ok(rollback_targets(&site.store, Some(id))?),
         RevertDue::Settled | RevertDue::At(_) => Ok(Vec::new()),
     }
 }

@@ -4,9 +4,7 @@ use crate::args::Place;
 use crate::output;
 use anyhow::{Result, bail};
 use whylate_report::apply;
-use whylate_tuning::{
-    Journal, JournalEntry, JournalStore, LiveSystem, PlannedStep, RunContext, SessionOutcome, Timestamp,
-};
+use whylate_tuning::{JournalEntry, JournalStore, LiveSystem, PlannedStep, RunContext, Timestamp};
 
 /// The machine, and its journals.
 pub(crate) struct Site {
@@ -18,15 +16,15 @@ impl Site {
     pub(crate) fn open(place: &Place) -> Result<Site> {
         if place.root.is_file() {
             bail!(
-                "{} is a file, as `whylate snapshot` writes them: `whylate plan --root` reads it, but only a directory with \
-                 a system's root can be changed",
+                "{} is a file, such as `whylate snapshot` writes: `whylate plan --root` reads it, but only a directory with a \
+                 system's root can be changed",
                 place.root.display()
             );
         }
         Ok(Site { system: LiveSystem::open(&place.root)?, store: JournalStore::of(&place.root)? })
     }
 
-    /// Runs the engine; `stop` is asked between two steps. A command may take a while: it is said which one runs.
+    /// Runs the engine; `stop` is asked between two steps. Reports the command that runs, as it may take a while.
     pub(crate) fn run<T>(&self, stop: &dyn Fn() -> bool, work: impl FnOnce(&RunContext<'_>) -> T) -> T {
         let notify = |planned: &PlannedStep| {
             if let Some(command) = planned.then.command().filter(|_| self.system.is_here()) {
@@ -43,18 +41,4 @@ pub(crate) fn answer(entries: &[JournalEntry], place: &Place) -> Result<()> {
         true => output::print_json(&apply::json::render(entries)),
         false => output::print(&apply::terminal::render(entries, &output::style())),
     }
-}
-
-/// Undoes an apply; how it ended.
-pub(crate) fn undo(
-    site: &Site,
-    journal: &mut Journal,
-    force: bool,
-    stop: &dyn Fn() -> bool,
-) -> SessionOutcome {
-    let undone = site.run(stop, |run| whylate_tuning::rollback(journal, force, run));
-    if let Some(error) = undone.unrecorded {
-        output::say!("whylate: the rollback could not be written down: {error}");
-    }
-    undone.outcome
 }

@@ -230,9 +230,9 @@ fn a_plan_is_applied_only_where_it_still_fits() {
     assert_eq!((root.everything(), standings(&root)), (made, vec!["applied".to_owned()]));
     fs::write(root.path("/x.json"), "{}").expect("a file");
     let run = root.run(&["apply", root.path("/x.json").to_str().expect("UTF-8"), "--yes"]);
-    assert!(run.code == Some(2) && run.stderr.contains("is no plan"), "{run:#?}");
+    assert!(run.code == Some(2) && run.stderr.contains("is not a plan"), "{run:#?}");
     let run = root.run(&["apply", "--yes"]);
-    assert!(run.code == Some(2) && run.stderr.contains("say what to apply"), "{run:#?}");
+    assert!(run.code == Some(2) && run.stderr.contains("nothing to apply is given"), "{run:#?}");
 }
 
 #[test]

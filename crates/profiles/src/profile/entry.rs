@@ -168,7 +168,7 @@ fn irqs(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     }
 }
 
-/// A pattern with its policy and its CPUs: a wish for each.
+/// A pattern with its policy and its CPUs: a desired setting for each.
 fn threads(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
     const KEYS: &[&str] = &["policy", "cpus", "except"];
     node.table(key).map_err(|_| {

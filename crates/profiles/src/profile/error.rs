@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a profile gives no wishes.
+/// Why a profile gives no desired settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// Nobody has a profile of that name.

@@ -1,4 +1,4 @@
-//! A profile and those it extends, with the machine's CPUs put in: wishes.
+//! A profile and those it extends, with the machine's CPUs put in: desired settings.
 
 use super::entry::{Entry, Value};
 use super::error::{Mistake, ProfileError};
@@ -94,7 +94,7 @@ fn is_set(name: &str, variables: &mut Variables<'_>) -> Result<bool, Mistake> {
     }
 }
 
-/// The wishes of an entry: several, where its name stands for several.
+/// The desired settings of an entry: several, where its name stands for several.
 fn made(
     entry: &Entry,
     source: &Source,
@@ -161,7 +161,7 @@ fn excepted(except: &[Pattern], variables: &mut Variables<'_>) -> Result<Vec<Pat
     Ok(all)
 }
 
-/// What a later wish takes the place of: threads are known by their pattern, whoever is excepted.
+/// What a later desired setting takes the place of: threads are known by their pattern, whoever is excepted.
 fn same(a: &Selector, b: &Selector) -> bool {
     match (a, b) {
         (Selector::ThreadPolicy { threads: a }, Selector::ThreadPolicy { threads: b })
@@ -170,7 +170,7 @@ fn same(a: &Selector, b: &Selector) -> bool {
     }
 }
 
-/// What a wish is about, with the value.
+/// What a desired setting is about, with the value.
 fn described(setting: &DesiredSetting) -> String {
     match &setting.value {
         Some(value) if !value.is_empty() => format!("{} = {value}", setting.selector),

@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// The last part of it, as wishes say where they are from.
+    /// The last part of it, as desired settings say where they are from.
     pub(super) fn short(&self) -> String {
         match self {
             Source::BuiltIn(_) => self.file(),

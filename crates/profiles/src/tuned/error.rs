@@ -24,7 +24,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a TuneD profile gives no wishes.
+/// Why a TuneD profile gives no desired settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TunedError {
     /// What was asked for cannot be a profile's name.

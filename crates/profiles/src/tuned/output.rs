@@ -1,4 +1,4 @@
-//! What becomes of a profile's options: wishes, and what is left out.
+//! What becomes of a profile's options: desired settings, and what is left out.
 
 use super::error::{Place, TunedError};
 use super::glob;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use whylate_host::{Reading, Why};
 
-/// Whether a machine may be without what is wished for.
+/// Whether a machine may be without what is desired for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Must {
     /// TuneD says an error where it is not there.
@@ -83,7 +83,7 @@ impl<'v, 'a> Output<'v, 'a> {
         Ok(Some(value.text))
     }
 
-    /// Wishes for something. A later wish for the same takes the place of the former.
+    /// Wishes for something. A later desired setting for the same takes the place of the former.
     pub(super) fn setting(&mut self, selector: Selector, value: impl Into<String>, item: &Item, must: Must) {
         self.desired.retain(|setting| setting.selector != selector);
         self.desired.push(DesiredSetting {
@@ -117,7 +117,7 @@ impl<'v, 'a> Output<'v, 'a> {
         self.variables.facts.tree.text(path).and_then(|text| Ok(tunable::normal(path, text)))
     }
 
-    /// The same as [`Output::knob`], for values that may begin with `>` or `<`: only if it is greater or less than
+    /// The same as [`Output::tunable`], for values that may begin with `>` or `<`: only if it is greater or less than
     /// what is there now.
     pub(super) fn assign(&mut self, path: &str, value: &str, item: &Item, must: Must) {
         let is_conditional = value.starts_with(['>', '<']) && value.chars().count() > 1;

@@ -47,9 +47,9 @@ pub struct StepRecord {
     pub progress: StepProgress,
     /// Why it failed, or why its target does not exist any more.
     pub why: Option<String>,
-    /// How the cell was; `None`: it was not touched.
+    /// How the target was; `None`: it was not touched.
     pub before: Option<StoredState>,
-    /// How a command left the cell.
+    /// How a command left the target.
     pub after: Option<StoredState>,
     /// What a rollback did about it, and why where it did not put it back.
     pub back: Option<(RollbackResult, Option<String>)>,
@@ -116,13 +116,13 @@ impl JournalSession {
 }
 
 impl StepRecord {
-    /// Whether the cell may have been changed.
+    /// Whether the target may have been changed.
     pub fn was_begun(&self) -> bool {
         self.before.is_some()
             && matches!(self.progress, StepProgress::Begun | StepProgress::Done | StepProgress::Failed)
     }
 
-    /// How the cell was to be afterwards; `None`: a command was cut off, and nobody knows.
+    /// How the target was to be afterwards; `None`: a command was cut off, and nobody knows.
     pub fn left_as(&self) -> Option<&StoredState> {
         self.after.as_ref().or(match &self.planned.then {
             PlannedAction::Set(state) => Some(state),

@@ -27,17 +27,17 @@ pub enum JournalRecord {
     Begin {
         /// Its number in this session, from 0.
         step: usize,
-        /// How the cell was.
+        /// How the target was.
         before: StoredState,
     },
     /// A step was made.
     Done {
         /// Which.
         step: usize,
-        /// How the cell is now, where the plan could not say; `None`: as planned.
+        /// How the target is now, where the plan could not say; `None`: as planned.
         after: Option<StoredState>,
     },
-    /// A step need not be made: the cell was so.
+    /// A step need not be made: the target was so.
     Already {
         /// Which.
         step: usize,
@@ -49,7 +49,7 @@ pub enum JournalRecord {
         /// Why.
         why: String,
     },
-    /// A step failed; where it was begun, the cell may be anything.
+    /// A step failed; where it was begun, the target may be anything.
     Failed {
         /// Which.
         step: usize,
@@ -150,14 +150,14 @@ pub struct PlannedStep {
     pub target: Target,
     /// How.
     pub then: PlannedAction,
-    /// Run after the cell was set, and again after it was put back.
+    /// Run after the target was set, and again after it was put back.
     #[serde(rename = "tell", default, skip_serializing_if = "Option::is_none")]
     pub notify: Option<Vec<String>>,
     /// The settings it is for, by name.
     pub settings: Vec<String>,
 }
 
-/// What becomes of a cell: an [`StepAction`](crate::StepAction), as a line can hold it.
+/// What becomes of a target: an [`StepAction`](crate::StepAction), as a line can hold it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlannedAction {

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use whylate_profiles::tunable;
 
-/// No knob is longer: the kernel gives a page at most (Documentation/filesystems/sysfs.rst), seq_files some more.
+/// No tunable is longer: the kernel gives a page at most (Documentation/filesystems/sysfs.rst), seq_files some more.
 const MOST_BYTES: u64 = 64 << 10;
 /// The controller that partitions need.
 const CPUSET: &str = "cpuset";

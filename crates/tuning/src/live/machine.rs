@@ -25,7 +25,7 @@ impl LiveSystem {
     /// # Errors
     /// If there is no such directory, or it holds no root.
     pub fn open(path: &Path) -> Result<LiveSystem, HostError> {
-        LiveSystem::open_with(path, FaultInjector::default())
+        LiveSystem::open_with(path, FaultInjector::none())
     }
 
     /// The same with faults.

@@ -7,13 +7,13 @@ use whylate_profiles::{DesiredSetting, Selector};
 /// What may stand before the CPUs of `isolcpus=`.
 const FLAGS: [&str; 3] = ["nohz", "domain", "managed_irq"];
 
-/// The CPUs of `now` that are among `wished`; where there are none, those that are wished.
+/// The CPUs of `now` that are among `desired`; where there are none, those that are desired.
 pub(super) fn narrowed(now: &CpuSet, wanted: &CpuSet) -> CpuSet {
     let both: CpuSet = now.iter().filter(|&cpu| wanted.contains(cpu)).collect();
     if both.is_empty() { wanted.clone() } else { both }
 }
 
-/// A wish that names CPUs.
+/// A desired setting that names CPUs.
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) cpus: CpuSet,
@@ -21,7 +21,7 @@ pub(super) struct Named {
     pub(super) taken: bool,
 }
 
-/// The CPUs that a wish names; `None`: it names none, or what it says is no list.
+/// The CPUs that a desired setting names; `None`: it names none, or what it says is no list.
 pub(super) fn named(desired_setting: &DesiredSetting, place: &Place<'_>) -> Option<Named> {
     let value = desired_setting.value.as_deref()?;
     let taken = |cpus| Some(Named { cpus, taken: true });

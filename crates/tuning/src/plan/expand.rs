@@ -1,4 +1,4 @@
-//! A wish becomes settings: patterns meet what the machine has.
+//! A desired setting becomes settings: patterns meet what the machine has.
 
 use super::context::Place;
 use super::expansion::{Expanded, Found};
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use whylate_host::NO_LATENCY_REQUEST;
 use whylate_profiles::{DesiredSetting, Selector};
 
-/// What a wish comes to; `settled` is what a later one has settled already.
+/// What a desired setting comes to; `settled` is what a later one has settled already.
 pub(super) fn expand(
     desired_setting: &DesiredSetting,
     place: &Place<'_>,

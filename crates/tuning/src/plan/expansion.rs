@@ -1,10 +1,10 @@
-//! What one wish comes to on a machine.
+//! What one desired setting comes to on a machine.
 
 use crate::Setting;
 use whylate_host::Unread;
 use whylate_profiles::Skipped;
 
-/// A setting as it is and as it is wished.
+/// A setting as it is and as it is desired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) setting: Setting,
@@ -19,7 +19,7 @@ impl Found {
     }
 }
 
-/// What became of a wish.
+/// What became of a desired setting.
 #[derive(Debug, Default)]
 pub(super) struct Expanded {
     pub(super) found: Vec<Found>,

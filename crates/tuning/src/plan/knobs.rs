@@ -59,7 +59,7 @@ fn knob(path: &str) -> Setting {
     Setting::Tunable { path: path.to_owned() }
 }
 
-/// Why a path is no knob. What a profile may write is the kernel's, and nothing else.
+/// Why a path is no tunable. What a profile may write is the kernel's, and nothing else.
 fn not_ours(path: &str) -> Option<&'static str> {
     let kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
     let plain = !path.split('/').any(|part| part == ".." || part == ".") && !path.contains('\0');

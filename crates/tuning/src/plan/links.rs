@@ -4,7 +4,7 @@ use crate::Setting;
 use crate::glob::glob;
 use whylate_profiles::{Pattern, Reasons, Selector};
 
-/// A pattern for knobs' paths, and the rules that look at them.
+/// A pattern for tunables' paths, and the rules that look at them.
 type Links = &'static [(&'static str, &'static [&'static str])];
 
 const KNOBS: Links = &[
@@ -116,7 +116,7 @@ fn linked(links: Links, name: &str) -> &'static [&'static str] {
     found.map(|(_, rules)| *rules).unwrap_or_default()
 }
 
-/// The rules that look at what a wish is about, the closest one first.
+/// The rules that look at what a desired setting is about, the closest one first.
 pub(super) fn rules_of(selector: &Selector) -> &'static [&'static str] {
     match selector {
         Selector::Tunable { path } => linked(KNOBS, path),
@@ -150,7 +150,7 @@ fn rule_of(setting: &Setting) -> Option<&'static str> {
     rules.first().copied()
 }
 
-/// The reasons of a wish; what it does not say is that of the check.
+/// The reasons of a desired setting; what it does not say is that of the check.
 pub(super) fn complete(own: &Reasons, setting: &Setting) -> Reasons {
     let mut reasons = own.clone();
     if reasons.rule.is_none() {
@@ -167,7 +167,7 @@ pub(super) fn complete(own: &Reasons, setting: &Setting) -> Reasons {
 mod tests {
     use super::*;
 
-    /// The last part of a knob's pattern, or the longest word of it: what the page of its rule must speak of.
+    /// The last part of a tunable's pattern, or the longest word of it: what the page of its rule must speak of.
     fn word(pattern: &str) -> &str {
         let name =
             pattern.rsplit('/').find(|part| part.chars().any(|c| c.is_ascii_alphabetic())).unwrap_or(pattern);

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree, Why};
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped, profile};
 
-/// Makes a plan for a machine. Of equal machines and wishes it is equal, to the order.
+/// Makes a plan for a machine. Of equal machines and desired settings it is equal, to the order.
 pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, permits: &Permits) -> Plan {
     let place = Place::new(tree, snapshot);
     let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };

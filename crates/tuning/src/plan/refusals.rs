@@ -64,7 +64,7 @@ pub fn without_root(plan: &Plan, is_root: bool) -> Option<Refusal> {
     })
 }
 
-/// Of the CPUs that wishes name. Each code once: a profile names the same CPUs in many places.
+/// Of the CPUs that desired settings name. Each code once: a profile names the same CPUs in many places.
 fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
     let Some(online) = place.host.cpus.online.known() else { return Vec::new() };
     let present = place.host.cpus.present.known().unwrap_or(online);

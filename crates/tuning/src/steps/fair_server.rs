@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const BEGIN: &str = "/sys/kernel/debug/sched/fair_server/";
 
-/// Whether a path is a knob of one.
+/// Whether a path is a tunable of one.
 pub(super) fn is_one(path: &str) -> bool {
     path.strip_prefix(BEGIN).is_some_and(|rest| rest.ends_with("/runtime") || rest.ends_with("/period"))
 }

@@ -2,7 +2,7 @@
 
 use crate::{Setting, Step, StepAction, Target, TargetState};
 
-/// A cell is given a state, for a setting.
+/// A target is given a state, for a setting.
 pub(super) fn step(target: Target, state: TargetState, setting: &Setting) -> Step {
     Step { target, action: StepAction::Set(state), notify: None, settings: vec![setting.to_string()] }
 }

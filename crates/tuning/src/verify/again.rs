@@ -1,4 +1,4 @@
-//! The wishes of the applies that are in effect, planned once more: what was as wished then and is not now, and what
+//! The desired settings of the applies that are in effect, planned once more: what was as desired then and is not now, and what
 //! came since.
 
 use super::findings::{Drift, Uncovered, Verification};
@@ -18,7 +18,7 @@ pub(super) fn desired(
 ) {
     let applied = || entries.iter().filter(|entry| entry.status() == Status::Applied);
     let plans = || applied().filter_map(|entry| Some((entry.id, entry.plan.as_ref()?)));
-    // Where two wish for the same, the later one counts, as it was made later.
+    // Where two desired setting for the same, the later one counts, as it was made later.
     let desired = plans().flat_map(|(_, plan)| plan.desired.settings.iter().cloned()).collect::<Vec<_>>();
     if desired.is_empty() {
         return;
@@ -28,7 +28,7 @@ pub(super) fn desired(
     let made: HashSet<String> = entries.iter().flat_map(names).collect();
     for change in now.changes {
         let name = change.setting.to_string();
-        // Its cells were compared, or the kernel refused it.
+        // Its targets were compared, or the kernel refused it.
         if made.contains(&name) {
             continue;
         }
@@ -54,7 +54,7 @@ pub(super) fn desired(
     }
 }
 
-/// Who may have changed it: of a knob that can be known.
+/// Who may have changed it: of a tunable that can be known.
 fn who(change: &Change, system: &dyn System, tree: &Tree) -> Vec<String> {
     match (&change.setting, &change.now) {
         (Setting::Tunable { path }, Some(now)) => suspects::of(

@@ -1,4 +1,4 @@
-//! Who may have changed a cell: by a file's time stamp, by the services that set such things and run here, and by the
+//! Who may have changed a target: by a file's time stamp, by the services that set such things and run here, and by the
 //! files that set it at boot.
 
 use crate::processes::processes;
@@ -6,7 +6,7 @@ use crate::sysctl::Sysctls;
 use crate::{System, Target, TargetState, Timestamp};
 use whylate_host::Tree;
 
-/// Services that set knobs, by the name of their process; and the beginnings of the paths that they set.
+/// Services that set tunables, by the name of their process; and the beginnings of the paths that they set.
 const SERVICES: [(&str, &str, &[&str]); 5] = [
     ("tuned", "TuneD", &["/proc/", "/sys/"]),
     ("irqbalance", "irqbalance", &["/proc/irq/"]),
@@ -35,7 +35,7 @@ pub(super) fn of(target: &Target, now: &TargetState, system: &dyn System, tree: 
     who
 }
 
-/// When a cell was changed, in words.
+/// When a target was changed, in words.
 fn when(moment: Timestamp) -> String {
     format!("changed at {moment}")
 }

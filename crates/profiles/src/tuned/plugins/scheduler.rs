@@ -215,7 +215,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
     Ok(())
 }
 
-/// Where the kernel has a knob: a sysctl until 5.12, in debugfs since; where both are unknown, in debugfs.
+/// Where the kernel has a tunable: a sysctl until 5.12, in debugfs since; where both are unknown, in debugfs.
 fn knob(name: &str, out: &Output<'_, '_>) -> Option<String> {
     const KNOWN: [&str; 11] = [
         "sched_base_slice_ns",

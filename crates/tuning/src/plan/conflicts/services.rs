@@ -138,7 +138,7 @@ fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
 const MASK: &str = "IRQBALANCE_BANNED_CPUS";
 const LIST: &str = "IRQBALANCE_BANNED_CPULIST";
 
-/// What a plan wishes for a variable of irqbalance's.
+/// What a plan desired settings for a variable of irqbalance's.
 fn wanted<'a>(plan: &'a Plan, variable: &str) -> Option<&'a DesiredSetting> {
     let is_its =
         |selector: &Selector| matches!(selector, Selector::Variable { name, .. } if name == variable);
