@@ -108,9 +108,10 @@ impl<'a> Assembler<'a> {
     fn charge(&mut self, ended: &EndedActivation) {
         let EndedActivation { tid, ref open, done, end } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
-        let thread = self.engine.timeline.threads.get_mut(tid);
-        thread.is_reported = true;
         let stats = self.stats.of(tid);
+        if stats.activations == 0 {
+            self.engine.timeline.threads.get_mut(tid).is_reported = true;
+        }
         let begun = open.begin != Begin::TraceStart;
         let times = Times {
             latency: open.running.filter(|_| begun).map(|running| running.since(open.due)),

@@ -18,7 +18,6 @@ mod findings;
 mod gaps;
 mod model;
 mod options;
-mod quick_hash;
 mod spread;
 mod stats;
 mod timeline;

@@ -3,8 +3,8 @@
 use crate::causes::Cause;
 use crate::charge::notes::VerdictNote;
 use crate::model::{Activation, Culprit, Segment};
-use crate::quick_hash::QuickMap;
 use crate::spread::Distribution;
+use rustc_hash::FxHashMap;
 use whylate_base::{Ns, Tid};
 
 /// Culprits that are kept apart. Where threads come and go by the million, those who cost little are forgotten.
@@ -12,7 +12,7 @@ const MOST_COSTS: usize = 8192;
 
 /// The sums of every thread that is explained.
 #[derive(Default)]
-pub(crate) struct StatsByThread(QuickMap<Tid, Box<Stats>>);
+pub(crate) struct StatsByThread(FxHashMap<Tid, Box<Stats>>);
 
 impl StatsByThread {
     /// Of a thread of which an activation has ended.
@@ -40,7 +40,7 @@ pub(crate) struct Stats {
     pub(crate) own_work: Distribution,
     causes: Causes,
     /// What each cause and culprit cost over all activations; of very many, those that cost most.
-    pub(crate) costs: QuickMap<(Cause, Option<Culprit>), Cost>,
+    pub(crate) costs: FxHashMap<(Cause, Option<Culprit>), Cost>,
     /// The longest time that was stolen at once: how long, and when.
     pub(crate) longest_theft: (Ns, Ns),
     /// Activations whose response exceeded the deadline.

@@ -8,9 +8,9 @@ use super::passed_over;
 use crate::charge;
 use crate::engine::Engine;
 use crate::model::Segment;
-use crate::quick_hash::QuickMap;
 use crate::timeline::activations::Checkpoint;
 use crate::timeline::threads::{State, Thread};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use whylate_base::{Ns, Tid};
 
@@ -79,7 +79,7 @@ pub(super) fn regroup(mut ledger: Vec<Segment>) -> Vec<Segment> {
 /// One segment for each cause and culprit of a group of neighbours.
 fn sum_up(group: &[Segment]) -> Vec<Segment> {
     let mut sums: Vec<Segment> = Vec::new();
-    let mut places = QuickMap::default();
+    let mut places = FxHashMap::default();
     let mut at = group.first().map_or(Ns::ZERO, |segment| segment.start);
     for segment in group {
         let key = (segment.cause, segment.by, segment.owner, segment.confidence, segment.cpu);

@@ -5,6 +5,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::bandwidth::Window;
+use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::threads::{State, Thread, Waking};
@@ -175,22 +176,9 @@ impl Engine<'_> {
     /// A thread leaves the CPU.
     fn leave(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let thread = self.timeline.threads.get_mut(switch.prev_tid);
-        // What changed while it ran is shown as it ends, and taken to be so since it was switched in.
-        let since = thread.since().filter(|_| thread.state() == State::Running(cpu)).unwrap_or(at);
-        thread.rename(since, switch.prev_comm);
-        if thread.priority() != switch.prev_prio {
-            let old = Running::Task(thread.tid, thread.priority());
-            if let Some(timeline) = self.timeline.cpus.get_mut(cpu) {
-                for slice in timeline.slices.iter_mut().rev() {
-                    if slice.running == old {
-                        slice.running = Running::Task(switch.prev_tid, switch.prev_prio);
-                    }
-                    if slice.switched {
-                        break;
-                    }
-                }
-            }
-            thread.set_priority(since, switch.prev_prio);
+        if !thread.is_shown_as(switch.prev_comm, switch.prev_prio) {
+            let history = self.timeline.cpus.get_mut(cpu);
+            changed_while_running(thread, history, at, switch);
         }
         let lent_priority_to = thread.lent_priority_to.take();
         match switch.prev_state {
@@ -301,6 +289,24 @@ impl Engine<'_> {
             hurt: false,
         });
     }
+}
+
+/// A thread's name or priority is new as it leaves the CPU, and taken to be so since it was switched in.
+#[cold]
+fn changed_while_running(thread: &mut Thread, history: Option<&mut CpuTimeline>, at: Ns, switch: &Switch) {
+    let ran = matches!(thread.state(), State::Running(_));
+    let since = thread.since().filter(|_| ran).unwrap_or(at);
+    thread.rename(since, switch.prev_comm);
+    let old = Running::Task(thread.tid, thread.priority());
+    for slice in history.into_iter().flat_map(|history| history.slices.iter_mut().rev()) {
+        if slice.running == old {
+            slice.running = Running::Task(switch.prev_tid, switch.prev_prio);
+        }
+        if slice.switched {
+            break;
+        }
+    }
+    thread.set_priority(since, switch.prev_prio);
 }
 
 /// What a thread waits for that goes to sleep now.

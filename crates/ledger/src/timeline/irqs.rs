@@ -1,6 +1,6 @@
 //! The hard interrupts of a trace: their lines and names, by a short id.
 
-use crate::quick_hash::QuickMap;
+use rustc_hash::FxHashMap;
 use whylate_events::Name;
 
 /// A hard interrupt's line and name, by index into [`Irqs`].
@@ -12,7 +12,7 @@ pub(crate) struct IrqId(u16);
 pub(crate) struct Irqs {
     known: Vec<(Option<u32>, Name)>,
     /// Each one's index in `known`.
-    ids: QuickMap<(Option<u32>, Name), u16>,
+    ids: FxHashMap<(Option<u32>, Name), u16>,
 }
 
 /// No machine has more; in a damaged recording those beyond are nameless.

@@ -25,10 +25,16 @@ impl<T: Copy + PartialEq> Past<T> {
         self.latest
     }
 
+    /// True when an event has shown this latest value.
+    #[inline]
+    pub(crate) fn is_shown_as(&self, value: T) -> bool {
+        self.latest == value && self.since.is_some()
+    }
+
     /// An event shows that it is `value` from `at` on.
     #[inline]
     pub(crate) fn set(&mut self, at: Ns, value: T) {
-        if self.latest != value || self.since.is_none() {
+        if !self.is_shown_as(value) {
             self.change(at, value);
         }
     }

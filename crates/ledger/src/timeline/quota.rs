@@ -4,7 +4,7 @@
 //! CPUs gave back (`sched_cfs_period_timer` and `sched_cfs_slack_timer`, `kernel/sched/fair.c`). A thread
 //! that was stopped for want of quota runs again right after one of them.
 
-use crate::quick_hash::QuickMap;
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use whylate_base::Ns;
 use whylate_events::HrtimerExpiry;
@@ -14,7 +14,7 @@ use whylate_events::HrtimerExpiry;
 pub(crate) struct QuotaTimers {
     refills: VecDeque<Refill>,
     /// When each period timer last expired.
-    last: QuickMap<u64, Ns>,
+    last: FxHashMap<u64, Ns>,
     /// True once a timer's function was seen by name: then one that is not seen did not expire.
     named: bool,
     seen: bool,

@@ -173,6 +173,13 @@ impl Thread {
         self.names.set(at, comm);
     }
 
+    /// True when events have shown this name and this effective priority last.
+    #[inline]
+    pub(crate) fn is_shown_as(&self, comm: Comm, effective: Priority) -> bool {
+        let unboosted = self.priorities.latest().unboosted;
+        self.names.is_shown_as(comm) && self.priorities.is_shown_as(Priorities { effective, unboosted })
+    }
+
     /// It goes by this name, though no event of its own says so.
     pub(crate) fn assume_name(&mut self, comm: Comm) {
         self.names.assume(comm);

@@ -1,6 +1,6 @@
 //! Timers: those that are armed, and those that fired.
 
-use crate::quick_hash::QuickMap;
+use rustc_hash::FxHashMap;
 use whylate_base::{Ns, Tid};
 use whylate_events::Symbol;
 
@@ -22,7 +22,7 @@ pub(crate) struct ArmedTimer {
 
 /// The armed timers, by address.
 #[derive(Debug, Default)]
-pub(crate) struct ArmedTimers(QuickMap<u64, ArmedTimer>);
+pub(crate) struct ArmedTimers(FxHashMap<u64, ArmedTimer>);
 
 impl ArmedTimers {
     pub(crate) fn arm(&mut self, hrtimer: u64, timer: ArmedTimer) {
