@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::threads::Thread;
-use crate::tracers::{self, Latency};
+use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;
 use whylate_base::Ns;
@@ -19,7 +19,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let asked = options;
     let options = &tracers::options(asked, source.info());
     let mut assembler = Assembler::new(options, source.info());
-    let mut latency = Latency::new(source.info());
+    let mut tracers = Tracers::new(source.info());
     for (tid, comm) in source.comms() {
         assembler.timeline_mut().threads.get_mut(tid).assume_name(comm);
     }
@@ -29,10 +29,10 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
             break;
         }
         for event in batch {
-            if !latency.is_over() {
+            if !tracers.is_over() {
                 assembler.apply(event);
             }
-            latency.see(&mut assembler, event);
+            tracers.see(&mut assembler, event);
         }
     }
     // A stream may know more names at its end than at its beginning.
@@ -43,9 +43,9 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         }
     }
     let trace = source.info().clone();
-    latency.finish(&mut assembler, &trace);
+    tracers.finish(&mut assembler, &trace);
     assembler.end();
-    latency.complete(&mut assembler);
+    tracers.complete(&mut assembler);
     let timeline = assembler.timeline();
     let missing = missing(timeline, &trace);
 
@@ -78,10 +78,10 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         options,
         trace: &trace,
         worst: &activations,
-        noises: latency.noises(),
+        noises: tracers.noises(),
     });
     let mut explanation = Explanation { trace, tasks, activations, sections: Vec::new(), findings, missing };
-    latency.add_to(timeline, asked, &mut explanation);
+    tracers.add_to(timeline, asked, &mut explanation);
     explanation
 }
 
@@ -100,17 +100,20 @@ fn summary(thread: &Thread, stats: &Stats) -> TaskSummary {
     }
 }
 
-/// What the ledger needs and the trace neither has nor says it asked for.
+/// What the ledger needs and the trace neither has nor reports as recorded.
 fn missing(timeline: &Timeline, trace: &TraceInfo) -> Vec<Missing> {
     let present = timeline.seen.union(trace.recorded.unwrap_or(KindSet::NONE));
     let needs = [
-        (Kind::Switch, "who had the CPU, and so anything at all"),
+        (Kind::Switch, "which thread had the CPU, and so anything at all"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
         (Kind::Wakeup, "when and on which CPU a thread was put on a runqueue"),
         (Kind::HrtimerExpire, "how late a timer's interrupt came after its expiry"),
         (Kind::HrtimerStart, "when a timer was due to expire"),
-        (Kind::Irq, "time taken by hard interrupt handlers: it is charged to whoever they interrupted"),
-        (Kind::Softirq, "time taken by softirqs: it is charged to whoever they interrupted"),
+        (
+            Kind::Irq,
+            "time taken by hard interrupt handlers: it is charged to the thread that they interrupted",
+        ),
+        (Kind::Softirq, "time taken by softirqs: it is charged to the thread that they interrupted"),
         (Kind::Syscall, "whether a sleep waits for the next period, for input or for a lock"),
     ];
     needs

@@ -2,7 +2,7 @@
 //! A thread that spins reading the clock knows such stretches to the nanosecond.
 
 use crate::causes::Cause;
-use crate::model::{Activation, Culprit, Lane, Segment, Slice, Trigger, Verdict};
+use crate::model::{Activation, CpuTrack, Culprit, Segment, Slice, Trigger, Verdict};
 use crate::stats::{Charged, charged};
 use crate::verdict::segment;
 use std::cmp::Reverse;
@@ -51,7 +51,7 @@ impl Activation {
             done: Some(to),
             end: to,
             verdict: Verdict::none(),
-            lanes: self.lanes.iter().filter_map(|lane| cut(lane, from, to)).collect(),
+            tracks: self.tracks.iter().filter_map(|track| cut(track, from, to)).collect(),
             ledger,
             ..self.clone()
         };
@@ -60,14 +60,14 @@ impl Activation {
     }
 }
 
-fn cut(lane: &Lane, from: Ns, to: Ns) -> Option<Lane> {
-    let slices: Vec<Slice> = lane
+fn cut(track: &CpuTrack, from: Ns, to: Ns) -> Option<CpuTrack> {
+    let slices: Vec<Slice> = track
         .slices
         .iter()
         .map(|slice| Slice { start: slice.start.max(from), end: slice.end.min(to), ..*slice })
         .filter(|slice| slice.start < slice.end)
         .collect();
-    (!slices.is_empty()).then_some(Lane { cpu: lane.cpu, slices })
+    (!slices.is_empty()).then_some(CpuTrack { cpu: track.cpu, slices })
 }
 
 /// What took most of it.
@@ -151,7 +151,7 @@ mod tests {
                 segment(80, 100, Cause::OwnWork, None),
             ],
             verdict: Verdict::none(),
-            lanes: vec![],
+            tracks: vec![],
         }
     }
 

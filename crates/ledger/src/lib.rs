@@ -29,7 +29,7 @@ pub use engine::WANTED;
 pub use explain::explain;
 pub use findings::{finding_codes, finding_page};
 pub use model::{
-    Activation, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes, SectionPart,
-    Segment, Slice, Spread, TaskSummary, Trigger, Verdict, Within, is_stand_in, softirq_name,
+    Activation, CpuContext, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime, FunctionTimes,
+    Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, is_stand_in, softirq_name,
 };
 pub use options::{Judge, Options, Select};

@@ -1,10 +1,10 @@
-//! What an analysis of a trace says: plain data for the renderers.
+//! The result of an analysis: plain data for the renderers.
 
 pub(crate) mod culprit;
 pub(crate) mod section;
 
 pub use culprit::{Culprit, is_stand_in, softirq_name};
-pub use section::{CriticalSection, Gap, PartTimes, SectionPart, Within};
+pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
@@ -21,7 +21,7 @@ pub struct Explanation {
     pub activations: Vec<Activation>,
     /// The critical sections that latency tracers kept the trace for.
     pub sections: Vec<CriticalSection>,
-    /// What is to be said of the trace as a whole, gravest first.
+    /// Findings about the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
     /// Kinds of events that the recording lacks, and what therefore cannot be told.
     pub missing: Vec<Missing>,
@@ -70,7 +70,7 @@ pub struct Spread {
     pub max: Ns,
 }
 
-/// One trip of a thread: due, woken, running, done.
+/// One activation of a thread: due, woken, running, done.
 #[derive(Clone, Debug)]
 pub struct Activation {
     /// The thread.
@@ -98,7 +98,7 @@ pub struct Activation {
     /// What made it late.
     pub verdict: Verdict,
     /// What the CPUs involved did from `due` to `end`.
-    pub lanes: Vec<Lane>,
+    pub tracks: Vec<CpuTrack>,
 }
 
 impl Activation {
@@ -151,7 +151,7 @@ pub enum Trigger {
     Running,
 }
 
-/// A stretch of time charged to one cause.
+/// An interval charged to one cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     /// The cause.
@@ -162,7 +162,7 @@ pub struct Segment {
     pub end: Ns,
     /// The CPU it happened on.
     pub cpu: Cpu,
-    /// Who did it.
+    /// What did it.
     pub by: Option<Culprit>,
     /// The owner of the lock that was waited for, where it was one.
     pub owner: Option<Culprit>,
@@ -182,7 +182,7 @@ impl Segment {
 pub struct Verdict {
     /// What made it late.
     pub cause: Cause,
-    /// Who, where somebody did.
+    /// The culprit, where there is one.
     pub by: Option<Culprit>,
     /// The time charged to cause and culprit.
     pub charged: Ns,
@@ -216,28 +216,28 @@ impl Verdict {
 
 /// What one CPU did during an activation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lane {
+pub struct CpuTrack {
     /// The CPU.
     pub cpu: Cpu,
     /// In time order, without overlaps; interrupts cut the thread below them in two.
     pub slices: Vec<Slice>,
 }
 
-/// A stretch of a CPU's time.
+/// An interval of a CPU's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
     /// Where it begins.
     pub start: Ns,
     /// Where it ends.
     pub end: Ns,
-    /// Who had the CPU.
-    pub who: Occupant,
+    /// What the CPU executed.
+    pub on_cpu: OnCpu,
 }
 
-/// Who has a CPU.
+/// What a CPU executes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Occupant {
-    /// Nobody: the idle task.
+pub enum OnCpu {
+    /// The idle task.
     Idle,
     /// A thread.
     Task {

@@ -4,7 +4,7 @@
 //! wakeup, wakeup_rt, wakeup_dl      one activation, with the functions between as evidence    wakeup.rs
 //! irqsoff, preemptoff, ...          one critical section, and where its time went             section.rs
 //! timerlat samples                  activations of its thread                                 timerlat.rs
-//! osnoise, hwlat samples            findings: nobody was late                                 osnoise.rs
+//! osnoise, hwlat samples            findings: no thread was late                               osnoise.rs
 //! rtla's analysis                   an activation each                                        rtla.rs
 //! ```
 //!
@@ -14,6 +14,7 @@ pub(crate) mod actors;
 mod interrupted;
 mod intervals;
 mod lines;
+mod missing;
 pub(crate) mod osnoise;
 mod rtla;
 mod section;
@@ -21,13 +22,14 @@ mod timerlat;
 mod wakeup;
 
 use crate::assemble::Assembler;
-use crate::model::{Activation, Explanation, Missing, PartTimes};
+use crate::model::{Activation, Explanation};
 use crate::options::{Judge, Options, Select};
 use crate::timeline::Timeline;
 use lines::Lines;
+use missing::missing;
 use osnoise::Noises;
 use timerlat::Timerlats;
-use whylate_events::{Event, EventKind, Kind, LatencyTrace, Tool, TraceInfo};
+use whylate_events::{Event, EventKind, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
 pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
@@ -36,29 +38,29 @@ pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
         && let (true, Some(task)) = (trace.tracer.is_wakeup(), trace.task)
     {
         options.tasks.push(Select::Tid(task.tid));
-        // What the thread did then, such a trace only shows the beginning of.
+        // Such a trace shows only the beginning of what the thread did.
         options.judge = Judge::Latency;
     }
     options
 }
 
 /// Takes in the events that other tools left, beside the engine.
-pub(crate) struct Latency {
-    /// Whose lines are kept.
+pub(crate) struct Tracers {
+    /// The trace of a latency tracer, with its lines.
     trace: Option<(LatencyTrace, Lines)>,
     timerlats: Timerlats,
     noises: Noises,
-    /// True once the wake-up that the trace was kept for has ended: what is behind it is the tracer's own end.
+    /// True once the wake-up that the trace was kept for has ended: the rest is the tracer's own end.
     over: bool,
 }
 
-impl Latency {
-    pub(crate) fn new(info: &TraceInfo) -> Latency {
+impl Tracers {
+    pub(crate) fn new(info: &TraceInfo) -> Tracers {
         let trace = info.latency.clone().map(|trace| {
             let lines = Lines::of(trace.cpu);
             (trace, lines)
         });
-        Latency { trace, timerlats: Timerlats::default(), noises: Noises::default(), over: false }
+        Tracers { trace, timerlats: Timerlats::default(), noises: Noises::default(), over: false }
     }
 
     /// What osnoise and hwlat measured.
@@ -128,7 +130,7 @@ impl Latency {
         }
     }
 
-    /// Adds what the lines and samples tell to an explanation.
+    /// Adds what the lines and samples show to an explanation.
     pub(crate) fn add_to(&self, timeline: &Timeline, asked: &Options, explanation: &mut Explanation) {
         match &self.trace {
             Some((trace, lines)) if trace.tracer.is_wakeup() => {
@@ -145,7 +147,7 @@ impl Latency {
                 explanation.findings.push(section::finding(asked.deadline, &section));
                 explanation.sections.push(section);
                 if asked.tasks.is_empty() {
-                    // Who was current in it was not late.
+                    // The thread that was current in it was not late.
                     explanation.tasks.clear();
                     explanation.activations.clear();
                 }
@@ -167,50 +169,4 @@ impl Latency {
             explanation.missing = missing;
         }
     }
-}
-
-/// What such a recording lacks, where it is one; `None` of ordinary ones.
-fn missing(timeline: &Timeline, explanation: &Explanation) -> Option<Vec<Missing>> {
-    let has = |kind: Kind| timeline.seen.contains(kind);
-    let lacks = |kinds: &[(Kind, &'static str)]| {
-        let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
-        lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell }).collect()
-    };
-    let functions = has(Kind::Function) || has(Kind::FunctionGraph);
-    match &explanation.trace.latency {
-        Some(trace) if trace.tracer.is_wakeup() => {
-            let mut missing: Vec<Missing> = lacks(&[(
-                Kind::HrtimerExpire,
-                "how late the timer's interrupt was, if one woke it: this tracer begins at the wake-up",
-            )]);
-            if !functions {
-                missing.push(Missing {
-                    kind: Kind::Function,
-                    cannot_tell: "which functions ran between wake-up and switch",
-                });
-            }
-            Some(missing)
-        }
-        Some(_) if explanation.sections.iter().all(|section| section.times != PartTimes::None) => {
-            Some(Vec::new())
-        }
-        Some(_) => {
-            let cannot_tell = "which functions took the time of the critical section";
-            Some(vec![Missing { kind: Kind::Function, cannot_tell }])
-        }
-        None if has(Kind::Switch) => None,
-        None if has(Kind::Timerlat) => Some(lacks(&[
-            (Kind::Osnoise, "which interrupts and threads delayed the timer's thread"),
-            (Kind::Stack, "where in the kernel the thread was that kept the CPU (osnoise/print_stack)"),
-        ])),
-        None if has(Kind::Osnoise) || has(Kind::Hwlat) => Some(Vec::new()),
-        None if !explanation.trace.breakdowns.is_empty() => Some(Vec::new()),
-        None => None,
-    }
-}
-
-/// How many lines the tracer had printed, and how many of them the file has, where that is an excerpt.
-fn excerpt(info: &TraceInfo, trace: &LatencyTrace) -> Option<(u64, u64)> {
-    let entries = trace.entries?;
-    (info.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, info.events))
 }

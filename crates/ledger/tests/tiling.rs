@@ -42,12 +42,12 @@ fn check(explanation: &Explanation, events: &[Event]) {
         *first = event.ts.min(*first);
     }
     for activation in &explanation.activations {
-        // A CPU that was only named as a wake-up's target has no lane.
+        // A CPU that was only named as a wake-up's target has no track.
         let seen = |cpu: &Cpu| first_seen.get(cpu).is_some_and(|first| *first < activation.due);
         check_activation(activation);
-        let laned = |cpu: Cpu| activation.lanes.iter().any(|lane| lane.cpu == cpu);
+        let tracked = |cpu: Cpu| activation.tracks.iter().any(|track| track.cpu == cpu);
         let mut cpus = activation.ledger.iter().map(|segment| segment.cpu).filter(seen);
-        assert!(cpus.all(laned), "a CPU without a lane: {activation:#?}");
+        assert!(cpus.all(tracked), "a CPU without a track: {activation:#?}");
     }
     for task in &explanation.tasks {
         let own = explanation.activations.iter().filter(|activation| activation.tid == task.tid);
@@ -90,15 +90,15 @@ fn check_activation(activation: &Activation) {
     assert!(!verdict.why.is_empty());
 
     let mut before = None;
-    for lane in &activation.lanes {
-        assert!(before < Some(lane.cpu), "lanes out of order: {:?}", activation.lanes);
-        before = Some(lane.cpu);
+    for track in &activation.tracks {
+        assert!(before < Some(track.cpu), "tracks out of order: {:?}", activation.tracks);
+        before = Some(track.cpu);
         let mut at = due;
-        for slice in &lane.slices {
-            assert!(slice.start == at && slice.end > slice.start, "{lane:#?}");
+        for slice in &track.slices {
+            assert!(slice.start == at && slice.end > slice.start, "{track:#?}");
             at = slice.end;
         }
-        assert_eq!(at, end, "a lane ends early or late: {lane:#?}");
+        assert_eq!(at, end, "a track ends early or late: {track:#?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_ledger::{
-    Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Occupant, PartTimes, Trigger, Verdict,
+    Activation, Cause, CriticalSection, Culprit, Explanation, FunctionTimes, Gap, OnCpu, Trigger, Verdict,
     is_stand_in, softirq_name,
 };
 use whylate_stats::Histogram;
@@ -51,14 +51,14 @@ pub(crate) fn culprit(culprit: &Culprit) -> String {
 }
 
 /// Who had the CPU.
-pub(crate) fn occupant(who: &Occupant) -> String {
+pub(crate) fn on_cpu(who: &OnCpu) -> String {
     match who {
-        Occupant::Idle => "idle".to_owned(),
-        Occupant::Task { tid, comm, priority: Priority::UNKNOWN } => thread(comm, *tid),
-        Occupant::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
-        Occupant::Irq { irq, name } => irq_line(*irq, name.as_str()),
-        Occupant::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
-        Occupant::Unknown => "unknown (events lost)".to_owned(),
+        OnCpu::Idle => "idle".to_owned(),
+        OnCpu::Task { tid, comm, priority: Priority::UNKNOWN } => thread(comm, *tid),
+        OnCpu::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
+        OnCpu::Irq { irq, name } => irq_line(*irq, name.as_str()),
+        OnCpu::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
+        OnCpu::Unknown => "unknown (events lost)".to_owned(),
     }
 }
 
@@ -232,10 +232,10 @@ pub(crate) fn section(section: &CriticalSection) -> Vec<String> {
 }
 
 /// The heading above the times of a section's functions.
-pub(crate) fn part_times(times: PartTimes) -> &'static str {
+pub(crate) fn part_times(times: FunctionTimes) -> &'static str {
     match times {
-        PartTimes::Own => "own time",
-        PartTimes::UntilNext | PartTimes::None => "until the next",
+        FunctionTimes::Own => "own time",
+        FunctionTimes::UntilNext | FunctionTimes::None => "until the next",
     }
 }
 

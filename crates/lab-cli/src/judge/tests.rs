@@ -67,7 +67,7 @@ fn activation(due: Ns, done: Ns, cause: Cause, by: Option<Culprit>) -> Activatio
             fix: Vec::new(),
             evidence: Vec::new(),
         },
-        lanes: Vec::new(),
+        tracks: Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The record that is kept of an activation: what made it due, and what the CPUs involved ran.
 
 use crate::engine::EndedActivation;
-use crate::model::{Activation, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use crate::model::{Activation, CpuTrack, OnCpu, Segment, Slice, Trigger, Verdict};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::running::Running;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use whylate_base::{Cpu, Ns};
 use whylate_events::Name;
 
-/// A lane of more slices is drawn coarser: no picture shows them.
+/// A track of more slices is drawn coarser: no picture shows them.
 const MAX_SLICES: usize = 4_000;
 
 /// An activation as it was when it ended, without its verdict.
@@ -22,7 +22,7 @@ pub(super) fn record(
 ) -> Activation {
     let EndedActivation { tid, ref open, done, end } = *ended;
     let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
-    let lanes = lanes(timeline, &ledger, cpu, open.due, end);
+    let tracks = tracks(timeline, &ledger, cpu, open.due, end);
     Activation {
         tid,
         comm: thread.comm_at(end),
@@ -36,7 +36,7 @@ pub(super) fn record(
         end,
         ledger,
         verdict: Verdict::none(),
-        lanes,
+        tracks,
     }
 }
 
@@ -58,42 +58,44 @@ fn trigger(timeline: &Timeline, open: &Open) -> Trigger {
 }
 
 /// What the CPUs that the ledger names did.
-fn lanes(timeline: &Timeline, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -> Vec<Lane> {
+fn tracks(timeline: &Timeline, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -> Vec<CpuTrack> {
     let cpus: BTreeSet<Cpu> = ledger.iter().map(|segment| segment.cpu).chain([own]).collect();
-    let lane = |cpu: Cpu| {
+    let track = |cpu: Cpu| {
         timeline.cpus.get(cpu).map(|history| {
             let slices = history.between(from, to).map(|(start, end, slice)| Slice {
                 start,
                 end,
-                who: occupant(timeline, slice.running, start),
+                on_cpu: on_cpu(timeline, slice.running, start),
             });
-            Lane { cpu, slices: coarsen(slices.collect(), from, to) }
+            CpuTrack { cpu, slices: coarsen(slices.collect(), from, to) }
         })
     };
-    cpus.into_iter().filter_map(lane).collect()
+    cpus.into_iter().filter_map(track).collect()
 }
 
-fn occupant(timeline: &Timeline, running: Running, at: Ns) -> Occupant {
+fn on_cpu(timeline: &Timeline, running: Running, at: Ns) -> OnCpu {
     match running {
-        Running::Unknown => Occupant::Unknown,
-        Running::Idle => Occupant::Idle,
-        Running::Task(tid, priority) => Occupant::Task { tid, comm: timeline.comm_at(tid, at), priority },
+        Running::Unknown => OnCpu::Unknown,
+        Running::Idle => OnCpu::Idle,
+        Running::Task(tid, priority) => OnCpu::Task { tid, comm: timeline.comm_at(tid, at), priority },
         Running::Irq(id) => {
             let (irq, name) = timeline.irqs.get(id);
-            Occupant::Irq { irq, name }
+            OnCpu::Irq { irq, name }
         }
-        Running::Softirq(vec) => Occupant::Softirq { vec },
-        Running::Nmi => Occupant::Irq { irq: None, name: Name::from("nmi") },
+        Running::Softirq(vec) => OnCpu::Softirq { vec },
+        Running::Nmi => OnCpu::Irq { irq: None, name: Name::from("nmi") },
     }
 }
 
-/// Merges neighbours of the same occupant, and hides what is too short to be seen where there is too much.
+/// Merges neighbours of the same content, and hides what is too short to be seen where there is too much.
 fn coarsen(slices: Vec<Slice>, from: Ns, to: Ns) -> Vec<Slice> {
     let shortest = if slices.len() > MAX_SLICES { Ns((to - from).0 / MAX_SLICES as i64) } else { Ns::ZERO };
     let mut coarse: Vec<Slice> = Vec::new();
     for slice in slices {
         match coarse.last_mut() {
-            Some(last) if last.who == slice.who || slice.end - slice.start < shortest => last.end = slice.end,
+            Some(last) if last.on_cpu == slice.on_cpu || slice.end - slice.start < shortest => {
+                last.end = slice.end
+            }
             _ => coarse.push(slice),
         }
     }

@@ -162,7 +162,7 @@ impl ChargedTime {
     }
 
     pub(super) fn did_not_run(&self) -> String {
-        format!("runnable but not run for {}", self.length)
+        format!("runnable but did not run for {}", self.length)
     }
 }
 

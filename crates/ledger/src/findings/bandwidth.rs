@@ -47,8 +47,8 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         format!("{typical} each")
     };
     let what = match cause {
-        Cause::FairServer => "the fair server ran SCHED_OTHER threads before real-time ones",
-        Cause::CoarseClockThrottled => "RT throttling struck real-time threads that used little CPU",
+        Cause::FairServer => "the fair server ran SCHED_OTHER threads ahead of real-time threads",
+        Cause::CoarseClockThrottled => "RT throttling stopped real-time threads that used little CPU time",
         _ => "RT throttling stopped all real-time threads",
     };
     let confidence = windows
@@ -74,7 +74,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         ),
         (Cause::CoarseClockThrottled, Some(user)) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU, as the scheduler's clock \
-             counts; of the little they used {} used most (confidence {confidence})",
+             counts; of the little time that they used {} used most (confidence {confidence})",
             timeline.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
             timeline.bandwidth.period,
             user
@@ -87,7 +87,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
             user
         ),
         (_, None) => {
-            format!("real-time threads were runnable on CPU {cpu} and were not run (confidence {confidence})")
+            format!("real-time threads were runnable on CPU {cpu} but did not run (confidence {confidence})")
         }
     };
     let evidence = windows

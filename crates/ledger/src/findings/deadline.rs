@@ -29,7 +29,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 stats.missed,
                 stats.activations
             ),
-            why: "its response, from due to done, was longer than the deadline that was given".to_owned(),
+            why: "its response, from due to done, was longer than the deadline".to_owned(),
             evidence,
             fix: Vec::new(),
         })

@@ -43,8 +43,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 case.middle
             ),
             why: format!(
-                "the lock does not inherit priority, so its owner runs at its own; {} were lost this way in the worst \
-                 activations",
+                "the lock has no priority inheritance, so its owner runs at its own priority; the worst activations lost {} this \
+                 way",
                 case.total
             ),
             evidence: case.evidence,

@@ -24,7 +24,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         code: Cause::TraceLoss.code(),
         severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
         title: format!("{count} events were lost; {charged} of activations fall into the gaps"),
-        why: "the ring buffer was full before it was read; what happened in a gap cannot be told".to_owned(),
+        why: "the ring buffer was full before it was read; the recording does not show what happened in the gaps".to_owned(),
         evidence: vec![Evidence::general(format!("{} events were read", subject.trace.events))],
         fix: Cause::TraceLoss.advice(None, Priority::DEFAULT),
     }]

@@ -18,7 +18,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             .max_by_key(|(_, cost)| cost.total)
             .filter(|(_, cost)| cost.total >= STUCK)?;
         let raised = match thread.raised {
-            Some(_) => "its call to raise its priority came only then",
+            Some(_) => "only then did the thread raise its priority",
             None => "it never got to raise its priority",
         };
         let evidence = thread.pinned_fair.map(|at| Evidence {
@@ -30,7 +30,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             code: Cause::PinnedBeforePriority.code(),
             severity: Severity::Error,
             title: format!("{}:{} pinned itself before raising its priority", thread.comm(), thread.tid),
-            why: format!("{} had that CPU and did not let go for {}: {raised}", by, cost.total),
+            why: format!("{} held that CPU for {}: {raised}", by, cost.total),
             evidence: evidence.into_iter().collect(),
             fix: Cause::PinnedBeforePriority.advice(Some(by), thread.own_priority()),
         })

@@ -29,11 +29,11 @@ fn finding(subject: &Subject<'_>, late: &[&Activation]) -> Option<Finding> {
         code: Cause::WakePlacement.code(),
         severity: Severity::Warning,
         title: format!(
-            "{}:{} waited on a busy CPU while one it may use was idle: {} at most",
+            "{}:{} waited on a busy CPU while another that it may use was idle: {} at most",
             worst.comm, worst.tid, worst.verdict.charged
         ),
         why: format!(
-            "{total} were lost this way in the whole trace; on the idle CPU it would have run at once"
+            "{total} were lost this way in the whole trace; on the idle CPU the thread would have run at once"
         ),
         evidence: evidence.collect(),
         fix: fix(subject.timeline, Cause::WakePlacement, worst.verdict.by.as_ref(), worst.priority),

@@ -15,11 +15,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let evidence: Vec<Evidence> = worst
             .take(3)
             .map(|activation| {
-                let what = format!("{} due then: stopped for {}", activation.comm, activation.verdict.charged);
+                let what = format!("{} was due, and stopped for {}", activation.comm, activation.verdict.charged);
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect();
-        // Where nothing but an idle CPU speaks for it, each activation's own verdict says so.
+        // Where only an idle CPU indicates it, each activation's own verdict reports that.
         (!evidence.is_empty()).then(|| Finding {
             code: Cause::CgroupQuota.code(),
             severity: Severity::Warning,
@@ -28,7 +28,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 thread.comm(), thread.tid, cost.total, cost.activations
             ),
             why: "the quota (cpu.max) is shared by all threads of the cgroup and of those below it; when it is used \
-                  up they all wait for the next period, even on an idle CPU"
+                  up, all of them wait for the next period, even on an idle CPU"
                 .to_owned(),
             evidence,
             fix: Cause::CgroupQuota.advice(None, thread.own_priority()),

@@ -72,17 +72,17 @@ fn not_permitted(group_sched: Option<bool>) -> (&'static str, &'static [&'static
     match group_sched {
         Some(true) => (
             "this kernel has CONFIG_RT_GROUP_SCHED: threads of a cgroup whose cpu.rt_runtime_us is 0, as in every new \
-             one, cannot become real-time, not even root's; without CAP_SYS_NICE, RLIMIT_RTPRIO must allow it as well",
-            &[GROUP, "boot with rt_group_sched=0, where the kernel has that switch (6.16)", LIMIT],
+             one, cannot become real-time, not even those of root; without CAP_SYS_NICE, RLIMIT_RTPRIO must allow it as well",
+            &[GROUP, "boot with rt_group_sched=0, where the kernel has that parameter (6.16)", LIMIT],
         ),
         Some(false) => (
-            "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; in a container CAP_SYS_NICE \
-             is taken away unless it was asked for",
+            "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; a container has no CAP_SYS_NICE \
+             unless it is added",
             &[LIMIT],
         ),
         None => (
             "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; with \
-             CONFIG_RT_GROUP_SCHED, of which the recording tells nothing, its cgroup needs a cpu.rt_runtime_us, too",
+             CONFIG_RT_GROUP_SCHED, which the recording does not show, its cgroup needs a cpu.rt_runtime_us as well",
             &[LIMIT, GROUP],
         ),
     }

@@ -24,7 +24,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             title: format!("{}:{} sleeps relative to now, and so drifts", thread.comm(), thread.tid),
             why: format!(
                 "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \
-                 instead of being made good",
+                 and is never made up for",
                 response.p50, response.max
             ),
             evidence: vec![Evidence::general(evidence)],

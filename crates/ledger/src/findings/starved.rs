@@ -21,7 +21,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             evidence: vec![Evidence::at(
                 activation.due,
                 activation.cpu,
-                "woken here, and not switched in since",
+                "woken here, and never switched in afterwards",
             )],
             fix: activation.verdict.fix.clone(),
         })

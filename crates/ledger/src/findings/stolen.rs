@@ -5,7 +5,7 @@ use super::words::suspect;
 use crate::causes::Cause;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
-/// Thefts shorter than this, at once, are not worth a finding of their own.
+/// Shorter intervals are no finding of their own.
 const NOTABLE: Ns = Ns::from_us(50);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Context switches that the trace does not show, without saying that it lost them.
+//! Context switches that the trace lacks without reporting them as lost.
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
@@ -6,7 +6,7 @@ use whylate_base::{Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "unseen-switches", page: page!("unseen-switches") };
 
-/// One unseen switch among this many is worth a word.
+/// One unseen switch among this many is a finding.
 const NOTABLE: u64 = 20;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -22,12 +22,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 timeline.unseen_switches,
                 timeline.switches + timeline.unseen_switches
             ),
-            why: "a thread is taken to have the CPU from its first event on: it may have had it for longer".to_owned(),
+            why: "the analysis assumes that a thread has the CPU from its first event on; it may have had it for longer".to_owned(),
             evidence: vec![Evidence::general(
                 "events show another thread on the CPU than the last sched_switch before them",
             )],
             fix: vec![
-                "record sched_switch without a filter; where there is none, this kernel does not trace some of its switches"
+                "record sched_switch without a filter; if it has none, this kernel does not trace some of its switches"
                     .to_owned(),
             ],
         })

@@ -1,18 +1,18 @@
-//! What is said of a critical section: plain data for the renderers.
+//! A critical section: plain data for the renderers.
 
 use crate::model::culprit::Culprit;
 use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::LatencyTracer;
 
-/// A stretch of time in which a CPU had interrupts off, or could not switch threads, as `irqsoff`, `preemptoff`
-/// and `preemptirqsoff` measure it. Whoever became due in it was late by up to its length; nobody may have been.
+/// An interval in which a CPU had interrupts off, or could not switch threads, as `irqsoff`, `preemptoff`
+/// and `preemptirqsoff` measure it. A thread that became due in it was late by up to its length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalSection {
-    /// The tracer: it says what was off.
+    /// The tracer: it shows what was off.
     pub tracer: LatencyTracer,
     /// The CPU.
     pub cpu: Cpu,
-    /// The thread that was current; in an interrupt it is a bystander.
+    /// The thread that was current; an interrupt only interrupted it.
     pub thread: Option<Culprit>,
     /// True when the section is an interrupt's own.
     pub of_interrupt: bool,
@@ -25,14 +25,14 @@ pub struct CriticalSection {
     /// How long it was, by the tracer.
     pub latency: Ns,
     /// Where the time went, the most first. With `rest` and `unexplained` it adds up to `latency` exactly.
-    pub parts: Vec<SectionPart>,
+    pub parts: Vec<FunctionTime>,
     /// The time of functions that are not listed.
     pub rest: Ns,
-    /// The time no line tells of.
+    /// The time that no line shows.
     pub unexplained: Ns,
     /// What a part's time is.
-    pub times: PartTimes,
-    /// The longest stretches without any line, longest first.
+    pub times: FunctionTimes,
+    /// The longest intervals without any line, longest first.
     pub gaps: Vec<Gap>,
     /// The stack at its end, innermost function first, where there is one.
     pub stack: Vec<String>,
@@ -44,9 +44,9 @@ pub struct CriticalSection {
     pub fix: Vec<String>,
 }
 
-/// What the time of a [`SectionPart`] is.
+/// What the time of a [`FunctionTime`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartTimes {
+pub enum FunctionTimes {
     /// The function's own, without those it called (function graph).
     Own,
     /// From its entry to that of the next function, which may be its caller's work (function tracer).
@@ -57,20 +57,20 @@ pub enum PartTimes {
 
 /// What one function took of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SectionPart {
+pub struct FunctionTime {
     /// The function.
     pub function: String,
     /// In which context.
-    pub within: Within,
+    pub within: CpuContext,
     /// How long in all.
     pub time: Ns,
     /// How often it was entered.
     pub calls: u64,
 }
 
-/// On whose behalf a CPU works.
+/// In which context a CPU executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Within {
+pub enum CpuContext {
     /// The current thread's.
     Thread,
     /// A softirq's.
@@ -79,18 +79,18 @@ pub enum Within {
     Irq,
 }
 
-impl Within {
+impl CpuContext {
     /// `thread`, `softirq` or `irq`.
     pub fn name(self) -> &'static str {
         match self {
-            Within::Thread => "thread",
-            Within::Softirq => "softirq",
-            Within::Irq => "irq",
+            CpuContext::Thread => "thread",
+            CpuContext::Softirq => "softirq",
+            CpuContext::Irq => "irq",
         }
     }
 }
 
-/// A stretch without any line.
+/// An interval without any line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// Where it begins.

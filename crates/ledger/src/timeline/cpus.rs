@@ -11,7 +11,7 @@ use super::timers::{Callback, Firing, LateTimer};
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 
-/// From `start` to the next slice's start, one occupant.
+/// From `start` to the next slice's start, one content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CpuSlice {
     pub(crate) start: Ns,

@@ -1,9 +1,10 @@
-//! Who is who in what another tool measured: its own thread, the threads and interrupts it names, and with
-//! which right they went before.
+//! The threads and interrupts in what another tool measured: its own thread, those that it names, and which of them
+//! have priority over the thread that waits.
 
 use super::interrupted::Interrupted;
-use super::intervals::Charge;
 use crate::causes::Cause;
+use crate::charge::attribution::Charge;
+use crate::charge::precedence::{Contender, Relation};
 use crate::model::Culprit;
 use crate::timeline::Timeline;
 use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
@@ -30,8 +31,8 @@ pub(super) fn unnamed(cpu: Cpu) -> Tid {
     Tid(-2 - i32::try_from(cpu.0).unwrap_or(i32::MAX - 2))
 }
 
-/// timerlat's thread of a CPU, made known to the engine; it is real-time by itself, at `priority` if nobody
-/// says otherwise.
+/// timerlat's thread of a CPU, made known to the timeline; it is real-time by itself, at `priority` where the
+/// recording has no other.
 pub(super) fn measured(timeline: &mut Timeline, cpu: Cpu, tid: Tid, priority: i32) -> (Tid, Comm, Priority) {
     let thread = timeline.threads.get_mut(tid);
     if thread.comm().is_empty() || thread.comm().as_str().starts_with('<') {
@@ -43,14 +44,14 @@ pub(super) fn measured(timeline: &mut Timeline, cpu: Cpu, tid: Tid, priority: i3
     (tid, thread.comm(), thread.own_priority())
 }
 
-/// A thread, with the priority that the recording tells, if it tells any.
+/// A thread, with its priority where the recording has it.
 pub(crate) fn task(timeline: &Timeline, tid: Tid, comm: &str) -> Culprit {
     let known = timeline.threads.get(tid);
     let comm = match known.map(|thread| thread.comm()).filter(|_| comm.is_empty() || comm.starts_with('<')) {
         Some(known) => known,
         None => Comm::from(comm),
     };
-    // Nice 0 is also what is taken of a thread of which nothing is known.
+    // Nice 0 is also the default of a thread that the recording does not describe.
     let told = [Kind::Switch, Kind::Waking, Kind::Wakeup].iter().any(|&kind| timeline.seen.contains(kind));
     let priority = known
         .filter(|thread| {
@@ -83,41 +84,42 @@ pub(super) fn local_timer() -> Culprit {
     Culprit::Irq { irq: None, name: Name::from(LOCAL_TIMER) }
 }
 
-/// The charge for a thread that ran before a real-time `victim` that was runnable; `blocking`: it was running
-/// when the wake-up came, so that it may merely not have given way. What the recording does not tell of its
-/// priority lowers the confidence.
-pub(super) fn in_front(culprit: Culprit, blocking: bool, victim: Priority) -> Charge {
-    let Culprit::Task { comm, priority, .. } = culprit else {
+/// The charge for a thread that ran while a `waiter` of this priority was runnable; `blocking`: it ran already when the
+/// wake-up came, and may only not have been preempted. A priority that the recording lacks lowers the confidence.
+pub(super) fn in_front(culprit: Culprit, blocking: bool, waiter: Priority) -> Charge {
+    let Some(runner) = Contender::of(&culprit) else {
         return Charge::unexplained();
     };
-    let known = priority != Priority::UNKNOWN;
-    let cause = match comm.as_str() {
-        comm if comm.starts_with("migration/") || comm.starts_with("stopper/") => Cause::StopTask,
-        _ if known && priority.0 < 0 => Cause::DeadlineTask,
-        _ if known && priority.outranks(victim) => Cause::HigherPriorityTask,
-        _ if known && priority == victim => Cause::EqualPriorityTask,
-        _ if blocking => Cause::PreemptionDisabled,
-        _ if known => Cause::PreemptionDisabled,
-        // It was switched to while the victim was runnable: the scheduler prefers it.
-        _ => Cause::HigherPriorityTask,
+    let waiter = Contender { tid: Tid(i32::MIN), comm: Comm::default(), priority: waiter };
+    let relation = Relation::of(&waiter, &runner);
+    let cause = match relation {
+        Relation::StopClass => Cause::StopTask,
+        Relation::Deadline => Cause::DeadlineTask,
+        Relation::HigherPriority => Cause::HigherPriorityTask,
+        Relation::EqualPriority => Cause::EqualPriorityTask,
+        Relation::Fair => Cause::FairQueue,
+        Relation::LowerPriority | Relation::SameThread => Cause::PreemptionDisabled,
+        Relation::Unknown if blocking => Cause::PreemptionDisabled,
+        // The scheduler switched to it while the waiter was runnable, so it prefers it.
+        Relation::Unknown => Cause::HigherPriorityTask,
     };
-    let confidence = if known || cause == Cause::StopTask { Confidence::High } else { Confidence::Medium };
+    let confidence = if relation == Relation::Unknown { Confidence::Medium } else { Confidence::High };
     Charge::to(cause, Some(culprit), confidence)
 }
 
 /// Where an interrupt found a thread, in words.
-pub(super) fn came_upon(who: &str, place: &Interrupted) -> String {
+pub(super) fn hit(thread: &str, place: &Interrupted) -> String {
     match place {
         Interrupted::User => {
-            format!("the timer's interrupt came upon {who} in user code, which cannot disable interrupts")
+            format!("the timer interrupt hit {thread} in user code, which cannot disable interrupts")
         }
         Interrupted::Idle { function } => {
-            format!("the timer's interrupt came upon the idle CPU in {function}")
+            format!("the timer interrupt hit the idle CPU in {function}")
         }
         Interrupted::Kernel { function, caller, enabling } => {
             let caller = caller.as_ref().map_or_else(String::new, |caller| format!(", called by {caller}"));
-            let until = if *enabling { ": it enables interrupts, which had been off until then" } else { "" };
-            format!("the timer's interrupt came upon {who} in {function}{caller}{until}")
+            let until = if *enabling { ", which enables interrupts: they were off until then" } else { "" };
+            format!("the timer interrupt hit {thread} in {function}{caller}{until}")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A stretch of time that is charged piece by piece, the strongest claim first; nothing is charged twice.
+//! An interval that is charged piece by piece, the strongest claim first; nothing is charged twice.
 //!
 //! ```text
 //! due                                     running
@@ -7,41 +7,23 @@
 //!  |delay--[timer irq][irq ][ thread  ]rest-|     3. the rest
 //! ```
 
-use crate::causes::Cause;
-use crate::model::{Culprit, Segment};
-use whylate_base::{Confidence, Cpu, Ns};
-
-/// To what a piece of time goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Charge {
-    pub(super) cause: Cause,
-    pub(super) by: Option<Culprit>,
-    pub(super) confidence: Confidence,
-}
-
-impl Charge {
-    pub(super) fn to(cause: Cause, by: Option<Culprit>, confidence: Confidence) -> Charge {
-        Charge { cause, by, confidence }
-    }
-
-    pub(super) fn unexplained() -> Charge {
-        Charge::to(Cause::Unexplained, None, Confidence::Low)
-    }
-}
+use crate::charge::attribution::Charge;
+use crate::model::Segment;
+use whylate_base::{Cpu, Ns};
 
 /// See the module.
-pub(super) struct Canvas {
+pub(super) struct Intervals {
     cpu: Cpu,
-    /// What nobody has claimed yet: disjoint, in order, none empty.
+    /// What is not charged yet: disjoint, in order, none empty.
     free: Vec<(Ns, Ns)>,
     segments: Vec<Segment>,
 }
 
-impl Canvas {
+impl Intervals {
     /// All of `from..to` is free.
-    pub(super) fn new(cpu: Cpu, from: Ns, to: Ns) -> Canvas {
+    pub(super) fn new(cpu: Cpu, from: Ns, to: Ns) -> Intervals {
         let free = if from < to { vec![(from, to)] } else { Vec::new() };
-        Canvas { cpu, free, segments: Vec::new() }
+        Intervals { cpu, free, segments: Vec::new() }
     }
 
     /// Charges up to `time` of what is free in `from..to`, from its beginning; returns how much it was.
@@ -94,26 +76,28 @@ impl Canvas {
     }
 
     fn charge(&mut self, start: Ns, end: Ns, charge: Charge) {
-        let Charge { cause, by, confidence } = charge;
-        self.segments.push(Segment { cause, start, end, cpu: self.cpu, by, owner: None, confidence });
+        let Charge { cause, by, owner, confidence } = charge;
+        self.segments.push(Segment { cause, start, end, cpu: self.cpu, by, owner, confidence });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::causes::Cause;
     use crate::charge::tiles;
     use proptest::prelude::*;
+    use whylate_base::Confidence;
 
     #[test]
     fn what_was_claimed_is_not_claimed_again() {
         let charge = |cause| Charge::to(cause, None, Confidence::High);
-        let mut canvas = Canvas::new(Cpu(0), Ns(0), Ns(100));
-        assert_eq!(canvas.fill(Ns(10), Ns(100), Ns(20), charge(Cause::Irq)), Ns(20));
+        let mut intervals = Intervals::new(Cpu(0), Ns(0), Ns(100));
+        assert_eq!(intervals.fill(Ns(10), Ns(100), Ns(20), charge(Cause::Irq)), Ns(20));
         // Net time flows around what is above it.
-        assert_eq!(canvas.fill(Ns(5), Ns(100), Ns(15), charge(Cause::Softirq)), Ns(15));
-        assert_eq!(canvas.fill(Ns(90), Ns(95), Ns(50), charge(Cause::Nmi)), Ns(5));
-        let segments = canvas.finish(|_, _| Charge::unexplained());
+        assert_eq!(intervals.fill(Ns(5), Ns(100), Ns(15), charge(Cause::Softirq)), Ns(15));
+        assert_eq!(intervals.fill(Ns(90), Ns(95), Ns(50), charge(Cause::Nmi)), Ns(5));
+        let segments = intervals.finish(|_, _| Charge::unexplained());
         let ends: Vec<_> = segments.iter().map(|s| (s.cause, s.start.0, s.end.0)).collect();
         assert_eq!(
             ends,
@@ -131,16 +115,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_canvas_tiles(
+        fn intervals_tile(
             to in 0..200_i64,
             claims in proptest::collection::vec((-20..220_i64, -20..220_i64, -5..60_i64, 0..4_usize), 0..20),
         ) {
-            let mut canvas = Canvas::new(Cpu(0), Ns(0), Ns(to));
+            let mut intervals = Intervals::new(Cpu(0), Ns(0), Ns(to));
             let mut claimed = Ns::ZERO;
             for (from, until, time, cause) in claims {
-                claimed += canvas.fill(Ns(from), Ns(until), Ns(time), Charge::to(Cause::ALL[cause], None, Confidence::High));
+                claimed += intervals.fill(Ns(from), Ns(until), Ns(time), Charge::to(Cause::ALL[cause], None, Confidence::High));
             }
-            let segments = canvas.finish(|_, _| Charge::unexplained());
+            let segments = intervals.finish(|_, _| Charge::unexplained());
             prop_assert!(tiles(&segments, Ns(0), Ns(to)), "{segments:?}");
             let explained: Ns = segments.iter().filter(|s| s.cause != Cause::Unexplained).map(Segment::length).sum();
             prop_assert_eq!(explained, claimed);

@@ -1,9 +1,9 @@
-//! The lines of a latency tracer's file, as far as they tell of functions: which, by whom, with what disabled.
+//! The lines of a latency tracer's file, as far as they show functions: which, in which thread, with what disabled.
 
-use crate::model::section::{Gap, Within};
+use crate::model::section::{CpuContext, Gap};
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{ContextFlags, Event, EventKind, Fact, Symbol};
+use whylate_events::{ContextFlags, Event, EventKind, Fact, LatencyTrace, Symbol, TraceInfo};
 
 /// More lines than this are not kept: no tracer's buffer of one CPU holds as many.
 const MAX_LINES: usize = 1 << 20;
@@ -66,13 +66,13 @@ impl Line {
         }
     }
 
-    pub(super) fn within(&self) -> Within {
+    pub(super) fn within(&self) -> CpuContext {
         if self.flags.contains(ContextFlags::HARDIRQ) {
-            Within::Irq
+            CpuContext::Irq
         } else if self.flags.contains(ContextFlags::SOFTIRQ) {
-            Within::Softirq
+            CpuContext::Softirq
         } else {
-            Within::Thread
+            CpuContext::Thread
         }
     }
 }
@@ -210,4 +210,10 @@ impl Lines {
         }
         longest
     }
+}
+
+/// How many lines the tracer printed and how many of them the file has, if the file is an excerpt.
+pub(super) fn excerpt(info: &TraceInfo, trace: &LatencyTrace) -> Option<(u64, u64)> {
+    let entries = trace.entries?;
+    (info.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, info.events))
 }

@@ -1,14 +1,14 @@
 //! rtla's own analysis as an activation of the same ledger.
 //!
 //! Its parts are net times in the order in which they matter, without instants: the segments stand in that order
-//! from the expiry on. What they leave of the total is unexplained; where they exceed it they are cut, and nobody
-//! is sure any more. (tools/tracing/rtla/src/timerlat_aa.c)
+//! from the expiry on. What they leave of the total is unexplained; where they exceed it they are cut, and the
+//! confidence is low. (tools/tracing/rtla/src/timerlat_aa.c)
 
 use super::actors::{self, task};
 use super::interrupted::{Interrupted, interrupted};
-use super::intervals::Charge;
 use crate::assemble::Assembler;
 use crate::causes::Cause;
+use crate::charge::attribution::Charge;
 use crate::model::softirq_name;
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::timeline::Timeline;
@@ -38,11 +38,11 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     let mut add = |time: Ns, charge: Charge| {
         let end = (at + time).min(total);
         if end > at {
-            let Charge { cause, by, mut confidence } = charge;
+            let Charge { cause, by, owner, mut confidence } = charge;
             if unsure {
                 confidence = Confidence::Low;
             }
-            ledger.push(Segment { cause, start: at, end, cpu: breakdown.cpu, by, owner: None, confidence });
+            ledger.push(Segment { cause, start: at, end, cpu: breakdown.cpu, by, owner, confidence });
             at = end;
         }
     };
@@ -51,7 +51,7 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     let mut notes = notes(timeline, breakdown, blocker, place.as_ref());
     if unsure {
         notes.push(Evidence::general(format!(
-            "its parts add up to {claimed}, more than the {total} in all: the last are cut"
+            "its parts add up to {claimed}, more than the {total} in all: the last parts are cut"
         )));
     }
     // An interrupt's latency alone is no switch to a thread.
@@ -69,7 +69,7 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
         end: total,
         ledger,
         verdict: Verdict::none(),
-        lanes: Vec::new(),
+        tracks: Vec::new(),
     };
     assembler.keep_measured(activation, notes, true);
 }
@@ -161,7 +161,7 @@ fn charge(
         PartKind::BlockingThread | PartKind::Thread if named => {
             let blocking = part.kind == PartKind::BlockingThread;
             match thread(timeline, part) {
-                // Nobody kept an idle CPU: it is the kernel's way to the thread.
+                // The CPU was idle: this is the kernel's path to the thread.
                 Culprit::Task { tid: Tid::IDLE, .. } => Charge::to(Cause::Dispatch, None, Confidence::Medium),
                 culprit => actors::in_front(culprit, blocking, victim),
             }
@@ -194,7 +194,7 @@ fn notes(
             Some(by) => by.to_string(),
             None => "the current thread".to_owned(),
         };
-        notes.push(Evidence::general(actors::came_upon(&who, place)));
+        notes.push(Evidence::general(actors::hit(&who, place)));
     }
     if !breakdown.stack.is_empty() {
         let shown: Vec<&str> = breakdown.stack.iter().take(FRAMES).map(String::as_str).collect();
@@ -202,7 +202,7 @@ fn notes(
         notes.push(Evidence::general(format!("its stack: {}{more}", shown.join(" <- "))));
     }
     notes.push(Evidence::general(format!(
-        "by rtla's own analysis, line {} of the file; its times have no instants",
+        "from rtla's own analysis, line {} of the file, which has lengths and no instants",
         breakdown.line
     )));
     notes

@@ -1,14 +1,14 @@
 //! A critical section from the lines of `irqsoff`, `preemptoff` or `preemptirqsoff`.
 //!
-//! The tracer's header says how long it was; the lines say where its time went. A function tracer's line tells of
-//! an entry only, so the time up to the next line is the function's or its caller's; the function graph gives
-//! each function its own. (Documentation/trace/ftrace.rst)
+//! The tracer's header has its length; the lines show where its time went. A function tracer's line shows an entry
+//! only, so the time up to the next line is the function's or its caller's; the function graph gives each function
+//! its own. (Documentation/trace/ftrace.rst)
 
 use super::interrupted::{is_primitive, responsible};
-use super::lines::{Line, Lines, What};
+use super::lines::{Line, Lines, What, excerpt};
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::model::section::{CriticalSection, PartTimes, SectionPart, Within};
+use crate::model::section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes};
 use crate::timeline::Timeline;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Priority, Severity};
@@ -16,7 +16,7 @@ use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
 
 /// Functions that are listed.
 const PARTS: usize = 20;
-/// Stretches without a line that are listed.
+/// Intervals without a line that are listed.
 const GAPS: usize = 5;
 /// A section of this length makes threads late.
 const NOTABLE: Ns = Ns::from_us(50);
@@ -51,10 +51,10 @@ pub(super) fn section(
     let latency = trace.latency.max(Ns::ZERO);
     let end = start + latency;
     let within = lines.between(start, end);
-    let excerpt = super::excerpt(info, trace);
+    let excerpt = excerpt(info, trace);
     let (mut parts, times) = match excerpt {
         // Which lines follow on one another is not known.
-        Some(_) => (Vec::new(), PartTimes::None),
+        Some(_) => (Vec::new(), FunctionTimes::None),
         None => parts(lines, within, start, end),
     };
     let charged: Ns = parts.iter().map(|part| part.time).sum();
@@ -62,7 +62,7 @@ pub(super) fn section(
     parts.truncate(PARTS);
     let first = within.iter().find_map(Line::function).map(|function| lines.name(function).to_owned());
     let opened_by = trace.started_at.clone().or(first);
-    let of_interrupt = within.first().is_some_and(|line| line.within() != Within::Thread)
+    let of_interrupt = within.first().is_some_and(|line| line.within() != CpuContext::Thread)
         || opened_by.as_deref().is_some_and(|name| OF_INTERRUPTS.iter().any(|of| name.starts_with(of)));
     let thread = trace.task.map(|task| {
         let known = timeline
@@ -78,10 +78,10 @@ pub(super) fn section(
     });
     let unexplained = latency - charged;
     let confidence = match times {
-        PartTimes::None => Confidence::Low,
+        FunctionTimes::None => Confidence::Low,
         _ if lines.cut || unexplained.0.saturating_mul(10) > latency.0 => Confidence::Low,
-        PartTimes::UntilNext => Confidence::Medium,
-        PartTimes::Own => Confidence::High,
+        FunctionTimes::UntilNext => Confidence::Medium,
+        FunctionTimes::Own => Confidence::High,
     };
     let confidence = match info.quality() {
         Quality::Poor => Confidence::Low,
@@ -152,7 +152,7 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Findin
             where_from(section)
         ),
         why: format!(
-            "a thread that became due on this CPU meanwhile was late by up to {}; the trace does not tell whether any was",
+            "a thread that became due on this CPU in that time was late by up to {}; the trace does not show whether one did",
             section.latency
         ),
         evidence,
@@ -161,22 +161,22 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Findin
 }
 
 /// What each function took, most first, adding up to `end - start` at most; and what these times are.
-fn parts(lines: &Lines, within: &[Line], start: Ns, end: Ns) -> (Vec<SectionPart>, PartTimes) {
+fn parts(lines: &Lines, within: &[Line], start: Ns, end: Ns) -> (Vec<FunctionTime>, FunctionTimes) {
     let graph = within.iter().any(|line| matches!(line.what, What::Entry { .. } | What::Exit { .. }));
     let entered = within.iter().filter(|line| line.function().is_some());
     // What opens the section and what closes it are traced in any case.
     let inside = entered.filter(|line| line.at > start && line.at < end).count();
     if !graph && inside == 0 {
-        return (Vec::new(), PartTimes::None);
+        return (Vec::new(), FunctionTimes::None);
     }
     let (sums, times) = match graph {
-        true => (own_times(within, end), PartTimes::Own),
-        false => (times_until_next(within, end), PartTimes::UntilNext),
+        true => (own_times(within, end), FunctionTimes::Own),
+        false => (times_until_next(within, end), FunctionTimes::UntilNext),
     };
-    let mut parts: Vec<SectionPart> = sums
+    let mut parts: Vec<FunctionTime> = sums
         .into_iter()
         .filter(|(_, (time, _))| *time > Ns::ZERO)
-        .map(|((function, within), (time, calls))| SectionPart {
+        .map(|((function, within), (time, calls))| FunctionTime {
             function: lines.name(function).to_owned(),
             within,
             time,
@@ -188,11 +188,11 @@ fn parts(lines: &Lines, within: &[Line], start: Ns, end: Ns) -> (Vec<SectionPart
 }
 
 /// Time and calls, by function and context.
-type Sums = HashMap<(u32, Within), (Ns, u64)>;
+type Sums = HashMap<(u32, CpuContext), (Ns, u64)>;
 
 fn times_until_next(within: &[Line], end: Ns) -> Sums {
     let mut sums = Sums::new();
-    let mut current: Option<(u32, Within)> = None;
+    let mut current: Option<(u32, CpuContext)> = None;
     for (i, line) in within.iter().enumerate() {
         if let Some(function) = line.function() {
             let key = (function, line.within());
@@ -211,7 +211,7 @@ fn times_until_next(within: &[Line], end: Ns) -> Sums {
 /// duration: the lines' instants may be rounded to microseconds.
 fn own_times(within: &[Line], end: Ns) -> Sums {
     struct Frame {
-        key: (u32, Within),
+        key: (u32, CpuContext),
         entered: Ns,
         depth: u32,
     }
@@ -289,7 +289,7 @@ fn where_from(section: &CriticalSection) -> String {
 
 fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
     let who = match (&section.thread, section.of_interrupt) {
-        (Some(thread), true) => format!(", in an interrupt that came upon {}", thread),
+        (Some(thread), true) => format!(", in an interrupt that hit {}", thread),
         (None, true) => ", in an interrupt".to_owned(),
         (Some(Culprit::Task { tid, .. }), false) if tid.is_idle() => ", by the idle task".to_owned(),
         (Some(thread), false) => format!(", by {}", thread),
@@ -298,14 +298,14 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
     let latency = section.latency.0.max(1) as f64;
     let most = section.parts.first().filter(|part| part.time.0 as f64 / latency >= MOST);
     let spent = match (section.times, most) {
-        (PartTimes::None, _) if let Some((printed, here)) = excerpt => format!(
-            "; the file has {here} of the {printed} lines the tracer printed, so that the functions' times are not known"
+        (FunctionTimes::None, _) if let Some((printed, here)) = excerpt => format!(
+            "; the file has {here} of the {printed} lines the tracer printed, so the times of its functions are not known"
         ),
-        (PartTimes::None, _) => "; which functions took the time was not recorded".to_owned(),
-        (PartTimes::Own, Some(part)) => {
+        (FunctionTimes::None, _) => "; the recording does not show which functions took the time".to_owned(),
+        (FunctionTimes::Own, Some(part)) => {
             format!("; {} of it was {} itself{}", part.time, part.function, times(part.calls))
         }
-        (PartTimes::UntilNext, Some(part)) => {
+        (FunctionTimes::UntilNext, Some(part)) => {
             format!(
                 "; {} of it passed between entering {} and the next function{}",
                 part.time,
@@ -316,7 +316,7 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
         (_, None) => "; no single function took most of it".to_owned(),
     };
     let interrupts: Ns =
-        section.parts.iter().filter(|part| part.within != Within::Thread).map(|part| part.time).sum();
+        section.parts.iter().filter(|part| part.within != CpuContext::Thread).map(|part| part.time).sum();
     let interrupted = match interrupts {
         Ns::ZERO => String::new(),
         _ if section.of_interrupt => String::new(),
@@ -341,7 +341,7 @@ fn fix(preempt_rt: Option<bool>, section: &CriticalSection) -> Vec<String> {
     let opener = section.opened_by.as_deref().filter(not_primitive);
     let asked =
         opener.or_else(|| responsible(&section.stack)).or(section.closed_by.as_deref().filter(not_primitive));
-    if section.times == PartTimes::None {
+    if section.times == FunctionTimes::None {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
             section.tracer.name()
@@ -349,23 +349,23 @@ fn fix(preempt_rt: Option<bool>, section: &CriticalSection) -> Vec<String> {
     }
     match asked {
         Some(function) => fixes.push(format!(
-            "ask who maintains {function}: grep the kernel's source for it, scripts/get_maintainer.pl -f FILE names the people; \
-             a driver's may be fixed by a newer driver, or done without"
+            "report it to the maintainers of {function}: grep the kernel's source for it, then scripts/get_maintainer.pl -f \
+             FILE; if a driver has it, use a newer driver, or none"
         )),
-        None => fixes.push("echo stacktrace > trace_options, and trace again: the stack tells on whose behalf the lock was held".to_owned()),
+        None => fixes.push("echo stacktrace > trace_options, and trace again: the stack shows which code held the lock".to_owned()),
     }
     let (raw, threaded) = (
-        "only raw spinlocks and explicit disabling still do this: it is that code's own",
-        "its spinlocks and interrupt handlers keep interrupts and preemption on, raw spinlocks only do not",
+        "only raw spinlocks and explicit disabling still do this: that code must change",
+        "its spinlocks and interrupt handlers leave interrupts and preemption on; only raw spinlocks do not",
     );
     fixes.push(match preempt_rt {
         Some(true) => format!("this is a PREEMPT_RT kernel, where {raw}"),
         Some(false) => format!("use a PREEMPT_RT kernel: {threaded}"),
-        None => format!("use a PREEMPT_RT kernel, if this is none: {threaded}"),
+        None => format!("use a PREEMPT_RT kernel, unless this is one: {threaded}"),
     });
     fixes.push(match section.of_interrupt {
         true => "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list".to_owned(),
-        false => "keep what runs into it off the CPUs of real-time threads: another affinity for the thread and its device's interrupt".to_owned(),
+        false => "keep the code that enters it off the CPUs of real-time threads: change the affinity of the thread and of its device's interrupt".to_owned(),
     });
     fixes
 }

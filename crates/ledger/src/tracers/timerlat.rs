@@ -12,10 +12,11 @@
 
 use super::actors::{self, task};
 use super::interrupted::{Interrupted, interrupted};
-use super::intervals::{Canvas, Charge};
+use super::intervals::Intervals;
 use crate::assemble::Assembler;
 use crate::causes::Cause;
-use crate::model::{Activation, Culprit, Lane, Occupant, Segment, Slice, Trigger, Verdict};
+use crate::charge::attribution::Charge;
+use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Segment, Slice, Trigger, Verdict};
 use crate::timeline::Timeline;
 use std::collections::{BTreeMap, VecDeque};
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Ns, Priority, Tid};
@@ -37,11 +38,11 @@ const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 /// What is known of each CPU's sample in progress.
 #[derive(Default)]
 pub(super) struct Timerlats {
-    cpus: BTreeMap<Cpu, OnCpu>,
+    cpus: BTreeMap<Cpu, CpuSamples>,
 }
 
 #[derive(Default)]
-struct OnCpu {
+struct CpuSamples {
     irq: Option<Sample>,
     thread: Option<Sample>,
     returned: Option<Sample>,
@@ -60,7 +61,7 @@ struct Sample {
     at: Ns,
     seq: u32,
     latency: Ns,
-    /// Who was current.
+    /// The thread that was current.
     tid: Tid,
 }
 
@@ -139,7 +140,7 @@ impl Timerlats {
     }
 }
 
-impl OnCpu {
+impl CpuSamples {
     /// All that belongs to one sample was seen: makes its activation, unless the scheduler's events do.
     fn conclude(&mut self, assembler: &mut Assembler<'_>, cpu: Cpu) {
         let (irq, thread, returned) = (self.irq.take(), self.thread.take(), self.returned.take());
@@ -198,7 +199,7 @@ impl Told<'_> {
         let (tid, comm, priority) = actors::measured(timeline, self.cpu, self.own, PRIORITY);
         let (mut ledger, notes) = self.wait(timeline, due, last.at);
         ledger.extend(self.work(timeline, last.at, end));
-        let lanes = vec![self.lane(timeline, tid, comm, priority, &ledger, last.at)];
+        let tracks = vec![self.track(timeline, tid, comm, priority, &ledger, last.at)];
         let activation = Activation {
             tid,
             comm,
@@ -212,45 +213,45 @@ impl Told<'_> {
             end,
             ledger,
             verdict: Verdict::none(),
-            lanes,
+            tracks,
         };
         (activation, notes)
     }
 
     /// From the expiry to the thread.
     fn wait(&self, timeline: &Timeline, due: Ns, running: Ns) -> (Vec<Segment>, Vec<Evidence>) {
-        let mut canvas = Canvas::new(self.cpu, due, running);
+        let mut intervals = Intervals::new(self.cpu, due, running);
         let mut notes = Vec::new();
         let recorded = timeline.seen.contains(Kind::Osnoise);
         let irq_at = self.irq.map(|irq| (due + irq.latency).min(running));
         let timer = self.timer_interrupt(irq_at);
         let delay_end = timer.map(|timer| timer.start.max(due)).or(irq_at).unwrap_or(due).min(running);
-        self.claim(timeline, &mut canvas, NoiseSource::Nmi, due, running);
+        self.claim(timeline, &mut intervals, NoiseSource::Nmi, due, running);
         // Only what keeps interrupts disabled itself delays one: neither softirqs nor threads do.
-        self.claim(timeline, &mut canvas, NoiseSource::Irq, due, running);
-        self.claim(timeline, &mut canvas, NoiseSource::Softirq, delay_end, running);
-        self.claim(timeline, &mut canvas, NoiseSource::Thread, delay_end, running);
+        self.claim(timeline, &mut intervals, NoiseSource::Irq, due, running);
+        self.claim(timeline, &mut intervals, NoiseSource::Softirq, delay_end, running);
+        self.claim(timeline, &mut intervals, NoiseSource::Thread, delay_end, running);
         let current = self.irq.map(|irq| irq.tid);
         let names: Vec<&str> = self.stack.iter().map(|name| name.as_str()).collect();
         let place = interrupted(&names);
-        // Its own thread, still awake, delays nobody else.
+        // Its own thread, still awake, delays no other thread.
         let others = current.filter(|&current| current != self.own);
         let delay = delay_charge(timeline, others, place.as_ref(), delay_end - due);
-        canvas.fill(due, delay_end, delay_end - due, delay);
+        intervals.fill(due, delay_end, delay_end - due, delay);
         // The handler itself, up to its sample.
         let handled = irq_at.unwrap_or(delay_end);
         let handler = Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::Medium);
-        canvas.fill(delay_end, handled, handled - delay_end, handler);
-        let segments = canvas.finish(|from, to| match current {
+        intervals.fill(delay_end, handled, handled - delay_end, handler);
+        let segments = intervals.finish(|from, to| match current {
             Some(_) if to - from > LONGEST_PATH => Charge::unexplained(),
-            // Nobody else was there: the kernel's own way to the thread.
+            // No other thread ran: the kernel's own path to the thread.
             Some(_) if recorded => Charge::to(Cause::Dispatch, None, Confidence::Medium),
             Some(Tid::IDLE) => Charge::to(Cause::Dispatch, None, Confidence::Low),
             _ => Charge::unexplained(),
         });
         if let (Some(irq), Some(irq_at)) = (self.irq, irq_at) {
             notes.extend(place.map(|place| {
-                Evidence::at(irq_at, self.cpu, actors::came_upon(&actors::called(timeline, irq.tid), &place))
+                Evidence::at(irq_at, self.cpu, actors::hit(&actors::called(timeline, irq.tid), &place))
             }));
         }
         (segments, notes)
@@ -258,11 +259,11 @@ impl Told<'_> {
 
     /// From the thread's sample to its return to user space and back.
     fn work(&self, timeline: &Timeline, running: Ns, end: Ns) -> Vec<Segment> {
-        let mut canvas = Canvas::new(self.cpu, running, end);
+        let mut intervals = Intervals::new(self.cpu, running, end);
         for source in [NoiseSource::Nmi, NoiseSource::Irq, NoiseSource::Softirq, NoiseSource::Thread] {
-            self.claim(timeline, &mut canvas, source, running, end);
+            self.claim(timeline, &mut intervals, source, running, end);
         }
-        canvas.finish(|_, _| Charge::to(Cause::OwnWork, None, Confidence::High))
+        intervals.finish(|_, _| Charge::to(Cause::OwnWork, None, Confidence::High))
     }
 
     /// The interrupt in which the sample was taken: the first to end after it, begun before.
@@ -276,7 +277,7 @@ impl Told<'_> {
     }
 
     /// Charges what the interferences of one kind took of `from..to`.
-    fn claim(&self, timeline: &Timeline, canvas: &mut Canvas, source: NoiseSource, from: Ns, to: Ns) {
+    fn claim(&self, timeline: &Timeline, intervals: &mut Intervals, source: NoiseSource, from: Ns, to: Ns) {
         let mut blocker = self.irq.map(|irq| irq.tid);
         for (_, noise) in self.noises.iter().filter(|(_, noise)| noise.source == source) {
             let blocking = source == NoiseSource::Thread && blocker == Some(thread_of(noise));
@@ -287,12 +288,12 @@ impl Told<'_> {
             // What lies before is net time as well: what is left of it cannot have been longer.
             let time = noise.duration.since(before);
             if noise.start < to && time > Ns::ZERO {
-                canvas.fill(noise.start.max(from), to, time, charge(timeline, noise, blocking));
+                intervals.fill(noise.start.max(from), to, time, charge(timeline, noise, blocking));
             }
         }
     }
 
-    fn lane(
+    fn track(
         &self,
         timeline: &Timeline,
         tid: Tid,
@@ -300,34 +301,34 @@ impl Told<'_> {
         priority: Priority,
         ledger: &[Segment],
         running: Ns,
-    ) -> Lane {
+    ) -> CpuTrack {
         let below = match self.irq.map(|irq| irq.tid) {
-            None => Occupant::Unknown,
-            Some(Tid::IDLE) => Occupant::Idle,
+            None => OnCpu::Unknown,
+            Some(Tid::IDLE) => OnCpu::Idle,
             Some(current) => match task(timeline, current, "") {
-                Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
-                _ => Occupant::Unknown,
+                Culprit::Task { tid, comm, priority } => OnCpu::Task { tid, comm, priority },
+                _ => OnCpu::Unknown,
             },
         };
-        let own = Occupant::Task { tid, comm, priority };
+        let own = OnCpu::Task { tid, comm, priority };
         let slices = ledger.iter().map(|segment| Slice {
             start: segment.start,
             end: segment.end,
-            who: match segment.by {
-                Some(Culprit::Task { tid, comm, priority }) => Occupant::Task { tid, comm, priority },
-                Some(Culprit::Irq { irq, name }) => Occupant::Irq { irq, name },
-                Some(Culprit::Softirq { vec }) => Occupant::Softirq { vec },
+            on_cpu: match segment.by {
+                Some(Culprit::Task { tid, comm, priority }) => OnCpu::Task { tid, comm, priority },
+                Some(Culprit::Irq { irq, name }) => OnCpu::Irq { irq, name },
+                Some(Culprit::Softirq { vec }) => OnCpu::Softirq { vec },
                 None if segment.start >= running => own,
                 None => below,
             },
         });
-        Lane { cpu: self.cpu, slices: slices.collect() }
+        CpuTrack { cpu: self.cpu, slices: slices.collect() }
     }
 }
 
-/// Why the timer's interrupt was late, by whom it came upon and where.
+/// Why the timer's interrupt was late, by the thread that it hit and the place.
 fn delay_charge(timeline: &Timeline, current: Option<Tid>, place: Option<&Interrupted>, delay: Ns) -> Charge {
-    let nobody = Charge::to(Cause::TimerLate, None, Confidence::Low);
+    let unknown = Charge::to(Cause::TimerLate, None, Confidence::Low);
     match (current, place) {
         (_, Some(Interrupted::Idle { .. })) if delay <= LONGEST_IDLE_EXIT => {
             Charge::to(Cause::IdleExit, None, Confidence::Medium)
@@ -338,7 +339,7 @@ fn delay_charge(timeline: &Timeline, current: Option<Tid>, place: Option<&Interr
         (Some(current), Some(Interrupted::Kernel { enabling: true, .. })) if !current.is_idle() => {
             Charge::to(Cause::IrqsDisabled, Some(task(timeline, current, "")), Confidence::Medium)
         }
-        _ => nobody,
+        _ => unknown,
     }
 }
 
@@ -350,7 +351,7 @@ fn charge(timeline: &Timeline, noise: &Noise, blocking: bool) -> Charge {
         NoiseSource::Softirq => {
             Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec: noise.id }), Confidence::High)
         }
-        // Nobody kept an idle CPU: it is the kernel's way to the thread.
+        // The CPU was idle: this is the kernel's path to the thread.
         NoiseSource::Thread if thread_of(noise).is_idle() => {
             Charge::to(Cause::Dispatch, None, Confidence::Medium)
         }

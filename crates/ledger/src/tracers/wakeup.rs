@@ -1,20 +1,21 @@
 //! A wake-up that `wakeup`, `wakeup_rt` or `wakeup_dl` kept: one activation, from the wake-up to the switch.
 //!
 //! Its two lines of the scheduler are events like any other, so the ordinary ledger explains it; what the lines
-//! between them show of functions is evidence on top. Where those two lines are gone, the header still tells how
-//! long it took.
+//! between them show of functions is evidence on top. Where those two lines are gone, the header still has its
+//! length.
 
 use super::actors;
-use super::intervals::{Canvas, Charge};
-use super::lines::{Line, Lines};
+use super::intervals::Intervals;
+use super::lines::{Line, Lines, excerpt};
 use crate::assemble::Assembler;
 use crate::causes::Cause;
-use crate::model::{Activation, Culprit, Lane, Occupant, Slice, Trigger, Verdict};
+use crate::charge::attribution::Charge;
+use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Slice, Trigger, Verdict};
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 
-/// A stretch shorter than this share of the latency is no news.
+/// An interval shorter than this share of the latency is not listed.
 const NOTABLE: i64 = 10;
 /// Header and lines differ notably by one part in this many.
 const DIFFER: i64 = 40;
@@ -42,29 +43,29 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
     }
     let priority = thread.own_priority();
     let comm = thread.comm();
-    let mut canvas = Canvas::new(trace.cpu, due, running);
+    let mut intervals = Intervals::new(trace.cpu, due, running);
     let mut slices = Vec::new();
     let window = lines.between(due, running);
     for (i, line) in window.iter().enumerate() {
         let next = window.get(i + 1).map_or(running, |next| next.at);
-        let (charge, who) = if line.tid.is_idle() {
-            (Charge::to(Cause::Dispatch, None, Confidence::Low), Occupant::Idle)
+        let (charge, on_cpu) = if line.tid.is_idle() {
+            (Charge::to(Cause::Dispatch, None, Confidence::Low), OnCpu::Idle)
         } else if line.tid == task.tid {
             (
                 Charge::to(Cause::Dispatch, None, Confidence::Medium),
-                Occupant::Task { tid: task.tid, comm, priority },
+                OnCpu::Task { tid: task.tid, comm, priority },
             )
         } else {
             let culprit = actors::task(assembler.timeline(), line.tid, "");
-            let who = match culprit {
-                Culprit::Task { tid, comm, priority } => Occupant::Task { tid, comm, priority },
-                _ => Occupant::Unknown,
+            let on_cpu = match culprit {
+                Culprit::Task { tid, comm, priority } => OnCpu::Task { tid, comm, priority },
+                _ => OnCpu::Unknown,
             };
-            (actors::in_front(culprit, i == 0, priority), who)
+            (actors::in_front(culprit, i == 0, priority), on_cpu)
         };
-        canvas.fill(line.at, next, next - line.at, charge);
+        intervals.fill(line.at, next, next - line.at, charge);
         if line.at < next {
-            slices.push(Slice { start: line.at, end: next, who });
+            slices.push(Slice { start: line.at, end: next, on_cpu });
         }
     }
     let activation = Activation {
@@ -78,15 +79,15 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         running: Some(running),
         done: None,
         end: running,
-        ledger: canvas.finish(|_, _| Charge::unexplained()),
+        ledger: intervals.finish(|_, _| Charge::unexplained()),
         verdict: Verdict::none(),
-        lanes: vec![Lane { cpu: trace.cpu, slices }],
+        tracks: vec![CpuTrack { cpu: trace.cpu, slices }],
     };
-    let note = "the wake-up itself is not among the lines: when it was due is by the tracer's own measure";
+    let note = "the wake-up itself is not among the lines: the due time is from the tracer's own measurement";
     assembler.keep_measured(activation, vec![Evidence::general(note)], true);
 }
 
-/// What the lines between wake-up and switch show beyond who ran.
+/// What the lines between wake-up and switch show beyond the threads that ran.
 pub(super) fn notes(
     timeline: &Timeline,
     info: &TraceInfo,
@@ -104,9 +105,9 @@ pub(super) fn notes(
             trace.latency
         )));
     }
-    if let Some((printed, here)) = super::excerpt(info, trace) {
+    if let Some((printed, here)) = excerpt(info, trace) {
         notes.push(Evidence::general(format!(
-            "the file has {here} of the {printed} lines the tracer printed: what the functions did between them is not known"
+            "the file has {here} of the {printed} lines that the tracer printed: the functions between them are not known"
         )));
         return notes;
     }
@@ -118,7 +119,7 @@ pub(super) fn notes(
     notes.extend(run(lines, others, resched).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
         let (who, where_) = (actors::called(timeline, tid), between(&from, &to));
-        Evidence::at(at, trace.cpu, format!("need-resched was set, and {who} went on for {length}{where_}"))
+        Evidence::at(at, trace.cpu, format!("need-resched was set, and {who} still ran for {length}{where_}"))
     }));
     let disabled = |line: &Line| line.flags.irqs_off() && !line.flags.in_interrupt();
     notes.extend(run(lines, others, disabled).filter(|run| notable(run.length)).map(|run| {

@@ -3,7 +3,7 @@
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::TimerCallbacks;
-use crate::model::{Activation, Culprit, Occupant, Segment, Verdict};
+use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Ns};
@@ -44,10 +44,11 @@ pub(crate) fn timers(timers: &TimerCallbacks) -> String {
 
 /// The thread that had the CPU when a segment began.
 fn running_at(activation: &Activation, segment: &Segment) -> Option<String> {
-    let lane = activation.lanes.iter().find(|lane| lane.cpu == segment.cpu)?;
-    let slice = lane.slices.iter().find(|slice| slice.start <= segment.start && slice.end > segment.start)?;
-    match slice.who {
-        Occupant::Task { tid, comm, priority } => Some(Culprit::Task { tid, comm, priority }.to_string()),
+    let track = activation.tracks.iter().find(|track| track.cpu == segment.cpu)?;
+    let slice =
+        track.slices.iter().find(|slice| slice.start <= segment.start && slice.end > segment.start)?;
+    match slice.on_cpu {
+        OnCpu::Task { tid, comm, priority } => Some(Culprit::Task { tid, comm, priority }.to_string()),
         _ => None,
     }
 }

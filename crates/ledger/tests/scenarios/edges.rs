@@ -193,9 +193,9 @@ fn an_interrupt_cuts_the_lane_below_it_in_two() {
         .at(200)
         .sleep(IDLE)
         .explain("victim");
-    let [lane] = told.only().lanes.as_slice() else { panic!("{:?}", told.only().lanes) };
-    let slices: Vec<(i64, i64)> = lane.slices.iter().map(|slice| (slice.start.0, slice.end.0)).collect();
-    assert_eq!(lane.cpu, Cpu(1));
+    let [track] = told.only().tracks.as_slice() else { panic!("{:?}", told.only().tracks) };
+    let slices: Vec<(i64, i64)> = track.slices.iter().map(|slice| (slice.start.0, slice.end.0)).collect();
+    assert_eq!(track.cpu, Cpu(1));
     assert_eq!(slices, [(100_000, 105_000), (105_000, 110_000), (110_000, 130_000), (130_000, 200_000)]);
 }
 

@@ -3,7 +3,7 @@
 use crate::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::Priority;
 use whylate_events::{ContextFlags, Fact};
-use whylate_ledger::{Cause, Culprit, Occupant, Trigger};
+use whylate_ledger::{Cause, Culprit, OnCpu, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 
@@ -29,10 +29,10 @@ fn a_culprit_has_the_name_that_it_had_then() {
         })
         .collect();
     assert_eq!(names, ["loader", "worker"]);
-    let lanes = worst.lanes.iter().flat_map(|lane| &lane.slices);
+    let lanes = worst.tracks.iter().flat_map(|track| &track.slices);
     let shown: Vec<&str> = lanes
-        .filter_map(|slice| match &slice.who {
-            Occupant::Task { tid, comm, .. } if tid.0 == 20 => Some(comm.as_str()),
+        .filter_map(|slice| match &slice.on_cpu {
+            OnCpu::Task { tid, comm, .. } if tid.0 == 20 => Some(comm.as_str()),
             _ => None,
         })
         .collect();

@@ -278,8 +278,8 @@ fn a_move_is_charged_on_each_cpu_and_counted_where_it_ran() {
     assert_eq!(cpus, [Cpu(1), Cpu(2), Cpu(2)]);
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
     assert_eq!(activation.cpu, Cpu(2), "the CPU it first ran on");
-    let lanes: Vec<Cpu> = activation.lanes.iter().map(|lane| lane.cpu).collect();
-    assert_eq!(lanes, [Cpu(1), Cpu(2)]);
+    let tracks: Vec<Cpu> = activation.tracks.iter().map(|track| track.cpu).collect();
+    assert_eq!(tracks, [Cpu(1), Cpu(2)]);
 }
 
 /// The victim pins itself to the hog's CPU as SCHED_OTHER, and is moved there.

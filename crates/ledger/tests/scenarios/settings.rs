@@ -58,7 +58,7 @@ fn why_it_was_refused_depends_on_the_kernel() {
     };
     assert!(why(Some(true)).fix[0].contains("cpu.rt_runtime_us"));
     assert!(!why(Some(false)).why.contains("RT_GROUP_SCHED"));
-    assert!(why(None).why.contains("of which the recording tells nothing"));
+    assert!(why(None).why.contains("which the recording does not show"));
 }
 
 #[test]

@@ -150,7 +150,7 @@ mod tests {
                 fix: vec![],
                 evidence: vec![],
             },
-            lanes: vec![],
+            tracks: vec![],
         }
     }
 

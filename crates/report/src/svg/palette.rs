@@ -5,7 +5,7 @@
 //! never alone: everything drawn also has its name.
 
 use whylate_base::Tid;
-use whylate_ledger::{Activation, Cause, CauseGroup, Culprit, Occupant};
+use whylate_ledger::{Activation, Cause, CauseGroup, Culprit, OnCpu};
 
 /// How a rectangle is filled: the class name of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,14 +45,14 @@ impl Fill {
 
 /// The fill of whoever has a CPU: the victim in the colour of its own work, a thread that the
 /// ledger accuses of having held the CPU in the colour of that cause.
-pub(crate) fn of_occupant(who: &Occupant, activation: &Activation) -> Fill {
+pub(crate) fn of_on_cpu(who: &OnCpu, activation: &Activation) -> Fill {
     match *who {
-        Occupant::Idle => Fill::Idle,
-        Occupant::Unknown => Fill::Unknown,
-        Occupant::Irq { .. } => Fill::Cause(Cause::Irq),
-        Occupant::Softirq { .. } => Fill::Cause(Cause::Softirq),
-        Occupant::Task { tid, .. } if tid == activation.tid => Fill::Cause(Cause::OwnWork),
-        Occupant::Task { tid, priority, .. } => match accusation(activation, tid) {
+        OnCpu::Idle => Fill::Idle,
+        OnCpu::Unknown => Fill::Unknown,
+        OnCpu::Irq { .. } => Fill::Cause(Cause::Irq),
+        OnCpu::Softirq { .. } => Fill::Cause(Cause::Softirq),
+        OnCpu::Task { tid, .. } if tid == activation.tid => Fill::Cause(Cause::OwnWork),
+        OnCpu::Task { tid, priority, .. } => match accusation(activation, tid) {
             Some(cause) => Fill::Cause(cause),
             None if priority.is_realtime() => Fill::OtherRealtime,
             None => Fill::OtherFair,

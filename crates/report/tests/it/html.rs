@@ -4,7 +4,7 @@ use crate::check::{mixed, unread};
 use crate::said::{missing, pieces};
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
-use whylate_ledger::{Lane, Occupant, Slice};
+use whylate_ledger::{CpuTrack, OnCpu, Slice};
 use whylate_report::{Style, check, explain, measure};
 
 #[test]
@@ -156,13 +156,13 @@ fn dense_lanes_stay_small_and_lose_nothing() {
     let slices = (0..count).map(|i| Slice {
         start: activation.due + Ns(span.0 * i / count),
         end: activation.due + Ns(span.0 * (i + 1) / count),
-        who: match i % 3 {
-            0 => Occupant::Idle,
-            1 => Occupant::Softirq { vec: 3 },
-            _ => Occupant::Task { tid: Tid(7), comm: Comm::from("busy"), priority: Priority::DEFAULT },
+        on_cpu: match i % 3 {
+            0 => OnCpu::Idle,
+            1 => OnCpu::Softirq { vec: 3 },
+            _ => OnCpu::Task { tid: Tid(7), comm: Comm::from("busy"), priority: Priority::DEFAULT },
         },
     });
-    activation.lanes = vec![Lane { cpu: Cpu(0), slices: slices.collect() }];
+    activation.tracks = vec![CpuTrack { cpu: Cpu(0), slices: slices.collect() }];
     let small = explain::html::render(&sample::story()).len();
     let page = explain::html::render(&sample);
     assert!(page.len() < small + 300_000, "{} bytes", page.len());

@@ -7,8 +7,8 @@ use whylate_investigate::measure::{
     TailEstimate, TraceState,
 };
 use whylate_ledger::{
-    Activation, Cause, CriticalSection, Culprit, Explanation, Gap, Lane, Missing, Occupant, PartTimes,
-    SectionPart, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, Within,
+    Activation, Cause, CpuContext, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
+    FunctionTimes, Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict,
 };
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Lacking, Probe};
@@ -38,21 +38,21 @@ fn tile(due: Ns, parts: &[(Cause, Ns, Option<Culprit>)]) -> Vec<Segment> {
 }
 
 /// Slices that follow on one another from `start`.
-fn lane(cpu: Cpu, start: Ns, parts: &[(Occupant, Ns)]) -> Lane {
+fn track(cpu: Cpu, start: Ns, parts: &[(OnCpu, Ns)]) -> CpuTrack {
     let mut at = start;
     let slices = parts
         .iter()
-        .map(|&(who, length)| {
-            let slice = Slice { start: at, end: at + length, who };
+        .map(|&(on_cpu, length)| {
+            let slice = Slice { start: at, end: at + length, on_cpu };
             at = slice.end;
             slice
         })
         .collect();
-    Lane { cpu, slices }
+    CpuTrack { cpu, slices }
 }
 
-fn task(comm: &str, tid: i32, priority: Priority) -> Occupant {
-    Occupant::Task { tid: Tid(tid), comm: Comm::from(comm), priority }
+fn task(comm: &str, tid: i32, priority: Priority) -> OnCpu {
+    OnCpu::Task { tid: Tid(tid), comm: Comm::from(comm), priority }
 }
 
 fn culprit(comm: &str, tid: i32, priority: Priority) -> Culprit {
@@ -77,15 +77,15 @@ fn throttled(due: Ns, idle: Ns) -> Activation {
     );
     let end = ledger.last().expect("not empty").end;
     let running = due + Ns(3_120 + 5_480 + 2_200) + idle;
-    let tick = (Occupant::Irq { irq: None, name: Name::from(TIMER_IRQ) }, us(4));
+    let tick = (OnCpu::Irq { irq: None, name: Name::from(TIMER_IRQ) }, us(4));
     let mut slices = vec![(task("rtload", 313, Priority::realtime(1)), Ns(3_120)), (tick.0, Ns(5_480))];
     let mut left = idle;
     while left > us(4_000) {
-        slices.extend([(Occupant::Idle, us(3_996)), tick]);
+        slices.extend([(OnCpu::Idle, us(3_996)), tick]);
         left -= us(4_000);
     }
     slices.extend([
-        (Occupant::Idle, left),
+        (OnCpu::Idle, left),
         (tick.0, Ns(2_200)),
         (task("rtload", 312, Priority::realtime(50)), Ns(21_340)),
     ]);
@@ -93,10 +93,10 @@ fn throttled(due: Ns, idle: Ns) -> Activation {
     let mut rest = end - due;
     while rest > us(1_000) {
         other.extend([
-            (Occupant::Idle, us(640)),
+            (OnCpu::Idle, us(640)),
             (task("kworker/0:1", 41, Priority::DEFAULT), us(48)),
-            (Occupant::Softirq { vec: 9 }, us(12)),
-            (Occupant::Idle, us(300)),
+            (OnCpu::Softirq { vec: 9 }, us(12)),
+            (OnCpu::Idle, us(300)),
         ]);
         rest -= us(1_000);
     }
@@ -139,7 +139,7 @@ fn throttled(due: Ns, idle: Ns) -> Activation {
                 Evidence::general("kernel.sched_rt_runtime_us 950000 of kernel.sched_rt_period_us 1000000"),
             ],
         },
-        lanes: vec![lane(Cpu(0), due, &other), lane(CPU, due, &slices)],
+        tracks: vec![track(Cpu(0), due, &other), track(CPU, due, &slices)],
         ledger,
     }
 }
@@ -159,12 +159,12 @@ fn behind_daemon(due: Ns) -> Activation {
         ]);
         slices.extend([
             (daemon_runs, us(24)),
-            (Occupant::Irq { irq: Some(127), name: Name::from("eth0-rx-0") }, Ns(2_300 + i * 10)),
-            (Occupant::Softirq { vec: 3 }, Ns(1_100)),
+            (OnCpu::Irq { irq: Some(127), name: Name::from("eth0-rx-0") }, Ns(2_300 + i * 10)),
+            (OnCpu::Softirq { vec: 3 }, Ns(1_100)),
         ]);
     }
     parts.extend([(Cause::HigherPriorityTask, us(43), Some(daemon)), (Cause::Unexplained, Ns(1_700), None)]);
-    slices.extend([(daemon_runs, us(43)), (Occupant::Unknown, Ns(1_700))]);
+    slices.extend([(daemon_runs, us(43)), (OnCpu::Unknown, Ns(1_700))]);
     let running = due + parts.iter().map(|part| part.1).sum::<Ns>();
     parts.extend([
         (Cause::OwnWork, us(14), None),
@@ -196,7 +196,7 @@ fn behind_daemon(due: Ns) -> Activation {
             fix: vec!["systemctl stop multipathd, if no multipath device is in use".to_owned()],
             evidence: vec![Evidence::at(due, CPU, "sched_switch ksoftirqd/1:22 ==> multipathd:977 [0]")],
         },
-        lanes: vec![lane(CPU, due, &slices)],
+        tracks: vec![track(CPU, due, &slices)],
         ledger,
     }
 }
@@ -301,18 +301,18 @@ pub(crate) fn story() -> Explanation {
 /// The critical section of an irqsoff trace, with as many functions as are kept.
 pub(crate) fn section() -> Explanation {
     let fix = vec!["ask who maintains ata_scsi_queuecmd".to_owned()];
-    let part = |function: &str, within, us, calls| SectionPart {
+    let part = |function: &str, within, us, calls| FunctionTime {
         function: function.to_owned(),
         within,
         time: Ns::from_us(us),
         calls,
     };
     let mut parts = vec![
-        part("ata_build_rw_tf", Within::Thread, 480, 1),
-        part("handle_irq_event", Within::Irq, 60, 2),
-        part("", Within::Softirq, 30, 0),
+        part("ata_build_rw_tf", CpuContext::Thread, 480, 1),
+        part("handle_irq_event", CpuContext::Irq, 60, 2),
+        part("", CpuContext::Softirq, 30, 0),
     ];
-    parts.extend((0..10).map(|i| part(&format!("ata_step_{i}"), Within::Thread, 10 - i, 1)));
+    parts.extend((0..10).map(|i| part(&format!("ata_step_{i}"), CpuContext::Thread, 10 - i, 1)));
     let section = CriticalSection {
         tracer: LatencyTracer::Irqsoff,
         cpu: CPU,
@@ -325,7 +325,7 @@ pub(crate) fn section() -> Explanation {
         parts,
         rest: Ns(4_000),
         unexplained: Ns(20_000),
-        times: PartTimes::UntilNext,
+        times: FunctionTimes::UntilNext,
         gaps: vec![
             Gap {
                 start: Ns(8_000),
@@ -401,8 +401,8 @@ pub(crate) fn hostile() -> Explanation {
         for segment in &mut activation.ledger {
             segment.by = Some(Culprit::Irq { irq: None, name: Name::from(text) });
         }
-        for slice in activation.lanes.iter_mut().flat_map(|lane| &mut lane.slices) {
-            if let Occupant::Task { comm, .. } = &mut slice.who {
+        for slice in activation.tracks.iter_mut().flat_map(|track| &mut track.slices) {
+            if let OnCpu::Task { comm, .. } = &mut slice.on_cpu {
                 *comm = name;
             }
         }

@@ -8,7 +8,7 @@ use whylate_events::{
     Event, EventKind, Fact, LatencyTask, LatencyTrace, LatencyTracer, Marker, Switch, TaskState, TraceInfo,
     Wake,
 };
-use whylate_ledger::{Cause, CriticalSection, Culprit, PartTimes, Within};
+use whylate_ledger::{Cause, CpuContext, CriticalSection, Culprit, FunctionTimes};
 
 fn check_section(section: &CriticalSection) {
     let parts: Ns = section.parts.iter().map(|part| part.time).sum();
@@ -73,11 +73,11 @@ fn an_irqsoff_trace_is_a_critical_section() {
     let (told, section) = section_of(info, events);
     assert_eq!(
         (section.latency, section.unexplained, section.times),
-        (Ns(71_000), Ns::ZERO, PartTimes::UntilNext)
+        (Ns(71_000), Ns::ZERO, FunctionTimes::UntilNext)
     );
     let first = &section.parts[0];
     assert_eq!((first.function.as_str(), first.time, first.calls), ("ata_sff_dma_pause", Ns(56_000), 2));
-    let irq = section.parts.iter().find(|part| part.within == Within::Irq).expect("an interrupt's part");
+    let irq = section.parts.iter().find(|part| part.within == CpuContext::Irq).expect("an interrupt's part");
     assert_eq!((irq.function.as_str(), irq.time), ("handle_irq", Ns(5_000)));
     assert_eq!((section.gaps[0].length, section.gaps[0].after.as_str()), (Ns(48_000), "ata_sff_dma_pause"));
     assert_eq!(section.stack.len(), 3);
@@ -97,11 +97,11 @@ fn of_a_section_without_functions_within_only_its_ends_are_known() {
         event(47_000, 1991, "d", function("trace_preempt_on")),
     ];
     let (told, section) = section_of(info, events);
-    assert_eq!((section.unexplained, section.times), (Ns(46_000), PartTimes::None));
+    assert_eq!((section.unexplained, section.times), (Ns(46_000), FunctionTimes::None));
     assert!(section.parts.is_empty());
     assert_eq!(section.confidence, Confidence::Low);
     assert!(section.of_interrupt, "sshd is a bystander");
-    assert!(section.why.contains("in an interrupt that came upon sshd:1991"), "{}", section.why);
+    assert!(section.why.contains("in an interrupt that hit sshd:1991"), "{}", section.why);
     assert!(section.fix[0].contains("function-trace"), "{:?}", section.fix);
     assert_eq!(told.finding("preemption-disabled").map(|finding| finding.severity), Some(Severity::Info));
     assert_eq!(told.0.missing.len(), 1);
@@ -134,7 +134,7 @@ fn the_function_graph_gives_each_function_its_own_time() {
         enter(120_000, "tracer_hardirqs_on", 0),
     ];
     let (_, section) = section_of(info, events);
-    assert_eq!(section.times, PartTimes::Own);
+    assert_eq!(section.times, FunctionTimes::Own);
     let time = |name: &str| section.parts.iter().find(|part| part.function == name).map(|part| part.time);
     assert_eq!(time("unwind"), Some(Ns(80_000)));
     assert_eq!(time("save_stack_trace"), Some(Ns(1_000 + 2_000)));
@@ -155,7 +155,7 @@ fn advice_knows_a_kernel_that_is_realtime_already() {
     };
     assert!(with(Some(Fact::PreemptRt(true))).contains("this is a PREEMPT_RT kernel"));
     assert!(with(Some(Fact::PreemptRt(false))).contains("use a PREEMPT_RT kernel:"));
-    assert!(with(None).contains("if this is none"));
+    assert!(with(None).contains("unless this is one"));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
     let (_, section) = section_of(info, events);
     assert_eq!(
         (section.times, section.unexplained, section.confidence),
-        (PartTimes::None, Ns(71_000), Confidence::Low)
+        (FunctionTimes::None, Ns(71_000), Confidence::Low)
     );
     assert!(section.gaps.is_empty() && section.why.contains("4 of the 168 lines"), "{section:#?}");
 
@@ -240,7 +240,7 @@ fn a_wakeup_trace_is_one_activation() {
     assert!(!activation.verdict.why.contains("end of the trace"), "{}", activation.verdict.why);
     let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
     assert!(seen("need-resched was set"), "{:#?}", activation.verdict.evidence);
-    assert!(seen("went on for 43.00 us, between update_curr and __switch_to"), "{activation:#?}");
+    assert!(seen("still ran for 43.00 us, between update_curr and __switch_to"), "{activation:#?}");
     assert!(!told.codes().contains(&"unseen-switches"), "{:?}", told.codes());
 }
 

@@ -207,9 +207,9 @@ fn section(section: &ledger::CriticalSection) -> Section {
         rest_ns: section.rest.0,
         unexplained_ns: section.unexplained.0,
         times: match section.times {
-            ledger::PartTimes::Own => Some(PartTimes::Own),
-            ledger::PartTimes::UntilNext => Some(PartTimes::UntilNext),
-            ledger::PartTimes::None => None,
+            ledger::FunctionTimes::Own => Some(PartTimes::Own),
+            ledger::FunctionTimes::UntilNext => Some(PartTimes::UntilNext),
+            ledger::FunctionTimes::None => None,
         },
         gaps: section
             .gaps

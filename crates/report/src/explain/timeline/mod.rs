@@ -19,7 +19,7 @@ use merge::merge;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use whylate_base::Ns;
-use whylate_ledger::{Activation, Lane, Segment, Slice};
+use whylate_ledger::{Activation, CpuTrack, Segment, Slice};
 
 /// Width of the lanes' names, and of the plot, in SVG units (about a CSS pixel each).
 const GUTTER: f64 = 116.0;
@@ -200,15 +200,15 @@ fn lanes(activation: &Activation, scale: &Scale) -> Vec<Row> {
     let slice = |slice: &Slice| Piece {
         start: slice.start,
         end: slice.end,
-        fill: palette::of_occupant(&slice.who, activation),
-        name: words::occupant(&slice.who),
+        fill: palette::of_on_cpu(&slice.on_cpu, activation),
+        name: words::on_cpu(&slice.on_cpu),
     };
     let mut rows = vec![Row {
         name: words::thread(&activation.comm, activation.tid),
         boxes: boxes(&activation.ledger, |one| (one.start, one.end), segment, scale),
     }];
     // The CPU it was late on comes first.
-    let mut lanes: Vec<&Lane> = activation.lanes.iter().collect();
+    let mut lanes: Vec<&CpuTrack> = activation.tracks.iter().collect();
     lanes.sort_by_key(|lane| (lane.cpu != activation.cpu, lane.cpu));
     rows.extend(lanes.into_iter().map(|lane| Row {
         name: format!("CPU {}", lane.cpu),

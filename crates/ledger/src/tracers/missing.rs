@@ -1,0 +1,45 @@
+//! What the recordings of other tracers lack, and what therefore cannot be told.
+
+use crate::model::{Explanation, FunctionTimes, Missing};
+use crate::timeline::Timeline;
+use whylate_events::Kind;
+
+/// What is missing; `None` of a recording that no such tracer made.
+pub(super) fn missing(timeline: &Timeline, explanation: &Explanation) -> Option<Vec<Missing>> {
+    let has = |kind: Kind| timeline.seen.contains(kind);
+    let lacks = |kinds: &[(Kind, &'static str)]| {
+        let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
+        lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell }).collect()
+    };
+    let functions = has(Kind::Function) || has(Kind::FunctionGraph);
+    match &explanation.trace.latency {
+        Some(trace) if trace.tracer.is_wakeup() => {
+            let mut missing: Vec<Missing> = lacks(&[(
+                Kind::HrtimerExpire,
+                "how late the timer's interrupt was, if one woke it: this tracer begins at the wake-up",
+            )]);
+            if !functions {
+                missing.push(Missing {
+                    kind: Kind::Function,
+                    cannot_tell: "which functions ran between wake-up and switch",
+                });
+            }
+            Some(missing)
+        }
+        Some(_) if explanation.sections.iter().all(|section| section.times != FunctionTimes::None) => {
+            Some(Vec::new())
+        }
+        Some(_) => {
+            let cannot_tell = "which functions took the time of the critical section";
+            Some(vec![Missing { kind: Kind::Function, cannot_tell }])
+        }
+        None if has(Kind::Switch) => None,
+        None if has(Kind::Timerlat) => Some(lacks(&[
+            (Kind::Osnoise, "which interrupts and threads delayed the timer's thread"),
+            (Kind::Stack, "where in the kernel the thread was that kept the CPU (osnoise/print_stack)"),
+        ])),
+        None if has(Kind::Osnoise) || has(Kind::Hwlat) => Some(Vec::new()),
+        None if !explanation.trace.breakdowns.is_empty() => Some(Vec::new()),
+        None => None,
+    }
+}
