@@ -30,6 +30,7 @@ pub use explain::explain;
 pub use findings::{finding_codes, finding_page};
 pub use model::{
     Activation, CpuContext, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime, FunctionTimes,
-    Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, is_stand_in, softirq_name,
+    Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, irq_name, is_stand_in,
+    softirq_name, thread_name,
 };
 pub use options::{Judge, Options, Select};

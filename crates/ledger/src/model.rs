@@ -3,7 +3,7 @@
 pub(crate) mod culprit;
 pub(crate) mod section;
 
-pub use culprit::{Culprit, is_stand_in, softirq_name};
+pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;

@@ -4,7 +4,7 @@ use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_ledger::{
     Activation, Cause, CriticalSection, Culprit, Explanation, FunctionTimes, Gap, OnCpu, Trigger, Verdict,
-    is_stand_in, softirq_name,
+    irq_name, is_stand_in, softirq_name, thread_name,
 };
 use whylate_stats::Histogram;
 
@@ -20,13 +20,9 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if bad(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// `rtload:312`, the way trace tools write a thread.
+/// A thread's name, harmless to show.
 pub(crate) fn thread(comm: &Comm, tid: Tid) -> String {
-    match (comm.is_empty(), is_stand_in(tid)) {
-        (true, _) => format!("tid {tid}"),
-        (false, true) => clean(comm.as_str()),
-        (false, false) => clean(&format!("{comm}:{tid}")),
-    }
+    clean(&thread_name(comm, tid))
 }
 
 /// `fifo 50`, `deadline`, `nice 0`, or the class alone (`rt 50`) where the policy is not known.
@@ -40,35 +36,21 @@ pub(crate) fn scheduling(policy: Option<Policy>, priority: Priority) -> String {
     }
 }
 
-/// `rtload:313 (rt 1)`, `irq 16 eth0`, `local_timer interrupt`, `softirq NET_RX`.
+/// A culprit's name, harmless to show.
 pub(crate) fn culprit(culprit: &Culprit) -> String {
-    match culprit {
-        Culprit::Task { tid, comm, priority: Priority::UNKNOWN } => thread(comm, *tid),
-        Culprit::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
-        Culprit::Irq { irq, name } => irq_line(*irq, name.as_str()),
-        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
-    }
+    clean(&culprit.to_string())
 }
 
-/// Who had the CPU.
-pub(crate) fn on_cpu(who: &OnCpu) -> String {
-    match who {
-        OnCpu::Idle => "idle".to_owned(),
-        OnCpu::Task { tid, comm, priority: Priority::UNKNOWN } => thread(comm, *tid),
-        OnCpu::Task { tid, comm, priority } => format!("{} ({priority})", thread(comm, *tid)),
-        OnCpu::Irq { irq, name } => irq_line(*irq, name.as_str()),
-        OnCpu::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
-        OnCpu::Unknown => "unknown (events lost)".to_owned(),
-    }
-}
-
-fn irq_line(irq: Option<u32>, name: &str) -> String {
-    match (irq, name) {
-        (Some(irq), "") => format!("irq {irq}"),
-        (Some(irq), name) => format!("irq {irq} {}", clean(name)),
-        (None, "") => "interrupt".to_owned(),
-        (None, name) => format!("{} interrupt", clean(name)),
-    }
+/// What ran on a CPU.
+pub(crate) fn on_cpu(running: &OnCpu) -> String {
+    let named = match *running {
+        OnCpu::Idle => return "idle".to_owned(),
+        OnCpu::Unknown => return "unknown (events lost)".to_owned(),
+        OnCpu::Task { tid, comm, priority } => Culprit::Task { tid, comm, priority },
+        OnCpu::Irq { irq, name } => Culprit::Irq { irq, name },
+        OnCpu::Softirq { vec } => Culprit::Softirq { vec },
+    };
+    culprit(&named)
 }
 
 /// When an activation became due: `due at 1.999123`.
@@ -86,7 +68,9 @@ pub(crate) fn trigger(trigger: &Trigger) -> String {
     match trigger {
         Trigger::Timer => "its timer expired".to_owned(),
         Trigger::Thread { tid, comm } => format!("woken by {}", thread(comm, *tid)),
-        Trigger::Irq { irq, name } => format!("woken by {}", irq_line(Some(*irq), name.as_str())),
+        Trigger::Irq { irq, name } => {
+            format!("woken by {}", clean(&irq_name(Some(*irq), name.as_str())))
+        }
         Trigger::Softirq { vec } => format!("woken by softirq {}", softirq_name(*vec)),
         Trigger::Wakeup => "woken, the waker was not recorded".to_owned(),
         Trigger::TraceStart => "the trace begins in the middle of it".to_owned(),

@@ -6,7 +6,7 @@ use crate::cut::Selected;
 use crate::names;
 use std::io;
 use whylate_base::{Finding, Ns};
-use whylate_ledger::{Activation, Explanation, Segment, TaskSummary};
+use whylate_ledger::{Activation, Explanation, Segment, TaskSummary, thread_name};
 
 /// `TrackDescriptor`
 mod descriptor {
@@ -76,7 +76,7 @@ pub(super) fn write(
                 packets,
                 uuid,
                 rank,
-                &format!("whylate: {}", names::thread(task.comm, task.tid)),
+                &format!("whylate: {}", thread_name(&task.comm, task.tid)),
                 &about(task),
             )?;
             lane.into_iter().try_for_each(|activation| write_activation(packets, uuid, activation))?;
@@ -121,7 +121,7 @@ fn track(packets: &mut Packets<'_>, uuid: u64, rank: u64, name: &str, about: &st
 
 fn write_activation(packets: &mut Packets<'_>, uuid: u64, activation: &Activation) -> io::Result<()> {
     let verdict = &activation.verdict;
-    let by = verdict.by.as_ref().map(names::culprit);
+    let by = verdict.by.as_ref().map(ToString::to_string);
     let name = called(verdict.cause.code(), by.as_deref());
     event(packets, activation.due, uuid, track_event::BEGIN, &name, |out| {
         text(out, "cause", verdict.cause.code());
@@ -148,7 +148,7 @@ fn write_activation(packets: &mut Packets<'_>, uuid: u64, activation: &Activatio
 }
 
 fn write_segment(packets: &mut Packets<'_>, uuid: u64, segment: &Segment) -> io::Result<()> {
-    let by = segment.by.as_ref().map(names::culprit);
+    let by = segment.by.as_ref().map(ToString::to_string);
     let name = called(segment.cause.code(), by.as_deref());
     event(packets, segment.start, uuid, track_event::BEGIN, &name, |out| {
         text(out, "cause", segment.cause.code());
@@ -156,7 +156,7 @@ fn write_segment(packets: &mut Packets<'_>, uuid: u64, segment: &Segment) -> io:
             text(out, "by", by);
         }
         if let Some(owner) = &segment.owner {
-            text(out, "lock_owner", &names::culprit(owner));
+            text(out, "lock_owner", &owner.to_string());
         }
         text(out, "confidence", &segment.confidence.to_string());
         number(out, "cpu", Ns(segment.cpu.0.into()));

@@ -197,7 +197,7 @@ pub(super) fn segment<W: Write + Send>(
 }
 
 fn by(culprit: Option<&Culprit>) -> Cell {
-    Cell::option(culprit, |culprit| Cell::text(names::culprit(culprit)))
+    Cell::option(culprit, |culprit| Cell::text(culprit.to_string()))
 }
 
 fn by_tid(culprit: Option<&Culprit>) -> Cell {

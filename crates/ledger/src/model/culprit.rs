@@ -30,20 +30,32 @@ pub enum Culprit {
     },
 }
 
-/// `stress:812 (rt 99)`, `irq 16 (eth0)`, `softirq NET_RX`.
+/// `rtload:312`, the way trace tools write a thread; without a name its number.
+pub fn thread_name(comm: &Comm, tid: Tid) -> String {
+    match (comm.is_empty(), is_stand_in(tid)) {
+        (true, _) => format!("tid {tid}"),
+        (false, true) => comm.to_string(),
+        (false, false) => format!("{comm}:{tid}"),
+    }
+}
+
+/// `irq 16 eth0`, `local_timer interrupt` of an architecture vector.
+pub fn irq_name(irq: Option<u32>, name: &str) -> String {
+    match (irq, name) {
+        (Some(irq), "") => format!("irq {irq}"),
+        (Some(irq), name) => format!("irq {irq} {name}"),
+        (None, "") => "interrupt".to_owned(),
+        (None, name) => format!("{name} interrupt"),
+    }
+}
+
+/// `stress:812 (rt 99)`, `irq 16 eth0`, `softirq NET_RX`.
 impl fmt::Display for Culprit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Culprit::Task { tid, comm, priority } => {
-                match (comm.is_empty(), is_stand_in(*tid)) {
-                    (true, _) => write!(f, "thread {tid}")?,
-                    (false, true) => write!(f, "{comm}")?,
-                    (false, false) => write!(f, "{comm}:{tid}")?,
-                }
-                if *priority == Priority::UNKNOWN { Ok(()) } else { write!(f, " ({priority})") }
-            }
-            Culprit::Irq { irq: Some(irq), name } => write!(f, "irq {irq} ({name})"),
-            Culprit::Irq { irq: None, name } => write!(f, "{name} interrupt"),
+            Culprit::Task { tid, comm, priority: Priority::UNKNOWN } => f.write_str(&thread_name(comm, *tid)),
+            Culprit::Task { tid, comm, priority } => write!(f, "{} ({priority})", thread_name(comm, *tid)),
+            Culprit::Irq { irq, name } => f.write_str(&irq_name(*irq, name.as_str())),
             Culprit::Softirq { vec } => write!(f, "softirq {}", softirq_name(*vec)),
         }
     }
