@@ -43,41 +43,42 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing found, or done; 1 findings at or
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Say why each activation of a trace's real-time threads was late
+    /// Explain why the real-time threads of a trace were late
     ///
     /// Reads trace.dat (v6, v7), perf.data, Perfetto traces, text (tracefs `trace`, `trace-cmd report`,
     /// `perf script`, latency tracers such as wakeup_rt, rtla), any of them in gzip or zstd, and directories
-    /// with copies of per_cpu/cpu*/trace_pipe_raw; and charges every nanosecond of every late activation to
-    /// a cause.
+    /// with copies of per_cpu/cpu*/trace_pipe_raw. Charges every nanosecond of every late activation to a
+    /// cause.
     Explain(ExplainArgs),
-    /// Write a trace, or a part of it, in another tool's format
+    /// Convert a trace, or a part of it, to another format
     ///
-    /// Reads what `explain` reads, and writes Perfetto (with the explanation as tracks of its own), trace.dat,
-    /// text, or JSON lines. --from, --to, --cpu, --task and --event cut the trace down.
+    /// Reads the same files as `explain`, and writes Perfetto (with the explanation as additional tracks),
+    /// trace.dat, text, or JSON lines. --from, --to, --cpu, --task and --event select a part of the trace.
     Convert(ConvertArgs),
     /// Record a trace of this machine, or of a command on it
     ///
     /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded
-    /// threads into a trace.dat that trace-cmd and KernelShark open as well. Uses a trace instance of
-    /// its own, and leaves nothing behind. Needs root, or the rights to tracefs.
+    /// threads into a trace.dat, which trace-cmd and KernelShark open as well. Uses a separate trace instance,
+    /// and removes it at the end. Needs root, or access to tracefs.
     Record(RecordArgs),
-    /// Measure how late real-time threads wake up here, and explain the worst
+    /// Measure the wake-up latency of this machine, and explain the worst wake-ups
     ///
-    /// Runs one timer thread per CPU as cyclictest does, draws up the distribution of its wake-up
-    /// latencies, and explains the worst from a trace that runs along. Other probes (--probe) spin, wake each other, or
-    /// keep SCHED_DEADLINE periods. Works without root too, and then says what is missing.
+    /// Runs one timer thread per CPU as cyclictest does, reports the distribution of its wake-up latencies, and explains
+    /// the worst wake-ups from a trace of the same time. Other probes (--probe) spin, wake each other, or keep
+    /// SCHED_DEADLINE periods. Works without root with fewer features; the report shows what is missing.
     ///
-    /// Knows cyclictest's short options: a number without a unit means what it means there.
+    /// Accepts cyclictest's short options: a number without a unit has cyclictest's meaning.
     Measure(Box<MeasureArgs>),
-    /// Say whether one measurement is better or worse than another by more than chance, and what changed
+    /// Compare measurements: which is better or worse by more than chance, and what changed
     ///
-    /// Reads documents of `measure --json` and the files of other tools. Exit codes: 0 same or better, and every gate is
-    /// met; 1 worse, or a gate is missed; 2 could not do it; 3 cannot tell.
+    /// Reads documents of `measure --json` and the files of other tools.
+    ///
+    /// Exit codes: 0 same or better, and every gate is met; 1 worse, or a gate is missed; 2 could not do it; 3 cannot tell.
     Compare(CompareArgs),
-    /// Plot measurements as a drawing good enough for a paper
+    /// Plot measurements as SVG
     ///
-    /// Histograms, how rarely it is how late (with the fitted tail, or why there is none), the largest latency over time,
-    /// and how far quantiles moved.
+    /// Latency histograms, latency CCDFs (with the fitted tail, or the reason why there is none), the maximum over time,
+    /// and the shift of quantiles.
     Plot(PlotArgs),
     /// Put a program into a real kernel in QEMU, with no real-time hardware at hand
     ///
@@ -85,20 +86,20 @@ pub(crate) enum Verb {
     /// guest's time is the emulator's own (virtual): the host's noise does not show in it.
     #[command(subcommand)]
     Lab(LabVerb),
-    /// Say whether a machine is ready for real-time work, item by item
+    /// Check whether a machine is ready for real-time work
     ///
-    /// Reads /proc, /sys, /boot and configuration files, changes nothing and starts no program. What could
-    /// not be read is "cannot tell", never fine; as root there is less of it.
+    /// Reads /proc, /sys, /boot and configuration files, changes nothing and starts no program. A value that
+    /// cannot be read is reported as "cannot tell", never as a pass; root can read more.
     Check(CheckArgs),
-    /// Take what `check` reads into a file, so that a machine can be checked elsewhere
+    /// Write all that `check` reads into a file, to check the machine elsewhere
     ///
-    /// No command line or environment of a process is taken, no password, no serial number; --list
-    /// shows every path.
+    /// The file has no command line or environment of a process, no password, and no serial number; --list shows every
+    /// path.
     Snapshot(SnapshotArgs),
     /// Hold a request in /dev/cpu_dma_latency until a signal ends it
     #[command(hide = true)]
     HoldLatency(HoldArgs),
-    /// Be a load of `measure --load`, until standard input ends
+    /// Run as a load of `measure --load` until standard input ends
     #[command(hide = true)]
     LoadWorker(LoadWorkerArgs),
     /// Say what tuning would change on a machine, and why: now -> then, setting by setting
@@ -137,7 +138,7 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
     /// Explain this thread, by name or id (repeatable); default: every real-time thread
-    /// that is not the kernel's own
+    /// except kernel threads
     #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tasks: Vec<String>,
     /// The response time that must not be exceeded, such as 500us
@@ -146,7 +147,7 @@ pub(crate) struct Selection {
     /// How many of each thread's worst activations to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) worst: u16,
-    /// Exit with 1 when something this grave is found
+    /// Exit with 1 when there is a finding of at least this severity
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     pub(crate) fail_on: FailOn,
 }
@@ -190,7 +191,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) selection: Selection,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Print the page of a cause, such as rt-throttled, and exit; `list` names them all
+    /// Print the page of a cause or finding, such as rt-throttled, and exit; `list` prints all codes
     #[arg(long, value_name = "CAUSE")]
     pub(crate) code: Option<String>,
 }
@@ -239,34 +240,34 @@ pub(crate) struct RecordArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("format", format_of::<Checked<'_>>), mut_arg("output", file_of::<Checked<'_>>))]
 pub(crate) struct CheckArgs {
-    /// The sort of work: realtime, cpu-partitioning, realtime-virtual-host, realtime-virtual-guest,
+    /// The purpose of the machine: realtime, cpu-partitioning, realtime-virtual-host, realtime-virtual-guest,
     /// audio, robotics
     #[arg(long, value_name = "PROFILE", default_value = "realtime")]
     pub(crate) profile: Profile,
-    /// The CPUs that real-time threads are to have, such as 2-3; default: all online
+    /// The CPUs for real-time threads, such as 2-3; default: all online
     #[arg(short, long, value_name = "LIST", value_parser = some_cpus)]
     pub(crate) cpus: Option<CpuSet>,
     /// The real-time priority of your threads, 1 to 99
     #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=99))]
     pub(crate) priority: Option<u32>,
-    /// Who is to run them
+    /// The user that runs them
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// Another machine: a file of `whylate snapshot`, a directory with its root, an unpacked sosreport
     #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
-    /// Exit with 1 when something this grave is found, with 3 when it cannot be told
+    /// Exit with 1 when a rule of at least this severity fails, with 3 when its result is unknown
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     pub(crate) fail_on: FailOn,
-    /// Ask these rules alone, whatever the profile
+    /// Check only these rules, independent of the profile
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Do not ask these rules
+    /// Skip these rules
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(crate) skip: Vec<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Print the page of a rule, such as rt-throttling, and exit; `list` names them all
+    /// Print the page of a rule, such as rt-throttling, and exit; `list` prints all codes
     #[arg(long, value_name = "CODE")]
     pub(crate) explain: Option<String>,
 }
@@ -280,7 +281,7 @@ pub(crate) struct SnapshotArgs {
     /// Replace the host's name, hardware addresses, UUIDs and IPv4 addresses
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Print every path that is asked for, with its size or why it cannot be read
+    /// Print every path that is read, with its size or the reason why it cannot be read
     #[arg(long)]
     pub(crate) list: bool,
     /// Another machine than this one: a directory with its root, or a file of this verb

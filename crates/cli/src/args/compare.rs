@@ -15,13 +15,13 @@ pub(crate) struct CompareArgs {
     /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Compare with this measurement, instead of the first one
+    /// Compare with this measurement instead of the first one
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// What each thread has to meet, such as p99.99<50us,max<=100us; of several runs, all but what they are compared with
+    /// Conditions for each thread, such as p99.99<50us,max<=100us; of several runs, the baseline is exempt
     #[arg(long, value_name = "CONDITIONS", value_delimiter = ',')]
     pub(crate) gate: Vec<Gate>,
-    /// Say whether the numbers carry a claim such as 100us@1e-9: later than 100 us with at most this probability
+    /// Check whether the samples support a claim such as 100us@1e-9: later than 100 us with at most this probability
     /// (repeatable)
     #[arg(long = "claim", value_name = "LATENCY@PROBABILITY")]
     pub(crate) claims: Vec<Wanted>,
@@ -55,7 +55,7 @@ pub(crate) struct PlotArgs {
     /// What to plot
     #[arg(long, value_name = "KIND", default_value = "histogram")]
     pub(crate) kind: PlotKind,
-    /// Each thread on its own: small multiples of histograms, a line for each otherwise
+    /// Each thread separately: small multiples of histograms, otherwise one line for each
     #[arg(long)]
     pub(crate) per_cpu: bool,
 }
@@ -63,12 +63,12 @@ pub(crate) struct PlotArgs {
 /// What is plotted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlotKind {
-    /// How often how late, both axes logarithmic
+    /// The latency histogram, both axes logarithmic
     Histogram,
-    /// How rarely so late or later, with the fitted tail
+    /// The latency CCDF (share of samples at least so late), with the fitted tail
     Ccdf,
-    /// The largest latency of each stretch of time
+    /// The maximum over time
     Time,
-    /// How far quantiles moved from the first file to the others
+    /// The shift of quantiles from the first file to the others
     Shift,
 }

@@ -20,25 +20,25 @@ pub(crate) struct ConvertArgs {
     /// .parquet where it is built in; text to standard output]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<ConvertFormat>,
-    /// Leave out what is before: seconds of the trace clock, such as 1999.123456, or a duration from the
+    /// Leave out events before this time: seconds of the trace clock, such as 1999.123456, or a duration from the
     /// start, such as +1.5s
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<Instant>,
-    /// Leave out what is after
+    /// Leave out events after this time
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Instant>,
     /// Keep the events of these CPUs, such as 0-3,8
     #[arg(long, value_name = "LIST", value_parser = super::some_cpus)]
     pub(crate) cpu: Option<CpuSet>,
-    /// Keep the events in this thread's context or about it, by name or id (repeatable); explained are
-    /// these threads
+    /// Keep the events in this thread's context or about it, by name or id (repeatable); the
+    /// explanation covers these threads
     #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tasks: Vec<String>,
     /// Keep these events (repeatable): a tracepoint, such as sched_switch or sched:sched_switch, a group, such
     /// as irq_vectors, or a kind, such as syscall
     #[arg(short, long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<Choice>,
-    /// Of Perfetto and Parquet: how many of each thread's worst activations to show
+    /// For Perfetto and Parquet: how many of each thread's worst activations to include
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) worst: u16,
 }
@@ -46,7 +46,7 @@ pub(crate) struct ConvertArgs {
 /// What to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConvertFormat {
-    /// For ui.perfetto.dev, with ledger and verdicts as tracks of their own
+    /// For ui.perfetto.dev, with ledger and verdicts as additional tracks
     Perfetto,
     /// trace.dat version 7, for trace-cmd and KernelShark
     Dat,

@@ -12,12 +12,12 @@ pub(crate) struct FlightArgs {
     /// Save the trace of each listed wake-up in a new directory, and the report so far as run.json every 10 s
     ///
     /// For runs of hours or days: `whylate explain` opens the traces, `whylate compare` reads run.json, also after
-    /// the run was killed. 100 traces of 256 MiB in all are kept, the least late go first.
+    /// the run was killed. At most 100 traces of 256 MiB in total are kept; those of the smallest latency are removed first.
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// Hold /dev/cpu_dma_latency at this many microseconds meanwhile, as cyclictest does at 0
+    /// Hold /dev/cpu_dma_latency at this many microseconds during the measurement, as cyclictest does at 0
     ///
-    /// It keeps idle CPUs from states that take longer to leave. Without it they do as under an application.
+    /// It keeps idle CPUs out of states with a longer exit latency. Without it, CPUs idle as they do under an application.
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(0..=2_000_000_000))]
     pub(crate) dma_latency: Option<u32>,
     /// Do not hold /dev/cpu_dma_latency (the default; cyclictest holds it)
@@ -26,7 +26,7 @@ pub(crate) struct FlightArgs {
     /// Measure again without the trace, a quarter as long, and report the difference
     #[arg(long, conflicts_with = "no_trace")]
     pub(crate) observer: bool,
-    /// Say whether a claim holds, and what it takes: 100us@1e-9 is "later than 100 us in 1e-9 of all wake-ups at most"
+    /// Check whether the samples support a claim, and how many more it needs: 100us@1e-9 is "later than 100 us in 1e-9 of all wake-ups at most"
     #[arg(long, value_name = "LATENCY@PROBABILITY")]
     pub(crate) claim: Option<Wanted>,
 }

@@ -14,10 +14,10 @@ fn loads(text: &str) -> Result<LoadList, ParseLoadError> {
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// Run loads meanwhile: cpu, memory, cache, io, net, fork, timer, irq, or a command such as "stress-ng --cpu 2"
+    /// Run loads during the measurement: cpu, memory, cache, io, net, fork, timer, irq, or a command such as "stress-ng --cpu 2"
     ///
-    /// They are SCHED_OTHER processes, one for each load, on the CPUs of --load-cpus; they and all that a command
-    /// starts end with the measurement, however that ends. May be given several times.
+    /// Each load is a SCHED_OTHER process on the CPUs of --load-cpus. All loads, with all processes that a command starts,
+    /// end with the measurement. May be given several times.
     #[arg(long, value_name = "LIST|COMMAND", value_parser = loads)]
     pub(crate) load: Vec<LoadList>,
     /// The CPUs that loads run on, such as 0-3,8; default: all this process may use

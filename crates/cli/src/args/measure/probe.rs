@@ -36,7 +36,7 @@ pub(crate) struct ProbeArgs {
     /// [default: 1ms; of busy and hwlat 10ms]
     #[arg(short, long, value_name = "DURATION", value_parser = micros)]
     interval: Option<Ns>,
-    /// By how much each further CPU's interval is longer [default: 0]
+    /// How much longer the interval of each further CPU is [default: 0]
     #[arg(long, value_name = "DURATION", value_parser = some_micros)]
     distance: Option<Ns>,
     /// Explain every wake-up (gap, period, window) later than this; default: the worst few
@@ -57,52 +57,52 @@ pub(crate) struct ProbeArgs {
     /// Also print a histogram up to this many us, as cyclictest does; -h N, with a number, is the same
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "json")]
     histogram: Option<u32>,
-    /// The same with a column more for the sum of all threads, where there are several
+    /// The same with an additional column for the sum of all threads
     #[arg(short = 'H', long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["histogram", "json"])]
     histofall: Option<u32>,
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// For cyclictest's sake: one thread for each CPU, all of one priority. It is so already
+    /// Accepted for cyclictest compatibility; each CPU always has one thread, all of one priority
     #[arg(short = 'S', long, hide_short_help = true)]
     smp: bool,
-    /// For cyclictest's sake: lock memory. It is so already
+    /// Accepted for cyclictest compatibility; memory is always locked
     #[arg(short, long, hide_short_help = true)]
     mlockall: bool,
-    /// For cyclictest's sake: sleep with clock_nanosleep. It is so already
+    /// Accepted for cyclictest compatibility; threads always sleep with clock_nanosleep
     #[arg(short, long, hide_short_help = true)]
     nanosleep: bool,
 
-    /// Of the timer probe: how to sleep (nanosleep, timerfd, signal) [default: nanosleep]
+    /// For the timer probe: how to sleep (nanosleep, timerfd, signal) [default: nanosleep]
     #[arg(long, value_name = "HOW")]
     timer: Option<Timer>,
-    /// Of the ipc probe: by what a thread is woken (pipe, eventfd, futex, pi-mutex, condvar, mq, socket, signal)
+    /// For the ipc probe: the mechanism that wakes a thread (pipe, eventfd, futex, pi-mutex, condvar, mq, socket, signal)
     /// [default: pipe]
     #[arg(long, value_name = "HOW")]
     ipc: Option<Ipc>,
-    /// Of the ipc probe: where the waking thread runs, a CPU or `same` [default: same]
+    /// For the ipc probe: where the waking thread runs, a CPU or `same` [default: same]
     #[arg(long, value_name = "CPU")]
     waker_cpu: Option<Waker>,
-    /// Of the busy probe: the shortest gap that counts [default: 1us]
+    /// For the busy probe: the shortest gap that counts [default: 1us]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     gap: Option<Ns>,
-    /// Of the busy probe: how much of each interval to spin [default: 100; 90 where others would have no CPU left]
+    /// For the busy probe: the percentage of each interval to spin [default: 100; 90 where no CPU would be left]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
     duty: Option<u8>,
-    /// Of the busy probe: spin even where that takes the whole machine
+    /// For the busy probe: spin even if no CPU is left for other threads
     #[arg(long)]
     force: bool,
-    /// Of the deadline probe: the CPU time of each period, half of which the thread uses
+    /// For the deadline probe: the CPU time of each period, half of which the thread uses
     /// [default: a fifth of the interval]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     runtime: Option<Ns>,
-    /// Of the deadline probe: when in each period the runtime is to be had by [default: its end]
+    /// For the deadline probe: the deadline within each period [default: its end]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     deadline: Option<Ns>,
-    /// Of the hwlat probe: how long a window lasts [default: 500us]
+    /// For the hwlat probe: how long a window lasts [default: 500us]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     width: Option<Ns>,
-    /// Of the timerlat probe: whose thread is woken, one of this program or the kernel's own (user, kernel)
+    /// For the timerlat probe: wake a thread of this program or a kernel thread (user, kernel)
     /// [default: user where the kernel can, since 6.5]
     #[arg(long, value_name = "WHOSE")]
     timerlat: Option<Workload>,
@@ -111,17 +111,17 @@ pub(crate) struct ProbeArgs {
 /// The kinds of probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProbeName {
-    /// How late timed sleeps end, as cyclictest
+    /// The latency of timed sleeps, as cyclictest
     Timer,
-    /// How long a spinning thread is held up, and by what, as oslat
+    /// The gaps of a spinning thread, and their causes, as oslat
     Busy,
-    /// How long it takes one thread to wake another
+    /// The time that one thread needs to wake another
     Ipc,
-    /// How late the periods of SCHED_DEADLINE threads begin, and whether their work is done in time
+    /// The latency of the periods of SCHED_DEADLINE threads, and missed deadlines
     Deadline,
-    /// What takes the CPU away behind the kernel's back: firmware, hypervisor
+    /// Time that firmware or a hypervisor takes from the CPU
     Hwlat,
-    /// How late the kernel's timerlat tracer finds interrupt, thread and return from user space, as rtla
+    /// The latencies of interrupt, thread and return from user space by the kernel's timerlat tracer, as rtla
     Timerlat,
 }
 

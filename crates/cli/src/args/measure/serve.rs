@@ -10,14 +10,14 @@ use whylate_export::latencies::Form;
 /// Where a measurement goes beside its report.
 #[derive(Debug, Args)]
 pub(crate) struct Exports {
-    /// Also write the measurement to this file (repeatable); its name says the form: .hist (as `cyclictest -h`
+    /// Also write the measurement to this file (repeatable); the suffix selects the format: .hist (as `cyclictest -h`
     /// prints), .cyclictest.json (its --json), .csv, .prom (for node_exporter), .json (whylate.measure/1)
     #[arg(long = "export", value_name = "FILE", value_parser = file_to_write().try_map(export))]
     pub(crate) files: Vec<Export>,
-    /// Serve the measurement so far as OpenMetrics, at /metrics; without an address only to this machine
+    /// Serve the current measurement as OpenMetrics at /metrics; without an address only to this machine
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) serve: Option<SocketAddr>,
-    /// Show it while it goes on, on the whole terminal
+    /// Show the current measurement on the whole terminal
     #[arg(long)]
     pub(crate) live: bool,
 }
