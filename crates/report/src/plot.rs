@@ -7,11 +7,11 @@ use whylate_investigate::compare::{Comparison, Prepared};
 /// What is plotted of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// How often how late.
+    /// The latency histogram.
     Histogram,
-    /// How rarely so late or later, with the fitted tail.
+    /// The complementary cumulative distribution (CCDF), with the fitted tail.
     Ccdf,
-    /// The largest latency of each stretch of time.
+    /// The maximum over time.
     Time,
 }
 
@@ -19,17 +19,17 @@ pub enum Kind {
 /// where they have no samples or, of [`Kind::Time`], do not tell when these were.
 pub fn plotted(runs: &[Prepared], kind: Kind, by_thread: bool) -> Option<String> {
     let (title, plot) = match kind {
-        Kind::Histogram if by_thread => ("Latency, thread by thread", plot::multiples(runs, None)),
-        Kind::Histogram => ("Latency", plot::histogram(runs, None)),
-        Kind::Ccdf => ("How rarely so late", plot::ccdf(runs, by_thread, None)),
-        Kind::Time => ("The largest latency over time", plot::time(runs, by_thread, false)),
+        Kind::Histogram if by_thread => ("Latency histogram per thread", plot::multiples(runs, None)),
+        Kind::Histogram => ("Latency histogram", plot::histogram(runs, None)),
+        Kind::Ccdf => ("Latency CCDF", plot::ccdf(runs, by_thread, None)),
+        Kind::Time => ("Maximum latency over time", plot::time(runs, by_thread, false)),
     };
     Some(plot::file(&format!("{title}: {}", labels(runs)), &[plot?]))
 }
 
-/// How far quantiles moved from the first run to each other; `None` where there are none to compare.
+/// The shift of quantiles from the first run to each other; `None` where there are none to compare.
 pub fn shifted(comparison: &Comparison, by_thread: bool) -> Option<String> {
-    let title = format!("How far quantiles moved: {}", labels(&comparison.runs));
+    let title = format!("Shift of quantiles: {}", labels(&comparison.runs));
     Some(plot::file(&title, &[plot::shift(comparison, by_thread)?]))
 }
 

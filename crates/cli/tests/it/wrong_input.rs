@@ -139,7 +139,7 @@ fn recordings_that_are_cut() {
                 answered += 1;
             }
             let text = explain(&path);
-            assert!(text.stdout.contains("Not everything could be read"), "{name} at {percent} %: {text:#?}");
+            assert!(text.stdout.contains("Incomplete recording"), "{name} at {percent} %: {text:#?}");
         }
         assert!(answered >= at_least, "{name}: {answered} parts were of any use");
     }

@@ -4,13 +4,13 @@ use crate::words;
 use whylate_base::Severity;
 use whylate_checks::{CannotTell, CheckReport, CheckedRule, Fix, RuleOutcome, Status};
 
-/// The answers in the order of reading: gravest first, then what nobody can tell, then what is well.
+/// The results in the order of reading: failures first, the gravest first, then unknown ones, then passes.
 pub(crate) struct Groups<'a> {
-    /// Not as it should be, gravest first; of one severity in the registry's order.
+    /// Failed, gravest first; of one severity in the registry's order.
     pub(crate) failed: Vec<(&'a CheckedRule, &'a RuleOutcome)>,
     /// What had to be known is not.
     pub(crate) unknown: Vec<(&'a CheckedRule, &'a CannotTell)>,
-    /// As it should be.
+    /// Passed.
     pub(crate) passed: Vec<(&'a CheckedRule, &'a RuleOutcome)>,
     /// The question does not arise.
     pub(crate) beside: Vec<(&'a CheckedRule, &'a RuleOutcome)>,

@@ -1,4 +1,4 @@
-//! The answers about a machine: what failed, what nobody can tell, what is well.
+//! The results of the checks of a machine: failed, cannot tell, passed.
 
 use crate::check::answers::{Groups, facts, way_out};
 use crate::html::page::page;
@@ -18,7 +18,7 @@ pub fn render(report: &CheckReport) -> String {
     let main = html! {
         @if !groups.failed.is_empty() {
             section {
-                h2 { "Not as it should be" }
+                h2 { "Failed" }
                 @for (answered, answer) in &groups.failed { (failure(answered, answer)) }
             }
         }
@@ -28,12 +28,12 @@ pub fn render(report: &CheckReport) -> String {
                 (unknown(&groups.unknown))
             }
         }
-        (listed("As it should be", &groups.passed))
-        (listed("Does not apply", &groups.beside))
+        (listed("Passed", &groups.passed))
+        (listed("Not applicable", &groups.beside))
     };
     let footer = html! {
         "Made by whylate " (env!("CARGO_PKG_VERSION")) ". " code { "whylate check --explain CODE" }
-        " says more of each."
+        " shows the page of each rule."
     };
     page(&title, &header, &main, &footer)
 }
@@ -76,7 +76,7 @@ fn steps(fix: &Fix) -> Markup {
 fn unknown(unknown: &[(&CheckedRule, &CannotTell)]) -> Markup {
     html! {
         div.wide { table {
-            thead { tr { th { "rule" } th { "what is not known" } th { "why" } } }
+            thead { tr { th { "rule" } th { "unknown value" } th { "reason" } } }
             tbody {
                 @for (answered, unknown) in unknown {
                     tr {

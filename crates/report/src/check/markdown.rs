@@ -14,13 +14,13 @@ pub fn render(report: &CheckReport) -> String {
     let facts: Vec<String> = facts(report).iter().map(|fact| escape(fact)).collect();
     text += &format!("{}\n", facts.join(" · "));
     if !groups.failed.is_empty() {
-        text += "\n## Not as it should be\n";
+        text += "\n## Failed\n";
         for (answered, answer) in &groups.failed {
             text += &failure(answered, answer);
         }
     }
     if !groups.unknown.is_empty() {
-        text += "\n## Cannot tell\n\n| rule | what is not known | why |\n|---|---|---|\n";
+        text += "\n## Cannot tell\n\n| rule | unknown value | reason |\n|---|---|---|\n";
         for (answered, unknown) in &groups.unknown {
             text += &format!(
                 "| {} | {} | {} |\n",
@@ -30,10 +30,10 @@ pub fn render(report: &CheckReport) -> String {
             );
         }
     }
-    for (title, answers) in [("As it should be", &groups.passed), ("Does not apply", &groups.beside)] {
+    for (title, answers) in [("Passed", &groups.passed), ("Not applicable", &groups.beside)] {
         if !answers.is_empty() {
             text += &format!("\n<details><summary>{title}: {}</summary>\n\n", answers.len());
-            text += "| rule | what was found |\n|---|---|\n";
+            text += "| rule | finding |\n|---|---|\n";
             for (answered, answer) in answers {
                 text += &format!("| {} | {} |\n", code(answered.rule.code), escape(&answer.what));
             }
@@ -52,7 +52,7 @@ fn failure(answered: &CheckedRule, answer: &RuleOutcome) -> String {
         code(answered.rule.code)
     );
     if !answer.evidence.is_empty() {
-        text += "\nSeen:\n\n";
+        text += "\nEvidence:\n\n";
         for proof in answer.evidence.iter().take(PROOFS) {
             text += &format!("- {}\n", code(&format!("{} = {}", proof.path, proof.value)));
         }
@@ -61,7 +61,7 @@ fn failure(answered: &CheckedRule, answer: &RuleOutcome) -> String {
         }
     }
     if !answer.fixes.is_empty() {
-        text += "\nWhat to do:\n\n";
+        text += "\nFix:\n\n";
         for (i, fix) in answer.fixes.iter().enumerate() {
             text += &format!("{}. {}\n", i + 1, escape(&way_out_line(fix)));
         }

@@ -27,8 +27,8 @@ fn write(page: &mut Page, report: &CheckReport) {
     section(page, ("Cannot tell", Ink::Yellow), &groups.unknown, |unknown| {
         format!("{}: {}", unknown.path, unknown.why)
     });
-    section(page, ("As it should be", Ink::Green), &groups.passed, |answer| answer.what.clone());
-    section(page, ("Does not apply", Ink::Faint), &groups.beside, |answer| answer.what.clone());
+    section(page, ("Passed", Ink::Green), &groups.passed, |answer| answer.what.clone());
+    section(page, ("Not applicable", Ink::Faint), &groups.beside, |answer| answer.what.clone());
     footer(page, report, &groups);
 }
 

@@ -25,13 +25,13 @@ pub fn render(compared: &Compared) -> String {
         section {
             h2 { "Distributions" }
             (tables::distributions("samples", distributions))
-            @if let Some(plot) = plot::shift(comparison, false) { h3 { "How far quantiles moved" } (plot.figure()) }
-            @if let Some(plot) = plot::ccdf(&comparison.runs, false, None) { h3 { "How rarely so late" } (plot.figure()) }
-            @if let Some(plot) = plot::histogram(&comparison.runs, None) { h3 { "How often how late" } (plot.figure()) }
+            @if let Some(plot) = plot::shift(comparison, false) { h3 { "Shift of quantiles" } (plot.figure()) }
+            @if let Some(plot) = plot::ccdf(&comparison.runs, false, None) { h3 { "Latency CCDF" } (plot.figure()) }
+            @if let Some(plot) = plot::histogram(&comparison.runs, None) { h3 { "Latency histogram" } (plot.figure()) }
             @if let Some(plot) = plot::multiples(&comparison.runs, None).filter(|_| several) {
-                h3 { "Thread by thread" } (plot.figure())
+                h3 { "Histogram per thread" } (plot.figure())
             }
-            @if let Some(plot) = plot::time(&comparison.runs, false, false) { h3 { "When" } (plot.figure()) }
+            @if let Some(plot) = plot::time(&comparison.runs, false, false) { h3 { "Maximum over time" } (plot.figure()) }
         }
         (claims(compared))
         (notes(&comparison.runs))
@@ -172,7 +172,7 @@ fn notes(runs: &[Prepared]) -> Markup {
     html! {
         @if !notes.is_empty() {
             section {
-                h2 { "What to know about these numbers" }
+                h2 { "Notes" }
                 ul { @for (label, note) in notes { li { b { (label) } ": " (note) } } }
             }
         }

@@ -93,7 +93,7 @@ fn evidence(evidence: &[Evidence]) -> String {
     if evidence.is_empty() {
         return String::new();
     }
-    let mut text = "\nSeen:\n\n".to_owned();
+    let mut text = "\nEvidence:\n\n".to_owned();
     for seen in evidence.iter().take(OBSERVATIONS) {
         let at = seen.at.map(|at| format!("{} ", words::instant(at))).unwrap_or_default();
         text += &format!("- {at}{}\n", escape(&words::observation(seen)));
@@ -109,7 +109,7 @@ fn fixes(fixes: &[String]) -> String {
         return String::new();
     }
     let lines = fixes.iter().enumerate().map(|(at, fix)| format!("{}. {}\n", at + 1, escape(fix)));
-    format!("\nWhat to do:\n\n{}", lines.collect::<String>())
+    format!("\nFix:\n\n{}", lines.collect::<String>())
 }
 
 fn section(section: &CriticalSection) -> String {
@@ -132,7 +132,7 @@ fn threads(tasks: &[TaskSummary]) -> String {
     }
     let longest = |pick: fn(&Spread) -> Ns, spread: Option<Spread>| words::known(spread.as_ref().map(pick));
     let mut text =
-        "\n## Threads\n\n| thread | runs as | activations | p99 latency | max latency | max response |\n\
+        "\n## Threads\n\n| thread | policy | activations | p99 latency | max latency | max response |\n\
                     |---|---|--:|--:|--:|--:|\n"
             .to_owned();
     for task in tasks {

@@ -12,6 +12,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
                       base-uri 'none'; form-action 'none'";
 
 pub(crate) fn page(title: &str, header: &Markup, main: &Markup, footer: &Markup) -> String {
+    let style = svg::file::style(&format!("{}{}", header.0, main.0));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -20,7 +21,7 @@ pub(crate) fn page(title: &str, header: &Markup, main: &Markup, footer: &Markup)
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " - whylate" }
-                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(svg::file::style())) }
+                style { (PreEscaped(include_str!("style.css"))) (PreEscaped(style)) }
             }
             body {
                 header { (header) }

@@ -1,4 +1,4 @@
-//! What the renderers of a measurement share: its answer, and what it says in words.
+//! What the renderers of a measurement share: the answer in one line, and facts in words.
 
 use crate::words;
 use whylate_base::Ns;
@@ -13,7 +13,7 @@ pub(crate) fn title(report: &MeasureReport) -> String {
     let stuck = report.cpus.iter().find(|cpu| cpu.stuck_since.is_some());
     let worst = report.cpus.iter().filter_map(|cpu| Some((cpu.histogram.max()?, cpu.cpu))).max();
     let mut answer = match (stuck, worst) {
-        (Some(cpu), _) => format!("The measuring thread of CPU {} never came back", cpu.cpu),
+        (Some(cpu), _) => format!("The measuring thread of CPU {} did not return", cpu.cpu),
         (None, Some((latency, cpu))) => match report.probe.kind {
             Probe::Busy { .. } | Probe::Hwlat { .. } => {
                 format!("The longest gap was {latency}, on CPU {cpu}")
@@ -127,7 +127,7 @@ pub(crate) fn load(load: &LoadReport) -> (String, Option<String>) {
 }
 
 /// The columns of [`group`].
-pub(crate) const GROUP: [&str; 6] = ["spikes", "worst", "first due at", "last due at", "every", "because of"];
+pub(crate) const GROUP: [&str; 6] = ["spikes", "worst", "first due at", "last due at", "every", "cause"];
 
 /// Spikes by cause; none where there are too few of them to be put together.
 pub(crate) fn groups(report: &MeasureReport) -> &[SpikeGroup] {

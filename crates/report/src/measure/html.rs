@@ -63,7 +63,7 @@ fn first(report: &MeasureReport) -> Markup {
     html! {
         @if !report.degraded.is_empty() || unexplained.is_some() {
             section {
-                h2 { "Read this first" }
+                h2 { "Warnings" }
                 @for degraded in &report.degraded {
                     div.finding.warning {
                         h3 { (words::clean(&degraded.effect)) }
@@ -99,10 +99,10 @@ fn plots(report: &MeasureReport, prepared: &Prepared) -> Markup {
     let threshold = report.probe.threshold;
     let several = report.cpus.len() > 1;
     html! {
-        @if let Some(plot) = plot::histogram(runs, threshold) { h3 { "How often how late" } (plot.figure()) }
+        @if let Some(plot) = plot::histogram(runs, threshold) { h3 { "Latency histogram" } (plot.figure()) }
         @if let Some(plot) = plot::multiples(runs, threshold).filter(|_| several) { (plot.figure()) }
-        @if let Some(plot) = plot::ccdf(runs, false, threshold) { h3 { "How rarely so late" } (plot.figure()) }
-        @if let Some(plot) = plot::time(runs, true, true) { h3 { "When" } (plot.figure()) }
+        @if let Some(plot) = plot::ccdf(runs, false, threshold) { h3 { "Latency CCDF" } (plot.figure()) }
+        @if let Some(plot) = plot::time(runs, true, true) { h3 { "Maximum over time" } (plot.figure()) }
     }
 }
 
@@ -175,7 +175,7 @@ fn beyond(report: &MeasureReport) -> Markup {
     html! {
         @if let Some(beyond) = &report.tail {
             section {
-                h2 { "Beyond what was seen" }
+                h2 { "Extrapolation" }
                 @if let Some(claimed) = &beyond.claim { (tables::claim("claim", claimed)) }
                 table.said { @for (fit, said) in facts::beyond(report, beyond) { tr { th { (fit) } td { (said) } } } }
             }
@@ -188,7 +188,7 @@ fn notes(report: &MeasureReport) -> Markup {
     html! {
         @if !notes.is_empty() {
             section {
-                h2 { "What to know about these numbers" }
+                h2 { "Notes" }
                 ul { @for note in notes { li { (note) } } }
             }
         }

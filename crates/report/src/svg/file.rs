@@ -10,9 +10,12 @@ pub(crate) const LINE: f64 = 20.0;
 /// Width of a character of the legend.
 pub(crate) const CHARACTER: f64 = 6.6;
 
-/// The rules for all that is drawn.
-pub(crate) fn style() -> String {
-    format!("{}{}", include_str!("drawing.css"), palette::css())
+/// The rules for all drawings, without the colours of causes.
+pub(crate) const RULES: &str = include_str!("drawing.css");
+
+/// The rules for what is drawn in `markup`.
+pub(crate) fn style(markup: &str) -> String {
+    format!("{RULES}{}", palette::css(markup))
 }
 
 /// Swatches with their meanings, in lines of `width`, and how many lines.
@@ -48,7 +51,7 @@ pub(crate) fn file(
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" class=(class) viewBox={ "0 0 " (width) " " (whole) } width=(width) height=(whole)
             font-family="system-ui,sans-serif" font-size="11" role="img" aria-label=(title) {
-            style { (PreEscaped(style())) }
+            style { (PreEscaped(style(&(drawing.0.clone() + &below.0)))) }
             rect width=(width) height=(whole) style="fill:var(--card)" {}
             text x="20" y="22" style="font-size:14px;font-weight:600" { (title) }
             g transform={ "translate(0 " (TITLE) ")" } { (drawing) }

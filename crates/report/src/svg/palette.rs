@@ -43,7 +43,7 @@ impl Fill {
     }
 }
 
-/// The fill of whoever has a CPU: the victim in the colour of its own work, a thread that the
+/// The fill of what runs on a CPU: the victim in the colour of its own work, a thread that the
 /// ledger accuses of having held the CPU in the colour of that cause.
 pub(crate) fn of_on_cpu(who: &OnCpu, activation: &Activation) -> Fill {
     match *who {
@@ -67,13 +67,16 @@ fn accusation(activation: &Activation, thread: Tid) -> Option<Cause> {
     Cause::ALL.into_iter().filter(|cause| cause.culprit_holds_cpu()).find(|&cause| charged(cause))
 }
 
-/// The rules for every fill: background for HTML, fill for SVG, and a readable text colour.
-pub(crate) fn css() -> String {
+/// The rules for the fills that are used in `markup`: background for HTML, fill for SVG, and a readable text colour.
+pub(crate) fn css(markup: &str) -> String {
     let mut rules = String::new();
     for cause in Cause::ALL {
+        let class = Fill::Cause(cause).class();
+        if !uses(markup, &class) {
+            continue;
+        }
         let color = color(cause);
         let text = if is_light(color) { "#111" } else { "#fff" };
-        let class = Fill::Cause(cause).class();
         rules.push_str(&format!(
             ".{class}{{fill:#{color:06x};background:#{color:06x}}}.timeline .t-{0}{{fill:{text}}}.chip.t-{0}{{color:{text}}}",
             cause.code()
@@ -83,6 +86,12 @@ pub(crate) fn css() -> String {
         rules.push_str(&format!(".s{series}{{color:var(--s{series})}}"));
     }
     rules
+}
+
+/// Whether the name of a class is in `markup`, apart from longer names that begin with it.
+fn uses(markup: &str, class: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    markup.match_indices(class).any(|(at, _)| !markup[at + class.len()..].starts_with(is_name))
 }
 
 /// The class of text on a fill.
@@ -163,6 +172,14 @@ mod tests {
         assert_eq!(lighter(0xd55e00, 7), 0xf2ceb2);
         let chosen = CauseGroup::ALL.into_iter().map(|group| shades(group).len()).sum::<usize>();
         assert_eq!(chosen, Cause::ALL.len(), "every cause has a shade of its own today");
+    }
+
+    #[test]
+    fn only_the_colours_of_the_markup_are_in_its_style() {
+        let rules = css("<i class=\"c-irqs-disabled\"></i><i class=\"chip c-own-work t-own-work\"></i>");
+        for (class, is_used) in [(".c-irqs-disabled{", true), (".c-own-work{", true), (".c-irq{", false)] {
+            assert_eq!(rules.contains(class), is_used, "{class}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Runs side by side: as text, as a document, as a page, as plots.
 
+use crate::html::assert_page;
 use crate::said::{missing, pieces};
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
@@ -84,7 +85,7 @@ fn text_and_document_are_as_before() {
     let style = Style::default();
     assert_current(&fixture("compare.txt"), &compare::terminal::render(&compared(), &style));
     assert_current(&fixture("compare.md"), &compare::markdown::render(&compared()));
-    assert_current(&fixture("compare.html"), &compare::html::render(&compared()));
+    assert_page("compare.html", &compare::html::render(&compared()));
     assert_current(&fixture("compare.json"), &format!("{:#}\n", compare::json::render(&compared())));
 }
 

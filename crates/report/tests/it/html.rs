@@ -9,8 +9,28 @@ use whylate_report::{Style, check, explain, measure};
 
 #[test]
 fn page_is_as_before() {
-    assert_current(&fixture("story.html"), &explain::html::render(&sample::story()));
-    assert_current(&fixture("measure.html"), &measure::html::render(&sample::measurement()));
+    assert_page("story.html", &explain::html::render(&sample::story()));
+    assert_page("measure.html", &measure::html::render(&sample::measurement()));
+}
+
+/// Compares a page without its style and script: these have one fixture for all pages.
+#[track_caller]
+pub(crate) fn assert_page(name: &str, page: &str) {
+    assert_current(&fixture(name), &markup(page));
+}
+
+/// The rules that every page has, and those of the causes that this one shows.
+#[test]
+fn style_is_as_before() {
+    let page = explain::html::render(&sample::story());
+    let start = page.find("<style>").expect("a style") + "<style>".len();
+    let end = page.find("</style>").expect("its end");
+    assert_current(&fixture("story.css"), &page[start..end]);
+    for (cause, is_shown) in [("rt-throttled", true), ("starved", false)] {
+        assert_eq!(page.contains(&format!(".c-{cause}{{")), is_shown, "{cause}");
+    }
+    let rules = |page: &str| page.split("</style>").next().is_some_and(|head| head.contains(".c-own-work{"));
+    assert!(!rules(&check::html::render(&mixed())), "a page without causes has no colours of theirs");
 }
 
 /// The page without what the style and the script contain, which is not markup.
@@ -129,7 +149,7 @@ fn the_page_of_a_measurement_says_what_the_terminal_says() {
         assert!(without.len() >= 2, "{text}");
         let mut said = pieces(&without.join("\n"));
         // Labels, for which the page has colours and signs.
-        let labels = ["fix", "because", "warning", "warning[rogue-priority]"];
+        let labels = ["fix", "because", "warning", "warning[higher-priority-task]"];
         said.retain(|piece| !labels.contains(&piece.as_str()));
         let missing = missing(said, &markup(&measure::html::render(&sample)));
         assert_eq!(missing, Vec::<String>::new());

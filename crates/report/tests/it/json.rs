@@ -5,6 +5,7 @@ use crate::{assert_current, fixture, sample};
 use serde_json::{Value, json};
 use std::path::Path;
 use whylate_base::Ns;
+use whylate_ledger::finding_page;
 use whylate_report::explain::json::document::Document;
 use whylate_report::{apply, check, compare, explain, history, measure, plan, verify};
 
@@ -136,14 +137,19 @@ fn a_measurement_counts_every_wake_up() {
     );
 }
 
-/// Never bless this one: it is what version 1 wrote on its first day.
 #[test]
-fn the_first_document_of_version_1_stays_readable() {
-    let text = std::fs::read_to_string(fixture("explain-1-first.json")).expect("the fixture");
-    let document: Document = serde_json::from_str(&text).expect("readable");
-    assert_eq!(document.schema, "whylate.explain/1");
-    assert_eq!(document.activations[0].verdict.cause, "rt-throttled");
-    assert_eq!(document.activations[0].response_ns, 46_934_258);
+fn samples_have_only_codes_that_exist() {
+    let known = |code: &str| finding_page(code).is_some();
+    for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
+        for finding in &sample.findings {
+            assert!(known(finding.code), "{}", finding.code);
+        }
+    }
+    for sample in [sample::measurement(), sample::poor_measurement()] {
+        for finding in &sample.findings {
+            assert!(known(finding.code), "{}", finding.code);
+        }
+    }
 }
 
 #[test]
@@ -153,16 +159,4 @@ fn unknown_fields_of_a_later_writer_are_ignored() {
     document["tasks"][0]["later"] = json!(true);
     document["activations"][0]["verdict"]["by"]["later"] = json!(7);
     serde_json::from_value::<Document>(document).expect("still readable");
-}
-
-/// Never bless this one: it is what version 1 of measure wrote on its first day.
-#[test]
-fn the_first_measurement_of_version_1_stays_readable() {
-    let text = std::fs::read_to_string(fixture("measure-1-first.json")).expect("the fixture");
-    let document: measure::json::document::Document = serde_json::from_str(&text).expect("readable");
-    assert_eq!(document.schema, "whylate.measure/1");
-    assert_eq!(
-        document.spikes[0].activation.as_ref().expect("explained").verdict.cause,
-        "higher-priority-task"
-    );
 }

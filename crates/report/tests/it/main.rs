@@ -4,6 +4,7 @@
 
 mod check;
 mod compare;
+mod first;
 mod html;
 mod json;
 mod markdown;

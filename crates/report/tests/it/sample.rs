@@ -283,7 +283,7 @@ pub(crate) fn story() -> Explanation {
                 fix: vec!["find out why rtload:313 never sleeps: top -H -p 313".to_owned()],
             },
             Finding {
-                code: "rogue-priority",
+                code: Cause::HigherPriorityTask.code(),
                 severity: Severity::Warning,
                 title: "multipathd:977 runs at RR 99, above every thread of the workload".to_owned(),
                 why: "It ran 5 times, 331.0 us at the longest.".to_owned(),
@@ -408,6 +408,8 @@ pub(crate) fn hostile() -> Explanation {
         }
     }
     for finding in &mut story.findings {
+        // Beside a title of one long word, a longer code leaves no room in a narrow terminal.
+        finding.code = Cause::Irq.code();
         finding.title = text.to_owned();
         finding.why = text.to_owned();
         finding.fix = vec![text.to_owned()];

@@ -40,8 +40,8 @@ pub(crate) fn body(activation: &Activation) -> Markup {
         div.columns {
             (ledger(activation))
             div {
-                @if !verdict.evidence.is_empty() { h4 { "What shows it" } (evidence(&verdict.evidence)) }
-                @if !verdict.fix.is_empty() { h4 { "What to do" } (fixes(&verdict.fix)) }
+                @if !verdict.evidence.is_empty() { h4 { "Evidence" } (evidence(&verdict.evidence)) }
+                @if !verdict.fix.is_empty() { h4 { "Fix" } (fixes(&verdict.fix)) }
             }
         }
     }

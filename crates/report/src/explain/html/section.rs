@@ -35,7 +35,7 @@ pub(super) fn write(section: &CriticalSection) -> Markup {
                 } }
             }
             @if !section.gaps.is_empty() {
-                h4 { "Longest without a line" }
+                h4 { "Longest gaps between lines" }
                 ul { @for gap in &section.gaps { li { (words::gap(gap)) } } }
             }
             @if !section.stack.is_empty() {

@@ -78,7 +78,7 @@ pub(crate) fn tasks(explanation: &Explanation) -> Markup {
                 div.wide { table {
                     thead {
                         tr {
-                            th rowspan="2" { "thread" } th rowspan="2" { "runs as" }
+                            th rowspan="2" { "thread" } th rowspan="2" { "policy" }
                             th.n rowspan="2" { "activations" }
                             th.group colspan="4" { "latency: due to running" }
                             th.group colspan="4" { "response: due to done" }

@@ -38,12 +38,12 @@ fn overview(page: &mut Page, explanation: &Explanation) {
     };
     let mut rows = vec![vec![
         faint("thread"),
-        faint("runs as"),
+        faint("policy"),
         faint("activations"),
         faint("p99 latency"),
         faint("max latency"),
         faint("max response"),
-        faint("worst because of"),
+        faint("worst cause"),
     ]];
     for task in &explanation.tasks {
         let worst = of(task, &explanation.activations).next();
@@ -118,7 +118,7 @@ fn latency(activation: &Activation) -> String {
 
 fn others<'a>(page: &mut Page, activations: impl Iterator<Item = &'a Activation>) {
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let mut rows = vec![vec![faint("next worst"), faint("latency"), faint("response"), faint("because of")]];
+    let mut rows = vec![vec![faint("next worst"), faint("latency"), faint("response"), faint("cause")]];
     for activation in activations {
         rows.push(vec![
             words::instant(activation.due).into(),

@@ -47,7 +47,7 @@ pub(crate) fn no_finding(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// What the recording does not hold, and so nobody can tell from it.
+/// What cannot be told from the recording.
 pub(crate) fn limits(page: &mut Page, explanation: &Explanation) {
     let trace = &explanation.trace;
     let missing = &explanation.missing;
@@ -62,7 +62,7 @@ pub(crate) fn limits(page: &mut Page, explanation: &Explanation) {
     }
     if trace.lost_events > 0 || !trace.damage.is_empty() {
         page.gap();
-        page.line(&[("Not everything could be read", Ink::Yellow)]);
+        page.line(&[("Incomplete recording", Ink::Yellow)]);
     }
     if let Some(quality) = words::quality(trace) {
         page.labelled(2, ("- ", Ink::Faint), quality, Ink::Plain);

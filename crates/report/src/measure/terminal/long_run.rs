@@ -49,7 +49,7 @@ pub(crate) fn beyond(page: &mut Page, report: &MeasureReport) {
         claim(page, "claim", claimed);
     }
     for (fit, said) in facts::beyond(report, beyond) {
-        page.labelled(0, (&format!("beyond, {fit}: "), Ink::Faint), &said, Ink::Plain);
+        page.labelled(0, (&format!("extrapolation, {fit}: "), Ink::Faint), &said, Ink::Plain);
     }
 }
 

@@ -97,7 +97,7 @@ fn spikes(page: &mut Page, report: &MeasureReport) {
         faint(&format!("worst {}s", report.probe.sample())),
         faint("CPU"),
         faint("due at"),
-        faint("because of"),
+        faint("cause"),
     ]];
     for spike in report.spikes.iter().take(ROWS) {
         let ink = if spike.kind == SpikeKind::Worst { Ink::Plain } else { Ink::Red };

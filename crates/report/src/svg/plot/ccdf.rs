@@ -1,4 +1,4 @@
-//! How rarely: the share of samples at least so late, and the fitted tail beyond them.
+//! The CCDF: the share of samples at least so late, and the fitted tail beyond them.
 
 use super::frame::{Frame, Scaled};
 use super::histogram::limit;
@@ -13,7 +13,7 @@ use whylate_stats::{Histogram, Tail};
 
 const HEIGHT: f64 = 380.0;
 const RIGHT: f64 = 110.0;
-/// A fit is drawn so far below what was measured; farther nobody should believe it.
+/// How far below the measured share a fit is drawn: farther it is not reliable.
 const BEYOND: f64 = 1e-3;
 /// And to latencies so many times the largest measured.
 const FARTHEST: f64 = 8.0;

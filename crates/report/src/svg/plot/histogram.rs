@@ -1,4 +1,4 @@
-//! How often how late: lines over each other, both axes logarithmic.
+//! Latency histograms: lines over each other, both axes logarithmic.
 
 use super::frame::{Frame, Scaled};
 use super::place::Places;

@@ -1,4 +1,4 @@
-//! Plots of measurements: how often how late, how rarely, when, and how far it moved.
+//! Plots of measurements: histogram, CCDF, maximum over time, and shift of quantiles.
 //!
 //! ```text
 //! Run ... ─> Series ─┬─> histogram: overlaid, or as small multiples
@@ -19,7 +19,7 @@ mod series;
 mod shift;
 mod time;
 
-use crate::svg::file::{LINE, TITLE, style};
+use crate::svg::file::{LINE, RULES, TITLE, style};
 pub(crate) use ccdf::ccdf;
 pub(crate) use histogram::histogram;
 use maud::{Markup, PreEscaped, html};
@@ -81,7 +81,7 @@ pub(crate) fn file(title: &str, plots: &[Plot]) -> String {
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox={ "0 0 " (WIDTH) " " (px(top)) } width=(WIDTH) height=(px(top))
             font-family="system-ui,sans-serif" font-size="12" role="group" aria-label=(title) {
-            style { (PreEscaped(style())) }
+            style { (PreEscaped(style(""))) }
             rect width=(WIDTH) height=(px(top)) style="fill:var(--card)" {}
             text x=(LEFT) y="24" style="font-size:15px;font-weight:600" { (title) }
             @for part in parts { (part) }
@@ -92,8 +92,7 @@ pub(crate) fn file(title: &str, plots: &[Plot]) -> String {
 
 /// The same drawing for a program that knows no variables and no dark: in light colours.
 pub(crate) fn plain(drawing: &str) -> String {
-    let style = style();
-    let light = style.split("@media").next().unwrap_or_default();
+    let light = RULES.split("@media").next().unwrap_or_default();
     let root =
         light.split_once(":root{").and_then(|(_, rest)| rest.split_once('}')).map_or("", |(root, _)| root);
     let mut plain = without_media(drawing);

@@ -72,7 +72,7 @@ impl<'a> Series<'a> {
         self.color.map_or_else(|| "series many".to_owned(), |color| format!("series s{color}"))
     }
 
-    /// In a sentence, for who hovers, focuses, or hears it.
+    /// In a sentence, for a tooltip or a screen reader.
     pub(super) fn about(&self) -> String {
         format!(
             "{}: {}, median {}, p99.99 {}, max {}",

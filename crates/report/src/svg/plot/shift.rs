@@ -1,4 +1,4 @@
-//! How far quantiles moved: where they were, where they are, and where chance may have put them.
+//! The shift of quantiles: before, after, and the interval that chance explains.
 
 use super::frame::{Frame, Scaled};
 use super::scale::{Axis, Unit};
@@ -64,7 +64,7 @@ pub(crate) fn shift(comparison: &Comparison, by_thread: bool) -> Option<Plot> {
     Some(Plot {
         drawing: html! { (scaled.axes(Some("latency"), None)) @for one in drawn { (one) } },
         height: frame.bottom() + BELOW,
-        about: "How far quantiles of latency moved".to_owned(),
+        about: "Shift of latency quantiles".to_owned(),
         notes: vec![
             "Hollow: before; filled: after. The bar is where it may be with 95 %: where it holds the hollow one, chance \
              explains the difference. Of a maximum, chance says nothing."

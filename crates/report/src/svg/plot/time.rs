@@ -66,7 +66,7 @@ pub(crate) fn time(runs: &[Prepared], by_thread: bool, linked: bool) -> Option<P
     };
     let longest = clock(maxima().map(Maxima::length).max().unwrap_or_default().0);
     let mut notes = vec![format!(
-        "The largest latency of each {longest}. Circles: late samples that are listed, with who was to blame."
+        "The largest latency of each {longest}. Circles: late samples that are listed, with their culprits."
     )];
     if marked.is_empty() {
         notes[0] = format!("The largest latency of each {longest}.");

@@ -1,0 +1,53 @@
+//! The first document of each schema's version 1 stays readable.
+//!
+//! Never bless these fixtures: they are what version 1 wrote first.
+
+use crate::fixture;
+use serde::de::DeserializeOwned;
+use whylate_report::{apply, check, compare, explain, history, measure, plan, verify};
+
+#[track_caller]
+fn read<T: DeserializeOwned>(name: &str) -> T {
+    let path = fixture(&format!("{name}-1-first.json"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_first_document_of_each_schema_stays_readable() {
+    let explained: explain::json::document::Document = read("explain");
+    assert_eq!(explained.schema, "whylate.explain/1");
+    assert_eq!(explained.activations[0].verdict.cause, "rt-throttled");
+    assert_eq!(explained.activations[0].response_ns, 46_934_258);
+    let measured: measure::json::document::Document = read("measure");
+    assert_eq!(measured.schema, "whylate.measure/1");
+    let spike = measured.spikes[0].activation.as_ref().expect("explained");
+    assert_eq!(spike.verdict.cause, "higher-priority-task");
+    let compared: compare::json::document::Document = read("compare");
+    assert_eq!((compared.schema.as_str(), compared.runs.len()), ("whylate.compare/1", 2));
+    let checked: check::json::document::Document = read("check");
+    assert_eq!(checked.schema, "whylate.check/1");
+    assert!(checked.answers.iter().any(|answer| answer.code == "rt-throttling"));
+    let planned: plan::json::document::Document = read("plan");
+    assert_eq!(planned.schema, "whylate.plan/1");
+    assert!(!planned.changes.is_empty());
+    let applied: apply::json::Document = read("apply");
+    assert_eq!((applied.schema.as_str(), applied.applies.is_empty()), ("whylate.apply/1", false));
+    let verified: verify::json::Document = read("verify");
+    assert_eq!((verified.schema.as_str(), verified.drifts.is_empty()), ("whylate.verify/1", false));
+    let history: history::json::Document = read("history");
+    assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
+}
+
+/// Each schema in the documentation has its first document here.
+#[test]
+fn no_schema_is_forgotten() {
+    let schemas = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+    for schema in std::fs::read_dir(schemas).expect("the schemas") {
+        let name = schema.expect("a schema").file_name().to_string_lossy().into_owned();
+        let Some(name) = name.strip_prefix("whylate.").and_then(|name| name.strip_suffix("-1.json")) else {
+            continue;
+        };
+        assert!(name == "events" || fixture(&format!("{name}-1-first.json")).is_file(), "{name}");
+    }
+}
