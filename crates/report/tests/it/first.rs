@@ -4,7 +4,8 @@
 
 use crate::fixture;
 use serde::de::DeserializeOwned;
-use whylate_report::{apply, check, compare, explain, history, measure, plan, verify};
+use whylate_report::{apply, check, compare, explain, history, measure, verify};
+use whylate_tuning::PlanDocument;
 
 #[track_caller]
 fn read<T: DeserializeOwned>(name: &str) -> T {
@@ -28,13 +29,15 @@ fn the_first_document_of_each_schema_stays_readable() {
     let checked: check::json::document::Document = read("check");
     assert_eq!(checked.schema, "whylate.check/1");
     assert!(checked.answers.iter().any(|answer| answer.code == "rt-throttling"));
-    let planned: plan::json::document::Document = read("plan");
-    assert_eq!(planned.schema, "whylate.plan/1");
+    let planned: PlanDocument = read("plan");
     assert!(!planned.changes.is_empty());
     let applied: apply::json::Document = read("apply");
     assert_eq!((applied.schema.as_str(), applied.applies.is_empty()), ("whylate.apply/1", false));
     let verified: verify::json::Document = read("verify");
-    assert_eq!((verified.schema.as_str(), verified.drifts.is_empty()), ("whylate.verify/1", false));
+    assert_eq!(
+        (verified.schema.as_str(), verified.verification.drifts.is_empty()),
+        ("whylate.verify/1", false)
+    );
     let history: history::json::Document = read("history");
     assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
 }
