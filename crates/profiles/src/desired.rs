@@ -35,14 +35,14 @@ pub enum Selector {
     /// The policy and priority of threads.
     ThreadPolicy {
         /// Which threads.
-        threads: Threads,
+        threads: ThreadSelector,
     },
     /// The CPUs of threads: a thread keeps those of its CPUs that are in the value. A program's thread that has none
     /// of them, and whose CPUs are not those of process 1 either, was placed on purpose and is skipped; any other gets
     /// the value's CPUs.
     ThreadCpus {
         /// Which threads.
-        threads: Threads,
+        threads: ThreadSelector,
     },
     /// The CPUs of interrupts: an interrupt keeps those of its CPUs that are in the value; if there are none it gets
     /// the value's CPUs. New interrupts get the value's CPUs.
@@ -82,7 +82,7 @@ pub enum Selector {
 
 /// Threads by their names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Threads {
+pub struct ThreadSelector {
     /// A pattern for the name of a thread; a kernel thread's name is in brackets: `[ktimers/2]`.
     pub named: Pattern,
     /// Exceptions.

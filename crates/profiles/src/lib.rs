@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! profile.rs  whylate's profiles (TOML), built in and in files ─┐
-//! tuned.rs    TuneD's profiles, read as they are ───────────────┴─> Wishes (desired.rs)
+//! tuned.rs    TuneD's profiles, read as they are ───────────────┴─> DesiredState (desired.rs)
 //! ```
 //!
 //! What a profile asks for has patterns (all threads called `ktimers/*`); a plan expands them for one machine.
@@ -16,4 +16,4 @@ pub mod tunable;
 pub mod tuned;
 
 pub use cpus::none_left;
-pub use desired::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, Threads};
+pub use desired::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, ThreadSelector};

@@ -34,7 +34,7 @@ impl RequestedPolicy {
 
     /// As a plan writes it, for a thread with a nice value, which it keeps where none was asked
     /// for.
-    pub fn said(self, nice: i32) -> String {
+    pub fn for_nice(self, nice: i32) -> String {
         match self.policy {
             Policy::Idle => "idle".to_owned(),
             policy => format!("{} {}", policy.name(), self.number.unwrap_or(nice)),
@@ -65,7 +65,11 @@ mod tests {
             ("best", None),
             ("", None),
         ] {
-            assert_eq!(RequestedPolicy::parse(text).map(|asked| asked.said(5)).as_deref(), said, "{text}");
+            assert_eq!(
+                RequestedPolicy::parse(text).map(|asked| asked.for_nice(5)).as_deref(),
+                said,
+                "{text}"
+            );
         }
     }
 }

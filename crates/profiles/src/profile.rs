@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! name or path ──> source   files, directories, built in; those that are extended first
-//!                   └> document   node (TOML with lines), entry (sections), said, variables
-//!                       └> resolve   condition over facts, sets over topology (one grammar), text with ${...} ──> Wishes
+//!                   └> document   node (TOML with lines), entry (sections, options), variables
+//!                       └> resolve   condition over facts, sets over topology (one grammar), text with ${...} ──> DesiredState
 //! ```
 //!
 //! The format is described for users in docs/profiles.md.
@@ -17,8 +17,8 @@ mod facts;
 mod grammar;
 mod keys;
 mod node;
+mod options;
 mod resolve;
-mod said;
 mod sets;
 mod source;
 mod text;
@@ -27,8 +27,8 @@ mod value;
 mod variables;
 
 pub use built_in::{BuiltIn, built_in};
-pub use error::{Place, ProfileError};
-pub use source::Listed;
+pub use error::{Location, ProfileError};
+pub use source::ProfileInfo;
 
 use crate::{DesiredState, Selector};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ use whylate_host::Snapshot;
 
 /// All profiles that can be had by name, by name; of several with the same the one that counts: that of the first
 /// directory which has it, then the built-in one. A directory that cannot be read has none.
-pub fn list(directories: &[PathBuf]) -> Vec<Listed> {
+pub fn list(directories: &[PathBuf]) -> Vec<ProfileInfo> {
     source::list(directories)
 }
 

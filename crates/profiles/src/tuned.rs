@@ -17,8 +17,8 @@ mod python;
 mod variables;
 
 use crate::DesiredState;
-use config::Kind;
-pub use error::{Place, TunedError};
+use config::FileKind;
+pub use error::{TunedError, TunedLocation};
 use functions::Facts;
 use locate::Settings;
 use merge::{Item, Profile, Unit};
@@ -32,7 +32,7 @@ const MOST_PROFILES: usize = 100;
 
 /// A profile there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct TunedProfileInfo {
     /// Its name.
     pub name: String,
     /// What its author says it is for; `None`: nothing, or the file could not be understood.
@@ -45,17 +45,17 @@ pub struct Listed {
 ///
 /// # Errors
 /// If a directory or TuneD's own settings are there and cannot be read.
-pub fn list(tree: &Tree) -> Result<Vec<Listed>, TunedError> {
+pub fn list(tree: &Tree) -> Result<Vec<TunedProfileInfo>, TunedError> {
     let directories = Settings::read(tree)?.directories;
     let mut listed = Vec::new();
     for name in locate::names(tree, &directories)? {
         let paths = directories.iter().map(|directory| locate::path(directory, &name));
         let Some(path) = paths.into_iter().find(|path| tree.text(path).value.is_ok()) else { continue };
-        let summary = locate::file(tree, &path, Kind::Profile).ok().flatten().and_then(|sections| {
+        let summary = locate::file(tree, &path, FileKind::Profile).ok().flatten().and_then(|sections| {
             let main = sections.into_iter().find(|section| &*section.name == "main")?;
             main.entries.into_iter().find(|entry| entry.name == "summary")?.value
         });
-        listed.push(Listed { name, summary, path });
+        listed.push(TunedProfileInfo { name, summary, path });
     }
     Ok(listed)
 }
@@ -76,8 +76,8 @@ pub fn load(
     let facts = Facts { tree, host: snapshot };
     let mut variables = Variables::new(facts);
     for (name, value) in given {
-        let place = Place { file: "--set".into(), section: "".into(), line: 1 };
-        variables.give(name, value, &place)?;
+        let location = TunedLocation { file: "--set".into(), section: "".into(), line: 1 };
+        variables.give(name, value, &location)?;
     }
     variables.forget_references();
     let names: Vec<&str> = name.split_whitespace().collect();
@@ -125,7 +125,7 @@ impl Gathered<'_> {
     fn load(
         &mut self,
         name: &str,
-        from: Option<&Place>,
+        from: Option<&TunedLocation>,
         variables: &mut Variables<'_>,
     ) -> Result<(), TunedError> {
         let (name, may_lack) = match (from, name.strip_prefix('-')) {
@@ -140,22 +140,22 @@ impl Gathered<'_> {
                 is_known = true;
                 continue;
             }
-            let Some(sections) = locate::file(self.tree, &path, Kind::Profile)? else { continue };
-            if let Some(place) = from.filter(|_| self.files.len() >= MOST_PROFILES) {
+            let Some(sections) = locate::file(self.tree, &path, FileKind::Profile)? else { continue };
+            if let Some(location) = from.filter(|_| self.files.len() >= MOST_PROFILES) {
                 let what = format!("more than {MOST_PROFILES} profiles include each other");
-                return Err(TunedError::written(place, what, "include fewer"));
+                return Err(TunedError::written(location, what, "include fewer"));
             }
             let directory = path.rsplit_once('/').map_or("/", |(directory, _)| directory).to_owned();
             self.files.push(path);
             let mut profile = Profile::of(sections, &directory);
             if let Some(include) = profile.take("include") {
-                let names = variables.expand(&include.value, &include.place)?;
+                let names = variables.expand(&include.value, &include.location)?;
                 if let Some(why) = names.unknown {
                     let what = format!("it cannot be told what is included: {why}");
-                    return Err(TunedError::written(&include.place, what, "name the profile"));
+                    return Err(TunedError::written(&include.location, what, "name the profile"));
                 }
                 for name in names.text.split([',', ';']) {
-                    self.load(strip(name), Some(&include.place), variables)?;
+                    self.load(strip(name), Some(&include.location), variables)?;
                 }
             }
             self.profiles.push(profile);
@@ -167,7 +167,7 @@ impl Gathered<'_> {
         }
     }
 
-    fn unknown(&self, name: &str, from: Option<&Place>) -> TunedError {
+    fn unknown(&self, name: &str, from: Option<&TunedLocation>) -> TunedError {
         let looked_in: Vec<String> = self
             .settings
             .directories
@@ -183,7 +183,7 @@ impl Gathered<'_> {
         );
         TunedError::Unknown {
             name: name.to_owned(),
-            included: from.map(|place| format!(", which {place} includes")).unwrap_or_default(),
+            included: from.map(|location| format!(", which {location} includes")).unwrap_or_default(),
             looked_in: looked_in.join(", "),
             available: if available.is_empty() { "none".to_owned() } else { available },
         }
@@ -193,18 +193,18 @@ impl Gathered<'_> {
 /// An option of `[variables]`: a variable, or a file of some.
 fn define(item: &Item, tree: &Tree, variables: &mut Variables<'_>) -> Result<(), TunedError> {
     if item.name != "include" {
-        return variables.set(&item.name, &item.value, &item.place);
+        return variables.set(&item.name, &item.value, &item.location);
     }
     let path = locate::normal(&item.value);
-    let Some(sections) = locate::file(tree, &path, Kind::Variables)? else {
+    let Some(sections) = locate::file(tree, &path, FileKind::Variables)? else {
         variables.absent.push(path.clone());
         let why = tree.text(&path).value.err().map(|why| why.to_string()).unwrap_or_default();
-        variables.skipped.push(crate::Skipped { what: format!("{}: include={path}", item.place), why });
+        variables.skipped.push(crate::Skipped { what: format!("{}: include={path}", item.location), why });
         return Ok(());
     };
     for entry in sections.into_iter().flat_map(|section| section.entries) {
         if let Some(value) = &entry.value {
-            variables.set(&entry.name, value, &entry.place)?;
+            variables.set(&entry.name, value, &entry.location)?;
         }
     }
     Ok(())

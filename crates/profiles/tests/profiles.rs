@@ -189,7 +189,7 @@ fn mistakes_are_said_with_their_line_and_what_is_possible() {
         ("[threads]\n\"x\" = {}", &[":2: these threads are to have neither", "`policy = ...`"]),
         ("[threads]\n\"x\" = { policy = \"fifo 100\" }", &[":2: `fifo 100` is no policy", "fifo 99"]),
         ("[threads]\n\"x\" = { policy = \"deadline 1 2 3\" }", &["is no policy", "the application"]),
-        ("[threads]\n\"/(/\" = { cpus = \"0\" }", &[":2: `/(/` is no regular expression", "`*`"]),
+        ("[threads]\n\"/(/\" = { cpus = \"0\" }", &[":2: `/(/` is not a regular expression", "`*`"]),
         ("[units]\nirqbalance = { runs = false }", &[":2: `irqbalance` is no unit", ".service"]),
         ("[units]\n\"a.service\" = { runs = \"no\" }", &[":2: `runs` is the text \"no\"", "true or false"]),
         ("[units]\n\"a.service\" = { at-boot = \"off\" }", &[":2: `at-boot` is", "masked"]),

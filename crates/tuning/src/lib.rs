@@ -1,10 +1,10 @@
 //! Tuning that can be read first and undone exactly.
 //!
 //! ```text
-//!                   ┌─ what is so now (Tree)
-//! Wishes ──> plan ──┴─> Plan: changes, conflicts, refusals
-//!                        └─> apply: steps, each journaled before it is made
-//!                             └─> verify, rollback, history: by the journal
+//!                      ┌─ current values (Tree)
+//! DesiredState ─> plan ┴─> Plan: changes, conflicts, refusals
+//!                            └─> apply: steps, each journaled before it is made
+//!                                  └─> verify, rollback, history: by the journal
 //! ```
 //!
 //! * A [`DesiredSetting`](whylate_profiles::DesiredSetting) has patterns; [`Setting`]: one thing with a value; [`Target`]: what is written.
@@ -48,8 +48,8 @@ pub use journal::{
 };
 pub use live::LiveSystem;
 pub use plan::{
-    Change, Conflict, Machine, NamedChange, NamedUnchanged, Permits, Plan, PlanDocument, PlanTotals, Refusal,
-    Unchanged, for_rules, look, plan, without_parameters, without_root,
+    AllowedRefusals, Change, Conflict, MachineIdentity, NamedChange, NamedUnchanged, Plan, PlanDocument,
+    PlanTotals, Refusal, Unchanged, for_rules, look, plan, without_parameters, without_root,
 };
 pub use report::{ApplyReport, StepReport};
 pub use revert::{RevertDue, arm, confirm, due};

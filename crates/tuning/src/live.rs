@@ -4,9 +4,9 @@
 //! and are left alone there; no command is run.
 
 mod files;
-mod knobs;
 mod machine;
 mod threads;
+mod tunables;
 mod units;
 mod words;
 
@@ -18,7 +18,7 @@ use whylate_host::Tree;
 impl System for LiveSystem {
     fn read(&self, target: &Target) -> Result<TargetState, TargetError> {
         match target {
-            Target::Tunable { path } => self.read_knob(path),
+            Target::Tunable { path } => self.read_tunable(path),
             Target::ThreadPolicy { thread } => {
                 self.only_here("read", target)?;
                 threads::policy(thread).map(TargetState::Value)
@@ -41,7 +41,7 @@ impl System for LiveSystem {
 
     fn write(&self, target: &Target, state: &TargetState) -> Result<(), TargetError> {
         match (target, state) {
-            (Target::Tunable { path }, TargetState::Value(value)) => self.write_knob(path, value),
+            (Target::Tunable { path }, TargetState::Value(value)) => self.write_tunable(path, value),
             (Target::ThreadPolicy { thread }, TargetState::Value(value)) => {
                 self.only_here("set", target)?;
                 self.passing(target, || threads::set_policy(thread, value))

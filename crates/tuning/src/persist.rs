@@ -93,7 +93,7 @@ fn steps_with(
     let latency = plan.changes.iter().find(|change| change.setting == Setting::CpuDmaLatency);
     if !has_systemd(&files)? {
         return match latency {
-            Some(change) if change.then.is_some() => Err(PersistError::NobodyHolds),
+            Some(change) if change.then.is_some() => Err(PersistError::NoHolder),
             _ => Ok(staged.into_edits().into_iter().map(Step::from).collect()),
         };
     }

@@ -1,10 +1,10 @@
 //! The difference between a machine and what a profile asks of it, with reasons.
 //!
 //! ```text
-//! Wish ──expand──> settings, each with how it is now ──┬─> Change     now -> then, with reasons
-//!        (tunables, threads, irqs, parameters, units)     ├─> Kept       as it is desired
-//!                                                      └─> LeftOut    could not be read, is not here
-//! all of them together ──> conflicts (who would undo it), refusals (why it must not be)
+//! DesiredSetting ─expand─> settings with their current values ─┬─> Change     now -> then, with reasons
+//!        (tunables, threads, irqs, parameters, units)          ├─> Unchanged  already set
+//!                                                              └─> Skipped    not readable, absent, or not changeable
+//! all of them together ─> conflicts (which program would undo a change), refusals (why the plan must not be applied)
 //! ```
 
 mod conflicts;
@@ -15,7 +15,6 @@ mod expand;
 mod expansion;
 mod groups;
 mod irqs;
-mod knobs;
 mod links;
 mod make;
 mod model;
@@ -25,10 +24,11 @@ mod parameters;
 mod pattern;
 mod refusals;
 mod threads;
+mod tunables;
 mod units;
 
 pub use document::{NamedChange, NamedUnchanged, PlanDocument, PlanTotals};
 pub use make::{look, plan};
-pub use model::{Change, Conflict, Machine, Plan, Refusal, Unchanged};
+pub use model::{Change, Conflict, MachineIdentity, Plan, Refusal, Unchanged};
 pub use narrow::{for_rules, without_parameters};
-pub use refusals::{Permits, without_root};
+pub use refusals::{AllowedRefusals, without_root};

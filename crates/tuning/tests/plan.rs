@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use whylate_host::{Snapshot, Tree};
-use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Threads, tunable};
-use whylate_tuning::{Permits, Plan, Setting, plan, without_root};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, ThreadSelector, tunable};
+use whylate_tuning::{AllowedRefusals, Plan, Setting, plan, without_root};
 
 type Files = BTreeMap<String, String>;
 
@@ -27,12 +27,12 @@ fn parameter(name: &str, value: &str) -> DesiredSetting {
 }
 
 fn cpus_of(named: &str, value: &str) -> DesiredSetting {
-    let threads = Threads { named: Pattern::Glob(named.to_owned()), except: Vec::new() };
+    let threads = ThreadSelector { named: Pattern::Glob(named.to_owned()), except: Vec::new() };
     desired_setting(Selector::ThreadCpus { threads }, value)
 }
 
 fn policy_of(named: &str, value: &str) -> DesiredSetting {
-    let threads = Threads { named: Pattern::Glob(named.to_owned()), except: Vec::new() };
+    let threads = ThreadSelector { named: Pattern::Glob(named.to_owned()), except: Vec::new() };
     desired_setting(Selector::ThreadPolicy { threads }, value)
 }
 
@@ -52,7 +52,7 @@ fn planned(files: &Files, asked: Vec<DesiredSetting>) -> Plan {
 fn permitted(files: &Files, asked: Vec<DesiredSetting>, codes: &[&str]) -> Plan {
     let tree = tree(files);
     let codes: Vec<String> = codes.iter().map(|&code| code.to_owned()).collect();
-    plan(desired(asked), &tree, &Snapshot::read(&tree), &Permits::of(&codes).expect("codes"))
+    plan(desired(asked), &tree, &Snapshot::read(&tree), &AllowedRefusals::of(&codes).expect("codes"))
 }
 
 /// Four CPUs, a kernel with everything, an interrupt, threads of the kernel and of somebody.
@@ -339,7 +339,7 @@ fn a_machine_of_which_nothing_is_known_is_left_alone() {
         ),
         desired_setting(Selector::CpuDmaLatency, "0"),
     ];
-    let plan = plan(desired(asked.clone()), &tree, &Snapshot::read(&tree), &Permits::default());
+    let plan = plan(desired(asked.clone()), &tree, &Snapshot::read(&tree), &AllowedRefusals::default());
     assert_eq!((plan.changes.as_slice(), plan.unchanged.as_slice()), (&[][..], &[][..]));
     assert!(plan.skipped.len() >= asked.len() && plan.is_blind(), "{plan:?}");
 }

@@ -53,13 +53,8 @@ const REMAINING: &[(&str, &str)] = &[
     ("crates/cli", "Outlets"),
     ("crates/ledger", "Canvas"),
     ("crates/ledger", "Occupant"),
-    ("crates/profiles", "Wish"),
-    ("crates/profiles", "Wishes"),
     ("crates/report", "Wish"),
     ("crates/report", "Wishes"),
-    ("crates/tuning", "Cell"),
-    ("crates/tuning", "cell"),
-    ("crates/tuning", "knobs"),
     ("lab/inject", "crew"),
     ("lab/inject", "habits"),
 ];
@@ -81,7 +76,6 @@ const DOUBLED: &[&str] = &[
     "Lock",
     "Machine",
     "Part",
-    "Place",
     "Progress",
     "Record",
     "Refusal",
@@ -91,7 +85,6 @@ const DOUBLED: &[&str] = &[
     "State",
     "Step",
     "Store",
-    "Threads",
     "Verdict",
 ];
 

@@ -143,7 +143,7 @@ impl Parser<'_> {
             literal: true,
             span: start..start,
             value_span: value_start..value_start,
-            places: Vec::new(),
+            sources: Vec::new(),
             end: (value_start, Quotes::Bare),
         };
         while let Some(c) = self.peek() {
@@ -247,7 +247,7 @@ impl Parser<'_> {
             };
             word.push(shown, start + at..start + at + c.len_utf8(), quotes);
             let first = word.value.len() - shown.len_utf8();
-            word.places[first..].iter_mut().for_each(|place| place.whole = start..self.at);
+            word.sources[first..].iter_mut().for_each(|source| source.whole = start..self.at);
         }
         Some(())
     }

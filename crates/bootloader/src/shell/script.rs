@@ -29,14 +29,14 @@ pub(crate) struct Assignment {
     pub(crate) span: Range<usize>,
     pub(super) value_span: Range<usize>,
     /// Of each byte of the value, where it is in the file.
-    pub(super) places: Vec<Place>,
+    pub(super) sources: Vec<ByteSource>,
     /// Where the value ends in the file, within its last quotes.
     pub(super) end: (usize, Quotes),
 }
 
 /// Where a character of a value is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ByteSource {
     pub(super) range: Range<usize>,
     /// The whole expansion that it is a character of.
     pub(super) whole: Range<usize>,
@@ -81,7 +81,7 @@ pub(crate) fn quoted(value: &str) -> String {
 impl Assignment {
     /// The edits of a file that make these of the value. `None` where one of them crosses quotes.
     pub(crate) fn in_file(&self, edits: &[Edit]) -> Option<Vec<Edit>> {
-        let bare = self.literal && self.places.iter().all(|place| place.quotes == Quotes::Bare);
+        let bare = self.literal && self.sources.iter().all(|source| source.quotes == Quotes::Bare);
         if bare && self.end.1 == Quotes::Bare && edits.iter().any(|edit| !edit.text.chars().all(is_plain)) {
             let value = edited(&self.value, edits);
             return Some(vec![Edit { range: self.value_span.clone(), text: quoted(&value) }]);
@@ -93,12 +93,12 @@ impl Assignment {
         let at = edit.range.start;
         let (range, quotes) = match self.within(edit.range.clone())? {
             Some(found) => found,
-            None if at == self.places.len() => (self.end.0..self.end.0, self.end.1),
+            None if at == self.sources.len() => (self.end.0..self.end.0, self.end.1),
             None if at == 0 => {
-                self.places.first().map(|first| (first.range.start..first.range.start, first.quotes))?
+                self.sources.first().map(|first| (first.range.start..first.range.start, first.quotes))?
             }
             None => {
-                let before = &self.places[at - 1];
+                let before = &self.sources[at - 1];
                 (before.whole.end..before.whole.end, before.quotes)
             }
         };
@@ -108,21 +108,22 @@ impl Assignment {
     /// Where a part of the value is in the file, if it is in one piece there: of expansions that reach out of it,
     /// nothing is taken. `Some(None)`: it is no part at all.
     fn within(&self, range: Range<usize>) -> Option<Option<(Range<usize>, Quotes)>> {
-        let mut places = self.places.get(range)?;
-        while let [first, rest @ ..] = places
+        let mut sources = self.sources.get(range)?;
+        while let [first, rest @ ..] = sources
             && first.whole.start < first.range.start
         {
-            places = rest;
+            sources = rest;
         }
-        while let [rest @ .., last] = places
+        while let [rest @ .., last] = sources
             && last.range.end < last.whole.end
         {
-            places = rest;
+            sources = rest;
         }
-        let (Some(first), Some(last)) = (places.first(), places.last()) else { return Some(None) };
-        let follows = |two: &[Place]| two[0].range == two[1].range || two[0].range.end == two[1].range.start;
+        let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Some(None) };
+        let follows =
+            |two: &[ByteSource]| two[0].range == two[1].range || two[0].range.end == two[1].range.start;
         let in_one =
-            places.iter().all(|place| place.quotes == first.quotes) && places.windows(2).all(follows);
+            sources.iter().all(|source| source.quotes == first.quotes) && sources.windows(2).all(follows);
         in_one.then_some(Some((first.range.start..last.range.end, first.quotes)))
     }
 
@@ -133,8 +134,8 @@ impl Assignment {
 }
 
 impl Assignment {
-    pub(super) fn push(&mut self, c: char, place: Range<usize>, quotes: Quotes) {
+    pub(super) fn push(&mut self, c: char, range: Range<usize>, quotes: Quotes) {
         self.value.push(c);
-        self.places.resize(self.value.len(), Place { range: place.clone(), whole: place, quotes });
+        self.sources.resize(self.value.len(), ByteSource { range: range.clone(), whole: range, quotes });
     }
 }

@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in "[A-C=\"'`$(){}\\\\ \n;&|<#é-]{0,40}|\\PC*") {
         for own in parse(&text).assignments {
-            prop_assert_eq!(own.places.len(), own.value.len());
+            prop_assert_eq!(own.sources.len(), own.value.len());
             let changed = changes(&own.value, &[Parameter { name: "A".into(), value: None }]);
             if let Some(edits) = own.in_file(&changed.edits) {
                 edited(&text, &edits);

@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use std::path::PathBuf;
 use whylate_base::CpuSet;
-use whylate_tuning::{Permits, Plan};
+use whylate_tuning::{AllowedRefusals, Plan};
 
 /// `whylate plan`
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub(crate) struct Wanted {
     #[arg(long)]
     pub(crate) skip_kernel_parameters: bool,
     /// Override a refusal (repeatable): a code of the plan, such as isolates-cpu-0
-    #[arg(long, value_name = "CODE", value_parser = PossibleValuesParser::new(Permits::CODES))]
+    #[arg(long, value_name = "CODE", value_parser = PossibleValuesParser::new(AllowedRefusals::CODES))]
     pub(crate) allow: Vec<String>,
 }
 

@@ -13,8 +13,8 @@ use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    BootSkipped, Journal, JournalEntry, JournalError, Permits, Plan, SessionKind, SessionOutcome, StepsError,
-    StoreLock, System, Timestamp, boot_id, unfinished,
+    AllowedRefusals, BootSkipped, Journal, JournalEntry, JournalError, Plan, SessionKind, SessionOutcome,
+    StepsError, StoreLock, System, Timestamp, boot_id, unfinished,
 };
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
             "nothing to apply is given: pass a PLAN.json of `whylate plan -o`, --profile, --tuned or --from"
         );
     }
-    let permits = plan::permits(&args.wanted)?;
+    let allowed = plan::allowed(&args.wanted)?;
     let planned = args.plan.as_deref().map(read_plan).transpose()?;
     let tree = site.system.tree();
     let host = Snapshot::read(&tree);
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
             plan::desired(&args.wanted, from.as_ref(), &tree, &host)?
         }
     };
-    let now = whylate_tuning::plan(desired, &tree, &host, &permits);
+    let now = whylate_tuning::plan(desired, &tree, &host, &allowed);
     if let Some(planned) = &planned
         && has_drifted(planned, &now, &tree)
     {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         say!("nothing was changed");
         return Ok(Outcome::Found);
     }
-    apply(args, &site, &now, &permits)
+    apply(args, &site, &now, &allowed)
 }
 
 fn nothing_to_change(plan: &Plan) -> Outcome {
@@ -78,11 +78,11 @@ fn nothing_to_change(plan: &Plan) -> Outcome {
     }
 }
 
-fn make(desired: DesiredState, tree: &Tree, permits: &Permits) -> Plan {
-    whylate_tuning::plan(desired, tree, &Snapshot::read(tree), permits)
+fn make(desired: DesiredState, tree: &Tree, allowed: &AllowedRefusals) -> Plan {
+    whylate_tuning::plan(desired, tree, &Snapshot::read(tree), allowed)
 }
 
-fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Result<Outcome> {
+fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, allowed: &AllowedRefusals) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply")?;
     if let Some(entry) = unfinished(&site.store)? {
         bail!(
@@ -93,7 +93,7 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, permits: &Permits) -> Resul
     }
     // The answer may have taken a while, and another apply may have been done meanwhile.
     let tree = site.system.tree();
-    let now = make(plan.desired.clone(), &tree, permits);
+    let now = make(plan.desired.clone(), &tree, allowed);
     if has_drifted(plan, &now, &tree) {
         return Ok(Outcome::Found);
     }
@@ -293,9 +293,10 @@ fn boot_session(
 ) -> Result<Option<(JournalEntry, SessionOutcome)>> {
     let Some(planned) = &entry.plan else { return Ok(None) };
     // What the user allowed then is allowed now.
-    let codes: Vec<String> = Permits::CODES.iter().map(|&code| code.to_owned()).collect();
-    let permits = Permits::of(&codes).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))?;
-    let plan = make(planned.desired.clone(), &site.system.tree(), &permits);
+    let codes: Vec<String> = AllowedRefusals::CODES.iter().map(|&code| code.to_owned()).collect();
+    let allowed =
+        AllowedRefusals::of(&codes).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))?;
+    let plan = make(planned.desired.clone(), &site.system.tree(), &allowed);
     if is_refused(&plan, site) {
         return Ok(None);
     }

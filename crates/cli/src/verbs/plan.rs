@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use whylate_host::{Snapshot, Tree};
 use whylate_profiles::{DesiredState, profile, tuned};
 use whylate_report::check::json::document as check;
-use whylate_tuning::{Permits, Plan};
+use whylate_tuning::{AllowedRefusals, Plan};
 
 /// The profile unless one is given.
 const DEFAULT: &str = "realtime";
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
     }
     let host = Snapshot::read(&tree);
     let desired = desired(&args.wanted, from.as_ref(), &tree, &host)?;
-    let plan = whylate_tuning::plan(desired, &tree, &host, &permits(&args.wanted)?);
+    let plan = whylate_tuning::plan(desired, &tree, &host, &allowed(&args.wanted)?);
     destination.write(&plan)?;
     Ok(match plan.changes.is_empty() {
         false => Outcome::Found,
@@ -37,8 +37,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
 }
 
 /// What the user allows.
-pub(crate) fn permits(wanted: &Wanted) -> Result<Permits> {
-    Permits::of(&wanted.allow).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))
+pub(crate) fn allowed(wanted: &Wanted) -> Result<AllowedRefusals> {
+    AllowedRefusals::of(&wanted.allow).map_err(|code| anyhow::anyhow!("`{code}` cannot be allowed"))
 }
 
 /// The desired state: all of a profile, or only settings that fix failed checks; without what is to be skipped.

@@ -1,7 +1,7 @@
 //! One profile as it is written: what it extends, its variables, its entries. Nothing is worked out yet.
 
 use super::entry::{self, Entry};
-use super::error::{Place, ProfileError};
+use super::error::{Location, ProfileError};
 use super::keys::unknown;
 use super::node::Node;
 use super::variables::{self, Definition};
@@ -10,7 +10,7 @@ use super::variables::{self, Definition};
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) summary: String,
-    pub(super) extends: Vec<(String, Place)>,
+    pub(super) extends: Vec<(String, Location)>,
     pub(super) variables: Vec<Definition>,
     pub(super) entries: Vec<Entry>,
 }

@@ -1,19 +1,19 @@
 //! The sections of a profile: each entry with its aim and its value, in which `${...}` still stands.
 
-use super::error::{Place, ProfileError};
+use super::error::{Location, ProfileError};
 use super::keys::unknown;
-use super::node::{Kind, Node};
-use super::said::{SAID, Said};
-use crate::{Pattern, Selector, Threads};
+use super::node::{Node, NodeKind};
+use super::options::{EntryOptions, OPTION_KEYS};
+use crate::{Pattern, Selector, ThreadSelector};
 
 /// One entry.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) section: &'static str,
-    pub(super) place: Place,
+    pub(super) location: Location,
     pub(super) selector: Selector,
     pub(super) value: Value,
-    pub(super) said: Said,
+    pub(super) options: EntryOptions,
 }
 
 /// What it is to be.
@@ -56,26 +56,26 @@ fn simple(
     selector: Selector,
     value: impl Fn(&Node) -> Result<Value, ProfileError>,
 ) -> Result<Entry, ProfileError> {
-    let said = Said::of(node, &["value"])?;
+    let options = EntryOptions::of(node, &["value"])?;
     let value = match (&node.kind, node.get("value")) {
-        (Kind::Table(_), Some(inner)) => value(inner)?,
-        (Kind::Table(_), None) if said.leave_alone => Value::Nothing,
-        (Kind::Table(_), None) => {
+        (NodeKind::Table(_), Some(inner)) => value(inner)?,
+        (NodeKind::Table(_), None) if options.leave_alone => Value::Nothing,
+        (NodeKind::Table(_), None) => {
             return Err(
                 node.wrong("this entry has no value", "give it `value = ...`, or `leave-alone = true`")
             );
         }
         _ => value(node)?,
     };
-    Ok(Entry { section, place: node.place.clone(), selector, value, said })
+    Ok(Entry { section, location: node.location.clone(), selector, value, options })
 }
 
 /// Text or a whole number, on one line.
 fn text(node: &Node) -> Result<Value, ProfileError> {
     let text = match &node.kind {
-        Kind::Text(text) => text.clone(),
-        Kind::Number(number) => number.to_string(),
-        Kind::Flag(_) => {
+        NodeKind::Text(text) => text.clone(),
+        NodeKind::Number(number) => number.to_string(),
+        NodeKind::Flag(_) => {
             return Err(node.wrong(
                 format!("the value is {}", node.described()),
                 "write it as the file takes it: 1 or 0, \"Y\" or \"N\"",
@@ -100,8 +100,8 @@ fn parameter(key: &str, node: &Node) -> Result<Entry, ProfileError> {
         ));
     }
     let value = |node: &Node| match node.kind {
-        Kind::Flag(true) => Ok(Value::Text(String::new())),
-        Kind::Flag(false) => Ok(Value::Absent),
+        NodeKind::Flag(true) => Ok(Value::Text(String::new())),
+        NodeKind::Flag(false) => Ok(Value::Absent),
         _ => text(node),
     };
     simple("kernel-parameters", node, Selector::Parameter { name: key.to_owned() }, value)
@@ -109,8 +109,8 @@ fn parameter(key: &str, node: &Node) -> Result<Entry, ProfileError> {
 
 /// `kernel.nmi_watchdog = 0` is a table in a table to TOML; with quotes it is not.
 fn sysctl(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), ProfileError> {
-    if let Kind::Table(table) = &node.kind
-        && !table.iter().any(|(key, _)| key == "value" || SAID.contains(&key.as_str()))
+    if let NodeKind::Table(table) = &node.kind
+        && !table.iter().any(|(key, _)| key == "value" || OPTION_KEYS.contains(&key.as_str()))
     {
         if table.is_empty() {
             return Err(node.wrong(format!("`{key}` is empty"), "a sysctl takes a value: vm.swappiness = 10"));
@@ -153,7 +153,7 @@ fn is_path(path: &str) -> bool {
 /// CPUs as an expression.
 fn cpus(before: &'static str, name: &str, node: &Node) -> Result<Value, ProfileError> {
     match &node.kind {
-        Kind::Text(text) => Ok(Value::Cpus(before, text.clone())),
+        NodeKind::Text(text) => Ok(Value::Cpus(before, text.clone())),
         _ => Err(node.wrong(
             format!("`{name}` is {}", node.described()),
             format!("it takes CPUs in quotes: {name} = \"all - isolated\""),
@@ -175,23 +175,23 @@ fn threads(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
         let example = format!("\"{key}\" = {{ policy = \"fifo 50\", cpus = \"online\" }}");
         node.wrong(format!("`{key}` is {}", node.described()), format!("threads take a table: {example}"))
     })?;
-    let said = Said::of(node, KEYS)?;
+    let options = EntryOptions::of(node, KEYS)?;
     let except = node.get("except").map(|except| except.texts("except")).transpose()?.unwrap_or_default();
-    let threads = Threads {
+    let threads = ThreadSelector {
         named: pattern(key).map_err(|why| node.wrong(why, PATTERNS))?,
         except: except
             .iter()
-            .map(|(text, place)| {
-                pattern(text).map_err(|why| super::error::Mistake::new(why, PATTERNS).at(place))
+            .map(|(text, location)| {
+                pattern(text).map_err(|why| super::error::Mistake::new(why, PATTERNS).at(location))
             })
             .collect::<Result<_, _>>()?,
     };
     let entry = |selector, value| Entry {
         section: "threads",
-        place: node.place.clone(),
+        location: node.location.clone(),
         selector,
         value,
-        said: said.clone(),
+        options: options.clone(),
     };
     let (by_policy, by_cpus) =
         (Selector::ThreadPolicy { threads: threads.clone() }, Selector::ThreadCpus { threads });
@@ -202,7 +202,7 @@ fn threads(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
     if let Some(inner) = node.get("cpus") {
         entries.push(entry(by_cpus.clone(), cpus("", "cpus", inner)?));
     }
-    if said.leave_alone {
+    if options.leave_alone {
         return Ok(vec![entry(by_policy, Value::Nothing), entry(by_cpus, Value::Nothing)]);
     }
     match entries.is_empty() {
@@ -244,17 +244,17 @@ fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
             format!("a name ends in its type: .{}", of.join(", .")),
         ));
     }
-    let said = Said::of(node, KEYS)?;
+    let options = EntryOptions::of(node, KEYS)?;
     let entry = |selector, value| Entry {
         section: "units",
-        place: node.place.clone(),
+        location: node.location.clone(),
         selector,
         value,
-        said: said.clone(),
+        options: options.clone(),
     };
     let unit = key.to_owned();
     let (active, enabled) = (Selector::UnitActive { unit: unit.clone() }, Selector::UnitEnabled { unit });
-    if said.leave_alone {
+    if options.leave_alone {
         return Ok(vec![entry(active, Value::Nothing), entry(enabled, Value::Nothing)]);
     }
     let word = |yes: bool, words: [&str; 2]| Value::Text(words[usize::from(yes)].to_owned());
@@ -264,8 +264,8 @@ fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
     }
     if let Some(boot) = node.get("at-boot") {
         let value = match &boot.kind {
-            Kind::Flag(flag) => word(*flag, ["disabled", "enabled"]),
-            Kind::Text(text) if text == "masked" => Value::Text(text.clone()),
+            NodeKind::Flag(flag) => word(*flag, ["disabled", "enabled"]),
+            NodeKind::Text(text) if text == "masked" => Value::Text(text.clone()),
             _ => {
                 let possible = "it takes true, false or \"masked\"";
                 return Err(boot.wrong(format!("`at-boot` is {}", boot.described()), possible));
@@ -286,9 +286,9 @@ fn partition(key: &str, node: &Node) -> Result<Entry, ProfileError> {
             "write its path below /sys/fs/cgroup, such as realtime or system.slice/my.service",
         ));
     }
-    let said = Said::of(node, &["kind", "cpus"])?;
+    let options = EntryOptions::of(node, &["kind", "cpus"])?;
     let value = match (node.get("kind"), node.get("cpus")) {
-        (None, None) if said.leave_alone => Value::Nothing,
+        (None, None) if options.leave_alone => Value::Nothing,
         (Some(kind), Some(inner)) => match kind.text("kind")?.as_str() {
             "isolated" => cpus("isolated ", "cpus", inner)?,
             "root" => cpus("root ", "cpus", inner)?,
@@ -303,7 +303,7 @@ fn partition(key: &str, node: &Node) -> Result<Entry, ProfileError> {
         }
     };
     let selector = Selector::Partition { group: key.to_owned() };
-    Ok(Entry { section: "partitions", place: node.place.clone(), selector, value, said })
+    Ok(Entry { section: "partitions", location: node.location.clone(), selector, value, options })
 }
 
 fn latency(key: &str, node: &Node) -> Result<Entry, ProfileError> {
@@ -326,7 +326,9 @@ fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
         node.wrong(format!("`{key}` is {}", node.described()), possible)
     })?;
     let is_entry = |node: &Node| {
-        !matches!(node.kind, Kind::Table(_)) || node.has("value") || SAID.iter().any(|said| node.has(said))
+        !matches!(node.kind, NodeKind::Table(_))
+            || node.has("value")
+            || OPTION_KEYS.iter().any(|options| node.has(options))
     };
     let mut variable = |section: Option<&str>, name: &str, node: &Node| {
         if name.is_empty()
@@ -342,7 +344,7 @@ fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
             name: name.to_owned(),
         };
         let value = |node: &Node| match node.kind {
-            Kind::Flag(false) => Ok(Value::Absent),
+            NodeKind::Flag(false) => Ok(Value::Absent),
             _ => text(node),
         };
         entries.push(simple("config", node, selector, value)?);
@@ -350,7 +352,7 @@ fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
     };
     for (name, inner) in variables {
         match &inner.kind {
-            Kind::Table(table) if !is_entry(inner) => {
+            NodeKind::Table(table) if !is_entry(inner) => {
                 for (own, inner) in table {
                     variable(Some(name), own, inner)?;
                 }

@@ -24,20 +24,20 @@ pub enum ProfileError {
         why: String,
     },
     /// Something in the file is wrong.
-    #[error("{place}: {what}; {possible}")]
+    #[error("{location}: {what}; {possible}")]
     Written {
         /// Where.
-        place: Place,
+        location: Location,
         /// What is wrong.
         what: String,
         /// What is possible instead.
         possible: String,
     },
     /// Profiles extend each other in a circle.
-    #[error("{place}: {chain}: a profile cannot extend itself; take one `extends` of these away")]
+    #[error("{location}: {chain}: a profile cannot extend itself; take one `extends` of these away")]
     Circle {
         /// Where the circle closes.
-        place: Place,
+        location: Location,
         /// The profiles, each extending the next.
         chain: String,
     },
@@ -63,16 +63,16 @@ pub enum ProfileError {
     },
 }
 
-/// A place in a profile.
+/// A location in a profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file: a path, or `realtime.toml` for one that is built in.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -90,8 +90,8 @@ impl Mistake {
         Mistake { what: what.into(), possible: possible.into() }
     }
 
-    pub(super) fn at(self, place: &Place) -> ProfileError {
-        ProfileError::Written { place: place.clone(), what: self.what, possible: self.possible }
+    pub(super) fn at(self, location: &Location) -> ProfileError {
+        ProfileError::Written { location: location.clone(), what: self.what, possible: self.possible }
     }
 }
 

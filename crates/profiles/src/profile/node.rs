@@ -1,18 +1,18 @@
 //! TOML with the line of everything, in the order of the file.
 
-use super::error::{Mistake, Place, ProfileError};
+use super::error::{Location, Mistake, ProfileError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A value, and where it is.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub(super) place: Place,
-    pub(super) kind: Kind,
+    pub(super) location: Location,
+    pub(super) kind: NodeKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Text(String),
     Number(i64),
     Flag(bool),
@@ -27,32 +27,32 @@ impl Node {
     pub(super) fn parse(file: &str, text: &str) -> Result<Node, ProfileError> {
         let lines = Lines::of(file, text);
         let table = DeTable::parse(text).map_err(|error| {
-            let place = lines.place(error.span().map_or(0, |span| span.start));
+            let location = lines.location(error.span().map_or(0, |span| span.start));
             let what = format!("this is not TOML: {}", error.message());
-            Mistake::new(what, "https://toml.io says what is").at(&place)
+            Mistake::new(what, "https://toml.io says what is").at(&location)
         })?;
-        Ok(Node { place: lines.place(0), kind: Kind::Table(lines.table(table.get_ref())?) })
+        Ok(Node { location: lines.location(0), kind: NodeKind::Table(lines.table(table.get_ref())?) })
     }
 
     pub(super) fn wrong(&self, what: impl Into<String>, possible: impl Into<String>) -> ProfileError {
-        Mistake::new(what, possible).at(&self.place)
+        Mistake::new(what, possible).at(&self.location)
     }
 
     /// What it is, for errors.
     pub(super) fn described(&self) -> String {
         match &self.kind {
-            Kind::Text(text) => format!("the text \"{text}\""),
-            Kind::Number(number) => format!("the number {number}"),
-            Kind::Flag(flag) => format!("`{flag}`"),
-            Kind::List(_) => "a list".to_owned(),
-            Kind::Table(_) => "a table".to_owned(),
-            Kind::Other(other) => (*other).to_owned(),
+            NodeKind::Text(text) => format!("the text \"{text}\""),
+            NodeKind::Number(number) => format!("the number {number}"),
+            NodeKind::Flag(flag) => format!("`{flag}`"),
+            NodeKind::List(_) => "a list".to_owned(),
+            NodeKind::Table(_) => "a table".to_owned(),
+            NodeKind::Other(other) => (*other).to_owned(),
         }
     }
 
     pub(super) fn text(&self, name: &str) -> Result<String, ProfileError> {
         match &self.kind {
-            Kind::Text(text) => Ok(text.clone()),
+            NodeKind::Text(text) => Ok(text.clone()),
             _ => Err(self.wrong(
                 format!("`{name}` is {}", self.described()),
                 format!("it takes text: {name} = \"...\""),
@@ -62,14 +62,14 @@ impl Node {
 
     pub(super) fn flag(&self, name: &str) -> Result<bool, ProfileError> {
         match self.kind {
-            Kind::Flag(flag) => Ok(flag),
+            NodeKind::Flag(flag) => Ok(flag),
             _ => Err(self.wrong(format!("`{name}` is {}", self.described()), "it takes true or false")),
         }
     }
 
     pub(super) fn table(&self, name: &str) -> Result<&[(String, Node)], ProfileError> {
         match &self.kind {
-            Kind::Table(table) => Ok(table),
+            NodeKind::Table(table) => Ok(table),
             _ => Err(self.wrong(
                 format!("`{name}` is {}", self.described()),
                 format!("it is a section: [{name}], and its entries on lines of their own"),
@@ -78,17 +78,19 @@ impl Node {
     }
 
     /// One text, or a list of texts.
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<(String, Place)>, ProfileError> {
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<(String, Location)>, ProfileError> {
         match &self.kind {
-            Kind::List(list) => list.iter().map(|node| Ok((node.text(name)?, node.place.clone()))).collect(),
-            _ => Ok(vec![(self.text(name)?, self.place.clone())]),
+            NodeKind::List(list) => {
+                list.iter().map(|node| Ok((node.text(name)?, node.location.clone()))).collect()
+            }
+            _ => Ok(vec![(self.text(name)?, self.location.clone())]),
         }
     }
 
     /// The value of a key of a table.
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         match &self.kind {
-            Kind::Table(table) => table.iter().find(|(own, _)| own == key).map(|(_, node)| node),
+            NodeKind::Table(table) => table.iter().find(|(own, _)| own == key).map(|(_, node)| node),
             _ => None,
         }
     }
@@ -110,8 +112,8 @@ impl Lines {
         Lines { file: file.to_owned(), begins: breaks.collect() }
     }
 
-    fn place(&self, at: usize) -> Place {
-        Place { file: self.file.clone(), line: 1 + self.begins.partition_point(|&begin| begin <= at) }
+    fn location(&self, at: usize) -> Location {
+        Location { file: self.file.clone(), line: 1 + self.begins.partition_point(|&begin| begin <= at) }
     }
 
     fn table(&self, table: &DeTable<'_>) -> Result<Vec<(String, Node)>, ProfileError> {
@@ -124,26 +126,26 @@ impl Lines {
 
     /// `at` is where its key is, or itself in a list.
     fn node(&self, at: usize, value: &Spanned<DeValue<'_>>) -> Result<Node, ProfileError> {
-        let place = self.place(at);
+        let location = self.location(at);
         let kind = match value.get_ref() {
-            DeValue::String(text) => Kind::Text(text.to_string()),
+            DeValue::String(text) => NodeKind::Text(text.to_string()),
             DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
-                Ok(number) => Kind::Number(number),
+                Ok(number) => NodeKind::Number(number),
                 Err(_) => {
                     let wrong =
                         Mistake::new(format!("the number {number} is too large"), "write it in quotes");
-                    return Err(wrong.at(&place));
+                    return Err(wrong.at(&location));
                 }
             },
-            DeValue::Boolean(flag) => Kind::Flag(*flag),
-            DeValue::Float(_) => Kind::Other("a number with a fraction"),
-            DeValue::Datetime(_) => Kind::Other("a date"),
+            DeValue::Boolean(flag) => NodeKind::Flag(*flag),
+            DeValue::Float(_) => NodeKind::Other("a number with a fraction"),
+            DeValue::Datetime(_) => NodeKind::Other("a date"),
             DeValue::Array(list) => {
                 let nodes = list.iter().map(|value| self.node(value.span().start, value));
-                Kind::List(nodes.collect::<Result<_, _>>()?)
+                NodeKind::List(nodes.collect::<Result<_, _>>()?)
             }
-            DeValue::Table(table) => Kind::Table(self.table(table)?),
+            DeValue::Table(table) => NodeKind::Table(self.table(table)?),
         };
-        Ok(Node { place, kind })
+        Ok(Node { location, kind })
     }
 }

@@ -6,10 +6,10 @@ use super::facts::FACTS;
 use super::source::{Chain, Source};
 use super::text::{self, Scope};
 use super::topology::Topology;
-use super::value::Worth;
+use super::value::VariableValue;
 use super::variables::Variables;
 use crate::policy::{POLICIES, RequestedPolicy};
-use crate::{DesiredSetting, DesiredState, Pattern, Selector, Skipped, Threads};
+use crate::{DesiredSetting, DesiredState, Pattern, Selector, Skipped, ThreadSelector};
 use whylate_host::Snapshot;
 
 pub(super) fn resolve(
@@ -25,11 +25,12 @@ pub(super) fn resolve(
     let mut out: Vec<(Selector, Skipped)> = Vec::new();
     for (source, document) in &chain.documents {
         for entry in &document.entries {
-            let counts = counts(entry, &mut variables, snapshot).map_err(|wrong| wrong.at(&entry.place))?;
+            let counts =
+                counts(entry, &mut variables, snapshot).map_err(|wrong| wrong.at(&entry.location))?;
             if let Counts::No = counts {
                 continue;
             }
-            for setting in made(entry, source, &mut variables).map_err(|wrong| wrong.at(&entry.place))? {
+            for setting in made(entry, source, &mut variables).map_err(|wrong| wrong.at(&entry.location))? {
                 out.retain(|(selector, _)| !same(selector, &setting.selector));
                 let before = desired.settings.iter().position(|own| same(&own.selector, &setting.selector));
                 match (&counts, &entry.value, before) {
@@ -64,7 +65,7 @@ enum Counts {
 }
 
 fn counts(entry: &Entry, variables: &mut Variables<'_>, snapshot: &Snapshot) -> Result<Counts, Mistake> {
-    let Some((condition, text)) = &entry.said.when else { return Ok(Counts::Yes) };
+    let Some((condition, text)) = &entry.options.when else { return Ok(Counts::Yes) };
     let truth = condition.holds(&mut |name| match FACTS.iter().find(|(fact, _)| *fact == name) {
         Some((_, ask)) => Ok(ask(snapshot)),
         None => is_set(name, variables).map(Ok),
@@ -79,11 +80,11 @@ fn counts(entry: &Entry, variables: &mut Variables<'_>, snapshot: &Snapshot) -> 
 }
 
 fn is_set(name: &str, variables: &mut Variables<'_>) -> Result<bool, Mistake> {
-    match variables.worth(name) {
-        Ok(Worth::YesNo(yes)) => Ok(yes),
-        Ok(Worth::Cpus(cpus)) => Ok(!cpus.is_empty()),
-        Ok(Worth::Number(number)) => Ok(number != 0),
-        Ok(Worth::Text(text)) => Ok(!text.is_empty()),
+    match variables.value(name) {
+        Ok(VariableValue::YesNo(yes)) => Ok(yes),
+        Ok(VariableValue::Cpus(cpus)) => Ok(!cpus.is_empty()),
+        Ok(VariableValue::Number(number)) => Ok(number != 0),
+        Ok(VariableValue::Text(text)) => Ok(!text.is_empty()),
         Err(wrong) => {
             let facts: Vec<&str> = FACTS.iter().map(|(fact, _)| *fact).collect();
             Err(Mistake::new(
@@ -123,7 +124,7 @@ fn made(
         Selector::ThreadPolicy { threads } | Selector::ThreadCpus { threads } => {
             let mut all = Vec::new();
             for named in globs(&threads.named, variables)? {
-                let threads = Threads { named, except: excepted(&threads.except, variables)? };
+                let threads = ThreadSelector { named, except: excepted(&threads.except, variables)? };
                 all.push(match entry.selector {
                     Selector::ThreadPolicy { .. } => Selector::ThreadPolicy { threads },
                     _ => Selector::ThreadCpus { threads },
@@ -136,9 +137,9 @@ fn made(
     let setting = |selector| DesiredSetting {
         selector,
         value: value.clone(),
-        reasons: entry.said.reasons.clone(),
+        reasons: entry.options.reasons.clone(),
         origin: format!("{} [{}]", source.short(), entry.section),
-        optional: entry.said.optional,
+        optional: entry.options.optional,
     };
     Ok(selectors.into_iter().map(setting).collect())
 }

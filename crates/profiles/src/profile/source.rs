@@ -2,7 +2,7 @@
 
 use super::built_in::{BuiltIn, built_in};
 use super::document::Document;
-use super::error::{Place, ProfileError};
+use super::error::{Location, ProfileError};
 use crate::Skipped;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -13,7 +13,7 @@ const LONGEST: u64 = 1 << 20;
 
 /// A profile that can be had by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ProfileInfo {
     /// Its name.
     pub name: String,
     /// What it is for, as it says; or what is wrong with it.
@@ -105,8 +105,8 @@ fn unseen(error: &std::io::Error) -> String {
 }
 
 /// All profiles, by name; where several have the same, the one that counts.
-pub(super) fn list(directories: &[PathBuf]) -> Vec<Listed> {
-    let mut all: Vec<Listed> = Vec::new();
+pub(super) fn list(directories: &[PathBuf]) -> Vec<ProfileInfo> {
+    let mut all: Vec<ProfileInfo> = Vec::new();
     for dir in directories {
         let Ok(entries) = std::fs::read_dir(dir) else { continue };
         for entry in entries.flatten() {
@@ -117,13 +117,13 @@ pub(super) fn list(directories: &[PathBuf]) -> Vec<Listed> {
                 continue;
             }
             let summary = Source::File(path.clone()).document().map(|document| document.summary);
-            all.push(Listed { name, summary, path: Some(path) });
+            all.push(ProfileInfo { name, summary, path: Some(path) });
         }
     }
     for profile in built_in() {
         if !all.iter().any(|listed| listed.name == profile.name) {
             let summary = Ok(profile.summary.to_owned());
-            all.push(Listed { name: profile.name.to_owned(), summary, path: None });
+            all.push(ProfileInfo { name: profile.name.to_owned(), summary, path: None });
         }
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -170,7 +170,7 @@ impl Chain {
     fn add(
         &mut self,
         name: &str,
-        from: Option<(&Source, &Place)>,
+        from: Option<(&Source, &Location)>,
         directories: &[PathBuf],
         open: &mut Vec<Source>,
     ) -> Result<(), ProfileError> {
@@ -179,31 +179,33 @@ impl Chain {
             _ => None,
         };
         let (found, unseen) = candidates(name, beside, directories).map_err(|error| match (error, from) {
-            (ProfileError::Unknown { looked_in, available, .. }, Some((_, place))) => ProfileError::Written {
-                place: place.clone(),
-                what: format!("there is no profile `{name}` in {looked_in}"),
-                possible: format!("there are {available}"),
-            },
+            (ProfileError::Unknown { looked_in, available, .. }, Some((_, location))) => {
+                ProfileError::Written {
+                    location: location.clone(),
+                    what: format!("there is no profile `{name}` in {looked_in}"),
+                    possible: format!("there are {available}"),
+                }
+            }
             (error, _) => error,
         })?;
         self.unseen.extend(unseen);
         let Some(source) = found.iter().find(|source| !open.iter().any(|own| same(own, source))) else {
-            let place = from.map(|(_, place)| place.clone()).unwrap_or_default();
+            let location = from.map(|(_, location)| location.clone()).unwrap_or_default();
             let files: Vec<String> = open.iter().map(Source::file).chain([found[0].file()]).collect();
-            return Err(ProfileError::Circle { place, chain: files.join(" extends ") });
+            return Err(ProfileError::Circle { location, chain: files.join(" extends ") });
         };
         if self.documents.iter().any(|(own, _)| same(own, source)) {
             return Ok(());
         }
         if open.len() >= DEEPEST {
-            let place = from.map(|(_, place)| place.clone()).unwrap_or_default();
+            let location = from.map(|(_, location)| location.clone()).unwrap_or_default();
             let what = "too many profiles extend each other".to_owned();
-            return Err(ProfileError::Written { place, what, possible: format!("at most {DEEPEST} may") });
+            return Err(ProfileError::Written { location, what, possible: format!("at most {DEEPEST} may") });
         }
         let document = source.document()?;
         open.push(source.clone());
-        for (base, place) in &document.extends {
-            self.add(base, Some((source, place)), directories, open)?;
+        for (base, location) in &document.extends {
+            self.add(base, Some((source, location)), directories, open)?;
         }
         open.pop();
         self.documents.push((source.clone(), document));

@@ -2,7 +2,7 @@
 
 use super::error::Mistake;
 use super::grammar::{WORDS, is_of_name};
-use super::value::Worth;
+use super::value::VariableValue;
 use whylate_base::CpuSet;
 
 const POSSIBLE: &str =
@@ -14,7 +14,7 @@ const LONGEST: usize = 64 * 1024;
 /// What stands for names and sets in texts.
 pub(super) trait Scope {
     /// The value of a variable.
-    fn worth(&mut self, name: &str) -> Result<Worth, Mistake>;
+    fn value(&mut self, name: &str) -> Result<VariableValue, Mistake>;
 
     /// The CPUs of a set in words.
     fn cpus_of(&mut self, text: &str) -> Result<CpuSet, Mistake>;
@@ -41,7 +41,7 @@ pub(super) fn filled(text: &str, scope: &mut dyn Scope) -> Result<String, Mistak
                     "it may be in paths of [files] and names of [threads] only",
                 ));
             }
-            Piece::Filled(inner) => filled.push_str(&worth(inner, scope)?),
+            Piece::Filled(inner) => filled.push_str(&value(inner, scope)?),
         }
         if filled.len() > LONGEST {
             return Err(Mistake::new("the text becomes too long", format!("{LONGEST} bytes are the most")));
@@ -68,8 +68,8 @@ pub(super) fn each(text: &str, scope: &mut dyn Scope) -> Result<Vec<String>, Mis
                     all = cpus.iter().map(|cpu| format!("{begun}{cpu}")).collect();
                 }
                 None => {
-                    let worth = worth(inner, scope)?;
-                    all.iter_mut().for_each(|one| one.push_str(&worth));
+                    let value = value(inner, scope)?;
+                    all.iter_mut().for_each(|one| one.push_str(&value));
                 }
             },
         }
@@ -93,14 +93,14 @@ pub(super) fn for_each(text: &str, cpus: &CpuSet) -> Vec<String> {
     all
 }
 
-fn worth(inner: &str, scope: &mut dyn Scope) -> Result<String, Mistake> {
+fn value(inner: &str, scope: &mut dyn Scope) -> Result<String, Mistake> {
     let name = inner.trim();
     if !WORDS.contains(&name)
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(is_of_name)
     {
-        return match scope.worth(name)? {
-            Worth::Cpus(_) => Ok(some(name, scope)?.to_string()),
+        return match scope.value(name)? {
+            VariableValue::Cpus(_) => Ok(some(name, scope)?.to_string()),
             other => Ok(other.show()),
         };
     }

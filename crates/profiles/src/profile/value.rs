@@ -2,23 +2,23 @@
 
 use whylate_base::CpuSet;
 
-/// What a variable is worth.
+/// A resolved value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Worth {
+pub(super) enum VariableValue {
     Cpus(CpuSet),
     Text(String),
     Number(i64),
     YesNo(bool),
 }
 
-impl Worth {
+impl VariableValue {
     /// As it stands in texts.
     pub(super) fn show(&self) -> String {
         match self {
-            Worth::Cpus(cpus) => cpus.to_string(),
-            Worth::Text(text) => text.clone(),
-            Worth::Number(number) => number.to_string(),
-            Worth::YesNo(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+            VariableValue::Cpus(cpus) => cpus.to_string(),
+            VariableValue::Text(text) => text.clone(),
+            VariableValue::Number(number) => number.to_string(),
+            VariableValue::YesNo(yes) => if *yes { "yes" } else { "no" }.to_owned(),
         }
     }
 }

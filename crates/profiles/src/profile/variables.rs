@@ -1,14 +1,14 @@
-//! The variables of a profile: what they are for, what they are worth where nobody says, and what they are worth.
+//! The variables of a profile: what they are for, what they are value where nobody says, and what they are value.
 
-use super::error::{Mistake, Place, ProfileError, there_are};
+use super::error::{Location, Mistake, ProfileError, there_are};
 use super::facts::FACTS;
 use super::grammar::{WORDS, is_of_name};
 use super::keys::unknown;
-use super::node::{Kind as Written, Node};
+use super::node::{Node, NodeKind};
 use super::sets::{self, Names};
 use super::text::{self, Scope};
 use super::topology::Topology;
-use super::value::Worth;
+use super::value::VariableValue;
 use crate::cpus::none_left;
 use whylate_base::CpuSet;
 
@@ -16,25 +16,29 @@ use whylate_base::CpuSet;
 #[derive(Clone, Debug)]
 pub(super) struct Definition {
     pub(super) name: String,
-    kind: Kind,
+    kind: VariableType,
     /// A plain value, of which an extended profile may have said another kind: that counts.
     is_plain: bool,
     default: Option<String>,
     prompt: Option<String>,
-    place: Place,
+    location: Location,
 }
 
 /// What a variable holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum VariableType {
     Cpus,
     Text,
     Number,
     YesNo,
 }
 
-const KINDS: &[(&str, Kind)] =
-    &[("cpus", Kind::Cpus), ("text", Kind::Text), ("number", Kind::Number), ("yes-no", Kind::YesNo)];
+const TYPES: &[(&str, VariableType)] = &[
+    ("cpus", VariableType::Cpus),
+    ("text", VariableType::Text),
+    ("number", VariableType::Number),
+    ("yes-no", VariableType::YesNo),
+];
 
 /// `[variables]`.
 pub(super) fn definitions(node: &Node) -> Result<Vec<Definition>, ProfileError> {
@@ -58,20 +62,20 @@ fn definition(name: &str, node: &Node) -> Result<Definition, ProfileError> {
         is_plain: false,
         default: None,
         prompt: None,
-        place: node.place.clone(),
+        location: node.location.clone(),
     };
-    let Written::Table(table) = &node.kind else {
+    let NodeKind::Table(table) = &node.kind else {
         return Ok(Definition { default: Some(plain(node)?), is_plain: true, ..definition });
     };
     // Without a type, what the default is like.
-    definition.kind = node.get("default").map_or(Kind::Text, kind_of);
+    definition.kind = node.get("default").map_or(VariableType::Text, kind_of);
     let mut required = false;
     for (key, node) in table {
         match key.as_str() {
             "type" => {
                 let kind = node.text(key)?;
-                let found = KINDS.iter().find(|(own, _)| *own == kind);
-                let names = there_are(KINDS.iter().map(|(own, _)| *own));
+                let found = TYPES.iter().find(|(own, _)| *own == kind);
+                let names = there_are(TYPES.iter().map(|(own, _)| *own));
                 let none = || node.wrong(format!("there is no type `{kind}` of variable"), names.clone());
                 definition.kind = found.ok_or_else(none)?.1;
             }
@@ -93,19 +97,19 @@ fn definition(name: &str, node: &Node) -> Result<Definition, ProfileError> {
     Ok(definition)
 }
 
-fn kind_of(node: &Node) -> Kind {
+fn kind_of(node: &Node) -> VariableType {
     match node.kind {
-        Written::Number(_) => Kind::Number,
-        Written::Flag(_) => Kind::YesNo,
-        _ => Kind::Text,
+        NodeKind::Number(_) => VariableType::Number,
+        NodeKind::Flag(_) => VariableType::YesNo,
+        _ => VariableType::Text,
     }
 }
 
 fn plain(node: &Node) -> Result<String, ProfileError> {
     match &node.kind {
-        Written::Text(text) => Ok(text.clone()),
-        Written::Number(number) => Ok(number.to_string()),
-        Written::Flag(yes) => Ok(if *yes { "yes" } else { "no" }.to_owned()),
+        NodeKind::Text(text) => Ok(text.clone()),
+        NodeKind::Number(number) => Ok(number.to_string()),
+        NodeKind::Flag(yes) => Ok(if *yes { "yes" } else { "no" }.to_owned()),
         _ => {
             let possible = "it takes text, a whole number, true or false";
             Err(node.wrong(format!("the variable's value is {}", node.described()), possible))
@@ -124,7 +128,7 @@ pub(super) struct Variables<'a> {
 struct Variable {
     definition: Definition,
     given: Option<String>,
-    worth: Option<Worth>,
+    value: Option<VariableValue>,
 }
 
 /// Variables that build on others, which build on others ...
@@ -146,7 +150,7 @@ impl<'a> Variables<'a> {
                     let prompt = definition.prompt.clone().or(own.definition.prompt.take());
                     own.definition = Definition { kind, prompt, ..definition };
                 }
-                None => known.push(Variable { definition, given: None, worth: None }),
+                None => known.push(Variable { definition, given: None, value: None }),
             }
         }
         for (name, value) in given {
@@ -174,30 +178,30 @@ impl<'a> Variables<'a> {
         let mut all = Vec::new();
         for at in 0..self.known.len() {
             let own = &self.known[at];
-            let (name, given, place) =
-                (own.definition.name.clone(), own.given.clone(), own.definition.place.clone());
-            let worth = self.worth(&name).map_err(|Mistake { what, possible }| match given {
+            let (name, given, location) =
+                (own.definition.name.clone(), own.given.clone(), own.definition.location.clone());
+            let value = self.value(&name).map_err(|Mistake { what, possible }| match given {
                 Some(value) => ProfileError::Given { name: name.clone(), value, what, possible },
-                None => Mistake::new(what, possible).at(&place),
+                None => Mistake::new(what, possible).at(&location),
             })?;
-            all.push((name, worth.show()));
+            all.push((name, value.show()));
         }
         Ok(all)
     }
 
-    fn worked_out(&mut self, kind: Kind, value: &str) -> Result<Worth, Mistake> {
-        if kind == Kind::Cpus {
-            return Ok(Worth::Cpus(self.cpus_of(value)?));
+    fn worked_out(&mut self, kind: VariableType, value: &str) -> Result<VariableValue, Mistake> {
+        if kind == VariableType::Cpus {
+            return Ok(VariableValue::Cpus(self.cpus_of(value)?));
         }
         let text = text::filled(value, self)?;
         let plain = text.trim();
         Ok(match kind {
-            Kind::Number => {
-                Worth::Number(plain.parse().map_err(|_| {
+            VariableType::Number => {
+                VariableValue::Number(plain.parse().map_err(|_| {
                     Mistake::new(format!("`{plain}` is not a whole number"), "write it like 10")
                 })?)
             }
-            Kind::YesNo => Worth::YesNo(match plain {
+            VariableType::YesNo => VariableValue::YesNo(match plain {
                 "yes" | "true" | "1" => true,
                 "no" | "false" | "0" => false,
                 _ => return Err(Mistake::new(format!("`{plain}` is neither yes nor no"), "write yes or no")),
@@ -205,13 +209,13 @@ impl<'a> Variables<'a> {
             _ if text.contains(char::is_control) => {
                 return Err(Mistake::new("the text is not one line", "write it on one line"));
             }
-            _ => Worth::Text(text),
+            _ => VariableValue::Text(text),
         })
     }
 }
 
 impl Scope for Variables<'_> {
-    fn worth(&mut self, name: &str) -> Result<Worth, Mistake> {
+    fn value(&mut self, name: &str) -> Result<VariableValue, Mistake> {
         let Some(at) = self.known.iter().position(|own| own.definition.name == name) else {
             let mut possible = there_are(self.known.iter().map(|own| own.definition.name.as_str()));
             if name.contains('-') {
@@ -219,8 +223,8 @@ impl Scope for Variables<'_> {
             }
             return Err(Mistake::new(format!("there is no variable `{name}`"), possible));
         };
-        if let Some(worth) = &self.known[at].worth {
-            return Ok(worth.clone());
+        if let Some(value) = &self.known[at].value {
+            return Ok(value.clone());
         }
         if self.busy.iter().any(|busy| busy == name) {
             let chain = [self.busy.join(" -> ").as_str(), name].join(" -> ");
@@ -239,11 +243,11 @@ impl Scope for Variables<'_> {
         let own = &self.known[at];
         let kind = own.definition.kind;
         let text = own.given.clone().or(own.definition.default.clone()).unwrap_or_default();
-        let worth = self.worked_out(kind, &text);
+        let value = self.worked_out(kind, &text);
         self.busy.pop();
-        let worth = worth?;
-        self.known[at].worth = Some(worth.clone());
-        Ok(worth)
+        let value = value?;
+        self.known[at].value = Some(value.clone());
+        Ok(value)
     }
 
     fn cpus_of(&mut self, text: &str) -> Result<CpuSet, Mistake> {
@@ -252,15 +256,15 @@ impl Scope for Variables<'_> {
     }
 
     fn none_left(&mut self) -> Option<(String, &'static str)> {
-        let Ok(Worth::Cpus(isolated)) = self.worth("isolated") else { return None };
+        let Ok(VariableValue::Cpus(isolated)) = self.value("isolated") else { return None };
         none_left(&isolated, &self.machine.online().ok()?)
     }
 }
 
 impl Names for Variables<'_> {
     fn cpus(&mut self, name: &str) -> Result<CpuSet, Mistake> {
-        match self.worth(name)? {
-            Worth::Cpus(cpus) => Ok(cpus),
+        match self.value(name)? {
+            VariableValue::Cpus(cpus) => Ok(cpus),
             other => Err(Mistake::new(
                 format!("`{name}` is no set of CPUs but `{}`", other.show()),
                 format!("define it so: {name} = {{ type = \"cpus\", default = \"...\" }}"),

@@ -4,7 +4,7 @@
 //!
 //! <https://docs.python.org/3/library/configparser.html>
 
-use super::error::{Place, TunedError};
+use super::error::{TunedError, TunedLocation};
 use super::python::{is_space, strip};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const DEFAULT: &str = "DEFAULT";
 pub(super) struct Section {
     pub(super) name: Arc<str>,
     /// Where it begins.
-    pub(super) place: Place,
+    pub(super) location: TunedLocation,
     pub(super) entries: Vec<Entry>,
 }
 
@@ -26,12 +26,12 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// `None`: there is no `=`; only where that is allowed.
     pub(super) value: Option<String>,
-    pub(super) place: Place,
+    pub(super) location: TunedLocation,
 }
 
 /// How a file is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// `tuned.conf`: options are in sections, and have values.
     Profile,
     /// A file of variables or tuned-main.conf: options may come before any section, and without a value.
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 
 struct Reader<'a> {
     file: &'a Arc<str>,
-    kind: Kind,
+    kind: FileKind,
     sections: Vec<Section>,
     /// The section that is being read, by index.
     section: Option<usize>,
@@ -54,11 +54,11 @@ struct Reader<'a> {
 ///
 /// # Errors
 /// With the line: an option before any section, or a line that is none.
-pub(super) fn parse(file: &str, text: &str, kind: Kind) -> Result<Vec<Section>, TunedError> {
+pub(super) fn parse(file: &str, text: &str, kind: FileKind) -> Result<Vec<Section>, TunedError> {
     let file: Arc<str> = file.into();
     let mut reader =
         Reader { file: &file, kind, sections: Vec::new(), section: None, option: None, indent: 0 };
-    if kind == Kind::Variables {
+    if kind == FileKind::Variables {
         reader.begin("", 1);
     }
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -92,8 +92,8 @@ impl Reader<'_> {
         let known = self.sections.iter().position(|section| &*section.name == name);
         self.section = Some(known.unwrap_or_else(|| {
             let name: Arc<str> = name.into();
-            let place = Place { file: self.file.clone(), section: name.clone(), line };
-            self.sections.push(Section { name, place, entries: Vec::new() });
+            let location = TunedLocation { file: self.file.clone(), section: name.clone(), line };
+            self.sections.push(Section { name, location, entries: Vec::new() });
             self.sections.len() - 1
         }));
         self.option = None;
@@ -145,23 +145,23 @@ impl Reader<'_> {
         };
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (strip(name), Some(strip(value).to_owned())),
-            None if self.kind == Kind::Variables => (text, None),
+            None if self.kind == FileKind::Variables => (text, None),
             None => return Err(self.wrong(number, "neither a [section] nor an option with a `=`")),
         };
         if name.is_empty() {
             return Err(self.wrong(number, "a value without a name before the `=`"));
         }
         let section = &mut self.sections[at];
-        let place = Place { file: self.file.clone(), section: section.name.clone(), line: number };
+        let location = TunedLocation { file: self.file.clone(), section: section.name.clone(), line: number };
         let known = section.entries.iter().position(|entry| entry.name == name);
         self.option = Some(match known {
             Some(known) => {
                 section.entries[known].value = value;
-                section.entries[known].place = place;
+                section.entries[known].location = location;
                 known
             }
             None => {
-                section.entries.push(Entry { name: name.to_owned(), value, place });
+                section.entries.push(Entry { name: name.to_owned(), value, location });
                 section.entries.len() - 1
             }
         });
@@ -170,8 +170,8 @@ impl Reader<'_> {
 
     fn wrong(&self, line: usize, what: &str) -> TunedError {
         let section = self.section.map_or_else(|| "".into(), |at| self.sections[at].name.clone());
-        let place = Place { file: self.file.clone(), section, line };
-        TunedError::written(&place, what, "correct that line")
+        let location = TunedLocation { file: self.file.clone(), section, line };
+        TunedError::written(&location, what, "correct that line")
     }
 
     fn done(mut self) -> Vec<Section> {
@@ -202,7 +202,7 @@ mod tests {
 
     type Options = Vec<(String, Option<String>)>;
 
-    fn read(text: &str, kind: Kind) -> Vec<(String, Options)> {
+    fn read(text: &str, kind: FileKind) -> Vec<(String, Options)> {
         let sections = parse("/f", text, kind).expect("sections");
         let entries = |section: &Section| {
             section.entries.iter().map(|entry| (entry.name.clone(), entry.value.clone())).collect()
@@ -225,14 +225,14 @@ mod tests {
             some("d", "0"),
         ];
         let b = vec![some("/p/*:q", "2"), some("d", "0")];
-        assert_eq!(read(text, Kind::Profile), [("a".to_owned(), a), ("b c".to_owned(), b)]);
+        assert_eq!(read(text, FileKind::Profile), [("a".to_owned(), a), ("b c".to_owned(), b)]);
     }
 
     #[test]
     fn variables_need_no_section_and_no_value() {
         let text = "# c\nv = 1\nbare\n[s]\nw=\n";
         assert_eq!(
-            read(text, Kind::Variables),
+            read(text, FileKind::Variables),
             [
                 (String::new(), vec![some("v", "1"), ("bare".to_owned(), None)]),
                 ("s".to_owned(), vec![some("w", "")]),
@@ -247,9 +247,9 @@ mod tests {
             ("[a]\nx=1\nnonsense\n", 3, "neither"),
             ("[a]\n=1\n", 2, "without a name"),
         ] {
-            let error = parse("/f", text, Kind::Profile).expect_err("wrong");
-            let TunedError::Written { place, what: said, .. } = &error else { panic!("{error}") };
-            assert_eq!(place.line, line);
+            let error = parse("/f", text, FileKind::Profile).expect_err("wrong");
+            let TunedError::Written { location, what: said, .. } = &error else { panic!("{error}") };
+            assert_eq!(location.line, line);
             assert!(said.contains(what), "{said}");
             assert!(error.to_string().starts_with(&format!("/f:{line}")));
         }
@@ -258,15 +258,15 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "([a-z=\\[\\]#; \n\r\t]|\\PC){0,200}") {
-            for kind in [Kind::Profile, Kind::Variables] {
+            for kind in [FileKind::Profile, FileKind::Variables] {
                 let lines = text.replace("\r\n", "\n").split(['\n', '\r']).count();
                 match parse("/f", &text, kind) {
                     Ok(sections) => {
                         let entries = sections.iter().flat_map(|section| &section.entries);
-                        prop_assert!(entries.clone().all(|entry| (1..=lines).contains(&entry.place.line)));
+                        prop_assert!(entries.clone().all(|entry| (1..=lines).contains(&entry.location.line)));
                         prop_assert!(entries.clone().all(|entry| !entry.name.is_empty()));
                     }
-                    Err(TunedError::Written { place, .. }) => prop_assert!((1..=lines).contains(&place.line)),
+                    Err(TunedError::Written { location, .. }) => prop_assert!((1..=lines).contains(&location.line)),
                     Err(other) => return Err(TestCaseError::fail(other.to_string())),
                 }
             }

@@ -95,10 +95,10 @@ pub(super) fn of_mask(text: &str) -> Result<BTreeSet<u32>, Beyond> {
         return Ok(BTreeSet::new());
     }
     let mut cpus = BTreeSet::new();
-    for (place, digit) in digits.bytes().rev().filter(|&c| c != b'_').enumerate() {
+    for (position, digit) in digits.bytes().rev().filter(|&c| c != b'_').enumerate() {
         let digit = (digit as char).to_digit(16).unwrap_or_default();
         for bit in (0..4).filter(|bit| digit & (1 << bit) != 0) {
-            cpus.insert(number((place * 4 + bit) as i64)?);
+            cpus.insert(number((position * 4 + bit) as i64)?);
         }
     }
     Ok(cpus)

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Where something is written.
+/// A line of a TuneD profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TunedLocation {
     /// The file.
     pub file: Arc<str>,
     /// The section.
@@ -14,7 +14,7 @@ pub struct Place {
     pub line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TunedLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;
         match self.section.is_empty() {
@@ -58,10 +58,10 @@ pub enum TunedError {
         why: String,
     },
     /// Something in a file is wrong.
-    #[error("{place}: {what}; {fix}")]
+    #[error("{location}: {what}; {fix}")]
     Written {
         /// Where.
-        place: Place,
+        location: TunedLocation,
         /// What is wrong.
         what: String,
         /// What to do.
@@ -69,11 +69,11 @@ pub enum TunedError {
     },
     /// The profile itself says that something must be so, and it is not.
     #[error(
-        "{place}: the profile asks that `{claim}`, but {sides}; set its variables in the file that [variables] includes, or with --set NAME=VALUE{hint}"
+        "{location}: the profile asks that `{claim}`, but {sides}; set its variables in the file that [variables] includes, or with --set NAME=VALUE{hint}"
     )]
     Assertion {
         /// Where.
-        place: Place,
+        location: TunedLocation,
         /// What must be so, in the profile's words.
         claim: String,
         /// How it is: `2` is not `3`.
@@ -94,7 +94,11 @@ pub enum TunedError {
 }
 
 impl TunedError {
-    pub(super) fn written(place: &Place, what: impl Into<String>, fix: impl Into<String>) -> TunedError {
-        TunedError::Written { place: place.clone(), what: what.into(), fix: fix.into() }
+    pub(super) fn written(
+        location: &TunedLocation,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> TunedError {
+        TunedError::Written { location: location.clone(), what: what.into(), fix: fix.into() }
     }
 }

@@ -2,7 +2,7 @@
 //! at what was read of the machine; none runs a program.
 
 use super::cpulist::{self, Beyond};
-use super::error::{Place, TunedError};
+use super::error::{TunedError, TunedLocation};
 use super::python::{self, int, is_word, strip};
 use crate::Skipped;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,12 @@ fn arity(name: &str) -> Option<(usize, Option<usize>)> {
 ///
 /// # Errors
 /// If an assertion fails, or a CPU's number is beyond any.
-pub(super) fn call(words: &[String], facts: &Facts<'_>, unknown: Option<&str>, place: &Place) -> Called {
+pub(super) fn call(
+    words: &[String],
+    facts: &Facts<'_>,
+    unknown: Option<&str>,
+    location: &TunedLocation,
+) -> Called {
     let Some((name, args)) = words.split_first() else { return Ok(Answer::Nothing) };
     if name.is_empty() || !name.chars().all(is_word) {
         return Ok(Answer::Nothing);
@@ -70,26 +75,26 @@ pub(super) fn call(words: &[String], facts: &Facts<'_>, unknown: Option<&str>, p
     if let Some(why) = unknown {
         return Ok(match name.as_str() {
             "assertion" | "assertion_non_equal" => Answer::Untold(Skipped {
-                what: format!("{place}: assertion `{}`", args[0]),
+                what: format!("{location}: assertion `{}`", args[0]),
                 why: why.to_owned(),
             }),
             _ => Answer::Unknown(why.to_owned()),
         });
     }
     if name.starts_with("assertion") {
-        return assertion(args, name == "assertion", place);
+        return assertion(args, name == "assertion", location);
     }
     let beyond = |Beyond(cpu)| {
-        TunedError::written(place, format!("no machine has a CPU {cpu}"), "correct the list of CPUs")
+        TunedError::written(location, format!("no machine has a CPU {cpu}"), "correct the list of CPUs")
     };
     function(name, args, facts).map_err(beyond)
 }
 
-fn assertion(args: &[String], equal: bool, place: &Place) -> Called {
+fn assertion(args: &[String], equal: bool, location: &TunedLocation) -> Called {
     match (args[1] == args[2]) == equal {
         true => Ok(Answer::Nothing),
         false => Err(TunedError::Assertion {
-            place: place.clone(),
+            location: location.clone(),
             claim: args[0].clone(),
             sides: format!("`{}` is {}`{}`", args[1], if equal { "not " } else { "" }, args[2]),
             hint: String::new(),

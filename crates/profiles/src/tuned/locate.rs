@@ -1,7 +1,7 @@
 //! Where TuneD's files are: the directories of profiles, and TuneD's own settings that profiles depend on.
 
-use super::config::{self, Kind, Section};
-use super::error::{Place, TunedError};
+use super::config::{self, FileKind, Section};
+use super::error::{TunedError, TunedLocation};
 use super::python::{int, strip};
 /// As `os.path.normpath` has it.
 pub(super) use whylate_host::normal_path as normal;
@@ -38,7 +38,7 @@ impl Settings {
             directories: DIRECTORIES.iter().map(|&name| name.to_owned()).collect(),
             ..Settings::default()
         };
-        let Some(sections) = file(tree, MAIN, Kind::Variables)? else { return Ok(settings) };
+        let Some(sections) = file(tree, MAIN, FileKind::Variables)? else { return Ok(settings) };
         for entry in sections.into_iter().flat_map(|section| section.entries) {
             let Some(value) = entry.value else { continue };
             match entry.name.as_str() {
@@ -48,7 +48,7 @@ impl Settings {
                     settings.directories = names.filter(|name| name.starts_with('/')).collect();
                     settings.directories.reverse();
                 }
-                "default_instance_priority" => settings.priority = priority(&value, &entry.place)?,
+                "default_instance_priority" => settings.priority = priority(&value, &entry.location)?,
                 "cpuinfo_string" => settings.cpuinfo = Some(value),
                 "uname_string" => settings.uname = Some(value),
                 _ => {}
@@ -59,9 +59,9 @@ impl Settings {
 }
 
 /// A unit's `priority`.
-pub(super) fn priority(value: &str, place: &Place) -> Result<i64, TunedError> {
+pub(super) fn priority(value: &str, location: &TunedLocation) -> Result<i64, TunedError> {
     int(value, 10).ok_or_else(|| {
-        TunedError::written(place, format!("the priority `{value}` is no number"), "write a whole number")
+        TunedError::written(location, format!("the priority `{value}` is no number"), "write a whole number")
     })
 }
 
@@ -69,7 +69,7 @@ pub(super) fn priority(value: &str, place: &Place) -> Result<i64, TunedError> {
 ///
 /// # Errors
 /// If it cannot be read or understood.
-pub(super) fn file(tree: &Tree, path: &str, kind: Kind) -> Result<Option<Vec<Section>>, TunedError> {
+pub(super) fn file(tree: &Tree, path: &str, kind: FileKind) -> Result<Option<Vec<Section>>, TunedError> {
     let unreadable = |why: String| TunedError::Unreadable { path: path.to_owned(), why };
     match tree.beginning(path, MOST_BYTES + 1).value {
         Ok(text) if text.len() > MOST_BYTES => {

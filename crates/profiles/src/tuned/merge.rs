@@ -2,7 +2,7 @@
 //! replaces one by one.
 
 use super::config::{Entry, Section};
-use super::error::Place;
+use super::error::TunedLocation;
 use super::locate;
 use super::python::is_word;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ pub(super) struct Profile {
 pub(super) struct Item {
     pub(super) name: String,
     pub(super) value: String,
-    pub(super) place: Place,
+    pub(super) location: TunedLocation,
 }
 
 /// A section other than `[main]`: settings of one plugin, perhaps for certain devices only.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     pub(super) name: Arc<str>,
-    pub(super) place: Place,
+    pub(super) location: TunedLocation,
     /// The plugin.
     pub(super) kind: String,
     pub(super) enabled: bool,
@@ -55,7 +55,7 @@ impl Profile {
             let items = section.entries.into_iter().filter_map(|entry| Item::of(entry, directory)).collect();
             match &*section.name {
                 "main" => profile.main = items,
-                _ => profile.units.push(Unit::of(section.place, items, directory)),
+                _ => profile.units.push(Unit::of(section.location, items, directory)),
             }
         }
         profile
@@ -88,7 +88,7 @@ impl Item {
             true => with_directory(&value, directory),
             false => value,
         };
-        Some(Item { name: entry.name, value, place: entry.place })
+        Some(Item { name: entry.name, value, location: entry.location })
     }
 
     fn is_true(&self) -> bool {
@@ -112,8 +112,8 @@ fn with_directory(value: &str, directory: &str) -> String {
 }
 
 impl Unit {
-    fn of(place: Place, mut items: Vec<Item>, directory: &str) -> Unit {
-        let name = place.section.clone();
+    fn of(location: TunedLocation, mut items: Vec<Item>, directory: &str) -> Unit {
+        let name = location.section.clone();
         let mut take = |name: &str| {
             let at = items.iter().position(|item| item.name == name)?;
             Some(items.remove(at))
@@ -141,7 +141,7 @@ impl Unit {
             scripts: script.into_iter().collect(),
             options: items,
             name,
-            place,
+            location,
         }
     }
 

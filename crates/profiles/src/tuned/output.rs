@@ -1,6 +1,6 @@
 //! What becomes of a profile's options: desired settings, and what is left out.
 
-use super::error::{Place, TunedError};
+use super::error::{TunedError, TunedLocation};
 use super::glob;
 use super::merge::{Item, Unit};
 use super::python::{fnmatch, int};
@@ -38,17 +38,17 @@ impl<'v, 'a> Output<'v, 'a> {
 
     /// Leaves an option out.
     pub(super) fn leave(&mut self, item: &Item, why: impl Into<String>) {
-        self.leave_at(&item.place, &format!("{}={}", item.name, item.value), why);
+        self.leave_at(&item.location, &format!("{}={}", item.name, item.value), why);
     }
 
-    pub(super) fn leave_at(&mut self, place: &Place, what: &str, why: impl Into<String>) {
-        self.skipped.push(Skipped { what: format!("{place} {what}"), why: why.into() });
+    pub(super) fn leave_at(&mut self, location: &TunedLocation, what: &str, why: impl Into<String>) {
+        self.skipped.push(Skipped { what: format!("{location} {what}"), why: why.into() });
     }
 
     /// Leaves a whole unit out, each of its options named.
     pub(super) fn leave_unit(&mut self, unit: &Unit, why: &str) {
         if unit.options.is_empty() {
-            self.skipped.push(Skipped { what: unit.place.to_string(), why: why.to_owned() });
+            self.skipped.push(Skipped { what: unit.location.to_string(), why: why.to_owned() });
         }
         for item in &unit.options {
             self.leave(item, why);
@@ -65,7 +65,7 @@ impl<'v, 'a> Output<'v, 'a> {
 
     /// The same for a text that is made of an option's value.
     pub(super) fn text(&mut self, text: &str, item: &Item) -> Result<Option<String>, TunedError> {
-        let value = self.variables.expand(text, &item.place)?;
+        let value = self.variables.expand(text, &item.location)?;
         if let Some(why) = value.unknown {
             self.leave(item, why);
             return Ok(None);
@@ -83,20 +83,20 @@ impl<'v, 'a> Output<'v, 'a> {
         Ok(Some(value.text))
     }
 
-    /// Wishes for something. A later desired setting for the same takes the place of the former.
+    /// Adds a desired setting. A later one with the same selector replaces the earlier one.
     pub(super) fn setting(&mut self, selector: Selector, value: impl Into<String>, item: &Item, must: Must) {
         self.desired.retain(|setting| setting.selector != selector);
         self.desired.push(DesiredSetting {
             selector,
             value: Some(value.into()),
             reasons: Reasons::default(),
-            origin: item.place.to_string(),
+            origin: item.location.to_string(),
             optional: must == Must::Perhaps,
         });
     }
 
-    /// Wishes for a value in a file of the kernel, or in those of a pattern.
-    pub(super) fn knob(&mut self, path: &str, value: &str, item: &Item, must: Must) {
+    /// Adds a desired value of a kernel file, or of those that match a pattern.
+    pub(super) fn tunable(&mut self, path: &str, value: &str, item: &Item, must: Must) {
         let value = self.as_shown(path, &tunable::normal(path, value));
         self.setting(Selector::Tunable { path: path.to_owned() }, value, item, must);
     }
@@ -123,18 +123,18 @@ impl<'v, 'a> Output<'v, 'a> {
         let is_conditional = value.starts_with(['>', '<']) && value.chars().count() > 1;
         let wanted = if is_conditional { &value[1..] } else { value };
         if !is_conditional {
-            return self.knob(path, wanted, item, must);
+            return self.tunable(path, wanted, item, must);
         }
         let now = self.now(path);
         match now.value {
             Ok(text) => match (int(wanted, 10), int(&text, 10)) {
                 (Some(setting), Some(now)) if (setting > now) == value.starts_with('>') && setting != now => {
-                    self.knob(path, wanted, item, must);
+                    self.tunable(path, wanted, item, must);
                 }
                 (Some(_), Some(_)) => {}
                 _ => self.leave(item, format!("`{wanted}` cannot be compared with `{text}` in {path}")),
             },
-            Err(Why::Missing) => self.knob(path, wanted, item, must),
+            Err(Why::Missing) => self.tunable(path, wanted, item, must),
             Err(why) => self.leave(item, format!("it depends on what is there now; {path}: {why}")),
         }
     }
@@ -142,7 +142,7 @@ impl<'v, 'a> Output<'v, 'a> {
     /// The same for all files of a pattern at once; each on its own where it depends on what is there.
     pub(super) fn assign_all(&mut self, pattern: &str, value: &str, item: &Item) {
         if !value.starts_with(['>', '<']) {
-            return self.knob(pattern, value, item, Must::Perhaps);
+            return self.tunable(pattern, value, item, Must::Perhaps);
         }
         match glob::files(self.variables.facts.tree, pattern) {
             Ok(paths) => {

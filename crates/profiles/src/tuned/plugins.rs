@@ -26,7 +26,7 @@ pub(super) fn carry_over(
     for unit in units {
         if unit.enabled && is_for_machine(&unit, settings, out)? {
             let priority = match &unit.priority {
-                Some(item) => locate::priority(&item.value, &item.place)?,
+                Some(item) => locate::priority(&item.value, &item.location)?,
                 None => settings.priority,
             };
             chosen.push((priority, unit));

@@ -4,7 +4,7 @@
 //! What no file says (the output of a program that is not run) is not guessed: a text that needs it is
 //! [`Text::unknown`], and so is whatever is made of it.
 
-use super::error::{Place, TunedError};
+use super::error::{TunedError, TunedLocation};
 use super::functions::{self, Answer, Facts};
 use super::python::is_word;
 use crate::Skipped;
@@ -57,23 +57,33 @@ impl<'a> Variables<'a> {
     }
 
     /// Sets a variable for good.
-    pub(super) fn give(&mut self, name: &str, value: &str, place: &Place) -> Result<(), TunedError> {
-        self.set(name, value, place)?;
+    pub(super) fn give(
+        &mut self,
+        name: &str,
+        value: &str,
+        location: &TunedLocation,
+    ) -> Result<(), TunedError> {
+        self.set(name, value, location)?;
         self.given.insert(name.to_owned());
         Ok(())
     }
 
     /// Sets a variable, unless the user has.
-    pub(super) fn set(&mut self, name: &str, value: &str, place: &Place) -> Result<(), TunedError> {
+    pub(super) fn set(
+        &mut self,
+        name: &str,
+        value: &str,
+        location: &TunedLocation,
+    ) -> Result<(), TunedError> {
         if name.is_empty() || !name.chars().all(is_word) {
             self.skipped.push(Skipped {
-                what: format!("{place}: variable `{name}`"),
+                what: format!("{location}: variable `{name}`"),
                 why: "TuneD takes no other characters for a name than letters, digits and `_`".to_owned(),
             });
             return Ok(());
         }
         // It is expanded all the same: an assertion counts even so.
-        let value = self.expand(value, place)?;
+        let value = self.expand(value, location)?;
         self.referred.insert(name.to_owned());
         if self.given.contains(name) {
             return Ok(());
@@ -110,21 +120,21 @@ impl<'a> Variables<'a> {
     ///
     /// # Errors
     /// If an assertion fails, or the text becomes too long.
-    pub(super) fn expand(&mut self, text: &str, place: &Place) -> Result<Text, TunedError> {
-        let replaced = self.replace(text, place)?;
+    pub(super) fn expand(&mut self, text: &str, location: &TunedLocation) -> Result<Text, TunedError> {
+        let replaced = self.replace(text, location)?;
         let mut text = Text { text: unescape(&replaced.text), unknown: replaced.unknown };
         if text.text.contains("${f") {
-            text = self.call_all(text, place)?;
+            text = self.call_all(text, location)?;
             text.text = unescape_functions(&text.text);
         }
         self.characters += text.text.len();
         match self.characters > MOST_ALTOGETHER {
-            true => Err(too_long(place)),
+            true => Err(too_long(location)),
             false => Ok(text),
         }
     }
 
-    fn replace(&mut self, text: &str, place: &Place) -> Result<Text, TunedError> {
+    fn replace(&mut self, text: &str, location: &TunedLocation) -> Result<Text, TunedError> {
         let mut done = Text::default();
         let mut rest = text;
         let mut escaped = false;
@@ -138,7 +148,7 @@ impl<'a> Variables<'a> {
                     done.text.push_str(&value.text);
                     done.unknown = done.unknown.or_else(|| value.unknown.clone());
                     if done.text.len() > MOST_CHARACTERS {
-                        return Err(too_long(place));
+                        return Err(too_long(location));
                     }
                     rest = &rest[name.len() + 3..];
                     continue;
@@ -153,7 +163,7 @@ impl<'a> Variables<'a> {
 
     /// Calls functions from the left, the inner ones first. TuneD goes over the text once, and goes on behind what a
     /// function has put there; where that is empty and begins the text, the next character is not looked at.
-    fn call_all(&mut self, text: Text, place: &Place) -> Result<Text, TunedError> {
+    fn call_all(&mut self, text: Text, location: &TunedLocation) -> Result<Text, TunedError> {
         let mut unknown = text.unknown;
         let mut text: Vec<char> = text.text.chars().collect();
         let mut open: Vec<(bool, usize)> = Vec::new();
@@ -165,9 +175,14 @@ impl<'a> Variables<'a> {
                 if !was_escaped && let Some(arguments) = call(&text[from..at]) {
                     calls += 1;
                     if calls > MOST_CALLS {
-                        return Err(TunedError::written(place, "it calls too many functions", "call fewer"));
+                        return Err(TunedError::written(
+                            location,
+                            "it calls too many functions",
+                            "call fewer",
+                        ));
                     }
-                    let answer = match functions::call(&arguments, &self.facts, unknown.as_deref(), place)? {
+                    let answer = match functions::call(&arguments, &self.facts, unknown.as_deref(), location)?
+                    {
                         Answer::Text(answer) => Some(answer),
                         Answer::Unknown(why) => {
                             unknown = unknown.or(Some(why));
@@ -185,7 +200,7 @@ impl<'a> Variables<'a> {
                         text.splice(from..=at, answer);
                         at = next;
                         if text.len() > MOST_CHARACTERS {
-                            return Err(too_long(place));
+                            return Err(too_long(location));
                         }
                     }
                 }
@@ -199,9 +214,9 @@ impl<'a> Variables<'a> {
     }
 }
 
-fn too_long(place: &Place) -> TunedError {
+fn too_long(location: &TunedLocation) -> TunedError {
     let what = "with its variables replaced it is too long to be meant so";
-    TunedError::written(place, what, "look for a variable that contains itself several times")
+    TunedError::written(location, what, "look for a variable that contains itself several times")
 }
 
 /// The name in `${name}` at the beginning.

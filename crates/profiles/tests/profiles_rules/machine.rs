@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use whylate_base::CpuSet;
 use whylate_host::{Snapshot, Tree};
-use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector, Threads, tunable};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector, ThreadSelector, tunable};
 
 /// A machine that wishes are made on.
 #[derive(Clone)]
@@ -371,7 +371,7 @@ fn is_glob(glob: &str, name: &str) -> bool {
     }
 }
 
-fn meant(threads: &Threads, task: &Task) -> bool {
+fn meant(threads: &ThreadSelector, task: &Task) -> bool {
     let name = if task.kernel { format!("[{}]", task.name) } else { task.name.to_owned() };
     let is = |pattern: &Pattern| match pattern {
         Pattern::Glob(glob) => is_glob(glob, &name),

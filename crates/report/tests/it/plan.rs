@@ -2,10 +2,10 @@
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
-use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, Threads};
+use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, ThreadSelector};
 use whylate_report::{Style, plan};
 use whylate_tuning::PlanDocument;
-use whylate_tuning::{Change, Conflict, Machine, Plan, Refusal, Setting, ThreadId, Unchanged};
+use whylate_tuning::{Change, Conflict, MachineIdentity, Plan, Refusal, Setting, ThreadId, Unchanged};
 
 fn knob(path: &str) -> Setting {
     Setting::Tunable { path: path.to_owned() }
@@ -119,10 +119,12 @@ fn full() -> Plan {
         Some("2-3"),
         "It leaves them alone.",
     ));
-    let threads =
-        Threads { named: Pattern::Glob("*".to_owned()), except: vec![Pattern::Regex("^rt".to_owned())] };
+    let threads = ThreadSelector {
+        named: Pattern::Glob("*".to_owned()),
+        except: vec![Pattern::Regex("^rt".to_owned())],
+    };
     Plan {
-        machine: Machine { release: text("6.12.0-rt"), cpus: text("0-3"), boot_id: text("b") },
+        machine: MachineIdentity { release: text("6.12.0-rt"), cpus: text("0-3"), boot_id: text("b") },
         desired: DesiredState {
             profile: "realtime".to_owned(),
             variables: vec![("isolated".to_owned(), "2-3".to_owned()), ("own".to_owned(), String::new())],

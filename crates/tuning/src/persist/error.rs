@@ -11,7 +11,7 @@ pub enum PersistError {
     #[error(
         "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd no service can hold it; open it in the application"
     )]
-    NobodyHolds,
+    NoHolder,
     /// Not a latency.
     #[error(
         "cannot request {value:?} in /dev/cpu_dma_latency: it takes whole microseconds from 0 to 2147483647"

@@ -4,7 +4,7 @@ mod boot;
 mod services;
 mod subjects;
 
-use super::context::Place;
+use super::context::PlanContext;
 use crate::sysctl::Sysctls;
 use crate::{Conflict, Plan, Setting};
 use subjects::targets;
@@ -13,15 +13,15 @@ use whylate_profiles::tunable;
 /// Our own drop-in has the last word among those of its directory; what comes after all of them has it still.
 const OURS: &str = "whylate";
 
-pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
-    let mut conflicts = services::of(plan, place);
-    conflicts.extend(sysctls(plan, place));
-    conflicts.extend(boot::of(plan, place));
+pub(super) fn of(plan: &Plan, context: &PlanContext<'_>) -> Vec<Conflict> {
+    let mut conflicts = services::of(plan, context);
+    conflicts.extend(sysctls(plan, context));
+    conflicts.extend(boot::of(plan, context));
     conflicts
 }
 
 /// Files that give a sysctl another value at boot; one conflict for each file.
-fn sysctls(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
+fn sysctls(plan: &Plan, context: &PlanContext<'_>) -> Vec<Conflict> {
     let wanted: Vec<(&Setting, &str, &str)> = targets(plan)
         .filter_map(|(setting, then)| match setting {
             Setting::Tunable { path } if path.starts_with("/proc/sys/") => {
@@ -33,7 +33,7 @@ fn sysctls(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let sysctls = Sysctls::read(place.tree);
+    let sysctls = Sysctls::read(context.tree);
     let mut conflicts: Vec<Conflict> = Vec::new();
     for (setting, path, then) in wanted {
         let Some(other) = sysctls.last(path) else { continue };

@@ -4,7 +4,7 @@ use super::next_boot::NextBoot;
 use whylate_host::{Snapshot, Tree};
 
 /// A machine to plan for.
-pub(super) struct Place<'a> {
+pub(super) struct PlanContext<'a> {
     /// Its files.
     pub(super) tree: &'a Tree,
     /// What was read of it already.
@@ -13,8 +13,8 @@ pub(super) struct Place<'a> {
     pub(super) boot: NextBoot,
 }
 
-impl<'a> Place<'a> {
-    pub(super) fn new(tree: &'a Tree, host: &'a Snapshot) -> Place<'a> {
-        Place { tree, host, boot: NextBoot::read(tree, host) }
+impl<'a> PlanContext<'a> {
+    pub(super) fn new(tree: &'a Tree, host: &'a Snapshot) -> PlanContext<'a> {
+        PlanContext { tree, host, boot: NextBoot::read(tree, host) }
     }
 }

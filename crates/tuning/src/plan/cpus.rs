@@ -1,6 +1,6 @@
 //! Sets of CPUs: of a value, of a parameter, and what the machine has.
 
-use super::context::Place;
+use super::context::PlanContext;
 use whylate_base::{Cpu, CpuSet};
 use whylate_profiles::{DesiredSetting, Selector};
 
@@ -22,14 +22,14 @@ pub(super) struct Named {
 }
 
 /// The CPUs that a desired setting names; `None`: it names none, or what it says is no list.
-pub(super) fn named(desired_setting: &DesiredSetting, place: &Place<'_>) -> Option<Named> {
+pub(super) fn named(desired_setting: &DesiredSetting, context: &PlanContext<'_>) -> Option<Named> {
     let value = desired_setting.value.as_deref()?;
     let taken = |cpus| Some(Named { cpus, taken: true });
     let others = |cpus| Some(Named { cpus, taken: false });
     match &desired_setting.selector {
         Selector::Parameter { name } => match name.replace('-', "_").as_str() {
-            "isolcpus" | "nohz_full" if !value.is_empty() => taken(of_parameter(value, place)?),
-            "irqaffinity" | "kthread_cpus" => others(of_parameter(value, place)?),
+            "isolcpus" | "nohz_full" if !value.is_empty() => taken(of_parameter(value, context)?),
+            "irqaffinity" | "kthread_cpus" => others(of_parameter(value, context)?),
             _ => None,
         },
         Selector::Partition { .. } => taken(value.split_once(' ')?.1.parse().ok()?),
@@ -40,8 +40,8 @@ pub(super) fn named(desired_setting: &DesiredSetting, place: &Place<'_>) -> Opti
 
 /// A CPU list of the kernel's command line, which may say `N` for the last CPU, `all`, and `0-31:1/2` for the first
 /// of every two (Documentation/admin-guide/kernel-parameters.rst). `None`: not understood.
-fn of_parameter(value: &str, place: &Place<'_>) -> Option<CpuSet> {
-    let possible = place.host.cpus.possible.known().or(place.host.cpus.online.known());
+fn of_parameter(value: &str, context: &PlanContext<'_>) -> Option<CpuSet> {
+    let possible = context.host.cpus.possible.known().or(context.host.cpus.online.known());
     let last = possible.and_then(|cpus| cpus.iter().last()).map(|cpu| cpu.0);
     list(value, last)
 }

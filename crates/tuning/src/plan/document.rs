@@ -1,6 +1,6 @@
 //! A plan as `whylate plan --json` writes it: with names and totals, which a reader need not work out.
 
-use super::model::{Change, Conflict, Machine, Plan, Refusal, Unchanged};
+use super::model::{Change, Conflict, MachineIdentity, Plan, Refusal, Unchanged};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use whylate_profiles::{DesiredState, Skipped};
@@ -12,7 +12,7 @@ pub struct PlanDocument {
     /// Always `whylate.plan/1`. Fields may be added within the version: ignore unknown ones.
     pub schema: String,
     /// The machine it was made for.
-    pub machine: Machine,
+    pub machine: MachineIdentity,
     /// How many there are of each kind.
     pub totals: PlanTotals,
     /// What it was made from: what is asked for, before the machine is looked at.

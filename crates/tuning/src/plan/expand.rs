@@ -1,8 +1,8 @@
 //! A desired setting becomes settings: patterns meet what the machine has.
 
-use super::context::Place;
+use super::context::PlanContext;
 use super::expansion::{Expanded, Found};
-use super::{groups, irqs, knobs, parameters, threads, units};
+use super::{groups, irqs, parameters, threads, tunables, units};
 use crate::{Setting, persist};
 use std::collections::HashSet;
 use whylate_host::NO_LATENCY_REQUEST;
@@ -11,33 +11,35 @@ use whylate_profiles::{DesiredSetting, Selector};
 /// What a desired setting comes to; `settled` is what a later one has settled already.
 pub(super) fn expand(
     desired_setting: &DesiredSetting,
-    place: &Place<'_>,
+    context: &PlanContext<'_>,
     settled: &HashSet<Setting>,
 ) -> Expanded {
     match &desired_setting.selector {
-        Selector::Tunable { path } => knobs::expand(path, desired_setting.value.as_deref(), place.tree),
+        Selector::Tunable { path } => tunables::expand(path, desired_setting.value.as_deref(), context.tree),
         Selector::ThreadPolicy { threads } => {
-            threads::policies(threads, desired_setting.value.as_deref(), place.host, settled)
+            threads::policies(threads, desired_setting.value.as_deref(), context.host, settled)
         }
         Selector::ThreadCpus { threads } => {
-            threads::cpus(threads, desired_setting.value.as_deref(), place.host, settled)
+            threads::cpus(threads, desired_setting.value.as_deref(), context.host, settled)
         }
-        Selector::Irqs => irqs::expand(desired_setting.value.as_deref(), place),
-        Selector::Parameter { name } => parameters::expand(name, desired_setting.value.as_deref(), place),
-        Selector::UnitActive { unit } => units::active(unit, desired_setting.value.as_deref(), place),
-        Selector::UnitEnabled { unit } => units::enabled(unit, desired_setting.value.as_deref(), place),
+        Selector::Irqs => irqs::expand(desired_setting.value.as_deref(), context),
+        Selector::Parameter { name } => parameters::expand(name, desired_setting.value.as_deref(), context),
+        Selector::UnitActive { unit } => units::active(unit, desired_setting.value.as_deref(), context),
+        Selector::UnitEnabled { unit } => units::enabled(unit, desired_setting.value.as_deref(), context),
         Selector::Variable { file, section, name } => {
-            units::variable((file, section.as_deref(), name), desired_setting.value.as_deref(), place)
+            units::variable((file, section.as_deref(), name), desired_setting.value.as_deref(), context)
         }
-        Selector::Partition { group } => groups::expand(group, desired_setting.value.as_deref(), place.tree),
-        Selector::CpuDmaLatency => dma_latency(desired_setting.value.as_deref(), place),
+        Selector::Partition { group } => {
+            groups::expand(group, desired_setting.value.as_deref(), context.tree)
+        }
+        Selector::CpuDmaLatency => dma_latency(desired_setting.value.as_deref(), context),
     }
 }
 
 /// The kernel keeps to the lowest of all requests: one as low is as good, whoever holds it.
-fn dma_latency(value: Option<&str>, place: &Place<'_>) -> Expanded {
+fn dma_latency(value: Option<&str>, context: &PlanContext<'_>) -> Expanded {
     let setting = Setting::CpuDmaLatency;
-    let now = match place.host.cpus.dma_latency_us.need() {
+    let now = match context.host.cpus.dma_latency_us.need() {
         Ok(&us) => (us < NO_LATENCY_REQUEST).then_some(us),
         Err(unread) => {
             let mut left = Expanded::default();
@@ -50,7 +52,7 @@ fn dma_latency(value: Option<&str>, place: &Place<'_>) -> Expanded {
         return Expanded::left(setting, format!("`{value}` is no number of microseconds"));
     };
     let then = now.filter(|&now| now <= asked).unwrap_or(asked);
-    if now != Some(then) && persist::has_no_holder(place.tree) {
+    if now != Some(then) && persist::has_no_holder(context.tree) {
         return Expanded::left(
             setting,
             "a request lasts only while a process holds the file open, and systemd, which would run that process, does not run on this machine: open it in your program",

@@ -1,6 +1,6 @@
 //! Interrupts: where each may go, and where new ones will.
 
-use super::context::Place;
+use super::context::PlanContext;
 use super::cpus::narrowed;
 use super::expansion::{Expanded, Found};
 use crate::Setting;
@@ -12,7 +12,7 @@ const DEFAULT: &str = "/proc/irq/default_smp_affinity";
 /// Interrupts that each CPU has for itself: the timers of arm64 and riscv.
 const OF_EACH_CPU: [&str; 4] = ["arch_timer", "kvm guest vtimer", "kvm guest ptimer", "riscv-timer"];
 
-pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
+pub(super) fn expand(value: Option<&str>, context: &PlanContext<'_>) -> Expanded {
     let Some(value) = value else { return Expanded::default() };
     let wanted = match value.parse::<CpuSet>() {
         Ok(wanted) if !wanted.is_empty() => wanted,
@@ -20,7 +20,7 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
         Err(error) => return Expanded::left("interrupts", error),
     };
     let mut expanded = Expanded::default();
-    let irqs = &place.host.irqs;
+    let irqs = &context.host.irqs;
     match irqs.default_affinity.need() {
         Ok(now) => expanded.found.push(found(DEFAULT, &now.0, &wanted)),
         // A kernel for one CPU.
@@ -46,7 +46,7 @@ pub(super) fn expand(value: Option<&str>, place: &Place<'_>) -> Expanded {
             }
         };
         let goes_to = irq.effective.known().filter(|cpus| !cpus.is_empty()).unwrap_or(now);
-        let mode = place.tree.mode(&irq.affinity.path);
+        let mode = context.tree.mode(&irq.affinity.path);
         match refuses(irq, mode.known().copied()) {
             // Its place is none of the others' business.
             Some(_) if goes_to.without(&wanted).is_empty() => {}
@@ -115,7 +115,7 @@ mod tests {
     fn said(files: &[(&str, &str)], value: &str) -> Vec<String> {
         let tree = Tree::memory(files);
         let host = Snapshot::read(&tree);
-        let expanded = expand(Some(value), &Place::new(&tree, &host));
+        let expanded = expand(Some(value), &PlanContext::new(&tree, &host));
         let found = expanded.found.iter().map(|found| {
             format!(
                 "{}: {} -> {}",
@@ -178,7 +178,7 @@ mod tests {
         assert!(said(&[("/proc/version", "x")], "0")[0].contains("does not exist"));
         let tree = Tree::refusing(Why::Denied);
         let host = Snapshot::read(&tree);
-        let expanded = expand(Some("0"), &Place::new(&tree, &host));
+        let expanded = expand(Some("0"), &PlanContext::new(&tree, &host));
         assert!(expanded.found.is_empty() && expanded.left.len() == 2, "{expanded:?}");
     }
 }

@@ -1,25 +1,25 @@
 //! A plan from what a profile asks for and what a machine is like.
 
-use super::context::Place;
+use super::context::PlanContext;
 use super::expand::expand;
 use super::expansion::{Expanded, Found};
-use super::model::{Change, Machine, Plan, Unchanged};
-use super::refusals::Permits;
-use super::{conflicts, knobs, links, parameters, refusals};
+use super::model::{Change, MachineIdentity, Plan, Unchanged};
+use super::refusals::AllowedRefusals;
+use super::{conflicts, links, parameters, refusals, tunables};
 use crate::Setting;
 use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree, Why};
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped, profile};
 
 /// Makes a plan for a machine. Of equal machines and desired settings it is equal, to the order.
-pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, permits: &Permits) -> Plan {
-    let place = Place::new(tree, snapshot);
+pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, allowed: &AllowedRefusals) -> Plan {
+    let context = PlanContext::new(tree, snapshot);
     let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };
     // Of patterns that overlap the later one counts: what it settles no earlier one looks at.
     let mut settled: HashSet<Setting> = HashSet::new();
     let mut expanded: Vec<(&DesiredSetting, Expanded)> = Vec::new();
     for desired_setting in desired.settings.iter().rev() {
-        let mut one = expand(desired_setting, &place, &settled);
+        let mut one = expand(desired_setting, &context, &settled);
         one.found.retain(|found| !settled.contains(&found.setting));
         settled.extend(one.found.iter().map(|found| found.setting.clone()));
         expanded.push((desired_setting, one));
@@ -53,15 +53,15 @@ pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, permits: &P
     }
     let is_parameter =
         |desired_setting: &DesiredSetting| matches!(desired_setting.selector, Selector::Parameter { .. });
-    if place.boot.assumed && desired.settings.iter().any(is_parameter) {
+    if context.boot.assumed && desired.settings.iter().any(is_parameter) {
         let why = "it was not collected; kernel parameters are compared with those of the running kernel";
         plan.skipped
             .push(Skipped { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
     }
     plan.desired = desired;
     say_once_that_it_is_captured(&mut plan);
-    plan.conflicts = conflicts::of(&plan, &place);
-    plan.refusals = refusals::of(&plan, &place, permits);
+    plan.conflicts = conflicts::of(&plan, &context);
+    plan.refusals = refusals::of(&plan, &context, allowed);
     plan
 }
 
@@ -69,7 +69,7 @@ pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, permits: &P
 pub fn look(tree: &Tree, snapshot: &Snapshot) {
     let cpus = snapshot.cpus.present.known().cloned().unwrap_or_default();
     for pattern in profile::files(&cpus) {
-        knobs::read(&pattern, tree);
+        tunables::read(&pattern, tree);
     }
 }
 
@@ -91,8 +91,8 @@ fn say_once_that_it_is_captured(plan: &mut Plan) {
     }
 }
 
-fn machine(tree: &Tree, snapshot: &Snapshot) -> Machine {
-    Machine {
+fn machine(tree: &Tree, snapshot: &Snapshot) -> MachineIdentity {
+    MachineIdentity {
         release: snapshot.kernel.release.known().cloned(),
         cpus: snapshot.cpus.online.known().map(ToString::to_string),
         boot_id: tree.value::<String>("/proc/sys/kernel/random/boot_id").known().cloned(),

@@ -9,7 +9,7 @@ use whylate_profiles::{DesiredState, Reasons, Skipped};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The machine it was made for.
-    pub machine: Machine,
+    pub machine: MachineIdentity,
     /// What it was made from.
     #[serde(rename = "wishes")]
     pub desired: DesiredState,
@@ -29,7 +29,7 @@ pub struct Plan {
 
 /// What identifies a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Machine {
+pub struct MachineIdentity {
     /// `uname -r`; null: unknown.
     pub release: Option<String>,
     /// The online CPUs, as a list; null: unknown.

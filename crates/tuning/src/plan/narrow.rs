@@ -83,11 +83,11 @@ mod tests {
             origin: "test".to_owned(),
             optional: false,
         };
-        let knob = desired_setting(Selector::Tunable { path: "/proc/sys/vm/swappiness".to_owned() });
+        let tunable = desired_setting(Selector::Tunable { path: "/proc/sys/vm/swappiness".to_owned() });
         let desired =
-            vec![desired_setting(Selector::Parameter { name: "skew_tick".to_owned() }), knob.clone()];
+            vec![desired_setting(Selector::Parameter { name: "skew_tick".to_owned() }), tunable.clone()];
         let left = without_parameters(DesiredState { settings: desired, ..DesiredState::default() });
-        assert_eq!(left.settings, [knob]);
+        assert_eq!(left.settings, [tunable]);
         assert_eq!(left.skipped[0].what, "kernel parameter skew_tick");
     }
 }

@@ -1,15 +1,15 @@
 //! Kernel parameters: what the next boot will have, what the running kernel was given, and which ones it knows.
 
-use super::context::Place;
+use super::context::PlanContext;
 use super::expansion::{Expanded, Found};
 use crate::Setting;
 use whylate_bootloader as bootloader;
 use whylate_host::{KernelVersion, Snapshot};
 
-pub(super) fn expand(name: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
+pub(super) fn expand(name: &str, value: Option<&str>, context: &PlanContext<'_>) -> Expanded {
     let setting = Setting::Parameter { name: name.to_owned() };
     let then = value.map(str::to_owned);
-    let cmdline = match &place.boot.cmdline {
+    let cmdline = match &context.boot.cmdline {
         Ok(cmdline) => cmdline,
         Err(why) => {
             let what = match &then {
@@ -20,7 +20,7 @@ pub(super) fn expand(name: &str, value: Option<&str>, place: &Place<'_>) -> Expa
         }
     };
     let now = bootloader::value(cmdline, name, value);
-    let running = place.host.kernel.cmdline.known();
+    let running = context.host.kernel.cmdline.known();
     let note =
         running.and_then(|running| differs(name, now.as_deref(), bootloader::value(running, name, value)));
     Expanded::found(vec![Found { setting, now, then, note }])
@@ -153,7 +153,7 @@ mod tests {
         let with = |boot: Option<&str>| {
             let line = |text: &str| whylate_host::FromText::from_text(text).expect("a line");
             let cmdline = boot.map(line).ok_or_else(|| "no boot loader".to_owned());
-            Place { tree: &tree, host: &host, boot: NextBoot { cmdline, assumed: false } }
+            PlanContext { tree: &tree, host: &host, boot: NextBoot { cmdline, assumed: false } }
         };
         let said = |name: &str, value: Option<&str>, boot| {
             let expanded = expand(name, value, &with(boot));

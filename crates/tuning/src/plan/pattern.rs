@@ -3,7 +3,7 @@
 use crate::glob::glob;
 use regex_lite::Regex;
 use whylate_host::Thread;
-use whylate_profiles::{Pattern, Threads};
+use whylate_profiles::{Pattern, ThreadSelector};
 
 /// A pattern that is ready to be matched.
 enum Ready<'a> {
@@ -30,7 +30,7 @@ impl Ready<'_> {
 }
 
 /// The threads of a pattern: those with the name, less the exceptions. This program's own are never meant.
-pub(super) fn threads<'a>(wanted: &Threads, all: &'a [Thread]) -> Result<Vec<&'a Thread>, String> {
+pub(super) fn threads<'a>(wanted: &ThreadSelector, all: &'a [Thread]) -> Result<Vec<&'a Thread>, String> {
     let named = Ready::of(&wanted.named)?;
     let except = wanted.except.iter().map(Ready::of).collect::<Result<Vec<_>, _>>()?;
     let is_meant = |thread: &&Thread| {

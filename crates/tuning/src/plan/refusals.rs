@@ -1,6 +1,6 @@
 //! Why a plan must not be applied as it is.
 
-use super::context::Place;
+use super::context::PlanContext;
 use super::cpus::named;
 use crate::{Plan, Refusal, Setting, ThreadId};
 use whylate_base::{Cpu, CpuSet};
@@ -9,9 +9,9 @@ use whylate_host::{Reading, Server, Snapshot};
 
 /// What the user allowed, by the codes of refusals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Permits(Vec<String>);
+pub struct AllowedRefusals(Vec<String>);
 
-impl Permits {
+impl AllowedRefusals {
     /// The codes of refusals that can be overridden.
     pub const CODES: &'static [&'static str] =
         &["isolates-cpu-0", "throttling-off-no-net", "unknown-cpus", "container"];
@@ -20,15 +20,15 @@ impl Permits {
     ///
     /// # Errors
     /// The first that is none, or that nobody can override.
-    pub fn of(codes: &[String]) -> Result<Permits, String> {
-        match codes.iter().find(|code| !Permits::CODES.contains(&code.as_str())) {
+    pub fn of(codes: &[String]) -> Result<AllowedRefusals, String> {
+        match codes.iter().find(|code| !AllowedRefusals::CODES.contains(&code.as_str())) {
             Some(code) => Err(code.clone()),
-            None => Ok(Permits(codes.to_vec())),
+            None => Ok(AllowedRefusals(codes.to_vec())),
         }
     }
 
     /// Whether a refusal is overridden.
-    pub(super) fn allow(&self, code: &str) -> bool {
+    pub(super) fn contains(&self, code: &str) -> bool {
         self.0.iter().any(|own| own == code)
     }
 }
@@ -36,21 +36,21 @@ impl Permits {
 /// A code, why, what to do.
 type Said = (&'static str, String, String);
 
-pub(super) fn of(plan: &Plan, place: &Place<'_>, permits: &Permits) -> Vec<Refusal> {
+pub(super) fn of(plan: &Plan, context: &PlanContext<'_>, allowed: &AllowedRefusals) -> Vec<Refusal> {
     // What changes nothing can do no harm.
     if plan.changes.is_empty() {
         return Vec::new();
     }
-    let mut said = of_cpus(plan, place);
-    said.extend(no_net(plan, place.host));
-    said.extend(locked_down(plan, place));
-    said.extend(container(plan, place.host));
-    let kept = said.into_iter().filter(|(code, ..)| !permits.allow(code));
+    let mut said = of_cpus(plan, context);
+    said.extend(no_net(plan, context.host));
+    said.extend(locked_down(plan, context));
+    said.extend(container(plan, context.host));
+    let kept = said.into_iter().filter(|(code, ..)| !allowed.contains(code));
     kept.map(|(code, why, fix)| refusal(code, why, fix)).collect()
 }
 
 fn refusal(code: &str, why: String, fix: String) -> Refusal {
-    let fix = match Permits::CODES.contains(&code) {
+    let fix = match AllowedRefusals::CODES.contains(&code) {
         true => format!("{fix}; or --allow {code}"),
         false => fix,
     };
@@ -65,13 +65,13 @@ pub fn without_root(plan: &Plan, is_root: bool) -> Option<Refusal> {
 }
 
 /// Of the CPUs that desired settings name. Each code once: a profile names the same CPUs in many places.
-fn of_cpus(plan: &Plan, place: &Place<'_>) -> Vec<Said> {
-    let Some(online) = place.host.cpus.online.known() else { return Vec::new() };
-    let present = place.host.cpus.present.known().unwrap_or(online);
+fn of_cpus(plan: &Plan, context: &PlanContext<'_>) -> Vec<Said> {
+    let Some(online) = context.host.cpus.online.known() else { return Vec::new() };
+    let present = context.host.cpus.present.known().unwrap_or(online);
     let (mut taken, mut given) = (CpuSet::new(), CpuSet::new());
     let mut nobody = None;
     for desired_setting in &plan.desired.settings {
-        let Some(named) = named(desired_setting, place) else { continue };
+        let Some(named) = named(desired_setting, context) else { continue };
         named.cpus.iter().for_each(|cpu| given.insert(cpu));
         if named.taken {
             named.cpus.iter().for_each(|cpu| taken.insert(cpu));
@@ -170,7 +170,7 @@ fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
 }
 
 /// Lockdown closes debugfs to whoever writes (kernel_lockdown(7)); a file system may be mounted read-only.
-fn locked_down(plan: &Plan, place: &Place<'_>) -> Option<Said> {
+fn locked_down(plan: &Plan, context: &PlanContext<'_>) -> Option<Said> {
     let paths = || {
         plan.changes.iter().filter_map(|change| match &change.setting {
             Setting::Tunable { path } => Some(path.as_str()),
@@ -178,7 +178,7 @@ fn locked_down(plan: &Plan, place: &Place<'_>) -> Option<Said> {
             _ => None,
         })
     };
-    let lockdown = place.host.kernel.lockdown.known().filter(|mode| mode.chosen != "none");
+    let lockdown = context.host.kernel.lockdown.known().filter(|mode| mode.chosen != "none");
     if let (Some(mode), Some(path)) = (lockdown, paths().find(|path| path.starts_with("/sys/kernel/debug/")))
     {
         return Some((
@@ -187,7 +187,7 @@ fn locked_down(plan: &Plan, place: &Place<'_>) -> Option<Said> {
             "remove the debugfs settings from the profile, or boot without lockdown".to_owned(),
         ));
     }
-    let mounts = place.tree.text("/proc/self/mounts");
+    let mounts = context.tree.text("/proc/self/mounts");
     let mounts = mounts.known()?;
     let (path, mount) = paths().find_map(|path| Some((path, read_only(path, mounts)?)))?;
     Some((
@@ -264,8 +264,11 @@ mod tests {
     #[test]
     fn only_some_refusals_can_be_overridden() {
         let codes = |codes: &[&str]| codes.iter().map(|&code| code.to_owned()).collect::<Vec<_>>();
-        assert!(Permits::of(&codes(&["isolates-cpu-0"])).expect("known").allow("isolates-cpu-0"));
-        assert_eq!(Permits::of(&codes(&["no-housekeeping-cpu"])), Err("no-housekeeping-cpu".to_owned()));
-        assert_eq!(Permits::of(&codes(&["x"])), Err("x".to_owned()));
+        assert!(AllowedRefusals::of(&codes(&["isolates-cpu-0"])).expect("known").contains("isolates-cpu-0"));
+        assert_eq!(
+            AllowedRefusals::of(&codes(&["no-housekeeping-cpu"])),
+            Err("no-housekeeping-cpu".to_owned())
+        );
+        assert_eq!(AllowedRefusals::of(&codes(&["x"])), Err("x".to_owned()));
     }
 }

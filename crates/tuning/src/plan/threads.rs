@@ -7,7 +7,7 @@ use crate::{Setting, ThreadId};
 use std::collections::HashSet;
 use whylate_base::{CpuSet, Policy};
 use whylate_host::{Snapshot, Thread};
-use whylate_profiles::Threads;
+use whylate_profiles::ThreadSelector;
 use whylate_profiles::policy::{POLICIES, RequestedPolicy};
 
 /// So many are named of those that are summed up.
@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 
 /// Policy and priority of each thread of a pattern.
 pub(super) fn policies(
-    wanted: &Threads,
+    wanted: &ThreadSelector,
     value: Option<&str>,
     host: &Snapshot,
     settled: &HashSet<Setting>,
@@ -40,7 +40,7 @@ pub(super) fn policies(
             Some(policy) => {
                 let setting = Setting::ThreadPolicy { thread: id(thread) };
                 let now = said(policy, thread);
-                expanded.found.push(Found::new(setting, Some(now), Some(asked.said(thread.nice))));
+                expanded.found.push(Found::new(setting, Some(now), Some(asked.for_nice(thread.nice))));
             }
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn policies(
 
 /// The CPUs of each thread of a pattern.
 pub(super) fn cpus(
-    pattern: &Threads,
+    pattern: &ThreadSelector,
     value: Option<&str>,
     host: &Snapshot,
     settled: &HashSet<Setting>,
@@ -116,7 +116,11 @@ fn usual(host: &Snapshot) -> Option<&CpuSet> {
     threads.iter().find(|thread| thread.tid.0 == 1)?.affinity.known()
 }
 
-fn of_pattern<'a>(wanted: &Threads, host: &'a Snapshot, what: &str) -> Result<Vec<&'a Thread>, Expanded> {
+fn of_pattern<'a>(
+    wanted: &ThreadSelector,
+    host: &'a Snapshot,
+    what: &str,
+) -> Result<Vec<&'a Thread>, Expanded> {
     let all = host.threads.each.need().map_err(|unread| {
         let mut left = Expanded::default();
         left.unread(what, &unread);
@@ -193,8 +197,8 @@ mod tests {
     const KERNEL: u64 = 0x0020_0000;
     const BOUND: u64 = 0x0420_0000;
 
-    fn wanted(named: &str, except: &[&str]) -> Threads {
-        Threads {
+    fn wanted(named: &str, except: &[&str]) -> ThreadSelector {
+        ThreadSelector {
             named: Pattern::Glob(named.to_owned()),
             except: except.iter().map(|glob| Pattern::Glob((*glob).to_owned())).collect(),
         }
@@ -300,7 +304,7 @@ mod tests {
         let host = machine(&[(1, "sh", 0, 0, 0, 0, "0")]);
         let left = said_of(&policies(&wanted("[ktimers/*]", &[]), Some("fifo 3"), &host, &none()));
         assert!(left[0].contains("hidden"), "{left:?}");
-        let wrong = Threads { named: Pattern::Regex("(".to_owned()), except: Vec::new() };
+        let wrong = ThreadSelector { named: Pattern::Regex("(".to_owned()), except: Vec::new() };
         assert!(said_of(&cpus(&wrong, Some("0"), &host, &none()))[0].contains("regular expression"));
     }
 }

@@ -1,7 +1,7 @@
 //! Units of systemd and variables of configuration files, as their files and control groups show them. systemd is
 //! not asked.
 
-use super::context::Place;
+use super::context::PlanContext;
 use super::expansion::{Expanded, Found};
 use crate::{Setting, unit};
 use whylate_bootloader::{UNIT_DIRECTORIES, unit_file};
@@ -14,19 +14,19 @@ const RUN: &str = "/run/systemd/system";
 const NO_UNIT: &str = "there is no such unit";
 
 /// Whether it runs.
-pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
+pub(super) fn active(unit: &str, value: Option<&str>, context: &PlanContext<'_>) -> Expanded {
     let setting = Setting::UnitActive { unit: unit.to_owned() };
     let Some(value) = value else { return Expanded::default() };
     if !matches!(value, "active" | "inactive") {
         return Expanded::left(setting, format!("`{value}` is neither active nor inactive"));
     }
-    match place.tree.list(RUN).if_present() {
+    match context.tree.list(RUN).if_present() {
         Ok(Some(_)) => {}
         Ok(None) => return Expanded::left(setting, "systemd does not run on this machine"),
         Err(unread) => return unread_of(setting, &unread),
     }
     if !unit.ends_with(".service") {
-        return match exists(unit, place) {
+        return match exists(unit, context) {
             Ok(false) if value == "inactive" => Expanded::found(vec![found(setting, value, value)]),
             Ok(false) => Expanded::left(setting, NO_UNIT),
             // Whether it is active nobody knows but systemd, so that an undo could not know it either.
@@ -36,9 +36,9 @@ pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expa
             Err(unread) => unread_of(setting, &unread),
         };
     }
-    match unit::runs(unit, place.tree) {
+    match unit::runs(unit, context.tree) {
         Ok(true) => Expanded::found(vec![found(setting, "active", value)]),
-        Ok(false) if value == "active" && exists(unit, place) == Ok(false) => {
+        Ok(false) if value == "active" && exists(unit, context) == Ok(false) => {
             Expanded::left(setting, NO_UNIT)
         }
         Ok(false) => Expanded::found(vec![found(setting, "inactive", value)]),
@@ -47,13 +47,13 @@ pub(super) fn active(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expa
 }
 
 /// Whether it is started at boot.
-pub(super) fn enabled(unit: &str, value: Option<&str>, place: &Place<'_>) -> Expanded {
+pub(super) fn enabled(unit: &str, value: Option<&str>, context: &PlanContext<'_>) -> Expanded {
     let setting = Setting::UnitEnabled { unit: unit.to_owned() };
     let Some(value) = value else { return Expanded::default() };
     if !matches!(value, "enabled" | "disabled" | "masked") {
         return Expanded::left(setting, format!("`{value}` is none of enabled, disabled and masked"));
     }
-    let now = match state(unit, place) {
+    let now = match state(unit, context) {
         Ok(now) => now,
         Err(unread) => return unread_of(setting, &unread),
     };
@@ -66,7 +66,7 @@ pub(super) fn enabled(unit: &str, value: Option<&str>, place: &Place<'_>) -> Exp
             Expanded::left(setting, "it is static: other units start it; only masking prevents that")
         }
         // A mask is a link in the place of such a file.
-        (Some(now), "masked") if now != "masked" && has_own_file(unit, place) => {
+        (Some(now), "masked") if now != "masked" && has_own_file(unit, context) => {
             Expanded::left(setting, format!("it has a file of its own in {OWN}, which masking would replace"))
         }
         (Some("masked"), "disabled") => Expanded::found(vec![found(setting, "masked", "masked")]),
@@ -84,20 +84,20 @@ fn unread_of(setting: Setting, unread: &Unread) -> Expanded {
     left
 }
 
-fn has_own_file(unit: &str, place: &Place<'_>) -> bool {
-    place.tree.list(OWN).known().is_some_and(|names| names.iter().any(|name| name == unit))
+fn has_own_file(unit: &str, context: &PlanContext<'_>) -> bool {
+    context.tree.list(OWN).known().is_some_and(|names| names.iter().any(|name| name == unit))
 }
 
 /// Whether there is a unit of this name.
-fn exists(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
+fn exists(unit: &str, context: &PlanContext<'_>) -> Result<bool, Unread> {
     let file = unit_file(unit);
     let has = |names: Option<&Vec<String>>| names.is_some_and(|names| names.contains(&file));
-    let systemd = &place.host.systemd;
+    let systemd = &context.host.systemd;
     if has(systemd.shipped.if_present()?) {
         return Ok(true);
     }
     for directory in UNIT_DIRECTORIES {
-        match place.tree.list(directory).if_present() {
+        match context.tree.list(directory).if_present() {
             Ok(names) if has(names) => return Ok(true),
             Ok(_) => {}
             // A captured machine has the first two.
@@ -109,19 +109,19 @@ fn exists(unit: &str, place: &Place<'_>) -> Result<bool, Unread> {
 }
 
 /// `enabled`, `disabled`, `masked`, `static`; `None`: there is no such unit.
-fn state(unit: &str, place: &Place<'_>) -> Result<Option<&'static str>, Unread> {
-    if place.tree.link_name(&format!("{OWN}/{unit}")).known().is_some_and(|target| target == "null") {
+fn state(unit: &str, context: &PlanContext<'_>) -> Result<Option<&'static str>, Unread> {
+    if context.tree.link_name(&format!("{OWN}/{unit}")).known().is_some_and(|target| target == "null") {
         return Ok(Some("masked"));
     }
-    if place.host.systemd.is_enabled(unit)? {
+    if context.host.systemd.is_enabled(unit)? {
         return Ok(Some("enabled"));
     }
-    if !exists(unit, place)? {
+    if !exists(unit, context)? {
         return Ok(None);
     }
     let file = unit_file(unit);
     for dir in UNIT_DIRECTORIES {
-        if let Some(text) = place.tree.filtered(&format!("{dir}/{file}"), sections).known() {
+        if let Some(text) = context.tree.filtered(&format!("{dir}/{file}"), sections).known() {
             return Ok(Some(if text.lines().any(|line| line == "[Install]") {
                 "disabled"
             } else {
@@ -142,14 +142,14 @@ fn sections(text: &str) -> String {
 pub(super) fn variable(
     (file, section, name): (&str, Option<&str>, &str),
     value: Option<&str>,
-    place: &Place<'_>,
+    context: &PlanContext<'_>,
 ) -> Expanded {
     let setting = Setting::Variable {
         file: file.to_owned(),
         section: section.map(str::to_owned),
         name: name.to_owned(),
     };
-    match whylate_bootloader::variable(place.tree, file, section, name).need() {
+    match whylate_bootloader::variable(context.tree, file, section, name).need() {
         Ok(now) => Expanded::found(vec![Found::new(setting, now.clone(), value.map(str::to_owned))]),
         Err(Unread { why: Why::Missing, .. }) => {
             Expanded::left(setting, "there is no such file: the program that reads it is not installed")
@@ -178,10 +178,10 @@ mod tests {
         ("/sys/fs/cgroup/system.slice/old.service/cgroup.procs", "12\n"),
     ];
 
-    fn said(files: &[(&str, &str)], ask: impl Fn(&Place<'_>) -> Expanded) -> String {
+    fn said(files: &[(&str, &str)], ask: impl Fn(&PlanContext<'_>) -> Expanded) -> String {
         let tree = Tree::memory(files);
         let host = Snapshot::read(&tree);
-        let expanded = ask(&Place::new(&tree, &host));
+        let expanded = ask(&PlanContext::new(&tree, &host));
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let found =
             expanded.found.iter().map(|found| format!("{} -> {}", text(&found.now), text(&found.then)));
@@ -203,10 +203,10 @@ mod tests {
             ("nobody.timer", "inactive", "inactive -> inactive"),
             ("nobody.timer", "active", "left: there is no such unit"),
         ] {
-            assert_eq!(said(FILES, |place| active(unit, Some(value), place)), expected, "{unit} {value}");
+            assert_eq!(said(FILES, |context| active(unit, Some(value), context)), expected, "{unit} {value}");
         }
-        let none = said(&[("/etc/hostname", "x"), ("/run/lock/x", "")], |place| {
-            active("a.service", Some("active"), place)
+        let none = said(&[("/etc/hostname", "x"), ("/run/lock/x", "")], |context| {
+            active("a.service", Some("active"), context)
         });
         assert_eq!(none, "left: systemd does not run on this machine");
     }
@@ -228,12 +228,16 @@ mod tests {
             ("nobody.service", "disabled", "- -> -"),
             ("nobody.service", "enabled", "left: there is no such unit"),
         ] {
-            assert_eq!(said(FILES, |place| enabled(unit, Some(value), place)), expected, "{unit} {value}");
+            assert_eq!(
+                said(FILES, |context| enabled(unit, Some(value), context)),
+                expected,
+                "{unit} {value}"
+            );
         }
-        let still = said(FILES, |place| enabled("fwupd.service", Some("disabled"), place));
+        let still = said(FILES, |context| enabled("fwupd.service", Some("disabled"), context));
         assert!(still.contains("static"), "{still}");
         let tree = Tree::refusing(Why::Denied);
         let host = Snapshot::read(&tree);
-        assert_eq!(enabled("a.service", Some("disabled"), &Place::new(&tree, &host)).left.len(), 1);
+        assert_eq!(enabled("a.service", Some("disabled"), &PlanContext::new(&tree, &host)).left.len(), 1);
     }
 }

@@ -32,17 +32,17 @@ impl<'a> Pairs<'a> {
     pub(super) fn steps(&mut self, path: &str, system: &dyn System) -> Vec<Step> {
         let directory = path.rsplit_once('/').map_or(path, |(directory, _)| directory);
         let Some(changes) = self.0.remove(directory) else { return Vec::new() };
-        let knob = |name: &str| Target::Tunable { path: format!("{directory}/{name}") };
+        let tunable = |name: &str| Target::Tunable { path: format!("{directory}/{name}") };
         let find = |name: &str| {
             let is = |change: &&&Change| matches!(&change.setting, Setting::Tunable { path } if path.ends_with(name));
             changes.iter().find(is).copied()
         };
         let (runtime, period) = (find("/runtime"), find("/period"));
         let set = |name: &str, value: &str, change: &Change| {
-            step(knob(name), TargetState::Value(value.to_owned()), &change.setting)
+            step(tunable(name), TargetState::Value(value.to_owned()), &change.setting)
         };
         let then = |change: &Change| change.then.clone().unwrap_or_default();
-        let now = match system.read(&knob("runtime")) {
+        let now = match system.read(&tunable("runtime")) {
             Ok(TargetState::Value(now)) => now,
             _ => String::new(),
         };

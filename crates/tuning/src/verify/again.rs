@@ -5,7 +5,7 @@ use super::findings::{Drift, Uncovered, Verification};
 use super::suspects;
 use crate::journal::JournalEntry;
 use crate::setting::shown;
-use crate::{Change, Permits, Setting, Status, System, Target, TargetState, plan};
+use crate::{AllowedRefusals, Change, Setting, Status, System, Target, TargetState, plan};
 use std::collections::HashSet;
 use whylate_host::{Snapshot, Tree};
 use whylate_profiles::DesiredState;
@@ -24,7 +24,7 @@ pub(super) fn desired(
         return;
     }
     let desired = DesiredState { settings: desired, ..DesiredState::default() };
-    let now = plan(desired, tree, &Snapshot::read(tree), &Permits::default());
+    let now = plan(desired, tree, &Snapshot::read(tree), &AllowedRefusals::default());
     let made: HashSet<String> = entries.iter().flat_map(names).collect();
     for change in now.changes {
         let name = change.setting.to_string();

@@ -3,7 +3,7 @@
 use crate::machine::{Machine, applied, rolled_back};
 use whylate_host::Snapshot;
 use whylate_profiles::profile;
-use whylate_tuning::{FaultInjector, Permits, Plan, SessionOutcome, Step, System, plan, steps};
+use whylate_tuning::{AllowedRefusals, FaultInjector, Plan, SessionOutcome, Step, System, plan, steps};
 
 /// A machine that the profiles have something to do on.
 fn board() -> Machine {
@@ -40,7 +40,7 @@ fn planned(machine: &Machine, name: &str) -> (Plan, Vec<Step>) {
     let load = |given: &[_]| profile::load(name, given, &host, &[]);
     // Some have no CPUs to isolate.
     let desired = load(&given).or_else(|_| load(&[])).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let plan = plan(desired, &tree, &host, &Permits::default());
+    let plan = plan(desired, &tree, &host, &AllowedRefusals::default());
     let steps = steps(&plan, 1, &system).unwrap_or_else(|error| panic!("{name}: {error}"));
     (plan, steps)
 }

@@ -87,7 +87,7 @@ fn who_has_no_systemd() {
     assert_eq!(persist::until_reboot(&wanted, &root.tree()), [&wanted.changes[1]]);
     assert!(!persist::can_hold(&root.tree()) && persist::can_hold(&image(&[]).tree()));
     let latency = plan(vec![change(Setting::CpuDmaLatency, Some("0"))]);
-    assert!(matches!(persist::steps(&latency, 1, &root.system), Err(PersistError::NobodyHolds)));
+    assert!(matches!(persist::steps(&latency, 1, &root.system), Err(PersistError::NoHolder)));
     for (value, setting) in
         [("1\n2", sysctl.setting), ("x", Setting::CpuDmaLatency), ("-1", Setting::CpuDmaLatency)]
     {

@@ -24,8 +24,6 @@ const REMAINING: &[(&str, usize)] = &[
     ("crates/lab", 7),
     ("crates/lab-cli", 13),
     ("crates/ledger", 5),
-    ("crates/profiles", 8),
-    ("crates/tuning", 25),
     ("lab/inject", 12),
 ];
 

@@ -33,7 +33,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
     }
     if skipped.is_some() {
         for (word, item) in parameters {
-            out.leave_at(&item.place, &word, "skip_grub_config: TuneD leaves the boot loader alone");
+            out.leave_at(&item.location, &word, "skip_grub_config: TuneD leaves the boot loader alone");
         }
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
         let others = parameters.iter().filter(|(other, _)| name(other) == own && other != word).count();
         if others > 0 {
             let why = format!("{own} is given more than once, and a setting here has one value");
-            out.leave_at(&item.place, word, why);
+            out.leave_at(&item.location, word, why);
             continue;
         }
         let value = word.split_once('=').map_or("", |(_, value)| value).to_owned();

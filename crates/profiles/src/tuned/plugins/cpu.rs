@@ -29,10 +29,10 @@ pub(super) fn carry_over(unit: &Unit, has_latency: bool, out: &mut Output<'_, '_
             }
             "force_latency" => latency(&value, item, out),
             "min_perf_pct" | "max_perf_pct" => {
-                out.knob(&format!("{DIR}/intel_pstate/{}", item.name), &value, item, Must::Perhaps);
+                out.tunable(&format!("{DIR}/intel_pstate/{}", item.name), &value, item, Must::Perhaps);
             }
             "no_turbo" => {
-                out.knob(&format!("{DIR}/intel_pstate/no_turbo"), &truth(&value), item, Must::Perhaps);
+                out.tunable(&format!("{DIR}/intel_pstate/no_turbo"), &truth(&value), item, Must::Perhaps);
             }
             "boost" => boost(unit, item, &truth(&value), &cpus, out),
             "governor" => {
@@ -130,7 +130,7 @@ fn boost(unit: &Unit, item: &Item, value: &str, cpus: &[String], out: &mut Outpu
         _ => return out.leave(item, "it is neither on nor off"),
     };
     same(unit, item, value, cpus, Files { value: "boost", possible: None, policy: true }, out);
-    out.knob(&format!("{DIR}/intel_pstate/no_turbo"), no_turbo, item, Must::Perhaps);
+    out.tunable(&format!("{DIR}/intel_pstate/no_turbo"), no_turbo, item, Must::Perhaps);
 }
 
 /// Where a CPU has a value, and the possible ones.
@@ -181,7 +181,7 @@ fn chosen(unit: &Unit, item: &Item, value: &str, cpus: &[String], files: Files, 
         return same(unit, item, first, cpus, files, out);
     }
     for (cpu, word) in choices {
-        out.knob(&files.path(cpu, files.value), word, item, Must::Perhaps);
+        out.tunable(&files.path(cpu, files.value), word, item, Must::Perhaps);
     }
 }
 
@@ -227,6 +227,6 @@ fn sampling(item: &Item, value: &str, cpus: &[String], out: &mut Output<'_, '_>)
         return out.leave(item, "no CPU has a governor that could be read");
     }
     for governor in governors {
-        out.knob(&format!("{DIR}/cpufreq/{governor}/sampling_down_factor"), value, item, Must::Perhaps);
+        out.tunable(&format!("{DIR}/cpufreq/{governor}/sampling_down_factor"), value, item, Must::Perhaps);
     }
 }

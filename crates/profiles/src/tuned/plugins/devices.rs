@@ -14,7 +14,7 @@ pub(super) fn audio(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedEr
     let default = |name: &str, value: &str| Item {
         name: name.to_owned(),
         value: value.to_owned(),
-        place: unit.place.clone(),
+        location: unit.location.clone(),
     };
     let mut options = unit.options.clone();
     for item in [default("timeout", "0"), default("reset_controller", "0")] {
@@ -42,7 +42,7 @@ pub(super) fn audio(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedEr
         };
         for module in &modules {
             if file == "power_save" || module == "snd_hda_intel" {
-                out.knob(&format!("/sys/module/{module}/parameters/{file}"), &value, item, Must::Perhaps);
+                out.tunable(&format!("/sys/module/{module}/parameters/{file}"), &value, item, Must::Perhaps);
             }
         }
     }
@@ -269,7 +269,7 @@ pub(super) fn acpi(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedErr
             Err(_) => words.next(),
         };
         match word {
-            Some(word) => out.knob(&format!("{DIR}/platform_profile"), word, item, Must::Perhaps),
+            Some(word) => out.tunable(&format!("{DIR}/platform_profile"), word, item, Must::Perhaps),
             None => out.leave(item, format!("{} has none of these", choices.path)),
         }
     }

@@ -42,10 +42,10 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
     };
     for number in numbers {
         let path = format!("/proc/irq/{number}/smp_affinity_list");
-        out.knob(&path, &cpulist::packed(&cpus), item, Must::Perhaps);
+        out.tunable(&path, &cpulist::packed(&cpus), item, Must::Perhaps);
     }
     if is_of("DEFAULT", &rules) {
-        out.knob("/proc/irq/default_smp_affinity", &cpulist::mask(&cpus), item, Must::Exist);
+        out.tunable("/proc/irq/default_smp_affinity", &cpulist::mask(&cpus), item, Must::Exist);
     }
     Ok(())
 }

@@ -32,11 +32,11 @@ pub(super) fn sysfs(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedEr
         }
         let Some(value) = out.value(item)? else { continue };
         if !glob::is_rich(&pattern) {
-            out.knob(&pattern, &value, item, Must::Perhaps);
+            out.tunable(&pattern, &value, item, Must::Perhaps);
             continue;
         }
         match glob::files(out.variables.facts.tree, &pattern) {
-            Ok(paths) => paths.iter().for_each(|path| out.knob(path, &value, item, Must::Perhaps)),
+            Ok(paths) => paths.iter().for_each(|path| out.tunable(path, &value, item, Must::Perhaps)),
             Err(why) => out.leave(item, why),
         }
     }
@@ -73,7 +73,7 @@ fn huge_pages(value: &str, item: &Item, out: &mut Output<'_, '_>) {
     match cmdline.need().map(|cmdline| cmdline.has("transparent_hugepage")) {
         Ok(true) => out
             .leave(item, "the kernel was started with transparent_hugepage=, which TuneD does not overrule"),
-        Ok(false) => out.knob(&format!("{HUGE_PAGES}/enabled"), value, item, Must::Perhaps),
+        Ok(false) => out.tunable(&format!("{HUGE_PAGES}/enabled"), value, item, Must::Perhaps),
         Err(unread) => {
             let why = format!("it must not overrule the kernel's command line; {unread}");
             out.leave(item, why);
@@ -90,7 +90,7 @@ fn dirty(name: &str, value: &str, item: &Item, out: &mut Output<'_, '_>) {
     };
     let most = if name.ends_with("ratio") { 100 } else { i64::MAX };
     match int(value, 10).filter(|value| (least..=most).contains(value)) {
-        Some(value) => out.knob(&format!("/proc/sys/vm/{name}"), &value.to_string(), item, Must::Perhaps),
+        Some(value) => out.tunable(&format!("/proc/sys/vm/{name}"), &value.to_string(), item, Must::Perhaps),
         None => out.leave(item, format!("`{value}` is no value for vm.{name}")),
     }
 }

@@ -7,7 +7,7 @@ use super::super::merge::{Item, Unit};
 use super::super::output::{Must, Output};
 use super::super::python::{int, regex};
 use super::options::{truth, unknown};
-use crate::{Pattern, Selector, Threads};
+use crate::{Pattern, Selector, ThreadSelector};
 use whylate_host::KernelVersion;
 
 const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";
@@ -35,7 +35,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
             }
             name if name.starts_with("sched_") || name.starts_with("numa_balancing_") => {
                 let Some(value) = out.value(item)? else { continue };
-                match knob(name, out) {
+                match tunable(name, out) {
                     Some(path) => out.assign(&path, &value, item, Must::Perhaps),
                     None => unknown(item, unit, out),
                 }
@@ -78,7 +78,7 @@ fn isolate(unit: &Unit, item: &Item, value: &str, out: &mut Output<'_, '_>) -> R
     let except = patterns(find("ps_blacklist"), out)?;
     if let (Some(named), Some(except)) = (named, except) {
         let except = except.into_iter().map(|text| Pattern::Regex(with_bracket(&text))).collect();
-        let threads = Threads { named: Pattern::Regex(with_bracket(&named)), except };
+        let threads = ThreadSelector { named: Pattern::Regex(with_bracket(&named)), except };
         out.setting(Selector::ThreadCpus { threads }, left.clone(), item, Must::Exist);
     }
     if let Some(process) = find("irq_process")
@@ -96,7 +96,7 @@ fn isolate(unit: &Unit, item: &Item, value: &str, out: &mut Output<'_, '_>) -> R
         }
         Some(list) => {
             if let Some(cpus) = cpus(list, default)? {
-                out.knob(DEFAULT_AFFINITY, &cpulist::mask(&cpus), default, Must::Exist);
+                out.tunable(DEFAULT_AFFINITY, &cpulist::mask(&cpus), default, Must::Exist);
             }
         }
     }
@@ -105,7 +105,7 @@ fn isolate(unit: &Unit, item: &Item, value: &str, out: &mut Output<'_, '_>) -> R
 
 fn cpus(list: &str, item: &Item) -> Result<Option<std::collections::BTreeSet<u32>>, TunedError> {
     let cpus = cpulist::unpack(list).map_err(|cpulist::Beyond(cpu)| {
-        TunedError::written(&item.place, format!("no machine has a CPU {cpu}"), "correct the list of CPUs")
+        TunedError::written(&item.location, format!("no machine has a CPU {cpu}"), "correct the list of CPUs")
     })?;
     Ok((!cpus.is_empty()).then_some(cpus))
 }
@@ -178,7 +178,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
             "threads are known by name here: what is meant for a whole command line may find none",
         );
     }
-    let threads = || Threads { named: Pattern::Regex(pattern.clone()), except: Vec::new() };
+    let threads = || ThreadSelector { named: Pattern::Regex(pattern.clone()), except: Vec::new() };
     let policies = match (policy.as_str(), int(priority, 10)) {
         ("*", Some(_)) => Err("a priority without a policy: it depends on each thread's own"),
         ("f", Some(priority @ 1..=99)) => Ok(format!("fifo {priority}")),
@@ -216,7 +216,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
 }
 
 /// Where the kernel has a tunable: a sysctl until 5.12, in debugfs since; where both are unknown, in debugfs.
-fn knob(name: &str, out: &Output<'_, '_>) -> Option<String> {
+fn tunable(name: &str, out: &Output<'_, '_>) -> Option<String> {
     const KNOWN: [&str; 11] = [
         "sched_base_slice_ns",
         "sched_latency_ns",

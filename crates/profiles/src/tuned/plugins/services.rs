@@ -28,10 +28,10 @@ pub(super) fn service(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
                 "enable" => enabled = Some("enabled"),
                 "disable" => enabled = Some("disabled"),
                 file if file.starts_with("file:") => {
-                    out.leave_at(&item.place, file, "no file is put over a unit's");
+                    out.leave_at(&item.location, file, "no file is put over a unit's");
                 }
                 other => {
-                    out.leave_at(&item.place, other, "it is none of start, stop, enable, disable, file:")
+                    out.leave_at(&item.location, other, "it is none of start, stop, enable, disable, file:")
                 }
             }
         }
@@ -56,7 +56,7 @@ pub(super) fn systemd(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
         let Some(value) = out.text(unquoted(&item.value), item)? else { continue };
         let cpus = cpulist::unpack(&value.replace('\\', "")).map_err(|cpulist::Beyond(cpu)| {
             TunedError::written(
-                &item.place,
+                &item.location,
                 format!("no machine has a CPU {cpu}"),
                 "correct the list of CPUs",
             )
@@ -103,7 +103,7 @@ pub(super) fn script(unit: &Unit, out: &mut Output<'_, '_>) {
         let text = out.variables.facts.tree.text(&item.value).value.unwrap_or_default();
         let known = CALLS.iter().filter(|(call, _)| text.contains(call)).map(|(_, what)| format!("; {what}"));
         let why = format!("scripts are never run: look at what it does{}", known.collect::<String>());
-        out.leave_at(&item.place, &format!("script={}", item.value), why);
+        out.leave_at(&item.location, &format!("script={}", item.value), why);
     }
     for item in &unit.options {
         unknown(item, unit, out);

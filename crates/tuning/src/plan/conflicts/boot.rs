@@ -1,7 +1,7 @@
 //! Kernel parameters that contradict each other, and others who write them.
 
 use super::subjects::targets;
-use crate::plan::context::Place;
+use crate::plan::context::PlanContext;
 use crate::plan::cpus::named;
 use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
@@ -25,7 +25,7 @@ const AGAINST: &[(&str, &str, &str, &str)] = &[
 /// Where TuneD keeps the parameters that it adds by a script of GRUB's.
 const TUNED: &str = "/etc/tuned/bootcmdline";
 
-pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
+pub(super) fn of(plan: &Plan, context: &PlanContext<'_>) -> Vec<Conflict> {
     let wanted: Vec<(&str, Option<&str>)> = targets(plan)
         .filter_map(|(setting, then)| match setting {
             Setting::Parameter { name } => Some((name.as_str(), then)),
@@ -33,11 +33,11 @@ pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
         })
         .collect();
     let mut conflicts = Vec::new();
-    if let Ok(boot) = &place.boot.cmdline {
+    if let Ok(boot) = &context.boot.cmdline {
         conflicts.extend(contradicted(&wanted, boot));
     }
-    conflicts.extend(tuned(&wanted, place));
-    conflicts.extend(siblings(&wanted, plan, place));
+    conflicts.extend(tuned(&wanted, context));
+    conflicts.extend(siblings(&wanted, plan, context));
     conflicts
 }
 
@@ -68,8 +68,8 @@ fn contradicted(wanted: &[(&str, Option<&str>)], boot: &Cmdline) -> Vec<Conflict
 }
 
 /// What TuneD adds to the same command line.
-fn tuned(wanted: &[(&str, Option<&str>)], place: &Place<'_>) -> Option<Conflict> {
-    let text = place.tree.text(TUNED);
+fn tuned(wanted: &[(&str, Option<&str>)], context: &PlanContext<'_>) -> Option<Conflict> {
+    let text = context.tree.text(TUNED);
     let line = text.known()?.lines().find_map(|line| line.trim().strip_prefix("TUNED_BOOT_CMDLINE="))?;
     let theirs = whylate_host::FromText::from_text(line.trim_matches(['"', '\'']));
     let theirs: Cmdline = theirs?;
@@ -84,9 +84,9 @@ fn tuned(wanted: &[(&str, Option<&str>)], place: &Place<'_>) -> Option<Conflict>
 }
 
 /// Without SMT the second thread of each core is gone, also one that is to be isolated.
-fn siblings(wanted: &[(&str, Option<&str>)], plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
+fn siblings(wanted: &[(&str, Option<&str>)], plan: &Plan, context: &PlanContext<'_>) -> Option<Conflict> {
     wanted.iter().find(|(name, then)| *name == "nosmt" && then.is_some())?;
-    let each = place.host.cpus.each.known()?;
+    let each = context.host.cpus.each.known()?;
     let second = |cpu: &whylate_base::Cpu| {
         let state = each.iter().find(|state| state.cpu == *cpu);
         let siblings = state.and_then(|state| state.topology.siblings.known());
@@ -96,7 +96,7 @@ fn siblings(wanted: &[(&str, Option<&str>)], plan: &Plan, place: &Place<'_>) -> 
         .desired
         .settings
         .iter()
-        .filter_map(|desired_setting| named(desired_setting, place))
+        .filter_map(|desired_setting| named(desired_setting, context))
         .filter(|named| named.taken);
     let taken: Vec<CpuSet> = taken.map(|named| named.cpus).collect();
     let gone: CpuSet = taken.iter().flat_map(CpuSet::iter).filter(second).collect();

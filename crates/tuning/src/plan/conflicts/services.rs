@@ -1,7 +1,7 @@
 //! Services that set again what a plan sets: irqbalance, TuneD, those that govern frequencies.
 
 use super::subjects::{stops, targets};
-use crate::plan::context::Place;
+use crate::plan::context::PlanContext;
 use crate::{Conflict, Plan, Setting};
 use whylate_base::CpuSet;
 use whylate_host::{FromText, Mask};
@@ -25,9 +25,9 @@ const GOVERNING: [(&str, &str, &str); 5] = [
     ("auto-cpufreq.service", "auto-cpufreq", "sets the governor by load and power supply"),
 ];
 
-pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
+pub(super) fn of(plan: &Plan, context: &PlanContext<'_>) -> Vec<Conflict> {
     let mut conflicts: Vec<Conflict> =
-        irqbalance(plan, place).into_iter().chain(tuned(plan, place)).collect();
+        irqbalance(plan, context).into_iter().chain(tuned(plan, context)).collect();
     let frequencies: Vec<String> = targets(plan)
         .filter(|(setting, _)| matches!(setting, Setting::Tunable { path } if is_frequency(path)))
         .map(|(setting, _)| setting.to_string())
@@ -36,7 +36,7 @@ pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
         return conflicts;
     }
     for (unit, comm, does) in GOVERNING {
-        let (runs, starts) = state(unit, comm, place);
+        let (runs, starts) = state(unit, comm, context);
         if (runs || starts) && !stops(plan, unit) {
             let name = unit.trim_end_matches(".service");
             conflicts.push(Conflict {
@@ -51,11 +51,11 @@ pub(super) fn of(plan: &Plan, place: &Place<'_>) -> Vec<Conflict> {
 }
 
 /// Whether a service runs, and whether it starts at boot; what cannot be read is not claimed.
-fn state(unit: &str, comm: &str, place: &Place<'_>) -> (bool, bool) {
-    let threads = place.host.threads.each.known();
+fn state(unit: &str, comm: &str, context: &PlanContext<'_>) -> (bool, bool) {
+    let threads = context.host.threads.each.known();
     let runs =
         !comm.is_empty() && threads.is_some_and(|threads| threads.iter().any(|thread| thread.comm == comm));
-    (runs, place.host.systemd.is_enabled(unit) == Ok(true))
+    (runs, context.host.systemd.is_enabled(unit) == Ok(true))
 }
 
 fn is(runs: bool) -> &'static str {
@@ -80,16 +80,16 @@ fn is_frequency(path: &str) -> bool {
 }
 
 /// Every 10 s it moves interrupts by load, to any CPU that it is not told to leave alone (irqbalance(1)).
-fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
+fn irqbalance(plan: &Plan, context: &PlanContext<'_>) -> Option<Conflict> {
     let moved: Vec<String> = targets(plan)
         .filter(|(setting, _)| matches!(setting, Setting::Tunable { path } if path.starts_with("/proc/irq/")))
         .map(|(setting, _)| setting.to_string())
         .collect();
-    let (runs, starts) = state("irqbalance.service", "irqbalance", place);
+    let (runs, starts) = state("irqbalance.service", "irqbalance", context);
     if moved.is_empty() || !(runs || starts) || stops(plan, "irqbalance.service") {
         return None;
     }
-    let mask = notified(MASK, place).filter(|_| wanted(plan, MASK).is_none());
+    let mask = notified(MASK, context).filter(|_| wanted(plan, MASK).is_none());
     let has_value = |desired_setting: &DesiredSetting| {
         desired_setting.value.as_deref().is_some_and(|value| !value.is_empty())
     };
@@ -100,9 +100,9 @@ fn irqbalance(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
     let wanted =
         plan.desired.settings.iter().find(|desired_setting| desired_setting.selector == Selector::Irqs);
     let wanted = wanted.and_then(|desired_setting| desired_setting.value.as_deref()?.parse::<CpuSet>().ok());
-    let others = wanted.zip(place.host.cpus.online.known()).map(|(wanted, online)| online.without(&wanted));
+    let others = wanted.zip(context.host.cpus.online.known()).map(|(wanted, online)| online.without(&wanted));
     // It leaves alone what it is told to, else what the kernel isolates.
-    if let (Some(others), Some(banned)) = (&others, banned(place))
+    if let (Some(others), Some(banned)) = (&others, banned(context))
         && others.without(&banned).is_empty()
     {
         return None;
@@ -146,30 +146,30 @@ fn wanted<'a>(plan: &'a Plan, variable: &str) -> Option<&'a DesiredSetting> {
 }
 
 /// The value that it has now, and the file.
-fn notified<'a>(variable: &str, place: &Place<'a>) -> Option<(&'a str, &'a str)> {
-    let file = place.host.irqs.balancer.iter().find(|file| file.known().is_some())?;
+fn notified<'a>(variable: &str, context: &PlanContext<'a>) -> Option<(&'a str, &'a str)> {
+    let file = context.host.irqs.balancer.iter().find(|file| file.known().is_some())?;
     let value = file.known()?.get(variable).filter(|value| !value.is_empty())?;
     Some((value, &file.path))
 }
 
 /// The CPUs that irqbalance leaves alone now. `None`: not known.
-fn banned(place: &Place<'_>) -> Option<CpuSet> {
-    match (notified(MASK, place), notified(LIST, place)) {
+fn banned(context: &PlanContext<'_>) -> Option<CpuSet> {
+    match (notified(MASK, context), notified(LIST, context)) {
         (Some((mask, _)), _) => Mask::from_text(mask).map(|Mask(cpus)| cpus),
         (None, Some((list, _))) => list.parse().ok(),
         (None, None) => {
-            let isolated = place.host.cpus.isolated.known()?;
-            let nohz_full = place.host.cpus.nohz_full.if_present().ok()?;
+            let isolated = context.host.cpus.isolated.known()?;
+            let nohz_full = context.host.cpus.nohz_full.if_present().ok()?;
             Some(isolated.iter().chain(nohz_full.into_iter().flat_map(CpuSet::iter)).collect())
         }
     }
 }
 
 /// It applies its profile at each start, and some of its plugins all the time.
-fn tuned(plan: &Plan, place: &Place<'_>) -> Option<Conflict> {
+fn tuned(plan: &Plan, context: &PlanContext<'_>) -> Option<Conflict> {
     const UNIT: &str = "tuned.service";
-    let profile = place.host.systemd.tuned_profile.known().filter(|profile| !profile.is_empty())?;
-    let (runs, starts) = state(UNIT, "tuned", place);
+    let profile = context.host.systemd.tuned_profile.known().filter(|profile| !profile.is_empty())?;
+    let (runs, starts) = state(UNIT, "tuned", context);
     if !(runs || starts) || stops(plan, UNIT) {
         return None;
     }

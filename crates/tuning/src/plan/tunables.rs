@@ -34,7 +34,7 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
             Ok(text) => {
                 let now = tunable::normal(path, text);
                 let then = tunable::asked(path, &now, value);
-                expanded.found.push(Found::new(knob(path), Some(now), Some(then)));
+                expanded.found.push(Found::new(tunable(path), Some(now), Some(then)));
             }
             // Of many: a CPU that is offline has not all of its files.
             Err(Unread { why: Why::Missing, .. }) => {}
@@ -55,7 +55,7 @@ pub(super) fn read(pattern: &str, tree: &Tree) {
     }
 }
 
-fn knob(path: &str) -> Setting {
+fn tunable(path: &str) -> Setting {
     Setting::Tunable { path: path.to_owned() }
 }
 
@@ -109,7 +109,7 @@ fn feature(path: &str, value: &str, tree: &Tree) -> Expanded {
         Ok(text) => match tunable::state_of_feature(text, name) {
             Some(now) => {
                 let (now, then) = (Some(now.to_owned()), Some(value.to_owned()));
-                Expanded::found(vec![Found::new(knob(&path), now, then)])
+                Expanded::found(vec![Found::new(tunable(&path), now, then)])
             }
             None => Expanded::left(&path, "this scheduler has no such feature"),
         },

@@ -16,15 +16,15 @@ const MOST_BYTES: u64 = 64 << 10;
 const CPUSET: &str = "cpuset";
 
 impl LiveSystem {
-    pub(super) fn read_knob(&self, path: &str) -> Result<TargetState, TargetError> {
-        match self.knob(path) {
+    pub(super) fn read_tunable(&self, path: &str) -> Result<TargetState, TargetError> {
+        match self.tunable(path) {
             Ok(value) => Ok(TargetState::Value(value)),
             Err(error) if is_absent(&error) => Ok(TargetState::Absent),
             Err(error) => Err(TargetError::new("read", path, words(&error))),
         }
     }
 
-    pub(super) fn write_knob(&self, path: &str, value: &str) -> Result<(), TargetError> {
+    pub(super) fn write_tunable(&self, path: &str, value: &str) -> Result<(), TargetError> {
         let refused = |error: io::Error| {
             let why = match is_absent(&error) {
                 true => {
@@ -43,7 +43,7 @@ impl LiveSystem {
         self.pass("set", path)?;
         self.text(path, value).and_then(|text| self.write_text(path, &text)).map_err(refused)?;
         self.pass("set", path)?;
-        let now = self.knob(path).map_err(|error| {
+        let now = self.tunable(path).map_err(|error| {
             TargetError::new("read", path, format!("it was set to {value}, then: {}", words(&error)))
         })?;
         match same(&now, value) {
@@ -60,7 +60,7 @@ impl LiveSystem {
     }
 
     /// The value, as [`tunable::normal`] has it.
-    fn knob(&self, path: &str) -> io::Result<String> {
+    fn tunable(&self, path: &str) -> io::Result<String> {
         if let Some((file, name)) = tunable::feature(path) {
             let all = self.whole_knob(file)?;
             return tunable::state_of_feature(&all, name).map(str::to_owned).ok_or(Errno::NOENT.into());
