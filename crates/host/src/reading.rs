@@ -18,8 +18,10 @@ pub enum Why {
         /// Where it is usually mounted.
         at: String,
     },
-    /// Permission was refused (`EACCES`, `EPERM`).
+    /// Permission was refused (`EACCES`, `EPERM`) to a user other than root.
     Denied,
+    /// Permission was refused to root: by kernel lockdown (kernel_lockdown(7)), a security module or a container.
+    DeniedToRoot,
     /// The capture does not contain the file, or does not show whether it existed.
     NotCollected,
     /// The content is not what the kernel documents.
@@ -43,6 +45,11 @@ impl fmt::Display for Why {
             }
             Why::NotMounted { at } => write!(f, "nothing is mounted at {at}, or it is hidden here"),
             Why::Denied => write!(f, "permission denied: run as root"),
+            Why::DeniedToRoot => write!(
+                f,
+                "permission denied, even to root: kernel lockdown (kernel_lockdown(7)), a security module or a \
+                 container refuses it"
+            ),
             Why::NotCollected => write!(f, "it was not collected: capture with `whylate snapshot`, as root"),
             Why::Malformed { expected } => write!(f, "not understood, expected {expected}"),
             Why::Io { error } => write!(f, "{error}"),
@@ -144,6 +151,7 @@ mod tests {
         assert_eq!(of(Err(Why::Missing)).if_present(), Ok(None));
         for why in [
             Why::Denied,
+            Why::DeniedToRoot,
             Why::NotCollected,
             Why::NotMounted { at: "/sys".into() },
             Why::Malformed { expected: "a number".into() },

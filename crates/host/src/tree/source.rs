@@ -46,11 +46,34 @@ pub(super) trait Source {
     }
 }
 
-/// The reason for an I/O error.
+/// The reason for an I/O error of this process.
 pub(super) fn why(error: &io::Error) -> Why {
+    why_for(error, rustix::process::geteuid().is_root())
+}
+
+fn why_for(error: &io::Error, is_root: bool) -> Why {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Why::Missing,
+        // Advice to run as root is wrong for a process that is root.
+        io::ErrorKind::PermissionDenied if is_root => Why::DeniedToRoot,
         io::ErrorKind::PermissionDenied => Why::Denied,
         _ => Why::Io { error: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+
+    #[test]
+    fn a_refusal_advises_root_only_to_other_users() {
+        for errno in [Errno::PERM, Errno::ACCESS] {
+            let error = io::Error::from(errno);
+            assert!(why_for(&error, false).to_string().contains("run as root"));
+            let as_root = why_for(&error, true).to_string();
+            assert!(as_root.contains("lockdown") && !as_root.contains("run as root"), "{as_root}");
+        }
+        assert_eq!(why_for(&Errno::NOENT.into(), true), Why::Missing);
     }
 }

@@ -32,7 +32,11 @@ impl LiveSystem {
                 }
                 false => {
                     let shown = if value.is_empty() { "an empty value" } else { value };
-                    format!("the kernel rejected {shown}: {}{}", words(&error), hint(path, &error))
+                    format!(
+                        "the kernel rejected {shown}: {}{}",
+                        words(&error),
+                        hint(path, &error, rustix::process::geteuid().is_root())
+                    )
                 }
             };
             let refused = TargetError::new("set", path, why);
@@ -138,11 +142,15 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error, Some(Errno::NOENT | Errno::NOTDIR | Errno::NODEV | Errno::NXIO))
 }
 
-fn hint(path: &str, error: &io::Error) -> &'static str {
+/// What to do about an error; `is_root`: advice to run as root is wrong for a process that is root.
+fn hint(path: &str, error: &io::Error, is_root: bool) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::IO) if is_irq(path) => "; its driver or the kernel does not allow this interrupt to move",
         Some(Errno::PERM) if path.starts_with("/sys/kernel/debug/") => {
             "; under lockdown (kernel_lockdown(7)) debugfs is read-only, also for root"
+        }
+        Some(Errno::PERM | Errno::ACCESS) if is_root => {
+            "; refused even to root: by kernel lockdown (kernel_lockdown(7)), a security module or a container"
         }
         Some(Errno::PERM | Errno::ACCESS) => "; run as root, outside of a container",
         Some(Errno::ROFS) => "; a container sees it read-only: run on the host",
@@ -168,6 +176,16 @@ mod tests {
             ("", "0", false),
         ] {
             assert_eq!(same(a, b), equal, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_refused_write_advises_root_only_to_other_users() {
+        for errno in [Errno::PERM, Errno::ACCESS] {
+            let error = io::Error::from(errno);
+            assert!(hint("/proc/sys/vm/swappiness", &error, false).contains("run as root"));
+            let as_root = hint("/proc/sys/vm/swappiness", &error, true);
+            assert!(as_root.contains("lockdown") && !as_root.contains("run as root"), "{as_root}");
         }
     }
 }
