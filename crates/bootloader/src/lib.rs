@@ -48,3 +48,8 @@ pub use systemd::{RUNNING, UNIT_DIRECTORIES, runs_systemd, unit_file};
 pub use variable::{
     ConfigurationChange, ConfigurationSubject, VariableError, edits as variable_edits, variable,
 };
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -17,3 +17,8 @@ pub mod tuned;
 
 pub use cpus::none_left;
 pub use desired::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, ThreadSelector};
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

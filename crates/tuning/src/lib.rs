@@ -1,4 +1,4 @@
-//! Tuning that can be read first and undone exactly.
+//! Plans, applies, verifies and rolls back tuning of a machine.
 //!
 //! ```text
 //!                      ┌─ current values (Tree)
@@ -59,3 +59,8 @@ pub use steps::{StepsError, runtime_steps, steps};
 pub use store::{JournalStore, StoreLock};
 pub use target::{Step, StepAction, System, Target, TargetError, TargetState};
 pub use verify::{Drift, Uncovered, Verification, verify};
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
