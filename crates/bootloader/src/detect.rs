@@ -42,7 +42,7 @@ pub(crate) fn loader(tree: &Tree) -> Result<Loader, BootError> {
         (Some(info), Some(grub), _) if info.starts_with("GRUB") => return Ok(grub.clone()),
         _ => {}
     }
-    // GRUB reads such entries itself where it is told so.
+    // GRUB reads such entries itself if it is configured to.
     let entries = entries.filter(|_| !matches!(grub, Some(Loader::Grub { entries: Some(_), .. })));
     let found: Vec<Loader> = [grub, entries, menu].into_iter().flatten().collect();
     match found.as_slice() {
@@ -126,7 +126,7 @@ fn nothing(tree: &Tree) -> Result<BootError, BootError> {
             return Ok(BootError::Unified { evidence: format!("{directory}/{image}") });
         }
     }
-    // Where nobody looked into /boot, nothing follows.
+    // If /boot was not read, nothing follows.
     match tree.list("/boot").value {
         Err(why @ Why::NotCollected) => Ok(BootError::Unread(Unread { path: "/boot".to_owned(), why })),
         _ => Ok(BootError::NotFound),

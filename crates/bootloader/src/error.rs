@@ -55,7 +55,7 @@ pub enum BootError {
         /// What is not understood.
         why: &'static str,
     },
-    /// A parameter nobody can write.
+    /// A parameter that cannot be written.
     #[error("cannot pass the kernel parameter {name:?} with the value {value:?}: {why}")]
     Unwritable {
         /// Its name.

@@ -93,7 +93,7 @@ pub(crate) fn plain(
     if staged.mark() == 0 && line::holds(&configured(tree, cfg)?.1, wanted) {
         return Ok(());
     }
-    // Of a directory's root nobody runs a command; that there is one says what has to be run in it.
+    // No command runs in a directory's root; that it has one shows which command has to be run there.
     let has = |name: &str| -> Result<bool, BootError> {
         let there = |place: &str| optional(tree, &format!("{place}/{name}"));
         Ok(files.has_command(name) || there("/usr/sbin")?.is_some() || there("/usr/bin")?.is_some())

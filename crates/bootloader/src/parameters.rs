@@ -11,7 +11,7 @@ use whylate_host::{Cmdline, Reading, Tree, Unread, Why};
 /// The boot loader that starts this machine.
 ///
 /// # Errors
-/// If none is found, if it cannot be told which of several, or if it is one whose command line is not in a file.
+/// If none is found, if several are possible, or if it is one whose command line is not in a file.
 pub fn loader(tree: &Tree) -> Result<Loader, BootError> {
     detect::loader(tree)
 }
@@ -60,7 +60,7 @@ pub fn value(cmdline: &Cmdline, name: &str, wanted: Option<&str>) -> Option<Stri
 /// another value is changed where it is set, a new one goes to a file of our own where the loader reads one.
 ///
 /// # Errors
-/// If it cannot be told which boot loader starts this machine, or one of its files cannot be read or changed. Nothing
+/// If the boot loader that starts this machine is not known, or one of its files cannot be read or changed. Nothing
 /// has been written then.
 pub fn edits(wanted: &[Parameter], files: &dyn Files) -> Result<Vec<StagedEdit>, BootError> {
     if wanted.is_empty() {

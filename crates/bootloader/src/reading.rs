@@ -4,7 +4,7 @@ use crate::error::BootError;
 use crate::line::Parameter;
 use whylate_host::{Tree, Unread, Why};
 
-/// A file's text; `None`: there is none, or nobody knows of one.
+/// A file's text; `None`: there is none, or none was collected.
 pub(crate) fn optional(tree: &Tree, path: &str) -> Result<Option<String>, BootError> {
     match tree.text(path).value {
         Ok(text) => Ok(Some(text)),

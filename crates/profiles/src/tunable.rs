@@ -27,7 +27,7 @@ pub fn normal(path: &str, text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A value that somebody asks for, in the words of the file as it is now: CPUs of a mask are asked for as a list,
+/// A desired value, in the format of the file as it is now: CPUs of a mask are asked for as a list,
 /// and `1` is `Y` where the kernel says so (module parameters).
 pub fn asked(path: &str, now: &str, value: &str) -> String {
     if is_mask(path)

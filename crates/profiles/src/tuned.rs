@@ -1,5 +1,5 @@
 //! TuneD's profiles, read as they are: files, includes, variables, functions and plugins become [`DesiredState`], so that
-//! nobody has to write their profile again. Nothing is run; what is not carried over is listed with the reason.
+//! no profile has to be written again. Nothing is run; what is not carried over is listed with the reason.
 //!
 //! What is meant by what is defined by TuneD: tuned.conf(5), tuned-profiles(7) and its source
 //! (<https://github.com/redhat-performance/tuned>), compared with version 2.20.
@@ -27,7 +27,7 @@ use python::strip;
 use variables::Variables;
 use whylate_host::{Snapshot, Tree, Why};
 
-/// Nobody includes so many.
+/// More includes than any real profile has.
 const MOST_PROFILES: usize = 100;
 
 /// A profile there is.

@@ -1,4 +1,4 @@
-//! Profiles as users write them: what they mean, and what is said of mistakes.
+//! Profiles as users write them: their meaning, and the messages about mistakes.
 
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ fn every_section() {
 }
 
 #[test]
-fn mistakes_are_said_with_their_line_and_what_is_possible() {
+fn mistakes_are_reported_with_their_line_and_what_is_possible() {
     for (text, parts) in [
         ("a =", &["own.toml:1: this is not TOML", "https://toml.io"][..]),
         ("\n[sysctls]\na.b = 1", &["own.toml:2: a profile has no `sysctls`: is `sysctl` meant?", "config"]),
@@ -166,19 +166,19 @@ fn mistakes_are_said_with_their_line_and_what_is_possible() {
             "[sysctl]\nvm.swappiness = { value = 1, wy = \"x\" }",
             &[":2: an entry has no `wy`: is `why` meant?"],
         ),
-        ("[sysctl]\n\"../etc/passwd\" = 1", &[":2: `../etc/passwd` is no sysctl", "vm.swappiness"]),
+        ("[sysctl]\n\"../etc/passwd\" = 1", &[":2: `../etc/passwd` is not a sysctl", "vm.swappiness"]),
         ("[sysctl]\nvm.x = { value = 1, rule = \"x\" }", &[":2: there is no rule `x`", "irq-affinity"]),
-        ("[files]\n\"/etc/passwd\" = 1", &[":2: `/etc/passwd` is no file of the kernel", "/sys"]),
-        ("[files]\n\"/sys/../etc/x\" = 1", &[":2: `/sys/../etc/x` is no file"]),
-        ("[kernel-parameters]\n\"a b\" = 1", &[":2: `a b` is no kernel parameter"]),
+        ("[files]\n\"/etc/passwd\" = 1", &[":2: `/etc/passwd` is not a kernel file", "/sys"]),
+        ("[files]\n\"/sys/../etc/x\" = 1", &[":2: `/sys/../etc/x` is not a kernel file"]),
+        ("[kernel-parameters]\n\"a b\" = 1", &[":2: `a b` is not a kernel parameter"]),
         ("[irqs]\ncpu = \"0\"", &[":2: [irqs] has no `cpu`: is `cpus` meant?"]),
         ("[irqs]\ncpus = 0", &[":2: `cpus` is the number 0", "in quotes"]),
-        ("[irqs]\ncpus = \"none\"", &[":2: `none` is no CPU at all", "when"]),
+        ("[irqs]\ncpus = \"none\"", &[":2: `none` has no CPU", "when"]),
         // As the refusal of a plan says it, which this comes before.
         (
             "[variables]\nisolated = { type = \"cpus\", default = \"all\" }\n[irqs]\ncpus = \"not isolated\"",
             &[
-                ":4: `not isolated` is no CPU at all: CPUs 0-3 would be isolated, and the online CPUs are 0-3: none is left",
+                ":4: `not isolated` has no CPU: CPUs 0-3 would be isolated, and the online CPUs are 0-3: none is left",
                 "leave at least one CPU",
             ],
         ),
@@ -186,23 +186,23 @@ fn mistakes_are_said_with_their_line_and_what_is_possible() {
         ("[irqs]\ncpus = \"node(1)\"", &[":2: there is no NUMA node 1", "there are 0"]),
         ("[irqs]\ncpus = \"isolated\"", &[":2: there is no variable `isolated`", "there are none"]),
         ("[threads]\n\"x\" = \"fifo 50\"", &[":2: `x` is the text", "policy = \"fifo 50\""]),
-        ("[threads]\n\"x\" = {}", &[":2: these threads are to have neither", "`policy = ...`"]),
-        ("[threads]\n\"x\" = { policy = \"fifo 100\" }", &[":2: `fifo 100` is no policy", "fifo 99"]),
-        ("[threads]\n\"x\" = { policy = \"deadline 1 2 3\" }", &["is no policy", "the application"]),
+        ("[threads]\n\"x\" = {}", &[":2: these threads have neither a policy nor CPUs", "`policy = ...`"]),
+        ("[threads]\n\"x\" = { policy = \"fifo 100\" }", &[":2: `fifo 100` is not a policy", "fifo 99"]),
+        ("[threads]\n\"x\" = { policy = \"deadline 1 2 3\" }", &["is not a policy", "the application"]),
         ("[threads]\n\"/(/\" = { cpus = \"0\" }", &[":2: `/(/` is not a regular expression", "`*`"]),
-        ("[units]\nirqbalance = { runs = false }", &[":2: `irqbalance` is no unit", ".service"]),
+        ("[units]\nirqbalance = { runs = false }", &[":2: `irqbalance` is not a systemd unit", ".service"]),
         ("[units]\n\"a.service\" = { runs = \"no\" }", &[":2: `runs` is the text \"no\"", "true or false"]),
         ("[units]\n\"a.service\" = { at-boot = \"off\" }", &[":2: `at-boot` is", "masked"]),
-        ("[partitions]\na = { cpus = \"1\" }", &[":2: a partition has a kind and CPUs"]),
+        ("[partitions]\na = { cpus = \"1\" }", &[":2: a partition needs a kind and CPUs"]),
         ("[partitions]\na = { kind = \"x\", cpus = \"1\" }", &[":2: there is no kind `x`", "isolated"]),
-        ("[latency]\ncpu-dma-latency = -1", &[":2: `-1` is no latency", "microseconds"]),
-        ("[config.\"/root/x\"]\nA = 1", &[":1: `/root/x` is no configuration file", "/etc"]),
-        ("[config.\"/etc/x\"]\n\"A B\" = 1", &[":2: `A B` is no variable"]),
+        ("[latency]\ncpu-dma-latency = -1", &[":2: `-1` is not a latency", "microseconds"]),
+        ("[config.\"/root/x\"]\nA = 1", &[":1: `/root/x` is not a configuration file", "/etc"]),
+        ("[config.\"/etc/x\"]\n\"A B\" = 1", &[":2: `A B` is not a variable name"]),
         ("[variables]\nall = 1", &[":2: `all` has a meaning of its own"]),
         ("[variables]\ntsc = 1", &[":2: `tsc` has a meaning of its own"]),
-        ("[variables]\n\"1a\" = 1", &[":2: `1a` is no name"]),
-        ("[variables]\na = {}", &[":2: `a` has no value where nobody gives one", "required = true"]),
-        ("[variables]\na = { default = 1, required = true }", &[":2: `a` has a default, and is required"]),
+        ("[variables]\n\"1a\" = 1", &[":2: `1a` is not a name"]),
+        ("[variables]\na = {}", &[":2: `a` has no default and is not required", "required = true"]),
+        ("[variables]\na = { default = 1, required = true }", &[":2: `a` has a default and is required"]),
         ("[variables]\na = { type = \"cpu\", default = 1 }", &[":2: there is no type `cpu`", "cpus, text"]),
         (
             "[variables]\na = \"${b}\"\nb = \"${a}\"",
@@ -213,13 +213,13 @@ fn mistakes_are_said_with_their_line_and_what_is_possible() {
         ("[variables]\na = { type = \"number\", default = \"x\" }", &[":2: `x` is not a whole number"]),
         (
             "[variables]\na = \"x\"\n[irqs]\ncpus = \"a\"",
-            &[":4: `a` is no set of CPUs but `x`", "type = \"cpus\""],
+            &[":4: `a` is not a set of CPUs but `x`", "type = \"cpus\""],
         ),
         ("[irqs]\ncpus = \"all-isolated\"", &[":2: there is no variable `all-isolated`", "blanks around it"]),
         ("[sysctl]\na.b = { value = 1, when = \"c\" }", &[":2: there is no variable `c`", "fair-server"]),
-        ("[sysctl]\na.b = \"${each all}\"", &[":2: `${each ...}` stands for one CPU after the other"]),
+        ("[sysctl]\na.b = \"${each all}\"", &[":2: `${each ...}` stands for each CPU in turn"]),
         ("[sysctl]\na.b = \"${all\"", &[":2: `${all` has no `}`"]),
-        ("extends = \"nothing\"", &[":1: there is no profile `nothing`", "cpu-partitioning"]),
+        ("extends = \"nothing\"", &[":1: there is not a profile `nothing`", "cpu-partitioning"]),
         ("extends = \"own.toml\"", &[":1: ", "own.toml: a profile cannot extend itself"]),
     ] {
         let error = load(text, &[]).expect_err(text).to_string();
@@ -239,7 +239,7 @@ fn given_values() {
     assert_eq!(short(&loaded(text, &[("isolated", "siblings(3)")])), ["irqs = 0-1"]);
     for (given, part) in [
         (("isolated", "7"), "isolated=7: there is no CPU 7; this machine has 0-3"),
-        (("isolated", "x y"), "isolated=x y: `y` is one too many"),
+        (("isolated", "x y"), "isolated=x y: `y` is unexpected"),
         (("isolation", "2"), "isolation=2: the profile "),
         (("n", "many"), "n=many: `many` is not a whole number"),
         (("yes", "perhaps"), "yes=perhaps: `perhaps` is neither yes nor no"),
@@ -288,9 +288,9 @@ fn profiles_extend_others() {
     assert_eq!(named("realtime").path, None);
     assert_eq!(named("base").path, Some(paths[0].join("base.toml")));
     assert!(named("broken").summary.is_err());
-    let unknown = profile::load("nobody", &[], &four_cpus(), &paths).expect_err("none").to_string();
+    let unknown = profile::load("absent", &[], &four_cpus(), &paths).expect_err("none").to_string();
     assert!(
-        unknown.contains("nobody.toml") && unknown.contains("realtime") && unknown.contains("top"),
+        unknown.contains("absent.toml") && unknown.contains("realtime") && unknown.contains("top"),
         "{unknown}"
     );
 }
@@ -315,7 +315,7 @@ fn files_that_are_no_profiles() {
 }
 
 #[test]
-fn conditions_choose_entries_and_what_nobody_can_tell_is_said() {
+fn conditions_choose_entries_and_unknown_facts_are_reported() {
     let text = "[variables]\na = { type = \"cpus\", default = \"none\" }\nb = false\n[sysctl]\n\
                 v.a = { value = 1, when = \"a\" }\nv.b = { value = 1, when = \"not b\" }\n\
                 v.c = { value = 1, when = \"tsc\" }\nv.d = { value = 1, when = \"b or stalld\" }\n\
@@ -324,10 +324,8 @@ fn conditions_choose_entries_and_what_nobody_can_tell_is_said() {
     assert_eq!(short(&desired), ["/proc/sys/v/b = 1", "/proc/sys/v/c = 1", "/proc/sys/v/f = 1"]);
     let left: Vec<&str> = desired.skipped.iter().map(|left| left.what.as_str()).collect();
     assert_eq!(left, ["v.d = 1", "v.e = 1"]);
-    assert!(desired.skipped[0].why.contains("b or stalld; here it is not so"), "{:?}", desired.skipped);
-    assert!(
-        desired.skipped[1].why.contains("nobody can tell: ") && desired.skipped[1].why.contains("config")
-    );
+    assert!(desired.skipped[0].why.contains("b or stalld; this is not true here"), "{:?}", desired.skipped);
+    assert!(desired.skipped[1].why.contains("cannot tell: ") && desired.skipped[1].why.contains("config"));
 }
 
 /// What is built in says what it is, and why, and needs nothing but its variables.

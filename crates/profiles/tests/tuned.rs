@@ -113,7 +113,7 @@ fn functions_are_replaced_from_the_inside_out() {
         ("${f:exec:id:-u}", "unknown"),
         ("${f:strip:${f:exec:mktemp:-d}}", "unknown"),
         ("${f:nonsense:1}", "unknown"),
-        ("${nobody}", "unknown"),
+        ("${missing}", "unknown"),
     ] {
         let desired = one(&format!("[variables]\ntwo=2-3\nx={text}\n[sysctl]\nvm.swappiness=${{x}}\n"));
         // What has a reference left has no value.
@@ -271,7 +271,7 @@ fn each_plugin_says_what_it_would_set() {
         "/etc/tuned/p/s.sh",
         "rtentsk",
         "[modules]",
-        "`x` is no plugin",
+        "`x` is not a supported plugin",
     ] {
         assert!(skipped(&desired, part), "{part}: {:#?}", desired.skipped);
     }
@@ -321,7 +321,7 @@ fn errors_name_the_file_the_section_and_the_line() {
         ("s", ["/etc/tuned/s/tuned.conf:2 [variables]", "CPU 99999999"]),
         ("t", ["/etc/tuned/t/tuned.conf:2 [sysctl]", "priority"]),
         ("absent", ["no TuneD profile `absent`", "there are: p, q, r, s, t"]),
-        ("../p", ["no name", "../p"]),
+        ("../p", ["not a name", "../p"]),
     ] {
         let error = load_on(&tree, name, &[]).expect_err("wrong").to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{name}: {error}");

@@ -64,7 +64,7 @@ fn session(
         (run.notify)(planned);
         if !step(journal, number, planned, kind, run.system)? {
             outcome = SessionOutcome::Failed;
-            // At boot nobody is there to decide: what can be set is.
+            // At boot no user can decide: everything that can be set is set.
             if kind != SessionKind::Boot {
                 break;
             }
@@ -131,7 +131,7 @@ fn make(
 /// Runs what is to be run after the target was changed.
 pub(crate) fn notified(planned: &PlannedStep, system: &dyn System) -> Result<(), TargetError> {
     match planned.notify.as_ref().map(|command| system.run(command)) {
-        // There is nobody to be told.
+        // No program has to be notified.
         Some(Err(error)) if error.gone => Ok(()),
         Some(result) => result,
         None => Ok(()),

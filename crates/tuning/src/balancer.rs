@@ -1,5 +1,5 @@
 //! irqbalance, which moves interrupts every ten seconds: what it chose among the CPUs that an interrupt was given is
-//! nobody's decision, and neither drift nor a reason to leave the interrupt alone.
+//! no user's decision, and neither drift nor a reason to leave the interrupt unchanged.
 
 use crate::processes::processes;
 use crate::{Target, TargetState};

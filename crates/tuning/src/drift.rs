@@ -82,7 +82,7 @@ mod tests {
         Plan { changes: changes.iter().map(change).collect(), ..Plan::default() }
     }
 
-    fn nobody() -> Tree {
+    fn no_balancer() -> Tree {
         Tree::memory(&[("/proc/7/comm", "sh\n")])
     }
 
@@ -95,9 +95,9 @@ mod tests {
         };
         let planned = plan(&[("/a", "1", "2"), ("/b", "1", "2")]);
         let now = |value| Plan { unchanged: vec![kept("/a", value)], ..plan(&[("/b", "1", "2")]) };
-        assert_eq!(drifted(&planned, &now("2"), &nobody()), []);
-        // It is as somebody desired settings, and not as this plan would have made it.
-        assert_eq!(drifted(&planned, &now("3"), &nobody()).len(), 1);
+        assert_eq!(drifted(&planned, &now("2"), &no_balancer()), []);
+        // It has a value that another program set, not this plan's.
+        assert_eq!(drifted(&planned, &now("3"), &no_balancer()).len(), 1);
     }
 
     #[test]
@@ -134,21 +134,24 @@ mod tests {
             Plan { changes: threads.iter().map(change).collect(), ..Plan::default() }
         };
         let of = |threads: &[(i32, &str)]| named("a", threads);
-        assert_eq!(drifted(&of(&[(1, "0-1"), (2, "0-1")]), &of(&[(2, "0-1"), (3, "0-1")]), &nobody()), []);
-        assert_eq!(drifted(&of(&[(1, "0-1")]), &of(&[(1, "0-3")]), &nobody()).len(), 1);
+        assert_eq!(
+            drifted(&of(&[(1, "0-1"), (2, "0-1")]), &of(&[(2, "0-1"), (3, "0-1")]), &no_balancer()),
+            []
+        );
+        assert_eq!(drifted(&of(&[(1, "0-1")]), &of(&[(1, "0-3")]), &no_balancer()).len(), 1);
         // An interrupt's thread goes with it.
         let irq = |now| named("[irq/24-eth0]", &[(1, now)]);
         let balanced = Tree::memory(&[("/proc/7/comm", "irqbalance\n")]);
         assert_eq!(drifted(&irq("0-1"), &irq("3"), &balanced), []);
-        assert_eq!(drifted(&irq("0-1"), &irq("3"), &nobody()).len(), 1);
+        assert_eq!(drifted(&irq("0-1"), &irq("3"), &no_balancer()).len(), 1);
     }
 
     #[test]
     fn a_plan_fits_or_says_where_not() {
         let first = plan(&[("/a", "1", "2"), ("/b", "1", "2"), ("/c", "", "2")]);
-        assert_eq!(drifted(&first, &first, &nobody()), []);
+        assert_eq!(drifted(&first, &first, &no_balancer()), []);
         let now = plan(&[("/a", "1", "2"), ("/c", "3", "2"), ("/d", "1", "2")]);
-        let found = drifted(&first, &now, &nobody());
+        let found = drifted(&first, &now, &no_balancer());
         let lines: Vec<_> = found
             .iter()
             .map(|one| (one.setting.as_str(), one.planned.as_deref(), one.now.as_deref()))

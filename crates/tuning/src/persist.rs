@@ -35,9 +35,9 @@ fn has_systemd(files: &SystemFiles<'_>) -> Result<bool, PersistError> {
     Ok(!staged.exists(FIRST_PROCESS)? && init.is_some_and(|target| target.ends_with("/systemd")))
 }
 
-/// Whether it is known that nobody would hold a request in /dev/cpu_dma_latency: a plan leaves it alone.
+/// Whether it is known that no program would hold a request in /dev/cpu_dma_latency: a plan skips it.
 pub(crate) fn has_no_holder(tree: &Tree) -> bool {
-    // Of a captured machine that says nothing.
+    // A captured machine does not show it.
     !can_hold(tree) && tree.list(RUNNING).value != Err(Why::NotCollected)
 }
 

@@ -1,4 +1,4 @@
-//! An apply that undoes itself unless somebody confirms: for machines one might cut oneself off from.
+//! An apply that is undone unless the user confirms: for machines that a mistake makes unreachable.
 
 use crate::journal::{Journal, JournalEntry, JournalError};
 use crate::{JournalRecord, Timestamp};

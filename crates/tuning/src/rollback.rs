@@ -22,7 +22,7 @@ pub struct RollbackReport {
 
 /// Undoes an apply. What became of each step is in the journal's entry.
 ///
-/// What somebody else has changed since is left, unless `force`.
+/// A target that another program changed since is left unchanged, unless `force`.
 pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> RollbackReport {
     let boot = boot_id(&run.system.tree());
     let mut unrecorded = journal.begin(SessionKind::Rollback, boot.clone(), (run.now)(), Vec::new()).err();

@@ -63,12 +63,12 @@ impl JournalStore {
     /// Takes the right to change the machine.
     ///
     /// # Errors
-    /// If somebody else has it, or nothing can be written there.
+    /// If another program has it, or nothing can be written there.
     pub fn lock(&self, holder: &str) -> Result<StoreLock, JournalError> {
         self.take_lock(holder, FlockOperation::NonBlockingLockExclusive)
     }
 
-    /// The same; waits for whoever has it.
+    /// The same; waits for the program that has it.
     ///
     /// # Errors
     /// If nothing can be written there.
@@ -82,7 +82,7 @@ impl JournalStore {
         let cannot = |error: io::Error| JournalError::io("write", &path, error);
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = match open {
-            // The lock is had by whoever can open it: a rollback need not write to a disk that has become read-only.
+            // A program that can open it can lock it: a rollback need not write to a disk that has become read-only.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
                 File::open(&path).map_err(|_| cannot(error))?
             }
@@ -99,7 +99,7 @@ impl JournalStore {
             }
             Err(error) => return Err(cannot(error.into())),
         }
-        // Only for whoever finds it taken: that it cannot be written, on a full disk, is no reason to stop.
+        // Only for a program that finds it taken: that it cannot be written, on a full disk, is no reason to stop.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{holder}, process {}", std::process::id()));
         Ok(StoreLock { file })
     }

@@ -1,4 +1,4 @@
-//! Plans of whole machines: what changes, in which order, who is against it, and what must not be.
+//! Plans of whole machines: changes, their order, conflicts and refusals.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ fn permitted(files: &Files, asked: Vec<DesiredSetting>, codes: &[&str]) -> Plan 
     plan(desired(asked), &tree, &Snapshot::read(&tree), &AllowedRefusals::of(&codes).expect("codes"))
 }
 
-/// Four CPUs, a kernel with everything, an interrupt, threads of the kernel and of somebody.
+/// Four CPUs, a kernel with everything, an interrupt, kernel threads and a program's threads.
 fn machine() -> Files {
     let mut files: Files = [
         ("/proc/sys/kernel/osrelease", "6.1.0-28-rt-amd64\n"),
@@ -190,7 +190,7 @@ fn who_would_undo_it() {
         || desired_setting(Selector::UnitActive { unit: "irqbalance.service".to_owned() }, "inactive");
     assert_eq!(conflicts(&planned(&files, [irqs(), vec![stopped()]].concat())), [""; 0]);
     files.insert("/etc/default/irqbalance".to_owned(), "IRQBALANCE_BANNED_CPULIST=2-3\n".to_owned());
-    assert_eq!(conflicts(&planned(&files, irqs())), [""; 0], "it is told already");
+    assert_eq!(conflicts(&planned(&files, irqs())), [""; 0], "irqbalance already has this list");
     files.insert("/etc/default/irqbalance".to_owned(), "IRQBALANCE_BANNED_CPULIST=3\n".to_owned());
     assert_eq!(conflicts(&planned(&files, irqs())), ["irqbalance"], "of one of them alone");
 
@@ -314,8 +314,8 @@ fn where_nothing_can_be_written() {
     let plan = planned(&files, vec![knob("/proc/sys/vm/swappiness", "10")]);
     assert_eq!(refusals(&plan), ["locked-down", "container"]);
     files.insert("/proc/self/status".to_owned(), "CapEff:\t0000000000000000\n".to_owned());
-    let nobody = planned(&files, vec![knob("/proc/sys/vm/swappiness", "10")]);
-    assert_eq!(refusals(&nobody), ["locked-down"], "who is not root needs no container for that");
+    let not_root = planned(&files, vec![knob("/proc/sys/vm/swappiness", "10")]);
+    assert_eq!(refusals(&not_root), ["locked-down"], "a user other than root is refused before that");
     assert!(without_root(&plan, false).is_some_and(|refusal| refusal.code == "not-root"));
     assert_eq!(without_root(&plan, true), None);
 }

@@ -29,18 +29,11 @@ const REMAINING: &[&str] = &[
     "crates/lab-cli/",
     "crates/ledger/",
     "crates/probes/",
-    "crates/profiles/",
     "crates/report/",
     "crates/sys/",
-    "crates/tuning/",
     "docs/accuracy.md",
-    "docs/apply.md",
-    "docs/boot-settings.md",
     "docs/lab-tuning.md",
-    "docs/plan.md",
-    "docs/profiles.md",
     "docs/stories/",
-    "docs/tuned.md",
     "xtask/src/score/",
 ];
 

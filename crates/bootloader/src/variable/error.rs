@@ -5,7 +5,7 @@ use crate::staged::StageError;
 /// Why a variable cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
-    /// The file is not there, and would mean nothing to anybody.
+    /// The file does not exist, and no program would read it.
     #[error("cannot set {name} in {file}: there is no such file; is the program that reads it installed?")]
     NoFile {
         /// The file.

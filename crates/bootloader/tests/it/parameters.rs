@@ -54,7 +54,7 @@ fn grub_with_drop_ins() {
         made: &[("/etc/default/grub", Some(DEFAULTS)), (OWN, Some(&added))],
         commands: &["update-grub"],
     });
-    // Somebody else's value is changed where it is: of two isolcpus= the first would count.
+    // A value of another program is changed where it is: of two isolcpus= the first would count.
     let theirs = DEFAULTS.replace("quiet", "isolcpus=1 quiet");
     check(&Case {
         files: &[MKCONFIG, CFG, ("/etc/default/grub", &theirs)],

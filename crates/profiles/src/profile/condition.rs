@@ -116,10 +116,10 @@ mod tests {
     fn mistakes_are_named() {
         for (text, part) in [
             ("", "missing at the end"),
-            ("yes no", "`no` is one too many"),
-            ("and yes", "no condition before `and`"),
+            ("yes no", "`no` is unexpected"),
+            ("and yes", "condition is missing before `and`"),
             ("(yes", "`)` is missing"),
-            ("kernel > 6", "`>` is no part"),
+            ("kernel > 6", "`>` is not part"),
         ] {
             let wrong = Condition::parse(text).expect_err(text);
             assert!(wrong.what.contains(part) && wrong.possible.contains("fair-server"), "{text}: {wrong:?}");

@@ -95,8 +95,8 @@ fn text(node: &Node) -> Result<Value, ProfileError> {
 fn parameter(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '=' | '"' | '\'' | '$')) {
         return Err(node.wrong(
-            format!("`{key}` is no kernel parameter"),
-            "its name stands before `=`, without blanks and quotes: isolcpus = \"2-3\"",
+            format!("`{key}` is not a kernel parameter"),
+            "write its name before `=`, without blanks and quotes: isolcpus = \"2-3\"",
         ));
     }
     let value = |node: &Node| match node.kind {
@@ -123,7 +123,7 @@ fn sysctl(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
     let path = format!("/proc/sys/{}", crate::sysctl::path(key));
     if !is_path(&path) || path.contains('*') {
         return Err(node.wrong(
-            format!("`{key}` is no sysctl"),
+            format!("`{key}` is not a sysctl"),
             "it is written like vm.swappiness, or net/ipv4/conf/eth0.1/rp_filter where a name has dots",
         ));
     }
@@ -135,7 +135,7 @@ fn file(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     let is_kernels = ["/sys/", "/proc/"].iter().any(|root| key.starts_with(root));
     if !is_kernels || !is_path(key) {
         return Err(node.wrong(
-            format!("`{key}` is no file of the kernel"),
+            format!("`{key}` is not a kernel file"),
             "write its whole path below /sys or /proc, without `..`; `*` stands for any name",
         ));
     }
@@ -206,9 +206,10 @@ fn threads(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
         return Ok(vec![entry(by_policy, Value::Nothing), entry(by_cpus, Value::Nothing)]);
     }
     match entries.is_empty() {
-        true => {
-            Err(node.wrong("these threads are to have neither", "give `policy = ...`, `cpus = ...` or both"))
-        }
+        true => Err(node.wrong(
+            "these threads have neither a policy nor CPUs",
+            "give `policy = ...`, `cpus = ...` or both",
+        )),
         false => Ok(entries),
     }
 }
@@ -240,7 +241,7 @@ fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
         || key.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control() || c == '$')
     {
         return Err(node.wrong(
-            format!("`{key}` is no unit of systemd"),
+            format!("`{key}` is not a systemd unit"),
             format!("a name ends in its type: .{}", of.join(", .")),
         ));
     }
@@ -274,7 +275,7 @@ fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
         entries.push(entry(enabled, value));
     }
     match entries.is_empty() {
-        true => Err(node.wrong("nothing is asked of this unit", format!("write it like {example}"))),
+        true => Err(node.wrong("this unit has no setting", format!("write it like {example}"))),
         false => Ok(entries),
     }
 }
@@ -282,7 +283,7 @@ fn units(key: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
 fn partition(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     if !is_path(&format!("/{key}")) || key.contains(['*', '$']) {
         return Err(node.wrong(
-            format!("`{key}` is no control group"),
+            format!("`{key}` is not a control group"),
             "write its path below /sys/fs/cgroup, such as realtime or system.slice/my.service",
         ));
     }
@@ -293,13 +294,13 @@ fn partition(key: &str, node: &Node) -> Result<Entry, ProfileError> {
             "isolated" => cpus("isolated ", "cpus", inner)?,
             "root" => cpus("root ", "cpus", inner)?,
             other => {
-                let possible = "it is \"isolated\" (nothing is balanced there) or \"root\"";
+                let possible = "it is \"isolated\" (without load balancing) or \"root\"";
                 return Err(kind.wrong(format!("there is no kind `{other}` of partition"), possible));
             }
         },
         _ => {
             let possible = format!("write it like \"{key}\" = {{ kind = \"isolated\", cpus = \"2-3\" }}");
-            return Err(node.wrong("a partition has a kind and CPUs", possible));
+            return Err(node.wrong("a partition needs a kind and CPUs", possible));
         }
     };
     let selector = Selector::Partition { group: key.to_owned() };
@@ -317,7 +318,7 @@ fn latency(key: &str, node: &Node) -> Result<Entry, ProfileError> {
 fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), ProfileError> {
     if !key.starts_with("/etc/") || !is_path(key) || key.contains(['*', '$']) {
         return Err(node.wrong(
-            format!("`{key}` is no configuration file"),
+            format!("`{key}` is not a configuration file"),
             "write [config.\"/etc/default/irqbalance\"], with the whole path below /etc",
         ));
     }
@@ -335,7 +336,7 @@ fn config(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
             || !name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '=' | '[' | ']' | '#' | '$'))
         {
             return Err(
-                node.wrong(format!("`{name}` is no variable of a file"), "write the name before its `=`")
+                node.wrong(format!("`{name}` is not a variable name"), "write the name before its `=`")
             );
         }
         let selector = Selector::Variable {

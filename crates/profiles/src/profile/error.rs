@@ -1,12 +1,12 @@
-//! What can be wrong with a profile, for whoever wrote it or asked for it.
+//! Errors in a profile, for its author and its user.
 
 use std::fmt;
 
 /// Why a profile gives no desired settings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// Nobody has a profile of that name.
-    #[error("there is no profile `{name}`: looked for {name}.toml in {looked_in}; there are {available}")]
+    /// There is no profile of this name.
+    #[error("there is not a profile `{name}`: looked for {name}.toml in {looked_in}; there are {available}")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -34,7 +34,7 @@ pub enum ProfileError {
         possible: String,
     },
     /// Profiles extend each other in a circle.
-    #[error("{location}: {chain}: a profile cannot extend itself; take one `extends` of these away")]
+    #[error("{location}: {chain}: a profile cannot extend itself; remove one of these `extends`")]
     Circle {
         /// Where the circle closes.
         location: Location,

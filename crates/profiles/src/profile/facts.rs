@@ -15,7 +15,7 @@ pub(super) const FACTS: &[(&str, Question)] = &[
 /// A question to a machine.
 type Question = fn(&Snapshot) -> Truth;
 
-/// True, false, or why nobody knows.
+/// True, false, or why it cannot be told.
 pub(super) type Truth = Result<bool, String>;
 
 /// The deadline server for SCHED_OTHER threads is on for every CPU.
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(fact("rt-throttling", &[new, with]), Some(true));
         assert_eq!(fact("rt-throttling", &[new, without]), Some(false));
         assert_eq!(fact("rt-throttling", &[new]), None);
-        // Before 6.16 nobody can switch them off.
+        // Before 6.16 they cannot be switched off.
         let switchable = [
             ("/proc/sys/kernel/osrelease", "6.16.0\n"),
             ("/boot/config-6.16.0", "CONFIG_RT_GROUP_SCHED=y\n"),

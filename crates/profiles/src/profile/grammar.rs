@@ -71,7 +71,7 @@ impl Language {
         let whole = parser.level(0)?;
         match parser.next() {
             None => Ok(whole),
-            Some(more) => Err(self.mistake(format!("`{}` is one too many in `{text}`", more.text()))),
+            Some(more) => Err(self.mistake(format!("`{}` is unexpected in `{text}`", more.text()))),
         }
     }
 
@@ -93,7 +93,7 @@ impl Language {
                 }
                 'a'..='z' | 'A'..='Z' | '_' => end(is_of_name),
                 '+' | '-' | '&' | ',' | '(' | ')' => 1,
-                other => return Err(self.mistake(format!("`{other}` is no part of a {}", self.subject))),
+                other => return Err(self.mistake(format!("`{other}` is not part of a {}", self.subject))),
             };
             let word = rest[..length].to_owned();
             tokens.push(match first {
@@ -180,7 +180,7 @@ impl Parser<'_> {
             "first" => self.call(&name, |parser| Ok(Function::First(parser.count()?)))?,
             "last" => self.call(&name, |parser| Ok(Function::Last(parser.count()?)))?,
             "of" | "each" | "and" | "or" | "+" | "-" | "&" | "," | ")" => {
-                return Err(language.mistake(format!("there is no {subject} before `{name}`")));
+                return Err(language.mistake(format!("a {subject} is missing before `{name}`")));
             }
             _ => Expression::Name(name),
         })

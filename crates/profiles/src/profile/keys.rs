@@ -3,7 +3,7 @@
 use super::error::ProfileError;
 use super::node::Node;
 
-/// A key that nobody knows, with what there is.
+/// The error for an unknown key, with the known keys.
 pub(super) fn unknown(node: &Node, key: &str, of: &str, keys: &[&str]) -> ProfileError {
     let close = keys.iter().find(|own| distance(own, key) <= 2);
     let meant = close.map(|own| format!(": is `{own}` meant?")).unwrap_or_default();

@@ -29,7 +29,7 @@ impl Node {
         let table = DeTable::parse(text).map_err(|error| {
             let location = lines.location(error.span().map_or(0, |span| span.start));
             let what = format!("this is not TOML: {}", error.message());
-            Mistake::new(what, "https://toml.io says what is").at(&location)
+            Mistake::new(what, "see https://toml.io").at(&location)
         })?;
         Ok(Node { location: lines.location(0), kind: NodeKind::Table(lines.table(table.get_ref())?) })
     }

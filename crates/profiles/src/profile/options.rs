@@ -1,11 +1,11 @@
-//! What any entry may say beside its value.
+//! The options that any entry may have beside its value.
 
 use super::condition::Condition;
 use super::error::ProfileError;
 use super::keys::unknown;
 use super::node::{Node, NodeKind};
 
-/// What any entry may say beside its value.
+/// The options that any entry may have beside its value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EntryOptions {
     pub(super) reasons: crate::Reasons,
@@ -19,7 +19,7 @@ pub(super) const OPTION_KEYS: &[&str] =
     &["why", "rule", "benefit", "risk", "optional", "when", "leave-alone"];
 
 impl EntryOptions {
-    /// Of an entry's table; `own` are the keys that hold its value. A plain value says nothing.
+    /// Of an entry's table; `own` are the keys that hold its value. A plain value has no options.
     pub(super) fn of(node: &Node, own: &[&str]) -> Result<EntryOptions, ProfileError> {
         let mut options = EntryOptions::default();
         let NodeKind::Table(table) = &node.kind else { return Ok(options) };

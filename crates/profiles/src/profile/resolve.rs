@@ -60,7 +60,7 @@ enum Counts {
     Yes,
     /// The user's own variables say no: nothing is left out.
     No,
-    /// The machine is not so, or nobody can tell.
+    /// It is not true of the machine, or cannot be told.
     Skipped(String),
 }
 
@@ -74,8 +74,8 @@ fn counts(entry: &Entry, variables: &mut Variables<'_>, snapshot: &Snapshot) -> 
         Ok(true) => Counts::Yes,
         // What variables alone rule out, the user has chosen.
         Ok(false) if !condition.asks_machine() => Counts::No,
-        Ok(false) => Counts::Skipped(format!("only when: {text}; here it is not so")),
-        Err(why) => Counts::Skipped(format!("only when: {text}; nobody can tell: {why}")),
+        Ok(false) => Counts::Skipped(format!("only when: {text}; this is not true here")),
+        Err(why) => Counts::Skipped(format!("only when: {text}; cannot tell: {why}")),
     })
 }
 
@@ -109,12 +109,15 @@ fn made(
     if let (Selector::ThreadPolicy { .. }, Some(policy)) = (&entry.selector, &value)
         && RequestedPolicy::parse(policy).is_none()
     {
-        return Err(Mistake::new(format!("`{policy}` is no policy"), POLICIES));
+        return Err(Mistake::new(format!("`{policy}` is not a policy"), POLICIES));
     }
     if let (Selector::CpuDmaLatency, Some(us)) = (&entry.selector, &value)
         && us.parse::<u32>().map_or(true, |us| us > i32::MAX as u32)
     {
-        return Err(Mistake::new(format!("`{us}` is no latency"), "it takes microseconds: 0 to 2147483647"));
+        return Err(Mistake::new(
+            format!("`{us}` is not a latency"),
+            "it takes microseconds: 0 to 2147483647",
+        ));
     }
     let selectors = match &entry.selector {
         Selector::Tunable { path } => {
@@ -152,7 +155,7 @@ fn globs(pattern: &Pattern, variables: &mut Variables<'_>) -> Result<Vec<Pattern
     }
 }
 
-/// A variable that names nobody excepts nobody.
+/// An empty variable excepts no thread.
 fn excepted(except: &[Pattern], variables: &mut Variables<'_>) -> Result<Vec<Pattern>, Mistake> {
     let mut all = Vec::new();
     for pattern in except {
@@ -162,7 +165,7 @@ fn excepted(except: &[Pattern], variables: &mut Variables<'_>) -> Result<Vec<Pat
     Ok(all)
 }
 
-/// What a later desired setting takes the place of: threads are known by their pattern, whoever is excepted.
+/// Whether a later desired setting replaces an earlier one: thread selectors compare by pattern, without exceptions.
 fn same(a: &Selector, b: &Selector) -> bool {
     match (a, b) {
         (Selector::ThreadPolicy { threads: a }, Selector::ThreadPolicy { threads: b })

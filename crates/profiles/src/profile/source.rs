@@ -60,8 +60,8 @@ pub(super) fn built_in_documents() -> impl Iterator<Item = Document> {
     built_in().iter().filter_map(|profile| Source::BuiltIn(profile).document().ok())
 }
 
-/// Everything that a name or a path may mean, best first; and the directories that nobody may look into, such as the
-/// configuration of another user under sudo(8): those have none, and that is to be said.
+/// Everything that a name or a path may mean, best first; and the directories that cannot be read, such as the
+/// configuration of another user under sudo(8): they count as empty, and the plan reports them.
 fn candidates(
     name: &str,
     beside: Option<&Path>,
@@ -85,7 +85,7 @@ fn candidates(
     found.extend(built_in().iter().filter(|profile| profile.name == name).map(Source::BuiltIn));
     if found.is_empty() {
         let dirs = directories.iter().map(|dir| match dir.join(format!("{name}.toml")).try_exists() {
-            Err(error) => format!("{} (which could not be looked into: {error})", dir.display()),
+            Err(error) => format!("{} (not readable: {error})", dir.display()),
             Ok(_) => dir.display().to_string(),
         });
         let dirs: Vec<String> = dirs.collect();
@@ -101,7 +101,7 @@ fn candidates(
 }
 
 fn unseen(error: &std::io::Error) -> String {
-    format!("nobody can tell whether there is such a profile ({error}): the next one of its name is used")
+    format!("cannot tell whether there is such a profile ({error}): the next one of this name is used")
 }
 
 /// All profiles, by name; where several have the same, the one that counts.
@@ -147,7 +147,7 @@ fn read(path: &Path) -> Result<String, ProfileError> {
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     file.take(LONGEST + 1).read_to_end(&mut text).map_err(|error| failed(error.to_string()))?;
     if text.len() as u64 > LONGEST {
-        return Err(failed(format!("it is longer than {LONGEST} bytes, so it is no profile")));
+        return Err(failed(format!("it is longer than {LONGEST} bytes, so it is not a profile")));
     }
     String::from_utf8(text).map_err(|_| failed("it is not UTF-8 text".to_owned()))
 }
@@ -155,7 +155,7 @@ fn read(path: &Path) -> Result<String, ProfileError> {
 /// A profile with those that it extends, each once, those that are extended first.
 pub(super) struct Chain {
     pub(super) documents: Vec<(Source, Document)>,
-    /// Where others of these names may be, and nobody can tell.
+    /// Where other profiles of these names may be, in directories that cannot be read.
     pub(super) unseen: Vec<Skipped>,
 }
 
@@ -182,7 +182,7 @@ impl Chain {
             (ProfileError::Unknown { looked_in, available, .. }, Some((_, location))) => {
                 ProfileError::Written {
                     location: location.clone(),
-                    what: format!("there is no profile `{name}` in {looked_in}"),
+                    what: format!("there is not a profile `{name}` in {looked_in}"),
                     possible: format!("there are {available}"),
                 }
             }

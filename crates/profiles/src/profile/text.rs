@@ -37,14 +37,17 @@ pub(super) fn filled(text: &str, scope: &mut dyn Scope) -> Result<String, Mistak
             Piece::Plain(plain) => filled.push_str(plain),
             Piece::Filled(inner) if inner.split_whitespace().next() == Some("each") => {
                 return Err(Mistake::new(
-                    "`${each ...}` stands for one CPU after the other",
-                    "it may be in paths of [files] and names of [threads] only",
+                    "`${each ...}` stands for each CPU in turn",
+                    "use it only in paths of [files] and names of [threads]",
                 ));
             }
             Piece::Filled(inner) => filled.push_str(&value(inner, scope)?),
         }
         if filled.len() > LONGEST {
-            return Err(Mistake::new("the text becomes too long", format!("{LONGEST} bytes are the most")));
+            return Err(Mistake::new(
+                "the text becomes too long",
+                format!("at most {LONGEST} bytes are possible"),
+            ));
         }
     }
     Ok(filled)
@@ -59,7 +62,7 @@ pub(super) fn each(text: &str, scope: &mut dyn Scope) -> Result<Vec<String>, Mis
             Piece::Plain(plain) => all.iter_mut().for_each(|one| one.push_str(plain)),
             Piece::Filled(inner) => match inner.trim_start().strip_prefix("each ") {
                 Some(_) if is_many => {
-                    return Err(Mistake::new("there are two `${each ...}`", "one is possible"));
+                    return Err(Mistake::new("there are two `${each ...}`", "use only one"));
                 }
                 Some(set) => {
                     is_many = true;
@@ -107,14 +110,14 @@ fn value(inner: &str, scope: &mut dyn Scope) -> Result<String, Mistake> {
     Ok(some(inner, scope)?.to_string())
 }
 
-/// A list without a CPU would mean "all" to one file and an error to the next. Where that is because every CPU is to be
-/// isolated, it is said as a plan's refusal says it.
+/// An empty list means "all" to some files and is an error to others. If it is empty because every CPU would be
+/// isolated, the message is that of the plan's refusal.
 pub(super) fn some(text: &str, scope: &mut dyn Scope) -> Result<CpuSet, Mistake> {
     let cpus = scope.cpus_of(text)?;
     if !cpus.is_empty() {
         return Ok(cpus);
     }
-    let what = format!("`{}` is no CPU at all", text.trim());
+    let what = format!("`{}` has no CPU", text.trim());
     Err(match scope.none_left() {
         Some((why, fix)) => Mistake::new(format!("{what}: {why}"), fix),
         None => Mistake::new(

@@ -1,4 +1,4 @@
-//! The variables of a profile: what they are for, what they are value where nobody says, and what they are value.
+//! The variables of a profile: definitions, defaults and values.
 
 use super::error::{Location, Mistake, ProfileError, there_are};
 use super::facts::FACTS;
@@ -54,7 +54,7 @@ fn definition(name: &str, node: &Node) -> Result<Definition, ProfileError> {
     }
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_of_name) {
         let possible = "a name begins with a letter, then letters, digits, `-` and `_`";
-        return Err(node.wrong(format!("`{name}` is no name for a variable"), possible));
+        return Err(node.wrong(format!("`{name}` is not a name for a variable"), possible));
     }
     let mut definition = Definition {
         name: name.to_owned(),
@@ -88,8 +88,8 @@ fn definition(name: &str, node: &Node) -> Result<Definition, ProfileError> {
     if required == definition.default.is_some() {
         return Err(node.wrong(
             match required {
-                true => format!("`{name}` has a default, and is required"),
-                false => format!("`{name}` has no value where nobody gives one"),
+                true => format!("`{name}` has a default and is required"),
+                false => format!("`{name}` has no default and is not required"),
             },
             "a variable has either `default = ...` or `required = true`",
         ));
@@ -157,7 +157,7 @@ impl<'a> Variables<'a> {
             let Some(own) = known.iter_mut().find(|own| own.definition.name == *name) else {
                 let possible = there_are(known.iter().map(|own| own.definition.name.as_str()));
                 let (name, value) = (name.clone(), value.clone());
-                let what = format!("the profile {profile} has no such variable");
+                let what = format!("the profile {profile} does not have this variable");
                 return Err(ProfileError::Given { name, value, what, possible });
             };
             own.given = Some(value.clone());
@@ -219,7 +219,7 @@ impl Scope for Variables<'_> {
         let Some(at) = self.known.iter().position(|own| own.definition.name == name) else {
             let mut possible = there_are(self.known.iter().map(|own| own.definition.name.as_str()));
             if name.contains('-') {
-                possible.push_str("; between two sets `-` has blanks around it");
+                possible.push_str("; between two sets, write `-` with blanks around it");
             }
             return Err(Mistake::new(format!("there is no variable `{name}`"), possible));
         };
@@ -266,7 +266,7 @@ impl Names for Variables<'_> {
         match self.value(name)? {
             VariableValue::Cpus(cpus) => Ok(cpus),
             other => Err(Mistake::new(
-                format!("`{name}` is no set of CPUs but `{}`", other.show()),
+                format!("`{name}` is not a set of CPUs but `{}`", other.show()),
                 format!("define it so: {name} = {{ type = \"cpus\", default = \"...\" }}"),
             )),
         }

@@ -1,4 +1,4 @@
-//! What can be wrong with a TuneD profile, for whoever wrote it or asked for it.
+//! Errors in a TuneD profile, for its author and its user.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ impl fmt::Display for TunedLocation {
 pub enum TunedError {
     /// What was asked for cannot be a profile's name.
     #[error(
-        "`{name}` is no name of a TuneD profile: letters, digits, `_`, `.` and `-` are; see `tuned-adm list` or /usr/lib/tuned"
+        "`{name}` is not a name of a TuneD profile: letters, digits, `_`, `.` and `-` are; see `tuned-adm list` or /usr/lib/tuned"
     )]
     Name {
         /// What was asked for.
         name: String,
     },
-    /// Nobody has a profile of that name.
+    /// There is no profile of this name.
     #[error(
         "there is no TuneD profile `{name}`{included}: looked for {name}/tuned.conf in {looked_in}; there are: {available}"
     )]

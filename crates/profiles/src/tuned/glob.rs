@@ -3,7 +3,7 @@
 use super::python::fnmatch;
 use whylate_host::{Tree, Why};
 
-/// Nobody means more files than these.
+/// A pattern that matches more files is a mistake.
 const MOST: usize = 10_000;
 
 /// Whether a pattern has more than `*`.

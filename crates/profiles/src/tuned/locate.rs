@@ -12,7 +12,7 @@ const MAIN: &str = "/etc/tuned/tuned-main.conf";
 /// there for such a one.
 const DIRECTORIES: [&str; 4] =
     ["/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"];
-/// Nobody writes longer ones.
+/// Longer files are not profiles.
 const MOST_BYTES: usize = 1 << 20;
 
 /// TuneD's settings, in `/etc/tuned/tuned-main.conf`.
@@ -61,7 +61,11 @@ impl Settings {
 /// A unit's `priority`.
 pub(super) fn priority(value: &str, location: &TunedLocation) -> Result<i64, TunedError> {
     int(value, 10).ok_or_else(|| {
-        TunedError::written(location, format!("the priority `{value}` is no number"), "write a whole number")
+        TunedError::written(
+            location,
+            format!("the priority `{value}` is not a number"),
+            "write a whole number",
+        )
     })
 }
 

@@ -1,4 +1,4 @@
-//! TuneD's plugins: which units are for this machine, in which order, and who carries each over.
+//! TuneD's plugins: which units are for this machine, in which order, and which module carries each over.
 
 mod bootloader;
 mod cpu;
@@ -48,19 +48,19 @@ pub(super) fn carry_over(
                 has_latency = true;
             }
             "disk" => devices::disk(unit, out)?,
-            "eeepc_she" => out.leave_unit(unit, "it switches the Eee PC's bus while the load changes"),
+            "eeepc_she" => out.leave_unit(unit, "it changes the Eee PC's bus speed with the load"),
             "irq" => irq::carry_over(unit, out)?,
             "irqbalance" => irq::balancer(unit, out)?,
             "modules" => out.leave_unit(
                 unit,
                 "TuneD writes /etc/modprobe.d/tuned.conf and reloads modules; write the options to a file of your own there",
             ),
-            "mounts" => out.leave_unit(unit, "file systems are not mounted anew"),
+            "mounts" => out.leave_unit(unit, "file systems are not remounted"),
             "net" => devices::net(unit, out)?,
             "rtentsk" => out.leave_unit(
                 unit,
-                "TuneD's daemon keeps a socket with time stamps open, so that the first one that a program opens need \
-                 not patch the kernel's code on every CPU; open one early in your own program",
+                "TuneD's daemon keeps a socket with time stamps open, so that the first one of a program does \
+                 not patch kernel code on every CPU; open one early in your own program",
             ),
             "scheduler" => scheduler::carry_over(unit, out)?,
             "script" => services::script(unit, out),
@@ -70,11 +70,11 @@ pub(super) fn carry_over(
             "sysctl" => plain::sysctl(unit, out)?,
             "sysfs" => plain::sysfs(unit, out)?,
             "systemd" => services::systemd(unit, out)?,
-            "uncore" => out.leave_unit(unit, "the frequency of what lies outside the cores is not known here"),
+            "uncore" => out.leave_unit(unit, "the uncore frequency is not supported"),
             "usb" => devices::usb(unit, out)?,
             "video" => devices::video(unit, out)?,
             "vm" => plain::vm(unit, out)?,
-            other => out.leave_unit(unit, &format!("`{other}` is no plugin of TuneD that is known here")),
+            other => out.leave_unit(unit, &format!("`{other}` is not a supported plugin of TuneD")),
         }
     }
     Ok(())
@@ -94,7 +94,7 @@ fn is_for_machine(unit: &Unit, settings: &Settings, out: &mut Output<'_, '_>) ->
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(why) => {
-                out.leave_unit(unit, &format!("it cannot be told whether it is for this machine: {why}"));
+                out.leave_unit(unit, &format!("cannot tell whether it applies to this machine: {why}"));
                 return Ok(false);
             }
         }

@@ -141,7 +141,7 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "container-limits",
         // A plan refuses to leave no CPU.
         "housekeeping",
-        // Somebody's trace in progress.
+        // Another program's trace in progress.
         "tracing-left-on",
         "stalld",
         "tuned-profile",

@@ -19,7 +19,7 @@ fn write(page: &mut Page, entries: &[JournalEntry]) {
         page.gap();
         match entry.sessions.last().map(|session| session.kind) {
             Some(SessionKind::Rollback) => undone(page, entry),
-            _ => made(page, entry),
+            _ => applied(page, entry),
         }
     }
 }
@@ -32,14 +32,14 @@ fn heading(page: &mut Page, entry: &JournalEntry, status: &str, ink: Ink) {
     page.line(&[(&name, Ink::Strong), (status, ink)]);
 }
 
-fn made(page: &mut Page, entry: &JournalEntry) {
+fn applied(page: &mut Page, entry: &JournalEntry) {
     let status = entry.status();
     let ink = if status == Status::Applied { Ink::Green } else { Ink::Red };
     let confirmed = if entry.confirmed.is_some() { ", and confirmed" } else { "" };
     heading(page, entry, &format!("{}{confirmed}", status.words()), ink);
     let steps = || entry.sessions.last().into_iter().flat_map(|session| &session.steps);
     let count = |is: fn(&StepProgress) -> bool| steps().filter(|taken| is(&taken.progress)).count();
-    let mut facts = vec![format!("{} made", count(|progress| *progress == StepProgress::Done))];
+    let mut facts = vec![format!("{} applied", count(|progress| *progress == StepProgress::Done))];
     for (number, what) in [
         (count(|progress| *progress == StepProgress::Already), "already set"),
         (count(|progress| *progress == StepProgress::Waiting), "not begun"),

@@ -19,7 +19,7 @@ pub struct JournalEntry {
     pub sessions: Vec<JournalSession>,
     /// When it is undone by itself.
     pub armed: Option<Timestamp>,
-    /// When somebody confirmed it.
+    /// When the user confirmed it.
     pub confirmed: Option<Timestamp>,
 }
 
@@ -122,7 +122,7 @@ impl StepRecord {
             && matches!(self.progress, StepProgress::Begun | StepProgress::Done | StepProgress::Failed)
     }
 
-    /// How the target was to be afterwards; `None`: a command was cut off, and nobody knows.
+    /// How the target was to be afterwards; `None`: a command was interrupted, and the state is unknown.
     pub fn left_as(&self) -> Option<&StoredState> {
         self.after.as_ref().or(match &self.planned.then {
             PlannedAction::Set(state) => Some(state),
@@ -152,7 +152,7 @@ impl JournalEntry {
         !matches!(self.status(), Status::Empty | Status::RolledBack)
     }
 
-    /// True where it is undone by itself unless somebody confirms.
+    /// True if it is undone automatically unless the user confirms.
     pub fn is_unconfirmed(&self) -> bool {
         self.armed.is_some() && self.confirmed.is_none() && self.is_in_effect()
     }

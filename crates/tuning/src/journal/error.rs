@@ -16,12 +16,12 @@ pub enum JournalError {
         /// Why.
         error: io::Error,
     },
-    /// Somebody else is changing the machine.
+    /// Another program is changing the machine.
     #[error(
         "another whylate is changing this machine ({holder} holds {path}): wait for it, then see `whylate history`"
     )]
     Locked {
-        /// Who, as they wrote it: `whylate apply, process 4711`.
+        /// Which program, as it wrote itself: `whylate apply, process 4711`.
         holder: String,
         /// The lock.
         path: PathBuf,

@@ -42,7 +42,7 @@ pub enum JournalRecord {
         /// Which.
         step: usize,
     },
-    /// A step cannot be made by anybody, and need not be: the thread ended.
+    /// A step cannot be made any more, and need not be: the thread ended.
     Gone {
         /// Which.
         step: usize,
@@ -64,12 +64,12 @@ pub enum JournalRecord {
         /// When.
         at: Timestamp,
     },
-    /// It is undone at that time, unless somebody confirms.
+    /// It is undone at that time, unless the user confirms.
     Armed {
         /// When.
         until: Timestamp,
     },
-    /// Somebody confirmed.
+    /// The user confirmed.
     Confirmed {
         /// When.
         at: Timestamp,

@@ -1,4 +1,4 @@
-//! Files and directories on a disk: replaced as a whole, and on the disk when it is said that they are.
+//! Files and directories on a disk: replaced as a whole, and synced before a write returns.
 
 use super::machine::LiveSystem;
 use super::words::words;

@@ -6,7 +6,7 @@ use std::fs;
 use whylate_base::{CpuSet, Ns, Policy};
 use whylate_sys::{DeadlineParams, SchedParams, SysError};
 
-/// The flag of a thread whose CPUs nobody may set (`PF_NO_SETAFFINITY`, include/linux/sched.h), in the ninth field of
+/// The flag of a thread whose CPUs cannot be set (`PF_NO_SETAFFINITY`, include/linux/sched.h), in the ninth field of
 /// /proc/PID/stat.
 const BOUND: u64 = 0x0400_0000;
 

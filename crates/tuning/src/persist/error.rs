@@ -7,7 +7,7 @@ use whylate_bootloader::StageError;
 /// Why settings cannot be made to last.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PersistError {
-    /// Nobody would hold the request.
+    /// No program would hold the request.
     #[error(
         "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd no service can hold it; open it in the application"
     )]

@@ -1,4 +1,4 @@
-//! The program that the units run. As root at every boot: so it must be where nobody but root can change it, and
+//! The program that the units run. As root at every boot: so it must be where only root can change it, and
 //! where it stays. One that is run from a home or build directory is copied.
 
 use super::error::PersistError;

@@ -1,4 +1,4 @@
-//! Who would undo a plan, or does not go together with it.
+//! Programs and settings that would undo a plan or contradict it.
 
 mod boot;
 mod services;

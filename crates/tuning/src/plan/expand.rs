@@ -36,7 +36,7 @@ pub(super) fn expand(
     }
 }
 
-/// The kernel keeps to the lowest of all requests: one as low is as good, whoever holds it.
+/// The kernel keeps to the lowest of all requests: one as low is as good, whichever program holds it.
 fn dma_latency(value: Option<&str>, context: &PlanContext<'_>) -> Expanded {
     let setting = Setting::CpuDmaLatency;
     let now = match context.host.cpus.dma_latency_us.need() {

@@ -83,7 +83,7 @@ enum Refuses {
     Fixed,
 }
 
-/// Whether an interrupt refuses to be moved. Newer kernels say so by a file that nobody may write
+/// Whether an interrupt refuses to be moved. Newer kernels show it by a file that is read-only
 /// (`register_irq_proc`, kernel/irq/proc.c); on others its name tells: queues of NVMe and virtio disks.
 fn refuses(irq: &Irq, mode: Option<u32>) -> Option<Refuses> {
     let all = |is: fn(&str) -> bool| irq.actions.iter().all(|action| is(action));

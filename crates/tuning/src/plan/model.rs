@@ -91,7 +91,7 @@ pub struct Refusal {
 }
 
 impl Plan {
-    /// True where nothing that was asked for could be looked at: then nobody can tell whether there is anything to
+    /// True where nothing that was asked for could be looked at: then it cannot be told whether there is anything to
     /// change.
     pub fn is_blind(&self) -> bool {
         self.changes.is_empty() && self.unchanged.is_empty() && !self.skipped.is_empty()

@@ -4,7 +4,7 @@ use super::links::rules_of;
 use crate::Setting;
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped};
 
-/// All but kernel parameters: where the boot loader cannot be told, or nobody wants a reboot. They are among what is
+/// All but kernel parameters: if the boot loader is not known, or no reboot is wanted. They are among what is
 /// left out.
 pub fn without_parameters(mut desired: DesiredState) -> DesiredState {
     let mut skipped = Vec::new();
@@ -32,7 +32,7 @@ pub fn for_rules(desired: DesiredState, codes: &[String]) -> DesiredState {
         .filter(|code| !desired.settings.iter().any(|desired_setting| is_about(desired_setting, code)));
     let skipped = unmet.map(|code| Skipped {
         what: format!("check {code}"),
-        // The same for all of them, so that they are told together.
+        // The same for all of them, so that they are reported together.
         why: "the profile sets nothing that this check reads: see `whylate check --explain CODE`".to_owned(),
     });
     let skipped = skipped.collect();

@@ -19,7 +19,7 @@ impl AllowedRefusals {
     /// Of the codes that a user gave.
     ///
     /// # Errors
-    /// The first that is none, or that nobody can override.
+    /// The first that is unknown, or that cannot be overridden.
     pub fn of(codes: &[String]) -> Result<AllowedRefusals, String> {
         match codes.iter().find(|code| !AllowedRefusals::CODES.contains(&code.as_str())) {
             Some(code) => Err(code.clone()),
@@ -57,7 +57,7 @@ fn refusal(code: &str, why: String, fix: String) -> Refusal {
     Refusal { code: code.to_owned(), why, fix }
 }
 
-/// Only root may apply. For whoever applies to a running machine: `is_root` is of its effective user.
+/// Only root may apply to a running machine; `is_root` is about the effective user.
 pub fn without_root(plan: &Plan, is_root: bool) -> Option<Refusal> {
     (!is_root && !plan.changes.is_empty()).then(|| {
         refusal("not-root", "only root can change kernel settings".to_owned(), "run it with sudo".to_owned())
@@ -69,20 +69,20 @@ fn of_cpus(plan: &Plan, context: &PlanContext<'_>) -> Vec<Said> {
     let Some(online) = context.host.cpus.online.known() else { return Vec::new() };
     let present = context.host.cpus.present.known().unwrap_or(online);
     let (mut taken, mut given) = (CpuSet::new(), CpuSet::new());
-    let mut nobody = None;
+    let mut uncovered = None;
     for desired_setting in &plan.desired.settings {
         let Some(named) = named(desired_setting, context) else { continue };
         named.cpus.iter().for_each(|cpu| given.insert(cpu));
         if named.taken {
             named.cpus.iter().for_each(|cpu| taken.insert(cpu));
-        } else if nobody.is_none() && !online.iter().any(|cpu| named.cpus.contains(cpu)) {
-            nobody = Some((desired_setting.origin.clone(), named.cpus));
+        } else if uncovered.is_none() && !online.iter().any(|cpu| named.cpus.contains(cpu)) {
+            uncovered = Some((desired_setting.origin.clone(), named.cpus));
         }
     }
     let mut said = Vec::new();
     if let Some((why, fix)) = whylate_profiles::none_left(&taken, online) {
         said.push(("no-housekeeping-cpu", why, fix.to_owned()));
-    } else if let Some((origin, cpus)) = nobody {
+    } else if let Some((origin, cpus)) = uncovered {
         let list = if cpus.is_empty() { "none".to_owned() } else { cpus.to_string() };
         said.push((
             "no-housekeeping-cpu",
@@ -169,7 +169,7 @@ fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
     after
 }
 
-/// Lockdown closes debugfs to whoever writes (kernel_lockdown(7)); a file system may be mounted read-only.
+/// Lockdown makes debugfs read-only (kernel_lockdown(7)); a file system may be mounted read-only.
 fn locked_down(plan: &Plan, context: &PlanContext<'_>) -> Option<Said> {
     let paths = || {
         plan.changes.iter().filter_map(|change| match &change.setting {
@@ -222,7 +222,7 @@ fn container(plan: &Plan, host: &Snapshot) -> Option<Said> {
         || signs.podman.known().is_some()
         || signs.systemd.known().is_some()
         || signs.first_cgroup.known().is_some_and(named);
-    // Somebody who is not root has none of them anywhere: that is another refusal.
+    // A user other than root has none of them anywhere: that is another refusal.
     let may = |mask: &u64| *mask == 0 || mask >> SYS_ADMIN & 1 == 1;
     let may = host.limits.own_capabilities.known().is_none_or(may);
     let threads_only = plan.changes.iter().all(|change| of_thread(&change.setting).is_some());

@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(of("app", "batch"), ["policy of app (300): other 5 -> batch 5"]);
         assert_eq!(of("pinned", "idle"), ["policy of pinned (301): idle -> idle"]);
         assert!(of("[sugov*", "fifo 1")[0].contains("SCHED_DEADLINE"));
-        assert_eq!(of("nobody", "fifo 1"), ["policy of threads nobody: no thread has such a name now"]);
+        assert_eq!(of("absent", "fifo 1"), ["policy of threads absent: no thread has such a name now"]);
         for bad in ["fifo", "fifo 100", "fifo 0", "other 20", "deadline 1 2 3", "fifo 5 5", "", "best"] {
             assert!(of("app", bad)[0].contains("is no policy"), "{bad}");
         }

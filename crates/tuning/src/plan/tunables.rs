@@ -47,7 +47,7 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
     expanded
 }
 
-/// Reads the files of a pattern, for whoever notes what is read.
+/// Reads the files of a pattern, for a tree that records what is read.
 pub(super) fn read(pattern: &str, tree: &Tree) {
     let pattern = tunable::feature(pattern).map_or(pattern, |(file, _)| file);
     for path in paths(pattern, tree).unwrap_or_default() {

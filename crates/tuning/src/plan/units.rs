@@ -29,7 +29,7 @@ pub(super) fn active(unit: &str, value: Option<&str>, context: &PlanContext<'_>)
         return match exists(unit, context) {
             Ok(false) if value == "inactive" => Expanded::found(vec![found(setting, value, value)]),
             Ok(false) => Expanded::left(setting, NO_UNIT),
-            // Whether it is active nobody knows but systemd, so that an undo could not know it either.
+            // Only systemd knows whether it is active, so an undo could not know it either.
             Ok(true) => {
                 Expanded::left(setting, "whether it runs can be read only for services: use systemctl")
             }
@@ -195,13 +195,13 @@ mod tests {
             ("ended.service", "inactive", "inactive -> inactive"),
             ("old.service", "inactive", "active -> inactive"),
             ("stalld.service", "active", "inactive -> active"),
-            ("nobody.service", "active", "left: there is no such unit"),
-            ("nobody.service", "inactive", "inactive -> inactive"),
+            ("absent.service", "active", "left: there is no such unit"),
+            ("absent.service", "inactive", "inactive -> inactive"),
             ("stalld.service", "on", "left: `on` is neither active nor inactive"),
             ("once.service", "inactive", "active -> inactive"),
             ("fwupd.timer", "inactive", "left: whether it runs can be read only for services: use systemctl"),
-            ("nobody.timer", "inactive", "inactive -> inactive"),
-            ("nobody.timer", "active", "left: there is no such unit"),
+            ("absent.timer", "inactive", "inactive -> inactive"),
+            ("absent.timer", "active", "left: there is no such unit"),
         ] {
             assert_eq!(said(FILES, |context| active(unit, Some(value), context)), expected, "{unit} {value}");
         }
@@ -225,8 +225,8 @@ mod tests {
                 "left: it has a file of its own in /etc/systemd/system, which masking would replace",
             ),
             ("getty@tty1.service", "enabled", "disabled -> enabled"),
-            ("nobody.service", "disabled", "- -> -"),
-            ("nobody.service", "enabled", "left: there is no such unit"),
+            ("absent.service", "disabled", "- -> -"),
+            ("absent.service", "enabled", "left: there is no such unit"),
         ] {
             assert_eq!(
                 said(FILES, |context| enabled(unit, Some(value), context)),

@@ -54,7 +54,7 @@ pub(super) fn desired(
     }
 }
 
-/// Who may have changed it: of a tunable that can be known.
+/// What may have changed it: of a tunable that can be known.
 fn who(change: &Change, system: &dyn System, tree: &Tree) -> Vec<String> {
     match (&change.setting, &change.now) {
         (Setting::Tunable { path }, Some(now)) => suspects::of(

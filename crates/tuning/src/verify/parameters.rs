@@ -88,7 +88,7 @@ fn shown(name: &str, then: Option<&str>) -> String {
 }
 
 /// Why the boot loader does not have what was configured: the command that makes its menu was not run, as in another
-/// system's root, or somebody has made it otherwise since.
+/// system's root, or another program has changed it since.
 fn why_not(entry: &JournalEntry) -> String {
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
     let mut made = steps.filter(|taken| taken.planned.then.command().is_some());

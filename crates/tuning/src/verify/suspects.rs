@@ -1,4 +1,4 @@
-//! Who may have changed a target: by a file's time stamp, by the services that set such things and run here, and by the
+//! What may have changed a target: by a file's time stamp, by the services that set such things and run here, and by the
 //! files that set it at boot.
 
 use crate::processes::processes;
@@ -15,7 +15,7 @@ const SERVICES: [(&str, &str, &[&str]); 5] = [
     ("tlp", "TLP", &["/sys/"]),
 ];
 
-/// Who, in words; best founded first.
+/// The suspects in words, the most likely first.
 pub(super) fn of(target: &Target, now: &TargetState, system: &dyn System, tree: &Tree) -> Vec<String> {
     let mut who = Vec::new();
     match target {

@@ -291,7 +291,7 @@ pub(crate) fn thread(tid: i32) -> ThreadId {
     ThreadId { pid: tid, tid, started: 7, name: "t".to_owned() }
 }
 
-/// The bytes of a file, owned by whoever runs the test.
+/// The bytes of a file, owned by the user who runs the test.
 pub(crate) fn content(text: &str, mode: u32) -> TargetState {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     TargetState::File(FileState { content: text.as_bytes().to_vec(), mode, uid, gid })

@@ -337,7 +337,7 @@ fn a_feature_of_the_scheduler_is_one_word_among_others() {
     assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
     assert_eq!(machine.text(FEATURES), "TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n");
     assert_eq!(verified(&machine).drifts, []);
-    // One that somebody else switches meanwhile is theirs.
+    // One that another program switches meanwhile is left unchanged.
     machine.put(FEATURES, "NO_TTWU_QUEUE NO_RT_RUNTIME_SHARE HRTICK\n", 0o644);
     assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.text(FEATURES), "NO_TTWU_QUEUE RT_RUNTIME_SHARE NO_HRTICK\n");
@@ -348,7 +348,7 @@ fn a_feature_of_the_scheduler_is_one_word_among_others() {
     assert_eq!(machine.differs_from(&before), nothing());
 }
 
-/// The directories of the journals are made by whoever comes first.
+/// The first program that needs the directories of the journals makes them.
 #[test]
 fn of_many_at_once_each_has_the_right_or_is_told_who_has() {
     for _ in 0..50 {

@@ -52,7 +52,7 @@ fn settings_that_last() {
     assert_eq!(named(TUNING), ["/sys/devices/virtual/workqueue/cpumask"]);
     assert_eq!(named(LATENCY), ["request on /dev/cpu_dma_latency"]);
     let (commands, undo) = root.make(&steps);
-    assert!(commands.is_empty(), "nobody runs in an image: {commands:?}");
+    assert!(commands.is_empty(), "no command runs in an image: {commands:?}");
     assert!(root.text(SYSCTL).is_some_and(|text| text.ends_with("\nkernel.timer_migration = 0\n")));
     let unit = root.text(TUNING).expect("a unit");
     assert!(

@@ -95,8 +95,8 @@ fn mistakes_are_named() {
         ("", "missing at the end"),
         ("2-", "missing at the end"),
         ("3-2", "`3-2` is not a list"),
-        ("2 3", "`3` is one too many"),
-        ("all isolated", "`isolated` is one too many"),
+        ("2 3", "`3` is unexpected"),
+        ("all isolated", "`isolated` is unexpected"),
         ("- 2", "before `-`"),
         ("(all", "`)` is missing"),
         ("siblings 2", "not followed by `(`"),
@@ -105,9 +105,9 @@ fn mistakes_are_named() {
         ("first(x of all)", "`)` is missing"),
         ("8", "no CPU 8"),
         ("99999999999", "not a list of numbers"),
-        ("2|3", "`|` is no part"),
+        ("2|3", "`|` is not part"),
         ("all-isolated", "no all-isolated"),
-        ("of", "no set of CPUs"),
+        ("of", "a set of CPUs is missing"),
     ] {
         let wrong = of(text, &none, &none).expect_err(text);
         assert!(wrong.what.contains(part), "{text}: {wrong:?}");

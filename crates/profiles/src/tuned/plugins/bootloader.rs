@@ -14,7 +14,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
         match item.name.as_str() {
             name if name.starts_with("cmdline") => cmdline(item, &mut words),
             "initrd_add_dir" | "initrd_add_img" | "initrd_dst_img" | "initrd_remove_dir" => {
-                out.leave(item, "no image is added to the initial RAM disk");
+                out.leave(item, "images in the initial RAM disk are not supported");
             }
             "grub2_cfg_file" => out.leave(item, "GRUB's own program writes its file"),
             "skip_grub_config" => {
@@ -33,7 +33,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
     }
     if skipped.is_some() {
         for (word, item) in parameters {
-            out.leave_at(&item.location, &word, "skip_grub_config: TuneD leaves the boot loader alone");
+            out.leave_at(&item.location, &word, "skip_grub_config: TuneD leaves the boot loader unchanged");
         }
         return Ok(());
     }

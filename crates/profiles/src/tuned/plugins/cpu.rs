@@ -25,7 +25,7 @@ pub(super) fn carry_over(unit: &Unit, has_latency: bool, out: &mut Output<'_, '_
         let Some(value) = out.value(item)? else { continue };
         match item.name.as_str() {
             "force_latency" | "min_perf_pct" | "max_perf_pct" | "no_turbo" if !has_latency => {
-                out.leave(item, "TuneD takes it from the first unit of the plugin cpu only");
+                out.leave(item, "TuneD uses it only in the first unit of the plugin cpu");
             }
             "force_latency" => latency(&value, item, out),
             "min_perf_pct" | "max_perf_pct" => {
@@ -62,7 +62,7 @@ pub(super) fn carry_over(unit: &Unit, has_latency: bool, out: &mut Output<'_, '_
             }
             "sampling_down_factor" => sampling(item, &value, &cpus, out),
             "load_threshold" | "latency_low" | "latency_high" => {
-                out.leave(item, "it is for TuneD's daemon, which would watch the load all the time");
+                out.leave(item, "only TuneD's daemon does this: it monitors the load");
             }
             _ => unknown(item, unit, out),
         }
@@ -82,15 +82,12 @@ fn latency(value: &str, item: &Item, out: &mut Output<'_, '_>) {
             Ok(Some(us)) if us >= 0 => {
                 return out.setting(Selector::CpuDmaLatency, us.to_string(), item, Must::Exist);
             }
-            Ok(Some(_)) => return out.leave(item, "a latency is not less than nothing"),
+            Ok(Some(_)) => return out.leave(item, "a latency cannot be negative"),
             Ok(None) => {}
             Err(why) => return out.leave(item, why),
         }
     }
-    out.leave(
-        item,
-        "the first CPU has no such idle state, and there is no number of microseconds to fall back to",
-    );
+    out.leave(item, "the first CPU has no such idle state, and no fallback in microseconds is given");
 }
 
 /// The exit latency of an idle state of the first CPU, us; `None`: it has no such state.
@@ -171,7 +168,7 @@ fn chosen(unit: &Unit, item: &Item, value: &str, cpus: &[String], files: Files, 
                     }
                 }
             }
-            // It is offline, or another one has its policy, or nobody sets frequencies here.
+            // It is offline, or another one has its policy, or there is no frequency driver.
             Err(Why::Missing | Why::NotCollected) => {}
             Err(why) => return out.leave(item, format!("{}: {why}", reading.path)),
         }
@@ -213,7 +210,7 @@ fn bias(unit: &Unit, item: &Item, value: &str, cpus: &[String], out: &mut Output
         Some(number) => same(unit, item, &number.to_string(), cpus, files, out),
         None => out.leave(
             item,
-            "it is none of performance, balance-performance, normal, balance-power, power, 0 to 15",
+            "it must be performance, balance-performance, normal, balance-power, power or 0 to 15",
         ),
     }
 }
@@ -224,7 +221,7 @@ fn sampling(item: &Item, value: &str, cpus: &[String], out: &mut Output<'_, '_>)
     governors.sort();
     governors.dedup();
     if governors.is_empty() {
-        return out.leave(item, "no CPU has a governor that could be read");
+        return out.leave(item, "no governor of any CPU could be read");
     }
     for governor in governors {
         out.tunable(&format!("{DIR}/cpufreq/{governor}/sampling_down_factor"), value, item, Must::Perhaps);

@@ -27,7 +27,7 @@ pub(super) fn audio(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedEr
         let (file, value) = match item.name.as_str() {
             "timeout" if int(&value, 10).is_some_and(|seconds| seconds >= 0) => ("power_save", value),
             "timeout" => {
-                out.leave(item, "it is no number of seconds");
+                out.leave(item, "it is not a number of seconds");
                 continue;
             }
             // Only this driver has it, and shows it as a letter.
@@ -91,15 +91,15 @@ pub(super) fn disk(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedErr
             "readahead" => ("read_ahead_kb", readahead(&value)),
             "scheduler_quantum" => ("iosched/quantum", int(&value, 10).map(|number| number.to_string())),
             "readahead_multiply" => {
-                out.leave(item, "it depends on what was there before: made twice, it would be twice as much");
+                out.leave(item, "it is relative to the old value: a second apply would change it again");
                 continue;
             }
             "apm" | "spindown" => {
-                out.leave(item, "it is sent to the disk with hdparm(8), and cannot be read back");
+                out.leave(item, "hdparm(8) sends it to the disk, and it cannot be read back");
                 continue;
             }
             "dynamic" => {
-                out.leave(item, "it is for TuneD's daemon, which would watch the disks all the time");
+                out.leave(item, "only TuneD's daemon does this: it monitors the disks");
                 continue;
             }
             _ => {
@@ -113,7 +113,7 @@ pub(super) fn disk(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedErr
                     out.assign(&format!("/sys/block/{disk}/queue/{file}"), &value, item, Must::Perhaps);
                 }
             }
-            None => out.leave(item, "it is no number"),
+            None => out.leave(item, "it is not a number"),
         }
     }
     Ok(())
@@ -204,7 +204,7 @@ pub(super) fn video(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedEr
             "dpm-battery" | "dpm-balanced" | "dpm-performance" => ("dpm", "power_dpm_state", &word[4..]),
             "dynpm" => ("dynpm", "", ""),
             _ => {
-                out.leave(item, format!("there is no such way to save power: `{word}`"));
+                out.leave(item, format!("there is no power-saving method `{word}`"));
                 continue;
             }
         };
@@ -230,9 +230,7 @@ pub(super) fn net(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedErro
             "channels" | "coalesce" | "features" | "pause" | "ring" | "wake_on_lan" => {
                 out.leave(item, "it is set with ethtool(8), not through a file");
             }
-            "dynamic" => {
-                out.leave(item, "it is for TuneD's daemon, which would watch the traffic all the time")
-            }
+            "dynamic" => out.leave(item, "only TuneD's daemon does this: it monitors the traffic"),
             _ => unknown(item, unit, out),
         }
     }

@@ -76,7 +76,7 @@ pub(super) fn balancer(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tune
                 );
             }
             (None, Some(why)) => out.leave(item, why),
-            (None, None) => out.leave(item, "irqbalance has no file of variables here: it is not installed"),
+            (None, None) => out.leave(item, "irqbalance has no configuration file: it is not installed"),
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::super::python::strip;
 
 /// An option that the plugin does not have.
 pub(super) fn unknown(item: &Item, unit: &Unit, out: &mut Output<'_, '_>) {
-    out.leave(item, format!("TuneD's plugin {} has no such option that is known here", unit.kind));
+    out.leave(item, format!("this option of TuneD's plugin {} is not supported", unit.kind));
 }
 
 /// A value in double quotes loses them.

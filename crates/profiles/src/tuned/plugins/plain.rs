@@ -13,9 +13,9 @@ pub(super) fn sysctl(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedE
         let path = format!("/proc/sys/{}", item.name.replace('.', "/"));
         let last = path.rsplit('/').next().unwrap_or_default();
         if item.name.contains(['*', ' ']) || locate::normal(&path) != path {
-            out.leave(item, "it is no sysctl's name");
+            out.leave(item, "it is not a sysctl's name");
         } else if matches!(last, "base_reachable_time" | "retrans_time") {
-            out.leave(item, "TuneD refuses it: the kernel has it with the unit in its name now");
+            out.leave(item, "TuneD refuses it: the kernel now has a variant with the unit in its name");
         } else if let Some(value) = out.text(unquoted(&item.value), item)? {
             out.assign(&path, &value, item, Must::Exist);
         }
@@ -67,7 +67,7 @@ pub(super) fn vm(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), TunedError
 
 fn huge_pages(value: &str, item: &Item, out: &mut Output<'_, '_>) {
     if !matches!(value, "always" | "never" | "madvise") {
-        return out.leave(item, "it is none of always, madvise, never");
+        return out.leave(item, "it must be always, madvise or never");
     }
     let cmdline = &out.variables.facts.host.kernel.cmdline;
     match cmdline.need().map(|cmdline| cmdline.has("transparent_hugepage")) {
@@ -91,6 +91,6 @@ fn dirty(name: &str, value: &str, item: &Item, out: &mut Output<'_, '_>) {
     let most = if name.ends_with("ratio") { 100 } else { i64::MAX };
     match int(value, 10).filter(|value| (least..=most).contains(value)) {
         Some(value) => out.tunable(&format!("/proc/sys/vm/{name}"), &value.to_string(), item, Must::Perhaps),
-        None => out.leave(item, format!("`{value}` is no value for vm.{name}")),
+        None => out.leave(item, format!("`{value}` is not a value of vm.{name}")),
     }
 }

@@ -25,13 +25,13 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
             "isolated_cores" | "ps_whitelist" | "ps_blacklist" | "irq_process" | "default_irq_smp_affinity" => {}
             "runtime" | "perf_mmap_pages" | "perf_process_fork" | "kthread_process" => out.leave(
                 item,
-                "it is for TuneD's daemon, which also changes threads that begin later; here they are as those that begin them",
+                "only TuneD's daemon does this: it also changes threads that start later; here, new threads inherit from their creators",
             ),
             "cgroup_ps_blacklist" => {
-                out.leave(item, "threads are not told apart by control group: these are moved too");
+                out.leave(item, "threads are not distinguished by control group: these are moved too");
             }
             name if name.starts_with("cgroup") => {
-                out.leave(item, "it is for control groups of version 1");
+                out.leave(item, "it needs control groups of version 1");
             }
             name if name.starts_with("sched_") || name.starts_with("numa_balancing_") => {
                 let Some(value) = out.value(item)? else { continue };
@@ -91,9 +91,7 @@ fn isolate(unit: &Unit, item: &Item, value: &str, out: &mut Output<'_, '_>) -> R
     let Some(default) = find("default_irq_smp_affinity") else { return Ok(()) };
     match out.value(default)?.as_deref() {
         None | Some("calc") => {}
-        Some("ignore") => {
-            out.leave(default, "where new interrupts go is set together with where they go now")
-        }
+        Some("ignore") => out.leave(default, "the CPUs of new and present interrupts are set together"),
         Some(list) => {
             if let Some(cpus) = cpus(list, default)? {
                 out.tunable(DEFAULT_AFFINITY, &cpulist::mask(&cpus), default, Must::Exist);
@@ -149,7 +147,7 @@ fn patterns(item: Option<&Item>, out: &mut Output<'_, '_>) -> Result<Option<Vec<
     }
     for text in &patterns {
         if let Err(why) = regex(text, false) {
-            out.leave(item, format!("{why}; the threads are left where they are"));
+            out.leave(item, format!("{why}; the threads are left unchanged"));
             return Ok(None);
         }
     }
@@ -173,10 +171,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
         return Ok(());
     }
     if pattern.replace("\\[", "").contains('/') && !pattern.contains("\\[") {
-        out.leave(
-            item,
-            "threads are known by name here: what is meant for a whole command line may find none",
-        );
+        out.leave(item, "threads are matched by name: a pattern for a command line may match none");
     }
     let threads = || ThreadSelector { named: Pattern::Regex(pattern.clone()), except: Vec::new() };
     let policies = match (policy.as_str(), int(priority, 10)) {
@@ -188,7 +183,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
         ("i", Some(0)) => Ok("idle".to_owned()),
         ("f" | "r", Some(_)) => Err("the priority is not between 1 and 99"),
         ("o" | "b" | "i", Some(_)) => Err("threads of that policy have no other priority than 0"),
-        (_, None) => Err("the priority is no number"),
+        (_, None) => Err("the priority is not a number"),
         _ => Err("there is no such policy: f, r, b, o, i, *"),
     };
     match policies {
@@ -198,7 +193,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
     match affinity.as_str() {
         "*" => {}
         affinity if affinity.starts_with("cgroup.") => {
-            out.leave(item, "it is for control groups of version 1")
+            out.leave(item, "it needs control groups of version 1")
         }
         mask => match cpulist::of_mask(mask) {
             Ok(cpus) if !cpus.is_empty() => {
@@ -209,7 +204,7 @@ fn group(fields: &[String; 5], item: &Item, out: &mut Output<'_, '_>) -> Result<
                     Must::Perhaps,
                 );
             }
-            _ => out.leave(item, format!("`{mask}` is no hexadecimal mask of CPUs")),
+            _ => out.leave(item, format!("`{mask}` is not a hexadecimal mask of CPUs")),
         },
     }
     Ok(())

@@ -28,10 +28,10 @@ pub(super) fn service(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
                 "enable" => enabled = Some("enabled"),
                 "disable" => enabled = Some("disabled"),
                 file if file.starts_with("file:") => {
-                    out.leave_at(&item.location, file, "no file is put over a unit's");
+                    out.leave_at(&item.location, file, "overlay files for units are not supported");
                 }
                 other => {
-                    out.leave_at(&item.location, other, "it is none of start, stop, enable, disable, file:")
+                    out.leave_at(&item.location, other, "supported: start, stop, enable, disable, file:")
                 }
             }
         }
@@ -62,7 +62,7 @@ pub(super) fn systemd(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
             )
         })?;
         if cpus.is_empty() {
-            out.leave(item, format!("`{value}` is no list of CPUs"));
+            out.leave(item, format!("`{value}` is not a list of CPUs"));
             continue;
         }
         match out.variables.facts.tree.text(FILE).value {
@@ -76,7 +76,9 @@ pub(super) fn systemd(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tuned
                     Must::Perhaps,
                 );
             }
-            Err(Why::Missing) => out.leave(item, format!("there is no {FILE}, and TuneD does nothing then")),
+            Err(Why::Missing) => {
+                out.leave(item, format!("{FILE} does not exist, and TuneD does nothing in this case"))
+            }
             Err(why) => out.leave(item, format!("{FILE}: {why}")),
         }
     }
@@ -102,7 +104,7 @@ pub(super) fn script(unit: &Unit, out: &mut Output<'_, '_>) {
     for item in &unit.scripts {
         let text = out.variables.facts.tree.text(&item.value).value.unwrap_or_default();
         let known = CALLS.iter().filter(|(call, _)| text.contains(call)).map(|(_, what)| format!("; {what}"));
-        let why = format!("scripts are never run: look at what it does{}", known.collect::<String>());
+        let why = format!("scripts are never run: read what it does{}", known.collect::<String>());
         out.leave_at(&item.location, &format!("script={}", item.value), why);
     }
     for item in &unit.options {

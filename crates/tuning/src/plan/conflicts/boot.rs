@@ -1,4 +1,4 @@
-//! Kernel parameters that contradict each other, and others who write them.
+//! Kernel parameters that contradict each other, and other programs that write them.
 
 use super::subjects::targets;
 use crate::plan::context::PlanContext;

@@ -101,7 +101,7 @@ fn irqbalance(plan: &Plan, context: &PlanContext<'_>) -> Option<Conflict> {
         plan.desired.settings.iter().find(|desired_setting| desired_setting.selector == Selector::Irqs);
     let wanted = wanted.and_then(|desired_setting| desired_setting.value.as_deref()?.parse::<CpuSet>().ok());
     let others = wanted.zip(context.host.cpus.online.known()).map(|(wanted, online)| online.without(&wanted));
-    // It leaves alone what it is told to, else what the kernel isolates.
+    // It leaves its banned CPUs unchanged, or else those that the kernel isolates.
     if let (Some(others), Some(banned)) = (&others, banned(context))
         && others.without(&banned).is_empty()
     {
@@ -133,7 +133,7 @@ fn irqbalance(plan: &Plan, context: &PlanContext<'_>) -> Option<Conflict> {
     Some(Conflict { with: "irqbalance".to_owned(), why, fix, settings: moved })
 }
 
-/// What irqbalance is told to leave alone: the mask, where there is one that is not empty, counts before the list, which
+/// The CPUs that irqbalance must not use: the mask, where there is one that is not empty, counts before the list, which
 /// it knows since 1.8 (`setup_banned_cpus()` in cputree.c, 1.7 to 1.9.5).
 const MASK: &str = "IRQBALANCE_BANNED_CPUS";
 const LIST: &str = "IRQBALANCE_BANNED_CPULIST";
