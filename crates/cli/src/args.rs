@@ -16,7 +16,7 @@ pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
-pub(crate) use tuning::{ApplyArgs, Place, PlaceArgs, RollbackArgs};
+pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, Place, RollbackArgs, VerifyArgs};
 
 use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -119,11 +119,11 @@ pub(crate) enum Verb {
     /// Keep what was applied with --revert-after
     ///
     /// Exit codes: 0 confirmed; 1 nothing waits for it, or it was undone; 2 could not do it.
-    Confirm(PlaceArgs),
+    Confirm(ConfirmArgs),
     /// Say whether a machine still is as it was made, and who changed it where that can be known
     ///
     /// Exit codes: 0 as applied; 1 drift; 2 could not do it; 3 cannot tell.
-    Verify(PlaceArgs),
+    Verify(VerifyArgs),
     /// Undo what was applied: exact old values, files byte for byte
     ///
     /// Undoes the last apply that is in effect. What somebody else has changed since is shown and left.
@@ -131,7 +131,7 @@ pub(crate) enum Verb {
     /// Exit codes: 0 all undone; 1 something was left, because somebody else changed it; 2 could not do it.
     Rollback(RollbackArgs),
     /// Show what was applied when, and what became of it
-    History(PlaceArgs),
+    History(HistoryArgs),
 }
 
 /// What to explain of a trace.

@@ -6,9 +6,9 @@
 //! compare   Compared        terminal  json  html  svg  markdown
 //! check     checks::CheckReport  terminal  json  html  markdown  sarif  junit
 //! plan      Plan            terminal  json             markdown
-//! apply     [Entry]         terminal  json
-//! verify    Verified        terminal  json
-//! history   [Line]          terminal  json
+//! apply     [JournalEntry]  terminal  json
+//! verify    Verification    terminal  json
+//! history   [HistoryEntry]  terminal  json
 //! plot      [Prepared]                            svg
 //! ```
 //!

@@ -47,8 +47,12 @@ pub(super) fn format_of<R: Render>(arg: Arg) -> Arg {
 /// `--output` with the endings of one report alone.
 pub(super) fn file_of<R: Render>(arg: Arg) -> Arg {
     let endings: Vec<&str> = R::FORMATS.iter().map(|format| format.ending()).collect();
+    let without = match R::FORMATS.contains(&Format::Html) {
+        true => "; without a suffix: .html",
+        false => "",
+    };
     let help = "Also write the report to this file; the suffix of its name selects the format";
-    arg.help(format!("{help}: {} (`-`: standard output)", endings.join(", ")))
+    arg.help(format!("{help}: {}{without} (`-`: standard output)", endings.join(", ")))
 }
 
 /// The names of formats.

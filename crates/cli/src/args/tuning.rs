@@ -1,9 +1,13 @@
 //! `whylate apply`, `confirm`, `verify`, `rollback`, `history`
 
+use super::output::{OutputArgs, file_of, format_of};
 use super::{Wanted, positive_duration};
 use clap::Args;
 use std::path::PathBuf;
 use whylate_base::Ns;
+use whylate_report::apply::Applies;
+use whylate_report::history::History;
+use whylate_tuning::Verification;
 
 /// The machine to change.
 #[derive(Debug, Args)]
@@ -11,13 +15,11 @@ pub(crate) struct Place {
     /// Change the root of another system in this directory, such as an image: only its files, and no command is run
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
-    /// Write JSON to standard output
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// `whylate apply`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Applies<'_>>), mut_arg("output", file_of::<Applies<'_>>))]
 pub(crate) struct ApplyArgs {
     /// A plan, as `whylate plan -o PLAN.json` writes it
     #[arg(value_name = "PLAN.json", conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from", "resume", "boot"])]
@@ -42,10 +44,13 @@ pub(crate) struct ApplyArgs {
     pub(crate) boot: bool,
     #[command(flatten)]
     pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// `whylate rollback`
 #[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Applies<'_>>), mut_arg("output", file_of::<Applies<'_>>))]
 pub(crate) struct RollbackArgs {
     /// Undo this apply, and all later ones first [default: only the last one]
     #[arg(long, value_name = "N")]
@@ -61,11 +66,36 @@ pub(crate) struct RollbackArgs {
     pub(crate) after: Option<Ns>,
     #[command(flatten)]
     pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
-/// `whylate confirm`, `whylate verify`, `whylate history`
+/// `whylate confirm`
 #[derive(Debug, Args)]
-pub(crate) struct PlaceArgs {
+#[command(mut_arg("format", format_of::<Applies<'_>>), mut_arg("output", file_of::<Applies<'_>>))]
+pub(crate) struct ConfirmArgs {
     #[command(flatten)]
     pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// `whylate verify`
+#[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Verification>), mut_arg("output", file_of::<Verification>))]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// `whylate history`
+#[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<History<'_>>), mut_arg("output", file_of::<History<'_>>))]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }

@@ -1,29 +1,34 @@
 //! `whylate apply`
 
-use super::tuning::{Site, answer};
+use super::tuning::Site;
 use super::{plan, revert, rollback};
 use crate::args::ApplyArgs;
 use crate::outcome::Outcome;
 use crate::output::{self, say};
+use crate::report::Destination;
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use whylate_host::{Snapshot, Tree};
 use whylate_profiles::DesiredState;
+use whylate_report::Format;
+use whylate_report::apply::Applies;
 use whylate_tuning::{
     AllowedRefusals, BootSkipped, Journal, JournalEntry, JournalError, Plan, SessionKind, SessionOutcome,
     StepsError, StoreLock, System, Timestamp, boot_id, unfinished,
 };
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
+    let inputs: Vec<PathBuf> = args.plan.iter().chain(&args.from).cloned().collect();
+    let destination = Destination::of::<Applies<'_>>(&args.output, &inputs)?;
     let site = Site::open(&args.place)?;
     if args.boot {
-        return at_boot(args, &site);
+        return at_boot(&site, &destination);
     }
     if args.resume {
-        return resume(args, &site);
+        return resume(&site, &destination);
     }
     let named = args.wanted.profile.is_some() || args.wanted.tuned.is_some();
     if args.plan.is_none() && args.from.is_none() && !named {
@@ -48,7 +53,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     {
         return Ok(Outcome::Found);
     }
-    if !args.place.json {
+    if destination.format() == Format::Text {
         output::print(&whylate_report::plan::terminal::render(&now, &output::style()))?;
     }
     if now.changes.is_empty() {
@@ -62,7 +67,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         say!("nothing was changed");
         return Ok(Outcome::Found);
     }
-    apply(args, &site, &now, &allowed)
+    apply(args, &site, &destination, &now, &allowed)
 }
 
 fn nothing_to_change(plan: &Plan) -> Outcome {
@@ -82,7 +87,13 @@ fn make(desired: DesiredState, tree: &Tree, allowed: &AllowedRefusals) -> Plan {
     whylate_tuning::plan(desired, tree, &Snapshot::read(tree), allowed)
 }
 
-fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, allowed: &AllowedRefusals) -> Result<Outcome> {
+fn apply(
+    args: &ApplyArgs,
+    site: &Site,
+    destination: &Destination<'_>,
+    plan: &Plan,
+    allowed: &AllowedRefusals,
+) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply")?;
     if let Some(entry) = unfinished(&site.store)? {
         bail!(
@@ -122,10 +133,10 @@ fn apply(args: &ApplyArgs, site: &Site, plan: &Plan, allowed: &AllowedRefusals) 
         revert::start(&site.system, &args.place.root, journal.entry().id, after)?;
     }
     let how = site.run(&asked, |run| whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, run));
-    finished(args, &journal, how)
+    finished(destination, &journal, how)
 }
 
-fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
+fn resume(site: &Site, destination: &Destination<'_>) -> Result<Outcome> {
     let lock = site.store.lock("whylate apply --resume")?;
     let Some(entry) = unfinished(&site.store)? else {
         bail!("no apply is unfinished: see `whylate history`");
@@ -134,11 +145,11 @@ fn resume(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
     let asked = || stop.asked.load(Ordering::Acquire);
     let mut journal = site.store.open(&lock, entry.id)?;
     let how = site.run(&asked, |run| whylate_tuning::resume(&mut journal, run));
-    finished(args, &journal, how)
+    finished(destination, &journal, how)
 }
 
 fn finished(
-    args: &ApplyArgs,
+    destination: &Destination<'_>,
     journal: &Journal,
     how: Result<SessionOutcome, JournalError>,
 ) -> Result<Outcome> {
@@ -146,7 +157,7 @@ fn finished(
         true => say!("the journal has what was done: undo it with `whylate rollback`"),
         false => say!("nothing was changed"),
     })?;
-    answer(std::slice::from_ref(journal.entry()), &args.place)?;
+    destination.write(&Applies(std::slice::from_ref(journal.entry())))?;
     Ok(if how == SessionOutcome::Complete { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -238,7 +249,7 @@ fn asked(plan: &Plan) -> Result<bool> {
 
 /// What whylate-tuning.service does: reapplies the runtime settings of all applies in effect, in order. One that was not
 /// confirmed is undone instead, with all later ones.
-fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
+fn at_boot(site: &Site, destination: &Destination<'_>) -> Result<Outcome> {
     let lock = match site.store.lock("whylate apply --boot") {
         Ok(lock) => lock,
         // The apply that holds it has just installed the service that runs this, and sets everything itself.
@@ -280,7 +291,7 @@ fn at_boot(args: &ApplyArgs, site: &Site) -> Result<Outcome> {
             None => outcome = Outcome::Failed,
         }
     }
-    answer(&done, &args.place)?;
+    destination.write(&Applies(&done))?;
     Ok(outcome)
 }
 

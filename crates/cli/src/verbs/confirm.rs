@@ -1,14 +1,17 @@
 //! `whylate confirm`
 
 use super::revert;
-use super::tuning::{Site, answer};
-use crate::args::PlaceArgs;
+use super::tuning::Site;
+use crate::args::ConfirmArgs;
 use crate::outcome::Outcome;
 use crate::output::say;
+use crate::report::Destination;
 use anyhow::Result;
+use whylate_report::apply::Applies;
 use whylate_tuning::{JournalEntry, Timestamp, confirm};
 
-pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ConfirmArgs) -> Result<Outcome> {
+    let destination = Destination::of::<Applies<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     let lock = site.store.lock("whylate confirm")?;
     let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -22,9 +25,7 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
             Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.status().words()),
             None => say!("nothing to confirm: no apply waits for confirmation"),
         }
-        if args.place.json {
-            answer(&[], &args.place)?;
-        }
+        destination.write(&Applies(&[]))?;
         return Ok(Outcome::Found);
     }
     let mut confirmed = Vec::new();
@@ -34,6 +35,6 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
         revert::cancel(&site.system, id);
         confirmed.push(journal.entry().clone());
     }
-    answer(&confirmed, &args.place)?;
+    destination.write(&Applies(&confirmed))?;
     Ok(Outcome::Done)
 }

@@ -1,19 +1,22 @@
 //! `whylate rollback`
 
-use super::tuning::{Site, answer};
+use super::tuning::Site;
 use crate::args::RollbackArgs;
 use crate::outcome::Outcome;
-use crate::output::{self, say};
+use crate::output::say;
+use crate::report::Destination;
 use crate::signals;
 use anyhow::Result;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use whylate_report::apply::Applies;
 use whylate_tuning::{
     JournalEntry, RevertDue, RollbackResult, RolledBack, SessionOutcome, StoreLock, Timestamp, boot_id, due,
     rollback_targets,
 };
 
 pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
+    let destination = Destination::of::<Applies<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     if let (Some(wait), Some(id)) = (args.after, args.unconfirmed)
         && !still_due(&site, id, Duration::from_nanos(wait.0.unsigned_abs()))
@@ -31,15 +34,13 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     };
     if targets.is_empty() {
         say!("nothing to roll back: see `whylate history`");
-        if args.place.json {
-            output::print_json(&whylate_report::apply::json::render(&[]))?;
-        }
+        destination.write(&Applies(&[]))?;
         return Ok(Outcome::Done);
     }
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let undone = undo_all(&site, &lock, &targets, args.force, &asked)?;
-    answer(&undone.entries, &args.place)?;
+    destination.write(&Applies(&undone.entries))?;
     Ok(match undone.outcome {
         SessionOutcome::Complete => Outcome::Done,
         SessionOutcome::Stopped => Outcome::Failed,

@@ -3,8 +3,7 @@
 use crate::args::Place;
 use crate::output;
 use anyhow::{Result, bail};
-use whylate_report::apply;
-use whylate_tuning::{JournalEntry, JournalStore, LiveSystem, PlannedStep, RunContext, Timestamp};
+use whylate_tuning::{JournalStore, LiveSystem, PlannedStep, RunContext, Timestamp};
 
 /// The machine, and its journals.
 pub(crate) struct Site {
@@ -32,13 +31,5 @@ impl Site {
             }
         };
         work(&RunContext { system: &self.system, now: &Timestamp::now, stop, notify: &notify })
-    }
-}
-
-/// Prints what was done about some applies.
-pub(crate) fn answer(entries: &[JournalEntry], place: &Place) -> Result<()> {
-    match place.json {
-        true => output::print_json(&apply::json::render(entries)),
-        false => output::print(&apply::terminal::render(entries, &output::style())),
     }
 }

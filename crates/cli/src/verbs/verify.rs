@@ -1,19 +1,17 @@
 //! `whylate verify`
 
 use super::tuning::Site;
-use crate::args::PlaceArgs;
+use crate::args::VerifyArgs;
 use crate::outcome::Outcome;
-use crate::output;
+use crate::report::Destination;
 use anyhow::Result;
-use whylate_report::verify;
+use whylate_tuning::Verification;
 
-pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
+    let destination = Destination::of::<Verification>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     let verified = whylate_tuning::verify(&site.store, &site.system)?;
-    match args.place.json {
-        true => output::print_json(&verify::json::render(&verified))?,
-        false => output::print(&verify::terminal::render(&verified, &output::style()))?,
-    }
+    destination.write(&verified)?;
     Ok(match (verified.drifts.is_empty(), verified.unknown.is_empty()) {
         (false, _) => Outcome::Found,
         (true, false) => Outcome::CannotTell,

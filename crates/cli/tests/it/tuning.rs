@@ -180,6 +180,39 @@ fn applied_verified_changed_rolled_back() {
     assert!(run.code == Some(0) && run.stderr.contains("nothing to roll back"), "{run:#?}");
 }
 
+#[test]
+fn each_report_goes_where_it_is_wanted_or_is_refused_first() {
+    let root = Root::new();
+    let before = root.everything();
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
+    for verb in ["confirm", "verify", "history", "rollback"] {
+        let run = root.run(&[verb, "--format", "html"]);
+        assert!(run.code == Some(2) && run.stderr.contains("[possible values: text, json]"), "{run:#?}");
+    }
+    for name in ["a.html", "without"] {
+        let run = root.apply(&["-o", &file(name)]);
+        assert!(run.code == Some(2) && run.stderr.contains("use one of .txt, .json"), "{run:#?}");
+    }
+    assert_eq!(root.everything(), before);
+
+    let saved = |path: &str| fs::read_to_string(path).expect("the report");
+    let run = root.apply(&["--format", "json", "-o", &file("apply.txt")]);
+    assert_eq!((run.code, json(&run)["schema"].as_str()), (Some(0), Some("whylate.apply/1")), "{run:#?}");
+    assert!(saved(&file("apply.txt")).starts_with("apply 1 "), "{}", saved(&file("apply.txt")));
+    for verb in ["verify", "history", "rollback"] {
+        let path = file(&format!("{verb}.json"));
+        let run = root.run(&[verb, "-o", &path]);
+        assert_eq!(run.code, Some(0), "{run:#?}");
+        let document: Value = serde_json::from_str(&saved(&path)).expect("JSON");
+        let schema = if verb == "rollback" { "apply" } else { verb };
+        assert_eq!(document["schema"], format!("whylate.{schema}/1"));
+        assert!(!run.stdout.starts_with('{'), "{run:#?}");
+    }
+    let run = root.run(&["rollback"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:#?}");
+}
+
 /// Killed before each system call that changes anything.
 #[test]
 fn killed_it_is_undone_exactly() {

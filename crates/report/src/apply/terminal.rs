@@ -7,8 +7,11 @@ use crate::words;
 use whylate_tuning::{JournalEntry, RollbackResult, SessionKind, Status, StepProgress, StepRecord};
 
 /// What was done in some applies as text: the status of each, what failed or was skipped and why, and what to do next.
-/// Ends with a line break.
+/// Ends with a line break; empty without applies.
 pub fn render(entries: &[JournalEntry], style: &Style) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
     let mut text = Page::new(style);
     write(&mut text, entries);
     text.finish()
