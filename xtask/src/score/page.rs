@@ -7,20 +7,20 @@ use std::fmt::Write;
 pub(super) fn markdown(summary: &Summary, command: &str, day: &str) -> String {
     let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
     let mut text = format!(
-        "# How often it is right\n\n\
+        "# Accuracy\n\n\
          This page is written by `{command}`; do not edit it. {day}, kernels {}.\n\n\
          Each run provokes one known fault in a real kernel (`crates/lab-cli/scenarios`), records it with `whylate record`, and\n\
-         holds `whylate explain` against the label of the injector, which knows who did what to whom and when. A seed\n\
+         holds `whylate explain` against the label of the injector, which knows the cause, the culprit and the time of each late job. A seed\n\
          varies thread names, phases and lengths.\n\n\
-         - *right*: every late job has the right cause and culprit, what must be found is found, nobody else is accused.\n\
+         - *right*: every late job has the right cause and culprit, every expected finding is there, and no other culprit is named.\n\
          - *cause right*, *culprit right*: every late job's verdict; *culprit right* includes the cause.\n\
          - *wrong accusation*: at least one verdict or finding names a cause or a culprit that is false.\n\
-         - *unexplained*: nobody is accused falsely, but a late job has no cause or no culprit, or a finding is missing.\n\
+         - *unexplained*: no wrong culprit is named, but a late job has no cause or no culprit, or a finding is missing.\n\
          - *late time unexplained*: of the late jobs' time beyond the usual, the share charged to `unexplained`.\n\
-         - *set aside*: late jobs that are not judged, because the label cannot know: the host took the CPU where the\n  \
+         - *set aside*: late jobs that are not judged, because the label has no answer: the host took the CPU where the\n  \
            guest ran on the host's time or on several CPUs, or the fault does more than one thing (`not-judged`).\n\
          - *not provoked*: the fault made nothing late; *no run*: the guest failed. Neither counts as judged.\n\n\
-         `nothing` are runs in which nobody may be accused.\n",
+         `nothing` are runs in which no culprit may be named.\n",
         releases.join(", ")
     );
     for (what, rows) in
@@ -29,9 +29,9 @@ pub(super) fn markdown(summary: &Summary, command: &str, day: &str) -> String {
         // Writing to a String cannot fail.
         let _ = write!(text, "\n## By {what}\n\n{}", table(what, rows, &summary.total));
     }
-    text.push_str("\n## What is not right\n\n");
+    text.push_str("\n## Runs that are not right\n\n");
     if summary.misses().is_empty() {
-        text.push_str("Nothing.\n");
+        text.push_str("None.\n");
     }
     for miss in summary.misses() {
         let _ = writeln!(text, "- {}", miss.replace(['\n', '\r'], " ").replace('*', "\\*"));
