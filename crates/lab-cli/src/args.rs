@@ -15,7 +15,8 @@ use whylate_base::{Ns, parse_duration};
 
 /// The test rig of whylate: known faults on real kernels, and trials of tuning.
 ///
-/// The program under test is `whylate`, beside this one. Guests boot in QEMU; `whylate lab kernels` fetches kernels.
+/// The program under test is `whylate` in the directory of this one. Guests boot in QEMU; `whylate lab kernels` fetches
+/// kernels.
 #[derive(Debug, Parser)]
 #[command(name = "whylate-lab", version, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -27,28 +28,27 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     /// Run scenarios of known faults on real kernels, and judge the explanations
     ///
-    /// Each scenario provokes one fault in a guest and knows the right answer. One line reports each run when
-    /// it ends; a table sums them up. Exit codes: 0 all answers are right; 1 some are not; 2 some did not run.
+    /// Each scenario provokes one fault in a guest and lists the right answers. One line reports each run when it
+    /// ends; a table sums them up. Exit codes: 0 all answers are right; 1 some are wrong; 2 some runs failed.
     Run(RunArgs),
     /// Boot a machine with a disk and a distribution, and run commands there
     ///
     /// The disk is made once for each kernel series, from Debian's packages, and kept in the cache; that takes two
-    /// minutes, root, and mmdebstrap. GRUB on the disk boots it. A shell runs the commands, one
-    /// after the other, as root; `reboot` and
-    /// `power-cut` between them are not commands: they reboot the machine, or cut its power.
+    /// minutes, root, and mmdebstrap. GRUB on the disk boots it. A shell runs the commands one after the other,
+    /// as root. Between them, `reboot` reboots the machine and `power-cut` cuts its power.
     Disk(DiskArgs),
     /// Tune a machine with a disk, reboot it, verify, roll back, reboot, and compare it with its state before
     ///
-    /// The machine's state (files, values of the kernel, threads, units) is taken before and after and compared.
-    /// With --kill-at and --power-cut, `apply` is killed, or the machine loses its power, in the middle. With
-    /// --parity, TuneD applies the profile as well, on another machine.
+    /// The machine's state (files, values of the kernel, threads, units) is read before and after and compared. With
+    /// --kill-at, `apply` is killed before one of its changes; with --power-cut, the machine loses its power then.
+    /// With --parity, TuneD applies the profile as well, on another machine.
     ///
-    /// Exit codes: 0 all is right; 1 something is not; 2 could not do it.
+    /// Exit codes: 0 all checks passed; 1 some failed; 2 the trial could not run.
     Tuning(TuningArgs),
     /// Print the state of this machine as JSON: everything that tuning may change
     #[command(hide = true)]
     State,
-    /// The service that does the jobs of a machine with a disk
+    /// Run the job of a machine with a disk, as its service
     #[command(hide = true)]
     Guest,
     /// Run a program, and kill it just before its Nth change to a file, a thread, or another program's start
@@ -65,7 +65,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// A duration of more than nothing.
+/// A duration of more than zero.
 fn limit(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
         Ok(Ns(nanoseconds @ 1..)) => Ok(Duration::from_nanos(nanoseconds.unsigned_abs())),

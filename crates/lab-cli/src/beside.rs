@@ -1,12 +1,12 @@
-//! The programs that the rig works with: they lie beside this one.
+//! The programs that the rig runs: they are in the directory of this one.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-/// The program that was given with `option`, otherwise the one called `name` beside this one.
+/// The program given with `option`, otherwise the one called `name` in the directory of this one.
 ///
 /// # Errors
-/// When it is not there, or no guest could run it.
+/// When it is missing, or a guest cannot run it.
 pub(crate) fn program(given: Option<&Path>, name: &str, option: &str) -> Result<PathBuf> {
     let path = match given {
         Some(path) => path.to_owned(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The name and version of the schema. Within a version fields are only ever added.
 pub const SCHEMA: &str = "whylate.lab-run/2";
 
-/// Every run of a matrix, and the sums.
+/// Every run of a matrix, and the totals.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "whylate.lab-run/2")]
 pub struct Document {
@@ -17,7 +17,7 @@ pub struct Document {
     pub schema: String,
     /// The runs, in the order in which they ended.
     pub runs: Vec<RunResult>,
-    /// The sums.
+    /// The totals.
     pub score: Score,
 }
 

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
-    /// All is right.
+    /// All answers are right, or all checks passed.
     Done,
-    /// Something is not right.
+    /// An answer is wrong, or a check failed.
     Found,
-    /// It could not be done, or not all of it.
+    /// The run failed, or a part of it.
     Failed,
 }
 

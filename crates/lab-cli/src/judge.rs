@@ -1,8 +1,8 @@
-//! The injector's label beside our explanation: is the answer right?
+//! The comparison of an explanation with the injector's label.
 //!
-//! Each late job of the label is held against the victim's activation that it was part of. A
+//! Each late job of the label is compared with the victim's activation that it is part of. A
 //! verdict that names a wrong cause, or a right cause and a wrong culprit, is a *wrong accusation*;
-//! one that accuses nobody (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*.
+//! one that names no culprit (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*.
 
 mod accused;
 mod findings;
@@ -16,55 +16,56 @@ use std::collections::HashSet;
 use whylate_base::{Confidence, Ns};
 use whylate_ledger::{Activation, Cause, Explanation, Options, Select};
 
-/// What came of one run.
+/// The grade of one run's explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Every late job has the right cause and culprit, the findings are there, and nobody else is accused.
+pub enum Grade {
+    /// Every late job has the right cause and culprit, the expected findings are there, and no other culprit is
+    /// named.
     Right,
-    /// Somebody or something is accused that did not do it.
+    /// A verdict or a finding names a wrong cause or culprit.
     Wrong,
-    /// Nobody is accused falsely, but some late job has no reason, no culprit, or a finding is missing.
+    /// No wrong culprit is named, but a late job has no cause or no culprit, or a finding is missing.
     Unexplained,
-    /// The fault made nothing late: the lab's failure, not the analysis'.
+    /// The fault made no job late: a failure of the lab, not of the analysis.
     NotProvoked,
 }
 
-/// How one late job's verdict is.
+/// The judgement of one late job's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {
-    /// Cause and culprit.
+    /// Cause and culprit are right.
     Right,
-    /// The right cause; who it was is not said.
+    /// The cause is right; the verdict names no culprit.
     NobodyNamed,
-    /// No cause is claimed.
+    /// The verdict names no cause.
     Unexplained,
-    /// A false cause, or a false culprit.
+    /// The cause or the culprit is wrong.
     Wrong,
-    /// Not judged: stolen from the guest by its host, which the label cannot know; the last job of a
-    /// thread that then ends, which its activation lasts until; or as the scenario says.
+    /// Not judged: the host took the CPU from the guest, which the label does not show; the job is the last one of
+    /// a thread, whose activation lasts until the thread ends; or the scenario excludes this cause.
     Aside,
 }
 
-/// One late job, and what was said of it.
+/// One late job, with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobRuling {
     /// When the job was due.
     #[schemars(with = "i64")]
     pub due_ns: Ns,
-    /// Right or wrong.
+    /// The judgement.
     pub ruling: Ruling,
-    /// True when the cause is right, whoever is named.
+    /// True when the cause is right, with any culprit.
     pub cause_right: bool,
     /// The verdict's cause code; `None` where the explanation has no such activation.
     pub cause: Option<String>,
-    /// Whom the verdict names.
+    /// The culprit that the verdict names.
     pub by: Option<String>,
-    /// How sure the verdict is.
+    /// The confidence of the verdict.
     #[schemars(with = "Option<whylate_report::explain::json::document::Confidence>")]
     pub confidence: Option<Confidence>,
-    /// Its time beyond the victim's usual.
+    /// Its time beyond the victim's usual response.
     #[schemars(with = "i64")]
     pub late_ns: Ns,
     /// How much of that is charged to `unexplained`.
@@ -72,28 +73,28 @@ pub struct JobRuling {
     pub unexplained_ns: Ns,
 }
 
-/// What came of one run, with the reasons.
+/// The grade of one run, with the reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Judgement {
-    /// In one word.
-    pub outcome: Outcome,
+    /// The grade.
+    pub outcome: Grade,
     /// Each late job that the recording covers.
     pub jobs: Vec<JobRuling>,
-    /// Late jobs of the label that lie outside of the recording.
+    /// The number of late jobs that the recording does not cover.
     pub not_recorded: usize,
-    /// Findings that accuse wrongly.
+    /// Findings that name a wrong culprit.
     pub false_findings: Vec<String>,
-    /// Findings that should be there.
+    /// Expected findings that are missing.
     pub missing_findings: Vec<String>,
 }
 
 impl Judgement {
-    /// True when every judged job has the right cause, whoever is named.
+    /// True when every judged job has the right cause, with any culprit.
     pub fn causes_right(&self) -> bool {
         self.judged().all(|job| job.cause_right)
     }
 
-    /// True when every judged job names the right one, or nobody where there is nobody to name.
+    /// True when every judged job names the right culprit, or none where there is none.
     pub fn culprits_right(&self) -> bool {
         self.judged().all(|job| job.ruling == Ruling::Right)
     }
@@ -110,16 +111,16 @@ impl Judgement {
     }
 }
 
-/// What the label does not say of a run.
+/// Facts about a run that are not in its label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Circumstances {
-    /// The guest may have lost time to its host: it ran free, or had several CPUs on one thread of the
-    /// emulator. A verdict `stolen` is then neither right nor wrong.
+    /// The host may have taken time from the guest: it ran in the host's time, or had several CPUs on one thread of
+    /// the emulator. A verdict `stolen` is then neither right nor wrong.
     pub host_noise: bool,
 }
 
-/// How to ask for the explanation that [`judge`] wants: as a user would, without choosing threads,
-/// unless that leaves a victim out; every activation is kept.
+/// The options of the explanation that [`judge`] needs: a user's defaults, without a choice of threads, unless
+/// these leave out a victim; every activation is kept.
 pub fn options(label: &Label, select_victims: bool) -> Options {
     let victims = label.of_part("victim").map(|member| Select::Tid(member.tid));
     Options {
@@ -162,7 +163,7 @@ pub fn judge(
     let faults = label.late_jobs.iter().filter_map(|job| job.fault.as_deref());
     let faults: HashSet<&str> = faults.collect();
     let mut judgement = Judgement {
-        outcome: Outcome::Right,
+        outcome: Grade::Right,
         not_recorded: label.late_jobs.len() - late.len(),
         false_findings: findings::wrong(label, explanation, expected, &faults, circumstances),
         missing_findings: findings::missing(explanation, expected),
@@ -172,16 +173,16 @@ pub fn judge(
     judgement
 }
 
-fn outcome(judgement: &Judgement, late: Late) -> Outcome {
+fn outcome(judgement: &Judgement, late: Late) -> Grade {
     let any = |ruling| judgement.jobs.iter().any(|job| job.ruling == ruling);
     if any(Ruling::Wrong) || !judgement.false_findings.is_empty() {
-        Outcome::Wrong
+        Grade::Wrong
     } else if late == Late::Some && judgement.judged().next().is_none() {
-        Outcome::NotProvoked
+        Grade::NotProvoked
     } else if any(Ruling::Unexplained) || any(Ruling::NobodyNamed) || !judgement.missing_findings.is_empty() {
-        Outcome::Unexplained
+        Grade::Unexplained
     } else {
-        Outcome::Right
+        Grade::Right
     }
 }
 
@@ -197,7 +198,7 @@ fn activation_of<'a>(job: &LateJob, victims: &[&'a Activation]) -> Option<&'a Ac
             .copied()
     };
     // Where the trace ends while the job waits, the activation holds neither: but it holds `due`,
-    // give or take what the clock reads beside the timer's expiry.
+    // with a tolerance between the job's clock and the timer's expiry.
     holds(job.start).or_else(|| holds(job.done)).or_else(|| holds(job.due + Ns::from_us(100)))
 }
 
@@ -272,12 +273,12 @@ fn rule(
             _ => Ruling::Wrong,
         };
     }
-    // What a victim does to itself has no other culprit, whoever else plays a part in the run.
+    // A delay that a victim causes itself has no culprit, whatever other threads do in the run.
     let itself = job.fault.as_deref().and_then(Cause::from_code).is_some_and(Cause::accuses_late_thread);
     let culprits: &[String] = if itself { &[] } else { &expected.culprits };
     match named(label, activation, verdict.by.as_ref(), culprits) {
         Named::Rightly => Ruling::Right,
-        Named::Nobody => Ruling::NobodyNamed,
+        Named::Missing => Ruling::NobodyNamed,
         Named::Wrongly => Ruling::Wrong,
     }
 }

@@ -1,9 +1,9 @@
-//! The injector's label: what was done to whom (`whylate.inject/1`), as the judge reads it.
+//! The injector's label (`whylate.inject/1`): the facts of a run that the judge reads.
 
 use serde::Deserialize;
 use whylate_base::{Ns, Tid};
 
-/// What one run of `whylate-inject` says of itself. Instants are of CLOCK_MONOTONIC.
+/// The label of one run of `whylate-inject`. Instants are of CLOCK_MONOTONIC.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Label {
     /// The subcommand.
@@ -12,7 +12,7 @@ pub struct Label {
     pub start_ns: Ns,
     /// When every thread ended.
     pub end_ns: Ns,
-    /// Who took which part.
+    /// The threads, with their parts.
     pub threads: Vec<LabelledThread>,
     /// How many jobs the victims did.
     pub jobs: u64,
@@ -40,29 +40,29 @@ pub struct LabelledThread {
 pub struct LateJob {
     /// When it should have started.
     pub due: Ns,
-    /// When it did.
+    /// When it started.
     pub start: Ns,
     /// When it was finished.
     pub done: Ns,
-    /// Whose job it was, where the run has several victims.
+    /// The thread of the job, where the run has several victims.
     #[serde(default)]
     pub tid: Option<Tid>,
-    /// The cause code of what was done to this job, where it is not the run's usual fault.
+    /// The cause code of this job's fault, where it is not the run's usual one.
     #[serde(default)]
     pub fault: Option<String>,
 }
 
 impl Label {
-    /// Reads the injector's output: the one line that is a label, whatever else was printed.
+    /// Reads the injector's output: the one line that is a label; other lines are ignored.
     ///
     /// # Errors
-    /// What serde says of the text where none of its lines is a label.
+    /// The error of serde where no line is a label.
     pub fn parse(text: &str) -> Result<Label, serde_json::Error> {
         let line = text.lines().find(|line| line.starts_with('{')).unwrap_or(text);
         serde_json::from_str(line)
     }
 
-    /// Everyone who took that part.
+    /// The threads with that part.
     pub fn of_part<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a LabelledThread> {
         self.threads.iter().filter(move |member| member.part == part)
     }

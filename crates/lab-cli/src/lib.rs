@@ -1,18 +1,18 @@
-//! The test rig of whylate: is an explanation right, and does tuning keep its promises?
+//! The test rig of whylate: it judges explanations of known faults, and tests tuning on real kernels.
 //!
 //! ```text
 //!  pattern    names with a `*`
-//!  scenario   a fault as data: what runs, where, and what the answer must be
-//!  label      what the injector did, to which thread, and when
-//!  judge      the label beside an explanation: right, wrong, or unexplained?
+//!  scenario   a fault as data: what runs, on which kernels, and the right answers
+//!  label      the injector's record: fault, threads, late jobs
+//!  judge      compares an explanation with the label: right, wrong, or unexplained
 //!  matrix     scenarios x kernels x seeds
-//!  score      sums over all of these
+//!  score      totals of a matrix
 //!  document   both as JSON, with a versioned schema
-//!  state      everything that tuning may change on a machine, and what differs between two moments
-//!  trial      tuning on trial: applied, rebooted, verified, rolled back, killed: is all as before?
+//!  state      everything that tuning may change on a machine, and the differences between two states
+//!  trial      applies a profile, reboots, verifies, rolls back, kills, and compares the states
 //! ```
 //!
-//! The program under test is the product's own binary, `whylate`. Nothing of this crate is in it.
+//! The program under test is the product's own binary, `whylate`, which contains nothing of this crate.
 
 pub mod document;
 pub mod judge;

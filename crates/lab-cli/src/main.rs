@@ -17,7 +17,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(code) => code,
-        // The reader of our output has seen enough: `whylate-lab run --list | head` is no failure.
+        // A reader that closes the pipe is no failure: `whylate-lab run --list | head`.
         Err(error) if output::is_broken_pipe(&error) => ExitStatus::Done.into(),
         Err(error) => {
             say!("whylate-lab: {error:#}");

@@ -1,11 +1,11 @@
-//! Scenarios x kernels x seeds: which runs there are, how they share boots, and what came of each.
+//! Scenarios x kernels x seeds: the runs, the boots they share, and their results.
 //!
 //! ```text
-//!  settings  the programs, and what is kept
+//!  settings  the programs, and the directory for recordings
 //!  plan      runs that need the same machine share a boot
-//!  boot      one boot: the steps of its runs, and from what came back to judgements
-//!  pool      boots side by side, failed ones once more
-//!  result    what came of a run
+//!  boot      one boot: the steps of its runs, and the judgement of their results
+//!  pool      concurrent boots; failed ones are repeated once
+//!  result    the result of a run
 //! ```
 
 mod boot;
@@ -19,8 +19,8 @@ pub use pool::run;
 pub use result::{End, RunResult};
 pub use settings::Matrix;
 
-/// The runs of a sweep are for a fault that strikes by chance: that some make nothing late is
-/// expected. Where none of them does, the fault was not provoked.
+/// A sweep is for a fault that strikes by chance: some of its runs make no job late, as expected. Where none makes
+/// one late, the fault was not provoked.
 pub fn settle_sweeps(results: &mut [RunResult]) {
     let key = |result: &RunResult| (result.scenario.clone(), result.kernel.clone(), result.seed);
     let struck: Vec<_> = results.iter().filter(|result| result.late_jobs > 0).map(key).collect();

@@ -37,7 +37,7 @@ pub(crate) fn print_json(document: &Value) -> Result<()> {
     print(&format!("{document:#}\n"))
 }
 
-/// True when an error is only that the reader of our output went away.
+/// True for the error of a closed pipe on standard output.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref().map(io::Error::kind);
     error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))

@@ -1,4 +1,4 @@
-//! A scenario: one fault as data. What runs, on which kernels, and what the answer must be.
+//! A scenario: one fault as data: what runs, on which kernels, and the right answers.
 
 mod built_in;
 mod check;
@@ -9,7 +9,7 @@ pub use read::{ScenarioError, built_in, find, load};
 
 use crate::pattern::one_matches;
 use serde::Deserialize;
-use whylate_lab::Time;
+use whylate_lab::TimeSource;
 
 /// A file of `scenarios`.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Scenario {
     /// The file's name without its ending.
     #[serde(skip)]
     pub name: String,
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     pub title: String,
     /// Arguments of `whylate-inject`, the fault first. `--seed` and, unless given, `--duration` are added.
     pub inject: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Scenario {
     pub cpus: u32,
     /// Whether time is the emulator's own, the default, or the host's.
     #[serde(default)]
-    pub time: Time,
+    pub time: TimeSource,
     /// Added to the guest's kernel command line.
     #[serde(default)]
     pub append: Vec<String>,
@@ -48,26 +48,26 @@ pub struct Scenario {
     pub record: Vec<String>,
     /// The recording begins this many milliseconds after the fault, and so misses the threads' beginnings.
     pub record_after_ms: Option<u64>,
-    /// The recording lasts this long, whatever lasts longer.
+    /// The recording ends after this time, also where the fault lasts longer.
     pub record_for: Option<String>,
-    /// The host stops the guest for this long now and then: a hypervisor, or firmware.
+    /// The host stops the guest for this long now and then, as a hypervisor or firmware does.
     pub stop_ms: Option<u64>,
-    /// Each of these argument lists, added to `inject`, is a run of its own: a sweep. It is for faults that
-    /// strike by chance: that most of its runs make nothing late is expected, that none does is not.
+    /// Each of these argument lists, added to `inject`, is a run of its own: a sweep. It is for faults that strike
+    /// by chance: most of its runs make no job late, but at least one must.
     #[serde(default)]
     pub sweep: Vec<Vec<String>>,
     /// Part of the quick subset, on the kernels named.
     #[serde(default)]
     pub quick: Vec<String>,
-    /// What the answer must be; the first whose kernels match.
+    /// The right answers; the first entry whose kernels match counts.
     pub expect: Vec<Expectation>,
 }
 
-/// What the answer must be, on some kernels.
+/// The right answers on some kernels.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Expectation {
-    /// As of the scenario.
+    /// Patterns, as of the scenario.
     #[serde(default = "all")]
     pub kernels: Vec<String>,
     /// Whether the fault makes the victim late here.
@@ -76,8 +76,8 @@ pub struct Expectation {
     /// The verdicts that are right for the victim's late jobs; the first one is the usual one.
     #[serde(default)]
     pub causes: Vec<String>,
-    /// Who is rightly named, one of these: `part:culprit`, `thread:PATTERN`, `irq:PATTERN`,
-    /// `softirq:PATTERN`, `none` for nobody. Empty where there is nobody to name.
+    /// The right culprits, each one of these: `part:culprit`, `thread:PATTERN`, `irq:PATTERN`,
+    /// `softirq:PATTERN`, `none` for no culprit. Empty where there is none to name.
     #[serde(default)]
     pub culprits: Vec<String>,
     /// Findings that must be there.
@@ -86,11 +86,11 @@ pub struct Expectation {
     /// Findings that are true as well, and need not be there; those of `causes` always are.
     #[serde(default)]
     pub may_find: Vec<String>,
-    /// Verdicts that are neither right nor wrong: the fault does more than the label can know. Jobs with such
+    /// Verdicts that are neither right nor wrong: the fault does more than the label shows. Jobs with such
     /// a verdict are set aside, and counted.
     #[serde(default)]
     pub not_judged: Vec<String>,
-    /// Findings that must not be there, however mild.
+    /// Findings that must not be there, of any severity.
     #[serde(default)]
     pub no_findings: Vec<String>,
 }
@@ -104,7 +104,7 @@ pub enum Late {
     Some,
     /// It may be late.
     Maybe,
-    /// It must not be late, and nobody may be accused.
+    /// It must not be late, and no culprit may be named.
     None,
 }
 
@@ -119,7 +119,7 @@ impl Scenario {
         self.applies_to(kernel) && one_matches(&self.quick, kernel)
     }
 
-    /// What the answer must be on the kernel of that name.
+    /// The right answers on the kernel of that name.
     pub fn expectation(&self, kernel: &str) -> Option<&Expectation> {
         self.expect.iter().find(|expectation| one_matches(&expectation.kernels, kernel))
     }

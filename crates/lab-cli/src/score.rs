@@ -1,4 +1,4 @@
-//! Sums over many runs: how often is the answer right?
+//! Totals of many runs: the share of right answers.
 
 use crate::judge::Ruling;
 use crate::matrix::{End, RunResult};
@@ -7,10 +7,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use whylate_base::Ns;
 
-/// The sums of a matrix.
+/// The totals of a matrix.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
-    /// By the cause that is right; `nothing` where nobody may be accused.
+    /// By the right cause; `nothing` where no culprit may be named.
     pub by_cause: Vec<Row>,
     /// By kernel.
     pub by_kernel: Vec<Row>,
@@ -27,25 +27,25 @@ pub struct Row {
     pub name: String,
     /// Runs that were judged.
     pub runs: u64,
-    /// Of these: all is right.
+    /// Of these: right ones.
     pub right: u64,
     /// Every late job has the right cause.
     pub causes_right: u64,
-    /// Every late job names the right one too.
+    /// Every late job names the right culprit too.
     pub culprits_right: u64,
-    /// Somebody is accused falsely.
+    /// A wrong cause or culprit is named.
     pub wrong: u64,
-    /// Something has no reason, no culprit, or no finding.
+    /// A late job has no cause or no culprit, or a finding is missing.
     pub unexplained: u64,
-    /// Not judged: the fault made nothing late.
+    /// Not judged: the fault made no job late.
     pub not_provoked: u64,
-    /// Not judged: there was no run.
+    /// Not judged: the run failed.
     pub no_run: u64,
     /// Late jobs of the judged runs.
     pub jobs: u64,
     /// Of these: set aside.
     pub aside: u64,
-    /// Time of late jobs beyond the usual.
+    /// Time of late jobs beyond the usual response.
     #[schemars(with = "i64")]
     pub late_ns: Ns,
     /// How much of it is charged to `unexplained`.

@@ -3,29 +3,29 @@
 use crate::guest::{CUT, DONE, READY};
 use std::time::Instant;
 
-/// Of a console that never ends, no more than this is kept, and no less than half of it.
+/// At most this many bytes of a console are kept, and at least half of them.
 const KEPT: usize = 4 << 20;
 
-/// As many lines of a console say why a guest died.
+/// The number of console lines in the error for a guest that died.
 pub(crate) const CONSOLE_LINES: usize = 25;
 
-/// What a kernel's last words begin with (kernel/panic.c).
+/// The start of a panic message (kernel/panic.c).
 const PANIC: &str = "Kernel panic - ";
 
-/// How far a guest is, by what its console shows.
+/// The progress of a guest, by its console.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// When it was up.
+    /// When it was ready.
     pub(crate) ready: Option<Instant>,
     /// When its results were written.
     pub(crate) done: Option<Instant>,
-    /// It asks for the power to be cut.
+    /// It requests a power cut.
     pub(crate) cut: Option<Cut>,
-    /// When its kernel gave up.
+    /// When its kernel panicked.
     pub(crate) panicked: Option<Instant>,
 }
 
-/// A guest's wish to lose its power.
+/// A guest's request for a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// The exit code of the step before.
@@ -42,7 +42,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Takes what came in.
+    /// Adds new output.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.lines.push(*byte);
@@ -51,7 +51,7 @@ impl Console {
             }
         }
         if self.lines.len() > KEPT {
-            // Half at once: to move the rest up for each few bytes would keep a CPU busy.
+            // Half at once: moving the rest for every few bytes would keep a CPU busy.
             let surplus = self.lines.len() - KEPT / 2;
             self.lines.drain(..surplus);
             self.line_start = self.line_start.saturating_sub(surplus);
@@ -84,16 +84,16 @@ impl Console {
     }
 }
 
-/// What begins the story of a kernel that gives up (arch/x86/mm/fault.c, arch/x86/kernel/dumpstack.c).
+/// The start of the messages before a panic (arch/x86/mm/fault.c, arch/x86/kernel/dumpstack.c).
 const TROUBLE: [&str; 3] = ["BUG: ", "Oops: ", PANIC];
 
-/// The last lines of a console; of one on which the kernel gave up, those from its first complaint on.
+/// The last lines of a console; after a panic, those from the kernel's first error message on.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let mut all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     if all.iter().any(|line| line.contains(PANIC)) {
         let is_trouble = |line: &&str| TROUBLE.iter().any(|trouble| line.contains(trouble));
         let first = all.iter().position(is_trouble).unwrap_or_default();
-        // What led to it is in the lines before.
+        // The lines before show what led to it.
         all = all.into_iter().skip(first.saturating_sub(3)).take(lines).collect();
     }
     match all.get(all.len().saturating_sub(lines)..) {

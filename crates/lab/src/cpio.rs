@@ -18,7 +18,7 @@ const CHARACTER: u32 = 0o020_000;
 /// Names are read up to this length (`PATH_MAX`).
 const LONGEST_NAME: u32 = 4096;
 
-/// What a file of an archive is.
+/// The type of a file in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     /// A directory.
@@ -36,7 +36,7 @@ pub(crate) enum EntryKind {
 pub(crate) struct ArchiveEntry {
     /// Its path, relative to the root.
     pub(crate) name: String,
-    /// What it is.
+    /// Its type.
     pub(crate) kind: EntryKind,
     /// Permission bits of its mode.
     pub(crate) permissions: u32,
@@ -49,7 +49,7 @@ pub(crate) struct ArchiveEntry {
 pub(crate) struct Writer<W> {
     out: W,
     inode: u32,
-    /// Bytes written since the start: what padding goes by.
+    /// Bytes written since the start, for the padding.
     at: u64,
 }
 
@@ -59,7 +59,7 @@ impl<W: Write> Writer<W> {
         Writer { out, inode: 0, at: 0 }
     }
 
-    /// A directory. Parents come first: the kernel makes none by itself.
+    /// A directory. Parents come first: the kernel does not make them.
     pub(crate) fn directory(&mut self, name: &str, permissions: u32) -> io::Result<()> {
         self.header(name, DIRECTORY | permissions, 0, (0, 0))
     }
@@ -67,7 +67,7 @@ impl<W: Write> Writer<W> {
     /// A file with `size` bytes of `content`.
     ///
     /// # Errors
-    /// Also `InvalidData` when `content` has fewer bytes than promised, or more fit into no header.
+    /// Also `InvalidData` when `content` has fewer bytes than `size`, or `size` does not fit into a header.
     pub(crate) fn file(
         &mut self,
         name: &str,
@@ -75,8 +75,9 @@ impl<W: Write> Writer<W> {
         content: impl Read,
         size: u64,
     ) -> io::Result<()> {
-        let length = u32::try_from(size)
-            .map_err(|_| invalid(format!("{name} has {size} bytes: more than 4 GiB fit into no archive")))?;
+        let length = u32::try_from(size).map_err(|_| {
+            invalid(format!("{name} has {size} bytes: an archive has room for at most 4 GiB"))
+        })?;
         self.header(name, REGULAR | permissions & 0o7777, length, (0, 0))?;
         let copied = io::copy(&mut content.take(size), &mut self.out)?;
         if copied != size {
@@ -211,7 +212,7 @@ fn number(header: &[u8; HEADER], index: usize) -> io::Result<u32> {
         header.get(6 + index * 8..14 + index * 8).and_then(|digits| std::str::from_utf8(digits).ok());
     digits
         .and_then(|digits| u32::from_str_radix(digits, 16).ok())
-        .ok_or_else(|| invalid("a cpio header with a number that is none".into()))
+        .ok_or_else(|| invalid("a cpio header with an invalid number".into()))
 }
 
 fn invalid(why: String) -> io::Error {

@@ -1,4 +1,4 @@
-//! As much of ELF as tells which loader a program needs, and what a kernel module depends on.
+//! The parts of ELF with the loader of a program, and the dependencies of a kernel module.
 //!
 //! 64-bit little-endian files only, which is what x86-64 has: elf(5).
 

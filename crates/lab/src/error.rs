@@ -12,9 +12,9 @@ pub enum LabError {
     File {
         /// `read`, `write`, `create`.
         doing: &'static str,
-        /// Which.
+        /// Its name or path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// A program of the host that the lab needs.
@@ -22,7 +22,7 @@ pub enum LabError {
     Tool {
         /// Its name.
         program: &'static str,
-        /// Why not.
+        /// The cause.
         source: io::Error,
         /// What to install.
         todo: &'static str,
@@ -30,9 +30,9 @@ pub enum LabError {
     /// No kernel of that name.
     #[error("no kernel is called `{name}`: {known}")]
     UnknownKernel {
-        /// As asked for.
+        /// The requested name.
         name: String,
-        /// Those there are.
+        /// The available names.
         known: String,
     },
     /// Modules were given for a kernel of the cache.
@@ -44,9 +44,9 @@ pub enum LabError {
     /// A kernel could not be fetched.
     #[error("cannot fetch kernel {name}: {reason}{}", cached_too(cached))]
     Fetch {
-        /// Which.
+        /// Its name or path.
         name: String,
-        /// What was tried and why it failed.
+        /// The failed step, and the reason.
         reason: String,
         /// Kernels that need no network.
         cached: Vec<String>,
@@ -64,7 +64,7 @@ pub enum LabError {
     Disk {
         /// Its name.
         name: String,
-        /// What was tried, why it failed, what to do.
+        /// The failed step, the reason, the advice.
         reason: String,
     },
     /// A kernel module that is not there, or not whole.
@@ -72,7 +72,7 @@ pub enum LabError {
     Module {
         /// Its name.
         name: String,
-        /// What was looked for where.
+        /// The missing file, and its place.
         reason: String,
     },
     /// A program that cannot run in a guest.
@@ -80,7 +80,7 @@ pub enum LabError {
     Program {
         /// Of the host.
         path: PathBuf,
-        /// Why not, and what would.
+        /// The reason, and an alternative.
         reason: String,
     },
     /// QEMU ended before the guest had started.
@@ -88,13 +88,13 @@ pub enum LabError {
     Qemu {
         /// Its exit status.
         status: String,
-        /// What it said.
+        /// Its standard error.
         stderr: String,
     },
     /// The guest ended without results.
     #[error("the guest ended without results ({reason}); its console ended with:\n{console}")]
     Died {
-        /// What is known.
+        /// The reason, as far as known.
         reason: String,
         /// The console's last lines.
         console: String,
@@ -107,7 +107,7 @@ pub enum LabError {
         /// The console's last lines.
         console: String,
     },
-    /// Someone asked to stop.
+    /// The user interrupted the run.
     #[error("stopped")]
     Stopped,
 }

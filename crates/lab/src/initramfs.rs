@@ -1,4 +1,4 @@
-//! What a guest finds in its root: the archive that the kernel unpacks at boot.
+//! The files of a guest's root: the archive that the kernel unpacks at boot.
 
 use crate::cpio::Writer;
 use crate::elf::Elf;
@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where loaders look without being told: `ld.so(8)`, and musl's `/lib` and `/usr/lib`.
+/// The default directories of loaders: `ld.so(8)`, and musl's `/lib` and `/usr/lib`.
 const USUAL: [&str; 6] =
     ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"];
 
@@ -18,7 +18,7 @@ const USUAL: [&str; 6] =
 pub(crate) struct Initramfs {
     /// By path without the leading `/`; a directory sorts before what is in it.
     nodes: BTreeMap<String, Node>,
-    /// Directories of libraries that loaders would not look in by themselves.
+    /// Directories of libraries outside of the default ones.
     library_directories: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ enum Node {
 }
 
 impl Initramfs {
-    /// Without anything: for a guest that has a root.
+    /// Empty: for a guest that has a root.
     pub(crate) fn empty() -> Initramfs {
         Initramfs::default()
     }
@@ -101,7 +101,7 @@ impl Initramfs {
         Ok(())
     }
 
-    /// A library lies where the host has it: that is where its program looks for it.
+    /// A library has the same path as on the host, where its program searches for it.
     fn add_library(&mut self, path: &Path) {
         let to = path.to_string_lossy();
         if let Some((directory, _)) = to.rsplit_once('/') {
@@ -128,7 +128,7 @@ impl Initramfs {
         }
     }
 
-    /// What the loader must be told of libraries in unusual places: the value of LD_LIBRARY_PATH.
+    /// The value of LD_LIBRARY_PATH, for libraries outside of the default directories.
     pub(crate) fn library_path(&self) -> Option<String> {
         (!self.library_directories.is_empty()).then(|| self.library_directories.join(":"))
     }
@@ -152,7 +152,7 @@ impl Initramfs {
     }
 }
 
-/// Of a copy that failed: it was not the reading.
+/// The error of a copy that failed, other than in reading.
 fn is_no_room(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)

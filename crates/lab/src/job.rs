@@ -1,26 +1,26 @@
-//! What the host tells a guest to do, and what the guest tells of it.
+//! The job that the host gives to a guest, and the guest's report.
 //!
 //! The job is `/job.json` of the initramfs; the report is `result.json` among the files that
 //! come back. Both sides are this same program, so neither is a public format.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the guest finds its job.
+/// The path of the job in the guest.
 pub const JOB_PATH: &str = "/job.json";
 /// The directory of the guest whose files come back.
 pub const OUT_DIR: &str = "/out";
 /// The report's name in [`OUT_DIR`].
 pub const REPORT_NAME: &str = "result.json";
 
-/// All that one boot does.
+/// The job of one boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct GuestJob {
     /// Kernel modules, loaded in this order before the first step.
     pub modules: Vec<Module>,
     /// Environment variables of every program.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
-    /// Done one after the other; a step that fails does not keep the next from being done.
+    /// Done one after the other, also after a failed step.
     pub steps: Vec<Step>,
 }
 
@@ -33,17 +33,17 @@ pub struct Module {
     pub parameters: String,
 }
 
-/// One thing to do.
+/// One step of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// Write `value` to `path`: a sysctl, a knob of sysfs, tracefs, debugfs or a cgroup.
+    /// Write `value` to `path`: a sysctl, a tunable of sysfs, tracefs, debugfs or a cgroup.
     Write {
         /// A file of the guest; a `*` in one component stands for every match.
         path: String,
-        /// What is written, without a newline of its own.
+        /// The text, to which no newline is added.
         value: String,
-        /// A kernel without the file, or that refuses the value, is no failure.
+        /// A missing file, or a refused value, is no failure.
         optional: bool,
     },
     /// Run a program.
@@ -72,23 +72,23 @@ pub struct Program {
     pub directory: Option<String>,
 }
 
-/// What came of a job.
+/// The report of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobReport {
     /// `uname -r` and `uname -v` of the guest.
     pub kernel: String,
-    /// What went wrong before the first step, or apart from the steps.
+    /// Errors before the first step, or apart from the steps.
     #[serde(default)]
     pub problems: Vec<String>,
-    /// One per step, in order; fewer when the guest did not get to the end.
-    pub steps: Vec<StepReport>,
+    /// One per step, in order; fewer when the guest did not reach the end.
+    pub steps: Vec<GuestStepReport>,
 }
 
-/// What came of one step.
+/// The report of one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepReport {
-    /// The program's exit code; 128 + signal where one ended it, as shells say it.
+pub struct GuestStepReport {
+    /// The program's exit code; 128 + signal where one ended it, as in shells.
     pub code: Option<i32>,
-    /// Why it could not be done.
+    /// The reason of a failure.
     pub error: Option<String>,
 }

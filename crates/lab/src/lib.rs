@@ -1,14 +1,14 @@
 //! Real Linux kernels in QEMU, without their hardware.
 //!
 //! ```text
-//!  kernels    which kernels there are: Debian's, fetched and cached, or the user's own
+//!  kernels    the kernels: Debian's, fetched and cached, or the user's own
 //!  machine    a guest without a disk: kernel, CPUs, time
 //!    initramfs  the files of its root: cpio, modules, libraries (elf)
 //!  disk       machines with a disk, a distribution on it, and reboots
 //!  session    one boot of either: started, watched, ended, its results unpacked
-//!    qemu       the process; console: what it shows
+//!    qemu       the process; console: its serial console
 //!  guest      the guest's side: does the job, packs up the results
-//!  job        what host and guest exchange; visit: what the host puts in and gets back
+//!  job        the messages of host and guest; visit: the files and results of the host
 //! ```
 //!
 //! The programs on top of it: `whylate lab` runs a user's program in a guest, and `whylate-lab` is the test rig.
@@ -34,5 +34,5 @@ pub use error::LabError;
 pub use kernels::{Kernel, Store};
 pub use libraries::check_program;
 pub use machine::Machine;
-pub use time::Time;
+pub use time::TimeSource;
 pub use visit::{GuestFile, Visit, Visited};

@@ -1,4 +1,4 @@
-//! What a program of the host needs in order to run in a guest: its loader and shared libraries.
+//! The files that a program of the host needs in a guest: its loader and shared libraries.
 
 use crate::LabError;
 use crate::elf::Elf;
@@ -25,8 +25,8 @@ pub(crate) fn of_program(path: &Path) -> Result<Vec<PathBuf>, LabError> {
         wrong(format!("it is linked dynamically, and its loader {loader} cannot be run here ({error}): link it statically"))
     })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(wrong(format!("its loader cannot find all of its libraries: {}", said.trim())));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(wrong(format!("its loader cannot find all of its libraries: {}", errors.trim())));
     }
     let mut files = parse_list(&String::from_utf8_lossy(&output.stdout)).map_err(wrong)?;
     let loader = PathBuf::from(loader);
@@ -39,7 +39,7 @@ pub(crate) fn of_program(path: &Path) -> Result<Vec<PathBuf>, LabError> {
 /// Whether a guest could run the program at `path`.
 ///
 /// # Errors
-/// When it is a script, is for another processor, or is no program; the error says what would do.
+/// When it is a script, is for another processor, or is no program; the error has an alternative.
 pub fn check_program(path: &Path) -> Result<(), LabError> {
     of_program(path).map(drop)
 }

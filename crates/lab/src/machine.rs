@@ -2,12 +2,12 @@
 
 use crate::console::{CONSOLE_LINES, tail};
 use crate::initramfs::Initramfs;
-use crate::job::{JOB_PATH, Job, Module, OUT_DIR};
+use crate::job::{GuestJob, JOB_PATH, Module, OUT_DIR};
 use crate::kernels::Kernel;
 use crate::modules::ModuleTree;
 use crate::qemu::{BootSource, QemuSetup};
 use crate::session::{Booted, Session, Watch};
-use crate::time::Time;
+use crate::time::TimeSource;
 use crate::visit::{Visit, Visited};
 use crate::{LabError, libraries};
 use std::io;
@@ -15,23 +15,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Where the guest finds the program `whylate`; also its init.
+/// The path of the program `whylate` in the guest, where it is also the init.
 pub const PROGRAM_PATH: &str = "/whylate";
-/// Modules without which no results come back; built in where the tree does not have them.
+/// The modules that the results need; built in where the tree does not have them.
 const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
 
 /// A machine to boot.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// What it boots.
+    /// The kernel to boot.
     pub kernel: Kernel,
     /// How many CPUs it has.
     pub cpus: u32,
-    /// Who keeps its time.
-    pub time: Time,
+    /// The source of its time.
+    pub time: TimeSource,
     /// More kernel parameters.
     pub append: Vec<String>,
-    /// Its memory, in MiB. The files that come back lie in it too.
+    /// Its memory, in MiB, which also holds the resulting files.
     pub memory_mib: u32,
     /// Host time after which it is ended.
     pub limit: Duration,
@@ -47,7 +47,7 @@ impl Machine {
         Machine {
             kernel,
             cpus: 1,
-            time: Time::Virtual,
+            time: TimeSource::Virtual,
             append: Vec::new(),
             memory_mib: 768,
             limit: Duration::from_secs(120),
@@ -61,7 +61,7 @@ impl Machine {
     ///
     /// # Errors
     /// When the guest could not be made, died, or took too long, or when `stop` became true. A
-    /// step that failed is no error: [`Visited::report`] tells.
+    /// step that failed is no error: see [`Visited::report`].
     pub fn run(&self, visit: &Visit, out: &Path, stop: &AtomicBool) -> Result<Visited, LabError> {
         let (time, notes) = self.time_there();
         let session = Session::new()?;
@@ -73,20 +73,20 @@ impl Machine {
         match session.run(&setup, &Watch { limit: self.limit, freeze: self.stop, stop }, out)? {
             Booted::Done(visited) => Ok(Visited { notes, ..*visited }),
             Booted::Cut { console, .. } => {
-                let reason = "it asked for its power to be cut, and has no disk to come back with".to_owned();
+                let reason = "it requested a power cut, but has no disk".to_owned();
                 Err(LabError::Died { reason, console: tail(&console, CONSOLE_LINES) })
             }
         }
     }
 
-    /// Virtual time, unless the kernel does not come up in it.
-    fn time_there(&self) -> (Time, Vec<String>) {
-        if self.time == Time::Virtual && self.cpus > 1 && !self.kernel.has_virtual_smp() {
+    /// Virtual time, unless the kernel does not boot in it.
+    fn time_there(&self) -> (TimeSource, Vec<String>) {
+        if self.time == TimeSource::Virtual && self.cpus > 1 && !self.kernel.has_virtual_smp() {
             let note = format!(
-                "kernel {} does not come up in virtual time with {} CPUs: it runs in the host's time",
+                "kernel {} does not boot in virtual time with {} CPUs: it runs in the host's time",
                 self.kernel.release, self.cpus
             );
-            return (Time::Free, vec![note]);
+            return (TimeSource::Free, vec![note]);
         }
         (self.time, Vec::new())
     }
@@ -100,7 +100,8 @@ impl Machine {
         }
         let modules = self.modules(visit, &mut files)?;
         let environment = files.library_path().map(|path| ("LD_LIBRARY_PATH".to_owned(), path));
-        let job = Job { modules, environment: environment.into_iter().collect(), steps: visit.steps.clone() };
+        let job =
+            GuestJob { modules, environment: environment.into_iter().collect(), steps: visit.steps.clone() };
         let job = serde_json::to_vec(&job).map_err(io::Error::from);
         files.bytes(JOB_PATH, job.map_err(LabError::file("write", Path::new(JOB_PATH)))?);
         Ok(files)
@@ -170,20 +171,20 @@ mod tests {
     #[test]
     fn time_is_virtual_where_the_kernel_comes_up_in_it() {
         for (release, cpus, expected) in [
-            ("6.1.0-50-amd64", 1, Time::Virtual),
-            ("6.1.0-50-amd64", 2, Time::Free),
-            ("6.12.107-rt", 2, Time::Virtual),
-            ("7.2.13", 4, Time::Virtual),
+            ("6.1.0-50-amd64", 1, TimeSource::Virtual),
+            ("6.1.0-50-amd64", 2, TimeSource::Free),
+            ("6.12.107-rt", 2, TimeSource::Virtual),
+            ("7.2.13", 4, TimeSource::Virtual),
         ] {
             let (time, notes) = machine(release, cpus).time_there();
             assert_eq!(
                 (time, notes.is_empty()),
-                (expected, expected == Time::Virtual),
+                (expected, expected == TimeSource::Virtual),
                 "{release}, {cpus} CPUs"
             );
         }
-        let free = Machine { time: Time::Free, ..machine("6.1.0", 2) };
-        assert_eq!(free.time_there(), (Time::Free, Vec::new()));
+        let free = Machine { time: TimeSource::Free, ..machine("6.1.0", 2) };
+        assert_eq!(free.time_there(), (TimeSource::Free, Vec::new()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Kernel modules of a guest: found in a modules tree, with what they depend on.
+//! Kernel modules of a guest: found in a modules tree, with their dependencies.
 //!
-//! Each module says itself what it depends on (`depends=` of its `.modinfo` section), so no
+//! Each module lists its own dependencies (`depends=` of its `.modinfo` section), so no
 //! `modules.dep` is needed, which only an installed kernel has.
 
 use crate::LabError;
@@ -66,7 +66,7 @@ impl ModuleTree {
         self.files.contains_key(&canonical(name))
     }
 
-    /// True when the kernel says that it has the module built in.
+    /// True when the kernel lists the module as built in.
     pub(crate) fn is_built_in(&self, name: &str) -> bool {
         let list = std::fs::read_to_string(self.root.join("modules.builtin")).unwrap_or_default();
         let mut names = list.lines().filter_map(|path| module_name(path.rsplit('/').next()?));
@@ -111,7 +111,7 @@ impl ModuleTree {
     }
 }
 
-/// The kernel takes `-` and `_` in module names for the same.
+/// The kernel treats `-` and `_` in module names as equal.
 fn canonical(name: &str) -> String {
     name.replace('-', "_")
 }

@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use crate::console::{Console, Mark};
-use crate::time::Time;
+use crate::time::TimeSource;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,14 +16,14 @@ const PROGRAM: &str = "qemu-system-x86_64";
 const INSTALL: &str = "install QEMU: apt-get install qemu-system-x86, dnf install qemu-system-x86-core";
 /// Kernel parameters of every guest.
 ///
-/// The TSC is the emulator's own counter, and so beyond the doubt that the clocksource watchdog
-/// has in emulation. The self tests of the crypto API keep a CPU busy for seconds after boot.
-/// A guest has little that is random, and programs would wait for it.
+/// The TSC is the emulator's own counter, so it is reliable, which the clocksource watchdog does not detect in
+/// emulation. The self tests of the crypto API keep a CPU busy for seconds after boot.
+/// A guest has little entropy, and programs would wait for it.
 const PARAMETERS: [&str; 6] =
     ["rdinit=/whylate", "console=ttyS0", "quiet", "panic=-1", "cryptomgr.notests", "random.trust_cpu=on"];
 pub(crate) const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"];
 
-/// What QEMU is started with.
+/// The setup of QEMU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QemuSetup<'a> {
     pub(crate) boot: BootSource<'a>,
@@ -31,10 +31,10 @@ pub(crate) struct QemuSetup<'a> {
     pub(crate) drives: &'a [Drive<'a>],
     pub(crate) cpus: u32,
     pub(crate) memory_mib: u32,
-    pub(crate) time: Time,
+    pub(crate) time: TimeSource,
 }
 
-/// What boots.
+/// The source of the boot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BootSource<'a> {
     /// A kernel and its first root, handed over by QEMU.
@@ -52,12 +52,12 @@ pub(crate) struct Drive<'a> {
     pub(crate) keeps: Keeps,
 }
 
-/// What is left of a disk when QEMU is killed.
+/// The durability of a disk when QEMU is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeps {
-    /// Nobody asks.
+    /// Irrelevant: the disk is not used again.
     Nothing,
-    /// Each write that the guest was told is done.
+    /// Each write that QEMU has confirmed.
     EachWrite,
 }
 
@@ -73,16 +73,16 @@ impl QemuSetup<'_> {
         put("-m", self.memory_mib.to_string().into());
         match self.time {
             // One instruction takes 2 ns, and time stands still while the host does something else.
-            Time::Virtual => {
+            TimeSource::Virtual => {
                 put("-accel", "tcg,thread=single".into());
                 put("-icount", "shift=1,sleep=off".into());
             }
-            Time::Free => put("-accel", "tcg,thread=multi".into()),
+            TimeSource::Free => put("-accel", "tcg,thread=multi".into()),
         }
         put("-display", "none".into());
         put("-chardev", "stdio,id=console,signal=off".into());
         put("-serial", "chardev:console".into());
-        // Nobody listens: a device that interrupts for as long as a program writes to it.
+        // Without a reader: the device interrupts as long as a program writes to it.
         put("-serial", "null".into());
         for Drive { path, serial, keeps } in self.drives {
             // By default QEMU stops the whole guest while this machine has no room for what it writes.
@@ -118,7 +118,7 @@ fn doubled_commas(path: &Path) -> OsString {
 
 fn kernel_parameters(append: &[String]) -> String {
     let mut parameters = PARAMETERS.to_vec();
-    // Who sets the clock up differently means it.
+    // A clock setting of the user has priority.
     if !append.iter().any(|parameter| parameter.contains("tsc") || parameter.contains("clocksource")) {
         parameters.extend(TSC_PARAMETERS);
     }
@@ -137,11 +137,11 @@ pub(crate) struct Qemu {
 }
 
 impl Qemu {
-    /// Starts it; what it says itself goes to `log`.
+    /// Starts it; its own messages go to `log`.
     pub(crate) fn start(setup: &QemuSetup<'_>, log: &Path) -> Result<Qemu, LabError> {
         let log = File::create(log).map_err(LabError::file("create", log))?;
         let mut command = Command::new(PROGRAM);
-        // A group of its own: Ctrl-C at the terminal is for us, who then end it.
+        // A process group of its own: Ctrl-C at the terminal interrupts only this program, which then ends QEMU.
         command
             .args(setup.arguments())
             .process_group(0)
@@ -175,28 +175,28 @@ impl Qemu {
         Ok(ended)
     }
 
-    /// How far the guest is.
+    /// The progress of the guest.
     pub(crate) fn mark(&self) -> Mark {
         self.console.lock().unwrap_or_else(PoisonError::into_inner).mark()
     }
 
-    /// What the guest's console showed so far.
+    /// The text of the guest's console so far.
     pub(crate) fn console(&self) -> String {
         self.console.lock().unwrap_or_else(PoisonError::into_inner).text()
     }
 
-    /// Cuts its power: SIGKILL, and what it had not written is gone.
+    /// Cuts its power with SIGKILL; unwritten data is lost.
     pub(crate) fn kill(&mut self) -> Result<ExitStatus, LabError> {
-        // It may have ended just now, which is as good.
+        // It may have just ended, which is no error.
         let _ = self.child.kill();
         self.child.wait().map_err(LabError::tool(PROGRAM, INSTALL))
     }
 
-    /// Stops it in mid-instruction, CPUs and all, or lets it go on.
+    /// Stops all its CPUs between any two instructions, or continues them.
     pub(crate) fn freeze(&self, frozen: bool) {
         let signal = if frozen { Signal::STOP } else { Signal::CONT };
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // It may have ended just now, which the next look shows.
+            // It may have just ended, which the next check finds.
             let _ = kill_process(pid, signal);
         }
     }
@@ -204,7 +204,7 @@ impl Qemu {
 
 impl Drop for Qemu {
     fn drop(&mut self) {
-        // Neither can fail for a child that nobody has waited for; for another there is nothing to do.
+        // Neither fails for a child that was not waited for; otherwise there is nothing to do.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if let Some(reader) = self.reader.take() {
@@ -217,12 +217,12 @@ impl Drop for Qemu {
 mod tests {
     use super::*;
 
-    fn arguments(time: Time, append: &[String]) -> String {
+    fn arguments(time: TimeSource, append: &[String]) -> String {
         let (kernel, initramfs) = (Path::new("/k/vmlinuz"), Path::new("/t/initramfs"));
         of(BootSource::Kernel { kernel, initramfs, append }, Keeps::Nothing, time)
     }
 
-    fn of(boot: BootSource<'_>, keeps: Keeps, time: Time) -> String {
+    fn of(boot: BootSource<'_>, keeps: Keeps, time: TimeSource) -> String {
         let drives = [Drive { path: Path::new("/t,mp/disk"), serial: "results", keeps }];
         let setup = QemuSetup { boot, drives: &drives, cpus: 2, memory_mib: 768, time };
         setup.arguments().join(" ".as_ref()).into_string().expect("UTF-8")
@@ -230,16 +230,16 @@ mod tests {
 
     #[test]
     fn time_is_the_emulators_own_or_the_hosts() {
-        let own = arguments(Time::Virtual, &[]);
+        let own = arguments(TimeSource::Virtual, &[]);
         assert!(own.contains("-icount shift=1,sleep=off") && own.contains("thread=single"), "{own}");
-        let hosts = arguments(Time::Free, &[]);
+        let hosts = arguments(TimeSource::Free, &[]);
         assert!(!hosts.contains("icount") && hosts.contains("thread=multi"), "{hosts}");
         assert!(own.contains("werror=report,file=/t,,mp/disk"), "{own}");
     }
 
     #[test]
     fn a_disk_boots_by_itself_and_keeps_what_was_written() {
-        let text = of(BootSource::Disk, Keeps::EachWrite, Time::Free);
+        let text = of(BootSource::Disk, Keeps::EachWrite, TimeSource::Free);
         assert!(text.contains("file=/t,,mp/disk") && text.contains("write-cache=off"), "{text}");
         assert!(!text.contains("-kernel") && !text.contains("-append"), "{text}");
     }

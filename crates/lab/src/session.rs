@@ -1,4 +1,4 @@
-//! One boot, from QEMU's start to the files that come back: the same for guests with a disk and without.
+//! One boot, from QEMU's start to the resulting files, for guests with a disk and without.
 
 use crate::LabError;
 use crate::console::{CONSOLE_LINES, tail};
@@ -16,28 +16,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How often the machine is looked at.
+/// The interval of checks of the machine.
 const LOOK: Duration = Duration::from_millis(10);
-/// A kernel that gives up says why for this long. Not each ends then: a distribution's stands still.
+/// The time for the messages of a panic. Not every kernel ends QEMU then: a distribution's halts.
 const LAST_WORDS: Duration = Duration::from_secs(5);
-/// A guest that is to lose time loses it this often.
+/// The interval at which a guest loses time.
 const STOP_EVERY: Duration = Duration::from_millis(400);
 
-/// A directory of this host for what a boot needs; gone with this.
+/// A directory of this host for the files of a boot, removed with this value.
 #[derive(Debug)]
 pub(crate) struct Session {
     directory: TempDir,
     start: Instant,
 }
 
-/// What ends a boot early, or disturbs it.
+/// The limits and disturbances of a boot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch<'a> {
     /// Host time after which it is ended.
     pub(crate) limit: Duration,
     /// The host stops it for this long, about each 400 ms once it is up.
     pub(crate) freeze: Option<Duration>,
-    /// It is ended when this becomes true.
+    /// The boot is ended when this becomes true.
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -50,7 +50,7 @@ pub enum Booted {
     Cut {
         /// The exit code of the step before.
         code: Option<i32>,
-        /// All the console had shown.
+        /// The text of the console.
         console: String,
     },
 }
@@ -77,7 +77,7 @@ impl Session {
         out: &Path,
     ) -> Result<Booted, LabError> {
         let (results, log) = (self.path("results"), self.path("log"));
-        // Sparse: what comes back lay in the guest's memory, so more is never needed.
+        // Sparse: the files are in the guest's memory, so more is never needed.
         let size = (u64::from(setup.memory_mib) + 64) << 20;
         let made = File::create(&results).and_then(|file| file.set_len(size));
         made.map_err(LabError::file("create", &results))?;
@@ -124,7 +124,7 @@ impl Watch<'_> {
                 return qemu.kill();
             }
             if mark.panicked.is_some_and(|panicked| panicked.elapsed() > LAST_WORDS) {
-                let reason = "its kernel gave up".to_owned();
+                let reason = "its kernel panicked".to_owned();
                 return Err(LabError::Died { reason, console: tail(&qemu.console(), CONSOLE_LINES) });
             }
             if self.stop.load(Ordering::Acquire) {
@@ -148,11 +148,11 @@ impl Watch<'_> {
     }
 }
 
-/// QEMU's own complaint, where it has one; otherwise the kernel's.
+/// QEMU's own error, if any; otherwise the kernel's.
 fn never_up(status: ExitStatus, log: &Path, console: &str) -> LabError {
-    let said = std::fs::read_to_string(log).unwrap_or_default();
+    let errors = std::fs::read_to_string(log).unwrap_or_default();
     if !status.success() || console.trim().is_empty() {
-        return LabError::Qemu { status: status.to_string(), stderr: tail(&said, CONSOLE_LINES) };
+        return LabError::Qemu { status: status.to_string(), stderr: tail(&errors, CONSOLE_LINES) };
     }
     let reason = "before its first step".to_owned();
     LabError::Died { reason, console: tail(console, CONSOLE_LINES) }
@@ -210,11 +210,11 @@ mod tests {
         assert!(!host.path().join("outside").exists() && !host.path().join("new/outside").exists());
         let files = std::fs::read_dir(&out).expect("there").count();
         assert_eq!(files, 2);
-        // Whoever ran the guest may read what came back, and a second run may write over it.
+        // The user of the guest may read the files, and a second run may overwrite them.
         let mode = std::fs::metadata(out.join("b")).expect("there").permissions().mode();
         assert_eq!(mode & 0o7777, 0o600);
         unpack(&disk, &out).expect("again");
         std::fs::write(&disk, [0; 4096]).expect("file");
-        assert!(unpack(&disk, &out).is_err(), "a disk nobody wrote to");
+        assert!(unpack(&disk, &out).is_err(), "an empty disk");
     }
 }

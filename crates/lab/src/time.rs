@@ -1,14 +1,14 @@
-//! The clock of a guest.
+//! The source of a guest's time.
 
 use serde::Deserialize;
 
-/// The clock that a guest's time comes from.
+/// The source of a guest's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Time {
-    /// The emulator counts instructions: the same from run to run, whatever the host does.
+pub enum TimeSource {
+    /// The emulator counts instructions: the same in each run, independent of the host's load.
     #[default]
     Virtual,
-    /// The host's clock: what the host does to the guest is time stolen from it.
+    /// The host's clock: the host's load is time stolen from the guest.
     Free,
 }

@@ -1,7 +1,7 @@
-//! What is put into a guest and done there, and what comes back.
+//! The files, modules and steps for a guest, and its results.
 
 use crate::job::{JobReport, Step};
-use crate::time::Time;
+use crate::time::TimeSource;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,32 +14,32 @@ pub struct GuestFile {
     pub to: String,
 }
 
-/// What is done in a machine.
+/// The files, modules and steps of one boot.
 #[derive(Clone, Debug, Default)]
 pub struct Visit {
-    /// Put there before it boots. Dynamic programs bring their libraries along.
+    /// Copied into the guest before it boots; the libraries of dynamic programs are added.
     pub files: Vec<GuestFile>,
     /// Modules to load, by name, with their parameters as of `insmod`.
     pub modules: Vec<(String, String)>,
-    /// What is done there.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// What came of it.
+/// The results of one boot.
 #[derive(Clone, Debug)]
 pub struct Visited {
     /// The guest's own report.
     pub report: JobReport,
-    /// All its console showed.
+    /// The text of its console.
     pub console: String,
-    /// Who kept the time in the end.
-    pub time: Time,
-    /// What was done otherwise than asked, and why.
+    /// The source of its time.
+    pub time: TimeSource,
+    /// Deviations from the request, with reasons.
     pub notes: Vec<String>,
-    /// Host time until the guest was up.
+    /// Host time until the guest was ready.
     pub boot: Duration,
     /// Host time of its steps.
     pub run: Duration,
-    /// Host time of it all, files packed and unpacked.
+    /// Host time of everything, with packing and unpacking.
     pub total: Duration,
 }

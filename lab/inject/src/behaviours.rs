@@ -1,4 +1,4 @@
-//! What a thread does besides its job, as real programs do: it moves between CPUs, it
+//! The behaviours of a thread besides its job, as in real programs: it moves between CPUs, it
 //! changes its name.
 
 use std::ffi::CString;
@@ -11,7 +11,7 @@ const JOBS_PER_CPU: u32 = 7;
 /// The behaviours of one thread; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Behaviours {
-    /// It goes from the first to the second and back.
+    /// It moves from the first to the second and back.
     pub(crate) moves: Option<[Cpu; 2]>,
     /// From the first job done after this instant on it has another name.
     pub(crate) renames: Option<(Ns, Comm)>,
@@ -26,7 +26,7 @@ impl Behaviours {
             && self.jobs.is_multiple_of(JOBS_PER_CPU)
         {
             let odd = (self.jobs / JOBS_PER_CPU) % 2 == 1;
-            // Both were allowed at the start; should one be gone, the thread stays where it is.
+            // Both were allowed at the start; if one no longer is, the thread stays on its CPU.
             let _ = setaffinity(Tid(0), &CpuSet::from_iter([if odd { there } else { here }]));
         }
         if let Some((from, name)) = self.renames

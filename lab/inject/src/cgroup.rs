@@ -23,7 +23,7 @@ impl Group {
         let root = mounted("cgroup2", None)
             .context("no cgroup2 is mounted: mount -t cgroup2 none /sys/fs/cgroup")?;
         write(&root.join("cgroup.subtree_control"), "+cpu")
-            .context("the cpu controller cannot be had in version 2 of control groups")?;
+            .context("the cpu controller is not available in version 2 of control groups")?;
         let group = Group::make(&root)?;
         write(&group.path.join("cpu.max"), &format!("{} {}", quota.0 / 1_000, period.0 / 1_000))?;
         Ok(group)
@@ -39,14 +39,15 @@ impl Group {
             .context("the cpu controller's version 1 is not mounted: mount -t cgroup -o cpu none DIR")?;
         let group = Group::make(&root)?;
         let runtime = group.path.join("cpu.rt_runtime_us");
-        ensure!(runtime.exists(), "{} is not there: no CONFIG_RT_GROUP_SCHED", runtime.display());
+        ensure!(runtime.exists(), "{} is missing: the kernel lacks CONFIG_RT_GROUP_SCHED", runtime.display());
         write(&runtime, "0")?;
         Ok(group)
     }
 
     fn make(root: &Path) -> Result<Group> {
         let path = root.join(format!("whylate-inject-{}", std::process::id()));
-        fs::create_dir(&path).with_context(|| format!("the group {} cannot be made", path.display()))?;
+        fs::create_dir(&path)
+            .with_context(|| format!("cannot create the control group {}", path.display()))?;
         Ok(Group { path, home: None })
     }
 
@@ -70,7 +71,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Nobody is left to be told of a failure, and the group is empty and does nothing.
+        // A failure is ignored: the run is over, and an empty group has no effect.
         if let Some(home) = &self.home {
             let _ = join(home);
         }

@@ -1,5 +1,5 @@
 //! A victim in a process of its own: this same program, forked and executed with the same
-//! arguments, told to play only that part.
+//! arguments, and an option for the victim alone.
 
 use crate::cgroup::Group;
 use crate::rights::Rights;
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use whylate_base::Ns;
 use whylate_sys::{Clock, now};
 
-/// The user that owns nothing, by convention of every distribution (nobody).
+/// The user `nobody`, which owns nothing, by convention of every distribution.
 const NOBODY: u32 = 65_534;
 
 /// The process of the victim.
@@ -50,19 +50,19 @@ impl VictimProcess {
                 group = Some(made);
             }
         }
-        // Where another part cannot be played there is no run, and nobody waits for the victim.
+        // Where another part fails there is no run, and this process does not wait for the victim.
         whylate_sys::die_with_parent(&mut command);
         let child =
-            command.spawn().context("the victim's process cannot be started (as another user: be root)")?;
+            command.spawn().context("cannot start the victim's process (as another user: run as root)")?;
         Ok(VictimProcess { child, _group: group })
     }
 
     /// Waits for its end.
     ///
     /// # Errors
-    /// When it failed, or did not tell what it did.
+    /// When it failed, or printed no log.
     pub(crate) fn join(self) -> Result<Option<ThreadLog>> {
-        let output = self.child.wait_with_output().context("the victim's process cannot be waited for")?;
+        let output = self.child.wait_with_output().context("cannot wait for the victim's process")?;
         let ended = now(Clock::Monotonic);
         let signal = output.status.signal();
         ensure!(
@@ -70,19 +70,19 @@ impl VictimProcess {
             "the victim's process failed: {}",
             output.status
         );
-        let told = String::from_utf8_lossy(&output.stdout);
-        let log = last_word(&told)?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let log = last_log(&printed)?;
         Ok(log.map(|log| if let Some(signal) = signal { killed(log, signal, ended) } else { log }))
     }
 }
 
-/// What the process told last: it may tell of its part before the end as well, with less.
-fn last_word(told: &str) -> Result<Option<ThreadLog>> {
+/// The last log that the process printed: it may print an incomplete one before the end.
+fn last_log(printed: &str) -> Result<Option<ThreadLog>> {
     let parse = |line: &str| {
         serde_json::from_str(line)
-            .with_context(|| format!("the victim's process told {line:?}, which is no thread's part"))
+            .with_context(|| format!("the victim's process printed {line:?}, which is no thread's log"))
     };
-    told.lines().next_back().map(parse).transpose()
+    printed.lines().next_back().map(parse).transpose()
 }
 
 /// The thread was in the middle of its last job.
@@ -98,21 +98,21 @@ fn killed(mut log: ThreadLog, signal: i32, ended: Ns) -> ThreadLog {
 mod tests {
     use super::*;
 
-    const TOLD: &str = r#"{"thread":{"part":"victim","name":"v","tid":7,"policy":"fifo","priority":50,"cpu":0,"placed_ns":1},"log":{"jobs":[{"due":10,"start":11,"done":12,"fault":null},{"due":20,"start":21,"done":21,"fault":"own-work"}]}}"#;
+    const PRINTED: &str = r#"{"thread":{"part":"victim","name":"v","tid":7,"policy":"fifo","priority":50,"cpu":0,"placed_ns":1},"log":{"jobs":[{"due":10,"start":11,"done":12,"fault":null},{"due":20,"start":21,"done":21,"fault":"own-work"}]}}"#;
 
     #[test]
     fn the_last_word_counts() {
-        let none = TOLD.replace(r#""tid":7"#, r#""tid":8"#);
-        let log = last_word(&format!("{none}\n{TOLD}\n")).expect("two lines").expect("a log");
+        let none = PRINTED.replace(r#""tid":7"#, r#""tid":8"#);
+        let log = last_log(&format!("{none}\n{PRINTED}\n")).expect("two lines").expect("a log");
         assert_eq!(log.thread.tid.0, 7);
         assert_eq!(log.log.jobs.len(), 2);
-        assert!(last_word("").expect("nothing told").is_none());
-        assert!(last_word("{}").is_err());
+        assert!(last_log("").expect("nothing printed").is_none());
+        assert!(last_log("{}").is_err());
     }
 
     #[test]
     fn a_killed_thread_ends_in_its_last_job() {
-        let log = last_word(TOLD).expect("a line").expect("a log");
+        let log = last_log(PRINTED).expect("a line").expect("a log");
         let log = killed(log, 9, Ns(35));
         assert_eq!(log.thread.killed_by, Some(9));
         assert_eq!(log.log.jobs.iter().map(|job| job.done).collect::<Vec<_>>(), [Ns(12), Ns(35)]);

@@ -1,7 +1,7 @@
-//! The label: what was done to whom, as one JSON object.
+//! The label: the fault, the threads and the late jobs of a run, as one JSON object.
 
 use crate::options::Injection;
-use crate::periodic::Job;
+use crate::periodic::JobRecord;
 use crate::role::Role;
 use crate::setup::Setup;
 use crate::threads::{Thread, ThreadLog};
@@ -11,17 +11,17 @@ use whylate_base::{Ns, Tid};
 /// No run lists more late jobs than this; the first ones are kept.
 const MOST_LATE_JOBS: usize = 200;
 
-/// A late job, and whose it was.
+/// A late job, with its thread.
 #[derive(Debug, Serialize)]
 struct LateJob {
     tid: Tid,
     #[serde(flatten)]
-    job: Job,
+    job: JobRecord,
 }
 
-/// All that is known of a run. Instants are of CLOCK_MONOTONIC.
+/// The label of a run. Instants are of CLOCK_MONOTONIC.
 #[derive(Debug, Serialize)]
-pub(crate) struct Label {
+pub(crate) struct RunLabel {
     schema: &'static str,
     fault: &'static str,
     seed: u64,
@@ -38,22 +38,23 @@ pub(crate) struct Label {
     late_jobs: Vec<LateJob>,
 }
 
-impl Label {
+impl RunLabel {
     /// Of a run that has ended.
-    pub(crate) fn new(fault: &Injection, setup: &Setup, logs: Vec<ThreadLog>) -> Label {
+    pub(crate) fn new(fault: &Injection, setup: &Setup, logs: Vec<ThreadLog>) -> RunLabel {
         let jobs: Vec<LateJob> = logs
             .iter()
             .filter(|log| log.thread.part == Role::Victim)
             .flat_map(|log| log.log.jobs.iter().map(|&job| LateJob { tid: log.thread.tid, job }))
             .collect();
-        let longest =
-            |length: fn(&Job) -> Ns| jobs.iter().map(|late| length(&late.job)).max().unwrap_or_default();
+        let longest = |length: fn(&JobRecord) -> Ns| {
+            jobs.iter().map(|late| length(&late.job)).max().unwrap_or_default()
+        };
         let (worst_latency_ns, worst_response_ns) =
             (longest(|job| job.start.since(job.due)), longest(|job| job.done.since(job.due)));
         let number = jobs.len();
         let late: Vec<LateJob> =
             jobs.into_iter().filter(|late| late.job.done.since(late.job.due) > setup.limit).collect();
-        Label {
+        RunLabel {
             schema: "whylate.inject/1",
             fault: fault.name(),
             seed: setup.seed,

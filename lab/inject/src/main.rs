@@ -1,10 +1,9 @@
-//! `whylate-inject`: makes one real-time thread late, in one known way, and says which.
+//! `whylate-inject`: makes one real-time thread late, in one known way, and labels the run.
 //!
 //! Each subcommand starts a periodic *victim* and the *culprits* of one fault, all of
-//! bounded duration, and prints a label as JSON at the end: who took which part under
-//! which thread id, and when the victim's late jobs were due, started and done, on
-//! CLOCK_MONOTONIC. A recording made meanwhile with the `mono` trace clock can be held
-//! against it.
+//! bounded duration, and prints a label as JSON at the end: the part and id of each thread,
+//! and when the victim's late jobs were due, started and done, on CLOCK_MONOTONIC. A
+//! recording of the same time with the `mono` trace clock can be compared with it.
 
 mod behaviours;
 mod cgroup;
@@ -30,7 +29,7 @@ fn main() -> Result<()> {
     }
     let setup = setup::Setup::new(&options)?;
     if setup.share == role::ProcessShare::VictimOnly {
-        return fault::start(&options.fault, &setup)?.join()?.iter().try_for_each(threads::ThreadLog::tell);
+        return fault::start(&options.fault, &setup)?.join()?.iter().try_for_each(threads::ThreadLog::print);
     }
     let victim = match setup.share {
         role::ProcessShare::AllButVictim => {
@@ -40,7 +39,7 @@ fn main() -> Result<()> {
     };
     let mut logs = fault::start(&options.fault, &setup)?.join()?;
     logs.extend(victim.map(child::VictimProcess::join).transpose()?.flatten());
-    let label = label::Label::new(&options.fault, &setup, logs);
-    let text = serde_json::to_string(&label).context("the label cannot be written as JSON")?;
-    writeln!(std::io::stdout(), "{text}").context("the label cannot be printed on standard output")
+    let label = label::RunLabel::new(&options.fault, &setup, logs);
+    let text = serde_json::to_string(&label).context("cannot write the label as JSON")?;
+    writeln!(std::io::stdout(), "{text}").context("cannot write the label to standard output")
 }

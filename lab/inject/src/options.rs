@@ -21,18 +21,18 @@ pub(crate) struct Common {
     /// The victim's CPU [default: the last one allowed]
     #[arg(long, value_name = "N", global = true)]
     pub(crate) cpu: Option<u32>,
-    /// The CPUs to use, such as 1-3, instead of those this program was started on: isolated
-    /// ones are not among those
+    /// The CPUs to use, such as 1-3, instead of those this program was started on, which
+    /// exclude isolated ones
     #[arg(long, value_name = "LIST", global = true)]
     pub(crate) cpus: Option<CpuSet>,
-    /// How long it lasts; every thread ends then
+    /// The length of the run; every thread ends then
     #[arg(long, value_name = "DUR", default_value = "3s", value_parser = parse_duration, global = true)]
     pub(crate) duration: Ns,
     /// The victim's SCHED_FIFO priority
     #[arg(long, value_name = "P", default_value_t = 50,
           value_parser = clap::value_parser!(u32).range(5..=90), global = true)]
     pub(crate) victim_priority: u32,
-    /// The victim's policy, where the fault leaves the choice; rr has the same priority
+    /// The victim's policy, where the fault does not determine it; rr has the same priority
     #[arg(long, value_name = "POLICY", value_enum, default_value = "fifo", global = true)]
     pub(crate) victim_policy: VictimPolicy,
     /// The victim's period [default: 10ms, unless the fault needs another]
@@ -41,13 +41,13 @@ pub(crate) struct Common {
     /// The CPU time of each of the victim's jobs [default: 200us, unless the fault needs another]
     #[arg(long, value_name = "DUR", value_parser = parse_duration, global = true)]
     pub(crate) job: Option<Ns>,
-    /// Where in its period, counted on CLOCK_MONOTONIC, the victim wakes
+    /// The phase of the victim's wake-ups in its period, on CLOCK_MONOTONIC
     #[arg(long, value_name = "DUR", default_value = "0us", value_parser = parse_duration, global = true)]
     pub(crate) phase: Ns,
     /// The culprit acts once in this time
     #[arg(long, value_name = "DUR", default_value = "250ms", value_parser = parse_duration, global = true)]
     pub(crate) every: Ns,
-    /// For how long the culprit acts each time [default: by fault]
+    /// The length of each burst of the culprit [default: by fault]
     #[arg(long, value_name = "DUR", value_parser = parse_duration, global = true)]
     pub(crate) burst: Option<Ns>,
     /// Jobs done later than this after they were due are listed in the label [default: 1ms, unless
@@ -76,7 +76,7 @@ pub(crate) struct Common {
     pub(crate) child: ChildArgs,
 }
 
-/// What this program tells itself when it starts the victim's process.
+/// Options that this program gives to the victim's process.
 #[derive(Args, Debug)]
 pub(crate) struct ChildArgs {
     /// Only the victim belongs to this process
@@ -101,10 +101,10 @@ pub(crate) enum VictimPolicy {
     Other,
 }
 
-/// What is done to the victim.
+/// The fault.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Injection {
-    /// Nothing is wrong: a periodic victim alone
+    /// No fault: a periodic victim alone
     Nothing,
     /// A SCHED_FIFO thread of higher priority works in bursts
     Higher,
@@ -116,7 +116,7 @@ pub(crate) enum Injection {
     Deadline,
     /// A SCHED_FIFO 1 thread never sleeps: RT throttling, or the fair server, or neither
     Throttle {
-        /// A SCHED_OTHER thread that never sleeps starves there as well: what the fair server serves
+        /// A SCHED_OTHER thread that never sleeps starves there as well; the fair server runs it
         #[arg(long)]
         starving: bool,
     },
@@ -134,13 +134,13 @@ pub(crate) enum Injection {
     LockChain,
     /// The lock's owner runs all the time, on another CPU; with one CPU as with --one-cpu
     Contention {
-        /// The owner runs on the victim's CPU, and nobody else does
+        /// The owner runs on the victim's CPU, without another thread
         #[arg(long)]
         one_cpu: bool,
     },
-    /// The job touches memory that is not there yet
+    /// The job touches memory that is not mapped yet
     PageFault {
-        /// How many pages
+        /// Number of pages
         #[arg(long, default_value_t = 1500)]
         pages: usize,
         /// Pages of FILE (or a block device) that were evicted, so that each has to be read
@@ -168,7 +168,7 @@ pub(crate) enum Injection {
     OwnWork,
     /// The victim is SCHED_OTHER among SCHED_OTHER threads that never sleep
     Fair {
-        /// How many of them
+        /// Number of them
         #[arg(long, default_value_t = 3)]
         rivals: usize,
     },
@@ -180,16 +180,16 @@ pub(crate) enum Injection {
         #[arg(long, value_name = "DUR", default_value = "4ms", value_parser = parse_duration)]
         slack: Ns,
     },
-    /// The stop class halts all CPUs while the clocksource changes, and one comes late to it
+    /// The stop class halts all CPUs while the clocksource changes, and one CPU arrives late
     StopTask {
-        /// Because it drops so many pending signals with interrupts disabled
+        /// Number of pending signals that it drops with interrupts disabled
         #[arg(long, default_value_t = 5_000)]
         signals: u64,
-        /// Take another CPU down and up instead, in which much else happens too (CPU 0 cannot be)
+        /// Take another CPU down and up instead, which has other effects too (not CPU 0)
         #[arg(long)]
         hotplug: bool,
     },
-    /// A SCHED_OTHER thread writes so much to a serial port that its interrupt handler runs for long
+    /// A SCHED_OTHER thread writes to a serial port, whose interrupt handler runs for long
     IrqLoad {
         /// The port, nothing attached; the 8250 driver's
         #[arg(long, default_value = "/dev/ttyS1")]
@@ -197,19 +197,19 @@ pub(crate) enum Injection {
     },
     /// Many timers expire at one instant, just before the victim is due
     Timers {
-        /// How many of them
+        /// Number of them
         #[arg(long, default_value_t = 1500)]
         count: usize,
     },
     /// A SCHED_OTHER thread forks with so many open files that the kernel holds a spinlock for long
     PreemptOff {
-        /// How many files
+        /// Number of files
         #[arg(long, default_value_t = 100_000)]
         files: u64,
     },
     /// A SCHED_OTHER thread drops so many pending signals that the kernel has interrupts disabled for long
     IrqsOff {
-        /// How many signals
+        /// Number of signals
         #[arg(long, default_value_t = 5_000)]
         signals: u64,
     },
@@ -222,12 +222,12 @@ pub(crate) enum Injection {
         #[arg(long, value_name = "DUR", default_value = "10ms", value_parser = parse_duration)]
         quota_period: Ns,
     },
-    /// The victim asks for SCHED_FIFO, is refused, and goes on among SCHED_OTHER threads that never sleep
+    /// The victim requests SCHED_FIFO, is refused, and continues among SCHED_OTHER threads that never sleep
     RtRefused {
-        /// How many of them
+        /// Number of them
         #[arg(long, default_value_t = 3)]
         rivals: usize,
-        /// Refused by a control group without real-time runtime instead of for want of a right
+        /// Let a control group without real-time runtime refuse it, instead of a missing right
         #[arg(long)]
         rt_group: bool,
     },
@@ -237,9 +237,9 @@ pub(crate) enum Injection {
         #[arg(long, value_name = "DUR", default_value = "20ms", value_parser = parse_duration)]
         budget: Ns,
     },
-    /// The victim stays behind threads that never sleep though CPUs it may use are idle: give it isolated ones
+    /// The victim stays behind threads that never sleep although CPUs it may use are idle; needs isolated CPUs
     WakePlacement {
-        /// How many of them
+        /// Number of them
         #[arg(long, default_value_t = 3)]
         rivals: usize,
     },
@@ -314,7 +314,7 @@ impl Injection {
         }
     }
 
-    /// What is late, unless the command line says it.
+    /// The limit of late jobs, unless the command line gives one.
     pub(crate) fn usual_limit(&self) -> Ns {
         match self {
             Injection::IrqLoad { .. } | Injection::StopTask { hotplug: true, .. } => Ns::from_us(150),
@@ -322,7 +322,7 @@ impl Injection {
         }
     }
 
-    /// How long it takes at most to prepare, on an emulated CPU.
+    /// The longest time of the preparation, on an emulated CPU.
     pub(crate) fn preparation(&self) -> Ns {
         match self {
             Injection::PreemptOff { files } => Ns::from_us(5 * i64::try_from(*files).unwrap_or(0)),
@@ -337,7 +337,7 @@ impl Injection {
         matches!(self, Injection::RtRefused { .. } | Injection::Rttime { .. })
     }
 
-    /// What the victim's process may do, where it is one of its own.
+    /// The rights of the victim's process, where it is one of its own.
     pub(crate) fn victims_rights(&self) -> Rights {
         match self {
             Injection::RtRefused { rt_group: true, .. } => Rights::RtGroup,

@@ -1,11 +1,11 @@
-//! The periodic thread, and what it remembers of each of its jobs.
+//! The periodic thread, and the log of its jobs.
 
 use crate::behaviours::Behaviours;
 use serde::{Deserialize, Serialize};
 use whylate_base::Ns;
 use whylate_sys::{Clock, now, sleep_until};
 
-/// What a job is late of, by whylate's cause codes, where one run has several.
+/// The fault of a job, by whylate's cause codes, where one run has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Why {
@@ -15,30 +15,30 @@ pub(crate) enum Why {
     LockWait,
 }
 
-/// One trip of the loop, on CLOCK_MONOTONIC.
+/// One job, on CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Job {
+pub(crate) struct JobRecord {
     /// When it should have started.
     pub(crate) due: Ns,
-    /// When it did.
+    /// When it started.
     pub(crate) start: Ns,
     /// When it was finished.
     pub(crate) done: Ns,
-    /// Of several faults in one run, the one that is to show in this job.
+    /// Of several faults in one run, the one of this job.
     pub(crate) fault: Option<Why>,
 }
 
-impl Job {
+impl JobRecord {
     /// A job of a run with one fault.
-    pub(crate) fn new(due: Ns, start: Ns, done: Ns) -> Job {
-        Job { due, start, done, fault: None }
+    pub(crate) fn new(due: Ns, start: Ns, done: Ns) -> JobRecord {
+        JobRecord { due, start, done, fault: None }
     }
 }
 
 /// The jobs of one thread; it never grows while the thread runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Log {
-    pub(crate) jobs: Vec<Job>,
+    pub(crate) jobs: Vec<JobRecord>,
 }
 
 impl Log {
@@ -48,7 +48,7 @@ impl Log {
     }
 
     /// Keeps `job`, unless there is no more room: a measuring thread must not allocate.
-    pub(crate) fn push(&mut self, job: Job) {
+    pub(crate) fn push(&mut self, job: JobRecord) {
         if self.jobs.len() < self.jobs.capacity() {
             self.jobs.push(job);
         }
@@ -64,18 +64,18 @@ pub(crate) struct Pace {
     pub(crate) interval: Ns,
     /// No job is begun that is due at or after this instant.
     pub(crate) end: Ns,
-    /// What it does between its jobs.
+    /// Its behaviours between jobs.
     pub(crate) behaviours: Behaviours,
 }
 
 impl Pace {
-    /// How many jobs that is at most.
+    /// The largest number of jobs.
     pub(crate) fn jobs(&self) -> usize {
         usize::try_from((self.end - self.first).0.max(0) / self.interval.0.max(1) + 1).unwrap_or(0)
     }
 
-    /// The next due instant after `due` that has not passed at `time`: what was missed is
-    /// missed, so that one late job does not make the next ones late.
+    /// The next due instant after `due` that has not passed at `time`: missed ones are skipped,
+    /// so that one late job does not make the next ones late.
     fn next(&self, due: Ns, time: Ns) -> Ns {
         let interval = self.interval.0.max(1);
         let behind = time.since(due).0 / interval + 1;
@@ -105,7 +105,7 @@ impl Pace {
             let start = now(Clock::Monotonic);
             job(due);
             let done = now(Clock::Monotonic);
-            log.push(Job::new(due, start, done));
+            log.push(JobRecord::new(due, start, done));
             behaviours.after_job(done);
             due = self.next(due, done);
         }
@@ -139,7 +139,7 @@ mod tests {
         let mut log = Log::with_room(1);
         let room = log.jobs.capacity();
         for due in 0..room as i64 + 5 {
-            log.push(Job::new(Ns(due), Ns(due), Ns(due)));
+            log.push(JobRecord::new(Ns(due), Ns(due), Ns(due)));
         }
         assert_eq!(log.jobs.len(), room);
         assert_eq!(log.jobs.capacity(), room);

@@ -1,8 +1,8 @@
-//! The roles of a run's threads, and which of them this process plays.
+//! The roles of a run's threads, and those of this process.
 
 use serde::{Deserialize, Serialize};
 
-/// What a thread is in the run.
+/// The role of a thread in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
@@ -26,7 +26,7 @@ pub(crate) enum ProcessShare {
 }
 
 impl ProcessShare {
-    /// Whether a thread of that part is started by this process.
+    /// Whether this process starts the threads with that part.
     pub(crate) fn starts(self, part: Role) -> bool {
         match self {
             ProcessShare::Everyone => true,

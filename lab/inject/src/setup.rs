@@ -1,4 +1,4 @@
-//! What one run is made of: CPUs, instants, lengths and names, varied by the seed.
+//! The setup of one run: CPUs, instants, lengths and names, varied by the seed.
 
 use crate::behaviours::Behaviours;
 use crate::options::{Options, VictimPolicy};
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use whylate_base::{Comm, Cpu, CpuSet, Ns};
 use whylate_sys::{Clock, SchedParams, getaffinity, gettid, now, setaffinity};
 
-/// Names that real programs could have, so that nothing can be recognised by name.
+/// Names of real programs, so that a name does not reveal its part.
 const NAMES: [&str; 20] = [
     "ctl-loop",
     "axis",
@@ -42,7 +42,7 @@ pub(crate) struct Setup {
     pub(crate) cpu: Cpu,
     /// Another one, where there is one.
     pub(crate) other_cpu: Option<Cpu>,
-    /// All that this process may use.
+    /// All CPUs that this process may use.
     pub(crate) cpus: CpuSet,
     /// The victim's first due instant.
     pub(crate) start: Ns,
@@ -83,7 +83,7 @@ impl Setup {
         let cpu = common.cpu.map_or(last, Cpu);
         ensure!(cpus.contains(cpu), "CPU {cpu} is not among the CPUs allowed here ({cpus}): see taskset(1)");
         if common.cpus.is_some() {
-            // Threads begin where the victim is to stay: the scheduler also tries where one ran last.
+            // Threads begin on the victim's CPU: the scheduler prefers a thread's last CPU.
             setaffinity(gettid(), &CpuSet::from_iter([cpu]))?;
         }
         ensure!(interval > Ns::ZERO, "--interval must be longer than zero");
@@ -167,12 +167,12 @@ impl Setup {
         }
     }
 
-    /// Every how many jobs the victim's own mistake happens.
+    /// The number of jobs per fault of the victim itself.
     pub(crate) fn jobs_per_fault(&self) -> u64 {
         (self.every.0 / self.interval.0).max(1).unsigned_abs()
     }
 
-    /// The culprit's length: what was asked for, otherwise `default`, give or take a quarter by seed.
+    /// The length of the culprit's burst: the requested one, otherwise `default`, varied by a quarter by seed.
     pub(crate) fn burst(&self, default: Ns) -> Ns {
         match (self.burst, self.seed) {
             (Some(burst), _) => burst,
@@ -181,27 +181,27 @@ impl Setup {
         }
     }
 
-    /// The name of the victim; `telling` unless the command line or the seed gives another.
-    pub(crate) fn victim_name(&self, telling: &str) -> String {
-        self.victim_name.clone().unwrap_or_else(|| self.name(telling))
+    /// The name of the victim; `descriptive` unless the command line or the seed gives another.
+    pub(crate) fn victim_name(&self, descriptive: &str) -> String {
+        self.victim_name.clone().unwrap_or_else(|| self.name(descriptive))
     }
 
     /// The name of the culprit.
-    pub(crate) fn culprit_name(&self, telling: &str) -> String {
-        self.culprit_name.clone().unwrap_or_else(|| self.name(telling))
+    pub(crate) fn culprit_name(&self, descriptive: &str) -> String {
+        self.culprit_name.clone().unwrap_or_else(|| self.name(descriptive))
     }
 
-    /// The name of anyone else.
-    pub(crate) fn name(&self, telling: &str) -> String {
+    /// The name of another thread.
+    pub(crate) fn name(&self, descriptive: &str) -> String {
         if self.seed == 0 {
-            return telling.to_owned();
+            return descriptive.to_owned();
         }
         let mut random = self.random.borrow_mut();
         let name = usize::try_from(random.below(NAMES.len() as i64)).ok().and_then(|i| NAMES.get(i));
         format!("{}{}", name.unwrap_or(&"task"), random.below(100))
     }
 
-    /// True as often as not by seed, and false for seed 0.
+    /// True for half of the seeds, and false for seed 0.
     pub(crate) fn coin(&self) -> bool {
         self.seed != 0 && self.random.borrow_mut().below(2) == 1
     }

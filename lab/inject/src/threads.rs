@@ -1,4 +1,4 @@
-//! The threads of one run: each takes its place (priority, CPU) and then its part.
+//! The threads of one run: each sets its priority and CPU, and then does its part.
 
 use crate::cgroup::Group;
 use crate::periodic::Log;
@@ -22,20 +22,20 @@ pub(crate) struct ThreadSpec {
     pub(crate) sched: SchedParams,
     /// None leaves the process' affinity.
     pub(crate) cpu: Option<Cpu>,
-    /// The mistake of story A2: affinity before priority.
+    /// The order of story A2: affinity before priority.
     pub(crate) pin_first: bool,
-    /// Comes late: until this instant it sleeps on that CPU.
+    /// Starts late: until this instant it sleeps on that CPU.
     pub(crate) waits: Option<(Ns, Cpu)>,
     /// Starts on its CPU, and may then use these.
     pub(crate) may_move: Option<CpuSet>,
-    /// Goes on without its policy when that is refused.
+    /// Continues without its policy when that is refused.
     pub(crate) careless: bool,
 }
 
 impl ThreadSpec {
     /// A thread on `cpu` that raises its priority first and pins itself then.
     pub(crate) fn new(part: Role, name: String, sched: SchedParams, cpu: Cpu) -> ThreadSpec {
-        // The kernel keeps 15 bytes of a name, and the label must say what a trace will.
+        // The kernel keeps 15 bytes of a name, and the label must have the name of the trace.
         let name = name.chars().filter(|c| c.is_ascii_graphic()).take(15).collect();
         ThreadSpec {
             part,
@@ -71,7 +71,7 @@ impl ThreadSpec {
     }
 }
 
-/// One thread of the run, as the label tells of it.
+/// One thread of the run, as the label lists it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Thread {
     pub(crate) part: Role,
@@ -85,7 +85,7 @@ pub(crate) struct Thread {
     pub(crate) cpu: Option<Cpu>,
     /// When it had its policy and CPU.
     pub(crate) placed_ns: Ns,
-    /// The policy it asked for and was refused.
+    /// The policy that it requested and that was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<Policy>,
     /// The signal that ended its process.
@@ -94,7 +94,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// The calling thread, when it has taken its place.
+    /// The calling thread, with its policy and CPU set.
     fn placed(spec: &ThreadSpec) -> Result<Thread, SysError> {
         let got = getattr(Tid(0))?;
         Ok(Thread {
@@ -111,7 +111,7 @@ impl Thread {
     }
 }
 
-/// A thread that has taken its part.
+/// A thread with the log of its part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ThreadLog {
     pub(crate) thread: Thread,
@@ -119,10 +119,10 @@ pub(crate) struct ThreadLog {
 }
 
 impl ThreadLog {
-    /// Tells the process that waits for this one, on standard output.
-    pub(crate) fn tell(&self) -> Result<()> {
-        let text = serde_json::to_string(self).context("a thread's part cannot be written as JSON")?;
-        writeln!(std::io::stdout(), "{text}").context("a thread's part cannot be told on standard output")
+    /// Prints it on standard output, for the process that waits for this one.
+    pub(crate) fn print(&self) -> Result<()> {
+        let text = serde_json::to_string(self).context("cannot write a thread's log as JSON")?;
+        writeln!(std::io::stdout(), "{text}").context("cannot write a thread's log to standard output")
     }
 }
 
@@ -136,8 +136,8 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Nobody yet; the memory of this process is locked, as a real-time program does,
-    /// what it maps later too if `future`.
+    /// No thread yet. The memory of this process is locked, as in a real-time program,
+    /// with later mappings too if `future`.
     ///
     /// # Errors
     /// Of mlockall(2).
@@ -146,7 +146,7 @@ impl Threads {
         Ok(Threads { share: setup.share, threads: Vec::new(), group: None })
     }
 
-    /// Starts a thread that takes its place and then does `part`, unless it belongs to
+    /// Starts a thread that sets its policy and CPU and then does `part`, unless it belongs to
     /// another process.
     ///
     /// # Errors
@@ -159,7 +159,7 @@ impl Threads {
         self.start_killable(spec, |_| part())
     }
 
-    /// The same with a thread that may be killed: what it tells before is then what is known of it.
+    /// The same with a thread that may be killed: the log that it prints before is then its last one.
     ///
     /// # Errors
     /// When no thread can be created.
@@ -176,7 +176,7 @@ impl Threads {
         let body = move || {
             spec.set_up()?;
             let mut thread = Thread::placed(&spec)?;
-            let log = part(&|log| ThreadLog { thread: thread.clone(), log }.tell());
+            let log = part(&|log| ThreadLog { thread: thread.clone(), log }.print());
             thread.name = own_name(thread.tid).unwrap_or(thread.name);
             Ok(ThreadLog { thread, log })
         };
@@ -192,7 +192,7 @@ impl Threads {
     /// Waits for all of them.
     ///
     /// # Errors
-    /// The first failure of any: without its place it did not play its part.
+    /// The first failure of any: the thread could not do its part.
     pub(crate) fn join(self) -> Result<Vec<ThreadLog>> {
         let mut logs = Vec::new();
         for thread in self.threads {

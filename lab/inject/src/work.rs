@@ -4,7 +4,7 @@ use std::hint::black_box;
 use whylate_base::Ns;
 use whylate_sys::{Clock, now};
 
-/// A loop whose speed on this machine is known.
+/// A calibrated loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spin {
     turns_per_us: u64,

@@ -55,8 +55,6 @@ const REMAINING: &[(&str, &str)] = &[
     ("crates/ledger", "Occupant"),
     ("crates/report", "Wish"),
     ("crates/report", "Wishes"),
-    ("lab/inject", "crew"),
-    ("lab/inject", "habits"),
 ];
 
 /// Public types of one name in several crates, with the reason why each crate has its own.

@@ -4,7 +4,7 @@ use super::{Selection, file_to_write, positive_duration};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use whylate_base::Ns;
-use whylate_lab::Time;
+use whylate_lab::TimeSource;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
@@ -72,11 +72,11 @@ pub(crate) enum GuestTime {
     Free,
 }
 
-impl From<GuestTime> for Time {
-    fn from(time: GuestTime) -> Time {
+impl From<GuestTime> for TimeSource {
+    fn from(time: GuestTime) -> TimeSource {
         match time {
-            GuestTime::Virtual => Time::Virtual,
-            GuestTime::Free => Time::Free,
+            GuestTime::Virtual => TimeSource::Virtual,
+            GuestTime::Free => TimeSource::Free,
         }
     }
 }

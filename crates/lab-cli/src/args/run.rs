@@ -6,13 +6,13 @@ use std::path::PathBuf;
 /// `whylate-lab run`
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Scenarios by name, or files of your own (see crates/lab-cli/scenarios)
+    /// Names of scenarios, or files of your own (see crates/lab-cli/scenarios)
     #[arg(value_name = "SCENARIO", required_unless_present_any = ["all", "quick", "list"])]
     pub(crate) scenarios: Vec<String>,
     /// Every scenario
     #[arg(long, conflicts_with = "scenarios")]
     pub(crate) all: bool,
-    /// Only what is in the quick subset, on the kernels named there
+    /// Only the runs of the quick subset, on the kernels that it names
     #[arg(long)]
     pub(crate) quick: bool,
     /// List the scenarios and exit
@@ -25,25 +25,25 @@ pub(crate) struct RunArgs {
     /// The kernel's modules, for a bzImage
     #[arg(long, value_name = "DIR", requires = "kernels")]
     pub(crate) modules: Option<PathBuf>,
-    /// As many runs of each, with the seeds 1 to N: names, phases and lengths vary
+    /// Number of runs of each scenario, with seeds 1 to N: names, phases and lengths vary
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(crate) seeds: u64,
-    /// One run of each, with this seed; 0 gives telling names
+    /// One run of each scenario, with this seed; 0 gives descriptive names
     #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
     pub(crate) seed: Option<u64>,
-    /// Guests side by side, while they keep their own time [default: one for each CPU, at most 8]
+    /// Number of guests in virtual time that run at once [default: one for each CPU, at most 8]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: Option<u16>,
     /// Keep recordings and labels in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// The program under test [default: whylate beside this program]
+    /// The program under test [default: whylate in the directory of this program]
     #[arg(long, value_name = "PATH")]
     pub(crate) whylate: Option<PathBuf>,
-    /// The program that provokes the faults [default: whylate-inject beside this program]
+    /// The program that provokes the faults [default: whylate-inject in the directory of this program]
     #[arg(long, value_name = "PATH")]
     pub(crate) inject: Option<PathBuf>,
-    /// Write JSON to standard output: every run, and the sums
+    /// Write JSON to standard output: every run, and the totals
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// `whylate-lab tuning`
 #[derive(Debug, Args)]
 pub(crate) struct TuningArgs {
-    /// The kernel, by a name of `whylate lab kernels`; the distribution is the one that has it (repeatable)
+    /// The kernel: a name of `whylate lab kernels`; the Debian release that has it is installed (repeatable)
     #[arg(short, long = "kernel", value_name = "NAME", default_values = ["6.1-rt", "6.12-rt"])]
     pub(crate) kernels: Vec<String>,
     /// The profile (repeatable)
@@ -20,31 +20,31 @@ pub(crate) struct TuningArgs {
     /// A value for a variable of the profile (repeatable)
     #[arg(long = "set", value_name = "VAR=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Allow what a plan is refused for (repeatable)
+    /// Allow this reason to refuse a plan (repeatable)
     #[arg(long, value_name = "CODE")]
     pub(crate) allow: Vec<String>,
-    /// Measure for so many seconds before and after
+    /// Measure latencies for this many seconds before and after
     #[arg(long, value_name = "SECONDS", conflicts_with_all = ["kill_at", "power_cut", "parity"])]
     pub(crate) measure: Option<u32>,
-    /// `apply` kills itself at each of these steps; instead of the story
+    /// Kill `apply` before each of these changes, instead of the story
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pub(crate) kill_at: Vec<u32>,
-    /// The machine loses its power at each of these steps; instead of the story
+    /// Cut the power before each of these changes, instead of the story
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pub(crate) power_cut: Vec<u32>,
-    /// Compare with TuneD, and write parity.md into the directory of --output; instead of the story
+    /// Compare with TuneD, and write parity-KERNEL.md into the directory of --output, instead of the story
     #[arg(long, conflicts_with_all = ["kill_at", "power_cut"])]
     pub(crate) parity: bool,
-    /// Boot nothing: compare what an earlier run with --parity has left in the directory of --output
+    /// Boot nothing: compare the results of an earlier run with --parity in the directory of --output
     #[arg(long, requires = "parity")]
     pub(crate) no_run: bool,
-    /// Where the machines' disks and all that came back of them go, one directory each
+    /// Directory for the machines' disks and results, with one subdirectory for each machine
     #[arg(short, long, value_name = "DIR", default_value = "whylate-lab")]
     pub(crate) output: PathBuf,
-    /// The program under test [default: whylate beside this program]
+    /// The program under test [default: whylate in the directory of this program]
     #[arg(long, value_name = "PATH")]
     pub(crate) whylate: Option<PathBuf>,
-    /// End a boot after this time on this machine
+    /// End a boot after this time (of the host's clock)
     #[arg(long, value_name = "DURATION", default_value = "300s", value_parser = limit)]
     pub(crate) limit: Duration,
     /// Write JSON to standard output: every finding

@@ -1,20 +1,20 @@
-//! Whom a verdict names, and whether it was they.
+//! The culprit of a verdict, compared with the expected ones.
 
 use crate::label::Label;
 use crate::pattern::matches;
 use crate::scenario::ExpectedCulprit;
 use whylate_ledger::{Activation, Culprit, softirq_name};
 
-/// How the naming of a culprit is.
+/// Whether a verdict names the right culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Rightly,
-    /// Somebody did it, and is not named.
-    Nobody,
+    /// There is a culprit, and the verdict does not name it.
+    Missing,
     Wrongly,
 }
 
-/// Holds the culprit of a verdict on `activation` against those who did it.
+/// Compares the culprit of a verdict on `activation` with the expected ones.
 pub(super) fn named(
     label: &Label,
     activation: &Activation,
@@ -24,9 +24,9 @@ pub(super) fn named(
     let by = by.filter(|by| !is_itself(activation, by));
     let mut known = expected.iter().filter_map(|text| ExpectedCulprit::parse(text));
     match by {
-        None if expected.is_empty() || known.any(|who| who == ExpectedCulprit::Nobody) => Named::Rightly,
-        None => Named::Nobody,
-        Some(by) if known.any(|who| is(label, by, who)) => Named::Rightly,
+        None if expected.is_empty() || known.any(|one| one == ExpectedCulprit::NoCulprit) => Named::Rightly,
+        None => Named::Missing,
+        Some(by) if known.any(|one| is(label, by, one)) => Named::Rightly,
         Some(_) => Named::Wrongly,
     }
 }
@@ -35,8 +35,8 @@ fn is_itself(activation: &Activation, by: &Culprit) -> bool {
     matches!(by, Culprit::Task { tid, .. } if *tid == activation.tid)
 }
 
-fn is(label: &Label, by: &Culprit, who: ExpectedCulprit<'_>) -> bool {
-    match (by, who) {
+fn is(label: &Label, by: &Culprit, expected: ExpectedCulprit<'_>) -> bool {
+    match (by, expected) {
         (Culprit::Task { tid, .. }, ExpectedCulprit::Part(part)) => {
             label.of_part(part).any(|member| member.tid == *tid)
         }

@@ -1,4 +1,4 @@
-//! Findings of a run: which must be there, and which accuse wrongly.
+//! Findings of a run: those that must be there, and those that name a wrong culprit.
 
 use super::Circumstances;
 use crate::label::Label;
@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use whylate_base::{Finding, Severity};
 use whylate_ledger::{Cause, Explanation};
 
-/// Findings that accuse nobody: they tell of the recording, or of a limit the user gave.
+/// Findings without a culprit: they are about the recording, or about a limit that the user gave.
 const NEUTRAL: [&str; 4] = ["trace-loss", "unseen-switches", "deadline-missed", "unexplained"];
 
-/// The findings that accuse wrongly, by code and title.
+/// The findings that name a wrong culprit, by code and title.
 pub(super) fn wrong(
     label: &Label,
     explanation: &Explanation,
@@ -48,7 +48,7 @@ fn concerns_victim(label: &Label, explanation: &Explanation, finding: &Finding) 
     })
 }
 
-/// The codes of expected findings that are not there.
+/// The codes of expected findings that are missing.
 pub(super) fn missing(explanation: &Explanation, expected: &Expectation) -> Vec<String> {
     let there = |code: &&String| explanation.findings.iter().any(|finding| finding.code == code.as_str());
     expected.findings.iter().filter(|code| !there(code)).cloned().collect()

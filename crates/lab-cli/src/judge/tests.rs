@@ -80,7 +80,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
     let finding = |(code, severity): &(&'static str, Severity)| Finding {
         code,
         severity: *severity,
-        title: "somebody".into(),
+        title: "a thread".into(),
         why: String::new(),
         evidence: Vec::new(),
         fix: Vec::new(),
@@ -118,26 +118,26 @@ fn a_verdict_is_right_when_cause_and_culprit_are() {
     let irq = Culprit::Irq { irq: Some(4), name: Name::from("ttyS1") };
     let net = Culprit::Softirq { vec: 3 };
     for (cause, by, culprits, ruling, outcome) in [
-        (Cause::HigherPriorityTask, Some(thread(99, "c")), "part:culprit", Ruling::Right, Outcome::Right),
-        (Cause::HigherPriorityTask, Some(thread(98, "b")), "part:culprit", Ruling::Wrong, Outcome::Wrong),
-        (Cause::HigherPriorityTask, Some(thread(98, "b")), "part:bystander", Ruling::Right, Outcome::Right),
-        (Cause::HigherPriorityTask, None, "part:culprit", Ruling::NobodyNamed, Outcome::Unexplained),
-        (Cause::HigherPriorityTask, None, "none", Ruling::Right, Outcome::Right),
+        (Cause::HigherPriorityTask, Some(thread(99, "c")), "part:culprit", Ruling::Right, Grade::Right),
+        (Cause::HigherPriorityTask, Some(thread(98, "b")), "part:culprit", Ruling::Wrong, Grade::Wrong),
+        (Cause::HigherPriorityTask, Some(thread(98, "b")), "part:bystander", Ruling::Right, Grade::Right),
+        (Cause::HigherPriorityTask, None, "part:culprit", Ruling::NobodyNamed, Grade::Unexplained),
+        (Cause::HigherPriorityTask, None, "none", Ruling::Right, Grade::Right),
         (
             Cause::HigherPriorityTask,
             Some(thread(7, "migration/0")),
             "thread:migration/*",
             Ruling::Right,
-            Outcome::Right,
+            Grade::Right,
         ),
-        (Cause::HigherPriorityTask, Some(irq), "irq:ttyS*", Ruling::Right, Outcome::Right),
-        (Cause::HigherPriorityTask, Some(irq), "irq:eth*", Ruling::Wrong, Outcome::Wrong),
-        (Cause::HigherPriorityTask, Some(net), "softirq:NET_RX", Ruling::Right, Outcome::Right),
-        (Cause::EqualPriorityTask, Some(thread(99, "c")), "part:culprit", Ruling::Wrong, Outcome::Wrong),
-        (Cause::OwnWork, None, "part:culprit", Ruling::Wrong, Outcome::Wrong),
-        (Cause::Unexplained, None, "part:culprit", Ruling::Unexplained, Outcome::Unexplained),
-        (Cause::TimerLate, None, "part:culprit", Ruling::Unexplained, Outcome::Unexplained),
-        (Cause::TraceLoss, None, "part:culprit", Ruling::Unexplained, Outcome::Unexplained),
+        (Cause::HigherPriorityTask, Some(irq), "irq:ttyS*", Ruling::Right, Grade::Right),
+        (Cause::HigherPriorityTask, Some(irq), "irq:eth*", Ruling::Wrong, Grade::Wrong),
+        (Cause::HigherPriorityTask, Some(net), "softirq:NET_RX", Ruling::Right, Grade::Right),
+        (Cause::EqualPriorityTask, Some(thread(99, "c")), "part:culprit", Ruling::Wrong, Grade::Wrong),
+        (Cause::OwnWork, None, "part:culprit", Ruling::Wrong, Grade::Wrong),
+        (Cause::Unexplained, None, "part:culprit", Ruling::Unexplained, Grade::Unexplained),
+        (Cause::TimerLate, None, "part:culprit", Ruling::Unexplained, Grade::Unexplained),
+        (Cause::TraceLoss, None, "part:culprit", Ruling::Unexplained, Grade::Unexplained),
     ] {
         let expected = expected(&["higher-priority-task"], &[culprits]);
         let judgement = of(&explanation(cause, by, &[]), &expected);
@@ -150,11 +150,9 @@ fn a_verdict_is_right_when_cause_and_culprit_are() {
 
 #[test]
 fn where_there_is_nobody_to_name_naming_is_wrong_but_for_the_victim_itself() {
-    for (by, outcome) in [
-        (None, Outcome::Right),
-        (Some(thread(100, "v")), Outcome::Right),
-        (Some(thread(99, "c")), Outcome::Wrong),
-    ] {
+    for (by, outcome) in
+        [(None, Grade::Right), (Some(thread(100, "v")), Grade::Right), (Some(thread(99, "c")), Grade::Wrong)]
+    {
         let judgement = of(&explanation(Cause::OwnWork, by, &[]), &expected(&["own-work"], &[]));
         assert_eq!(judgement.outcome, outcome, "{by:?}");
     }
@@ -164,15 +162,15 @@ fn where_there_is_nobody_to_name_naming_is_wrong_but_for_the_victim_itself() {
 fn a_jobs_own_fault_goes_before_the_runs() {
     let expected = expected(&["own-work", "higher-priority-task"], &["part:culprit"]);
     for (fault, cause, by, outcome) in [
-        ("own-work", Cause::OwnWork, None, Outcome::Right),
-        ("own-work", Cause::HigherPriorityTask, Some(thread(99, "c")), Outcome::Wrong),
-        ("higher-priority-task", Cause::HigherPriorityTask, Some(thread(99, "c")), Outcome::Right),
-        ("higher-priority-task", Cause::OwnWork, None, Outcome::Wrong),
+        ("own-work", Cause::OwnWork, None, Grade::Right),
+        ("own-work", Cause::HigherPriorityTask, Some(thread(99, "c")), Grade::Wrong),
+        ("higher-priority-task", Cause::HigherPriorityTask, Some(thread(99, "c")), Grade::Right),
+        ("higher-priority-task", Cause::OwnWork, None, Grade::Wrong),
     ] {
         let explanation = explanation(cause, by, &[]);
         let judgement = judge(&label(Some(fault)), &explanation, &expected, Circumstances::default());
         assert_eq!(judgement.outcome, outcome, "{fault} {cause}");
-        assert_eq!(judgement.causes_right(), outcome == Outcome::Right, "{fault} {cause}");
+        assert_eq!(judgement.causes_right(), outcome == Grade::Right, "{fault} {cause}");
     }
 }
 
@@ -181,10 +179,10 @@ fn time_the_host_took_is_set_aside_where_it_may_have() {
     let explanation = explanation(Cause::Stolen, None, &[("stolen", Severity::Warning)]);
     let expected = expected(&["own-work"], &[]);
     let noisy = judge(&label(None), &explanation, &expected, Circumstances { host_noise: true });
-    assert_eq!((noisy.jobs[0].ruling, noisy.outcome), (Ruling::Aside, Outcome::NotProvoked));
+    assert_eq!((noisy.jobs[0].ruling, noisy.outcome), (Ruling::Aside, Grade::NotProvoked));
     assert_eq!(noisy.late_time(), (Ns::ZERO, Ns::ZERO));
     let alone = judge(&label(None), &explanation, &expected, Circumstances::default());
-    assert_eq!((alone.jobs[0].ruling, alone.outcome), (Ruling::Wrong, Outcome::Wrong));
+    assert_eq!((alone.jobs[0].ruling, alone.outcome), (Ruling::Wrong, Grade::Wrong));
     assert_eq!(alone.false_findings.len(), 1);
 }
 
@@ -200,7 +198,7 @@ fn a_run_without_a_late_job_has_not_provoked_its_fault() {
     let explanation = explanation(Cause::OwnWork, None, &[]);
     let quiet = Label { late_jobs: Vec::new(), late: 0, ..label(None) };
     for (late, outcome) in
-        [(Late::Some, Outcome::NotProvoked), (Late::Maybe, Outcome::Right), (Late::None, Outcome::Right)]
+        [(Late::Some, Grade::NotProvoked), (Late::Maybe, Grade::Right), (Late::None, Grade::Right)]
     {
         let expected = Expectation { late, ..expected(&["irq"], &[]) };
         let judgement = judge(&quiet, &explanation, &expected, Circumstances::default());
@@ -214,7 +212,7 @@ fn what_the_recording_does_not_cover_is_not_judged() {
     explanation.trace.span = Some((LATE_DONE, Ns::from_ms(100)));
     let judgement = of(&explanation, &expected(&["irq"], &[]));
     assert_eq!((judgement.jobs.len(), judgement.not_recorded), (0, 1));
-    assert_eq!(judgement.outcome, Outcome::NotProvoked);
+    assert_eq!(judgement.outcome, Grade::NotProvoked);
 }
 
 #[test]
@@ -223,7 +221,7 @@ fn a_job_that_is_not_seen_at_all_is_unexplained() {
     explanation.activations.pop();
     let judgement = of(&explanation, &expected(&["own-work"], &[]));
     assert_eq!(judgement.jobs[0].cause, None);
-    assert_eq!(judgement.outcome, Outcome::Unexplained);
+    assert_eq!(judgement.outcome, Grade::Unexplained);
     assert_eq!(judgement.late_time(), (Ns::from_ms(5), Ns::from_ms(5)));
 }
 
@@ -236,15 +234,15 @@ fn findings_must_be_there_and_must_not_accuse_anybody_else() {
     let rogue = [("higher-priority-task", Severity::Warning)];
     let loss = [("trace-loss", Severity::Warning)];
     for (findings, expected, outcome) in [
-        (&throttled[..], base.clone(), Outcome::Wrong),
-        (&petty, base.clone(), Outcome::Right),
-        (&petty, Expectation { no_findings: list("rt-throttled"), ..base.clone() }, Outcome::Wrong),
-        (&throttled, Expectation { may_find: list("rt-throttled"), ..base.clone() }, Outcome::Right),
-        (&throttled, Expectation { findings: list("rt-throttled"), ..base.clone() }, Outcome::Right),
-        (&[], Expectation { findings: list("rt-throttled"), ..base.clone() }, Outcome::Unexplained),
+        (&throttled[..], base.clone(), Grade::Wrong),
+        (&petty, base.clone(), Grade::Right),
+        (&petty, Expectation { no_findings: list("rt-throttled"), ..base.clone() }, Grade::Wrong),
+        (&throttled, Expectation { may_find: list("rt-throttled"), ..base.clone() }, Grade::Right),
+        (&throttled, Expectation { findings: list("rt-throttled"), ..base.clone() }, Grade::Right),
+        (&[], Expectation { findings: list("rt-throttled"), ..base.clone() }, Grade::Unexplained),
         // Verdicts are judged by themselves: this sums up those on other threads.
-        (&rogue, base.clone(), Outcome::Right),
-        (&loss, base.clone(), Outcome::Right),
+        (&rogue, base.clone(), Grade::Right),
+        (&loss, base.clone(), Grade::Right),
     ] {
         let judgement = of(&explanation(Cause::OwnWork, None, findings), &expected);
         assert_eq!(judgement.outcome, outcome, "{findings:?} {expected:?}");
@@ -258,11 +256,11 @@ fn where_nothing_is_wrong_nobody_may_be_accused() {
     let rogue = [("higher-priority-task", Severity::Warning)];
     let accused = explanation(Cause::HigherPriorityTask, Some(thread(7, "kworker")), &rogue);
     let judgement = judge(&quiet, &accused, &expected, Circumstances::default());
-    assert_eq!((judgement.outcome, judgement.false_findings.len()), (Outcome::Wrong, 1));
-    // The same finding about another thread of the run, which the victim may well have delayed.
+    assert_eq!((judgement.outcome, judgement.false_findings.len()), (Grade::Wrong, 1));
+    // The same finding about another thread of the run, which the victim may have delayed.
     let mut other = explanation(Cause::HigherPriorityTask, Some(thread(100, "v")), &rogue);
     other.activations.iter_mut().for_each(|activation| activation.tid = Tid(99));
-    assert_eq!(judge(&quiet, &other, &expected, Circumstances::default()).outcome, Outcome::Right);
+    assert_eq!(judge(&quiet, &other, &expected, Circumstances::default()).outcome, Grade::Right);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One boot: from its runs to the guest's steps, and from what came back to judgements.
+//! One boot: from its runs to the guest's steps, and from their files to judgements.
 
 use super::plan::{Boot, Run};
 use super::result::{End, RunResult, expected_code, said};
@@ -9,14 +9,14 @@ use crate::scenario::{Scenario, split_setting};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use whylate_lab::job::{JobReport, Program, Step, StepReport};
+use whylate_lab::job::{GuestStepReport, JobReport, Program, Step};
 use whylate_lab::machine::PROGRAM_PATH;
-use whylate_lab::{GuestFile, LabError, Machine, Time, Visit, Visited};
+use whylate_lab::{GuestFile, LabError, Machine, TimeSource, Visit, Visited};
 use whylate_ledger::{Explanation, explain};
 
 /// Where the guest finds the injector.
 const INJECT_PATH: &str = "/inject";
-/// No more of a program's complaints than this are shown.
+/// At most this many characters of a program's standard error are shown.
 const MOST_WORDS: usize = 400;
 
 /// Boots the machine and judges every run.
@@ -37,7 +37,7 @@ pub(super) fn run(boot: &Boot, matrix: &Matrix, stop: &AtomicBool) -> Result<Vec
         let result = judged(run, &prefix(number), &visited, out.path(), scenario.cpus > 1, matrix);
         let mut result = result.unwrap_or_else(|why| RunResult::none(run, why));
         result.seconds = share;
-        // As the guest says: the cache may have got a newer kernel meanwhile.
+        // As the guest reports it: the cache may have a newer kernel by now.
         result.release = visited.report.kernel.split(' ').next().unwrap_or_default().to_owned();
         result.notes.extend(problems(&visit.steps, &visited.report, scenario));
         result
@@ -106,7 +106,7 @@ fn inject(run: &Run) -> Vec<String> {
     command
 }
 
-/// Explains the recording of a run and holds it against the label.
+/// Explains the recording of a run and compares the explanation with the label.
 fn judged(
     run: &Run,
     prefix: &str,
@@ -125,7 +125,7 @@ fn judged(
     let label = Label::parse(&text).map_err(|error| format!("no label ({error}): {}", complaints()))?;
     let recording = out.join(format!("{prefix}.dat"));
     let explanation = explained(&recording, &label).map_err(|why| format!("{why}; {}", complaints()))?;
-    let circumstances = Circumstances { host_noise: visited.time == Time::Free || several_cpus };
+    let circumstances = Circumstances { host_noise: visited.time == TimeSource::Free || several_cpus };
     let judgement = judge(&label, &explanation, &run.expected, circumstances);
     let mut notes = visited.notes.clone();
     let kept = matrix.keep.as_ref().map(|keep| keep_files(keep, run, &recording, &label_path));
@@ -156,7 +156,7 @@ fn judged(
     })
 }
 
-/// As a user would ask, and once more with the victims chosen where that leaves one out.
+/// Explains with a user's defaults, and once more with the victims chosen where these leave one out.
 fn explained(recording: &Path, label: &Label) -> Result<Explanation, String> {
     let source =
         || whylate_intake::open(recording, whylate_ledger::WANTED).map_err(|error| error.to_string());
@@ -185,11 +185,11 @@ fn keep_files(
     Ok(dat)
 }
 
-/// What went wrong in the guest apart from the runs: a setting it refused, a module it could not load.
+/// Failures in the guest apart from the runs: a setting it refused, a module it could not load.
 fn problems(steps: &[Step], report: &JobReport, scenario: &Scenario) -> Vec<String> {
     let modules = report.problems.iter().filter(|_| !scenario.modules.is_empty()).cloned();
     let settings =
-        steps.iter().zip(&report.steps).filter_map(|(step, StepReport { error, .. })| match step {
+        steps.iter().zip(&report.steps).filter_map(|(step, GuestStepReport { error, .. })| match step {
             Step::Write { .. } => error.clone(),
             _ => None,
         });

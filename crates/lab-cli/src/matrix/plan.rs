@@ -1,14 +1,14 @@
-//! Which runs there are, and which of them share a boot.
+//! The runs of a matrix, and the boots they share.
 
 use crate::scenario::{Expectation, Late, Scenario};
 use std::sync::Arc;
 use std::time::Duration;
 use whylate_base::{Ns, parse_duration};
-use whylate_lab::{Kernel, Time};
+use whylate_lab::{Kernel, TimeSource};
 
-/// One boot serves this many runs at most: if it fails they are all lost, and made again one by one.
+/// One boot has at most this many runs: if it fails, all are repeated one by one.
 const MOST_RUNS: usize = 8;
-/// And no more of the guest's time than this, so that boots side by side end at about the same time.
+/// And at most this much of the guest's time, so that concurrent boots end at about the same time.
 const MOST_TIME: Ns = Ns::from_secs(20);
 /// The injector needs this long besides its duration: to calibrate, and to start its threads.
 const START_UP: Ns = Ns::from_ms(500);
@@ -16,13 +16,13 @@ const START_UP: Ns = Ns::from_ms(500);
 /// One run: a scenario on a kernel, with a seed.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What runs.
+    /// The scenario.
     pub scenario: Arc<Scenario>,
     /// The kernel's name.
     pub kernel: String,
-    /// What the answer must be there.
+    /// The right answers on this kernel.
     pub expected: Expectation,
-    /// The seed of names, phases and lengths; 0 gives telling names.
+    /// The seed of names, phases and lengths; 0 gives descriptive names.
     pub seed: u64,
     /// The arguments of this run of a sweep; empty where there is none.
     pub sweep: Vec<String>,
@@ -39,28 +39,28 @@ impl Run {
 /// Runs that need the same machine.
 #[derive(Clone, Debug)]
 pub struct Boot {
-    /// What is booted.
+    /// The kernel to boot.
     pub kernel: Kernel,
-    /// They agree on all that their scenarios say of the machine.
+    /// Their scenarios describe the same machine.
     pub runs: Vec<Run>,
 }
 
 impl Boot {
-    /// The scenario that says what machine it is.
+    /// A scenario that describes the machine.
     pub(super) fn scenario(&self) -> Option<&Scenario> {
         self.runs.first().map(|run| run.scenario.as_ref())
     }
 
-    /// Who keeps the time: some kernels do not come up in virtual time with several CPUs.
-    pub fn time(&self) -> Time {
+    /// The time source: some kernels do not boot in virtual time with several CPUs.
+    pub fn time(&self) -> TimeSource {
         match self.scenario() {
-            Some(scenario) if scenario.cpus > 1 && !self.kernel.has_virtual_smp() => Time::Free,
+            Some(scenario) if scenario.cpus > 1 && !self.kernel.has_virtual_smp() => TimeSource::Free,
             Some(scenario) => scenario.time,
-            None => Time::Virtual,
+            None => TimeSource::Virtual,
         }
     }
 
-    /// Host time after which it must have ended: far more than it needs, on a busy host too.
+    /// The limit in host time: far more than the boot needs, on a busy host too.
     pub(super) fn limit(&self) -> Duration {
         let guest: Ns = self.runs.iter().map(Run::length).sum();
         Duration::from_secs(90 + 20 * guest.0.unsigned_abs() / 1_000_000_000)
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn several_cpus_run_free_where_virtual_time_hangs() {
         let two: Vec<_> = all().into_iter().filter(|scenario| scenario.name == "pin-first").collect();
-        for (name, time) in [("6.1", Time::Free), ("6.12", Time::Virtual)] {
+        for (name, time) in [("6.1", TimeSource::Free), ("6.12", TimeSource::Virtual)] {
             let boots = plan(&two, &[kernel(name)], &[1], false);
             assert_eq!(boots[0].time(), time, "{name}");
         }

@@ -1,5 +1,4 @@
-//! Boots side by side: as many as are wanted while they keep their own time, one at a time while
-//! they keep the host's.
+//! Concurrent boots: several at once in virtual time, one at a time in the host's time.
 
 use super::boot;
 use super::plan::Boot;
@@ -8,13 +7,13 @@ use super::settings::Matrix;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use whylate_lab::{LabError, Time};
+use whylate_lab::{LabError, TimeSource};
 
-/// Does all boots, telling of each run as it ends. A boot that fails is done once more, each of its
-/// runs in a boot of its own; what fails then too is a result with [`super::End::NoRun`].
+/// Runs all boots, and reports each run as it ends. After a failed boot, each of its runs is repeated in a boot of its
+/// own; a second failure is a result with [`super::End::NoRun`].
 ///
 /// # Errors
-/// What no second try can help: QEMU or a program is missing, or someone asked to stop.
+/// When a second try cannot help: QEMU or a program is missing, or the run was interrupted.
 pub fn run(
     boots: Vec<Boot>,
     matrix: &Matrix,
@@ -22,9 +21,9 @@ pub fn run(
     mut tell: impl FnMut(&RunResult),
 ) -> Result<Vec<RunResult>, LabError> {
     let (free, virtual_time): (Vec<Boot>, Vec<Boot>) =
-        boots.into_iter().partition(|boot| boot.time() == Time::Free);
+        boots.into_iter().partition(|boot| boot.time() == TimeSource::Free);
     let mut results = Vec::new();
-    // What the host does beside a free-running guest is time stolen from it.
+    // Other work of the host is time stolen from a guest in the host's time.
     for (boots, jobs) in [(virtual_time, matrix.jobs.max(1)), (free, 1)] {
         side_by_side(boots, jobs, matrix, stop, |result| {
             tell(&result);
@@ -90,7 +89,7 @@ fn at_most_twice(boot: &Boot, matrix: &Matrix, stop: &AtomicBool) -> Result<Vec<
     Ok(results)
 }
 
-/// True for what will be no different the next time, or with another kernel.
+/// True for an error that a second try or another kernel does not change.
 fn is_final(error: &LabError) -> bool {
     matches!(error, LabError::Stopped | LabError::Tool { .. } | LabError::Program { .. })
 }

@@ -1,43 +1,43 @@
-//! What came of a run.
+//! The result of a run.
 
 use super::plan::Run;
-use crate::judge::{JobRuling, Judgement, Outcome, Ruling};
+use crate::judge::{Grade, JobRuling, Judgement, Ruling};
 use crate::scenario::{Expectation, Late};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunResult {
     /// The scenario's name.
     pub scenario: String,
     /// The kernel's name.
     pub kernel: String,
-    /// Its `uname -r`, where it came up.
+    /// Its `uname -r`, where it booted.
     pub release: String,
     /// The seed of names, phases and lengths.
     pub seed: u64,
-    /// The arguments that this run of a sweep has and others have not.
+    /// The arguments of this run of a sweep.
     pub sweep: Vec<String>,
-    /// The cause code that is right, or `nothing` where nobody may be accused.
+    /// The right cause code, or `nothing` where no culprit may be named.
     pub expected: String,
-    /// What came of it.
+    /// The result.
     pub end: End,
     /// Late jobs by the injector's label.
     pub late_jobs: u64,
     /// True when every judged job has the right cause.
     pub causes_right: bool,
-    /// True when every judged job names the right one too.
+    /// True when every judged job names the right culprit too.
     pub culprits_right: bool,
-    /// The judge's reasons; `None` where there was no run.
+    /// The judge's reasons; `None` where the run failed.
     pub judgement: Option<Judgement>,
-    /// What was said, in a few words.
+    /// The verdicts, summed up in a few words.
     pub said: String,
-    /// Why there was no run, or what else is to be known.
+    /// The reason why the run failed, or other remarks.
     pub notes: Vec<String>,
-    /// The recording, where it was kept.
+    /// The path of the recording, if it was kept.
     pub recording: Option<PathBuf>,
     /// Its share of its boot's time on the host.
     pub seconds: f64,
@@ -47,31 +47,31 @@ pub struct RunResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// Judged: see [`Outcome`].
+    /// Judged: see [`Grade`].
     Right,
-    /// As [`Outcome::Wrong`].
+    /// As [`Grade::Wrong`].
     Wrong,
-    /// As [`Outcome::Unexplained`].
+    /// As [`Grade::Unexplained`].
     Unexplained,
-    /// As [`Outcome::NotProvoked`].
+    /// As [`Grade::NotProvoked`].
     NotProvoked,
-    /// The guest did not come up, or the injector failed.
+    /// The guest did not boot, or the injector failed.
     NoRun,
 }
 
-impl From<Outcome> for End {
-    fn from(outcome: Outcome) -> End {
+impl From<Grade> for End {
+    fn from(outcome: Grade) -> End {
         match outcome {
-            Outcome::Right => End::Right,
-            Outcome::Wrong => End::Wrong,
-            Outcome::Unexplained => End::Unexplained,
-            Outcome::NotProvoked => End::NotProvoked,
+            Grade::Right => End::Right,
+            Grade::Wrong => End::Wrong,
+            Grade::Unexplained => End::Unexplained,
+            Grade::NotProvoked => End::NotProvoked,
         }
     }
 }
 
 impl End {
-    /// As users read it.
+    /// The word that users read.
     pub fn word(self) -> &'static str {
         match self {
             End::Right => "right",
@@ -84,7 +84,7 @@ impl End {
 }
 
 impl RunResult {
-    /// Of a run that did not come about.
+    /// Of a run that failed.
     pub(super) fn none(run: &Run, why: String) -> RunResult {
         RunResult {
             scenario: run.scenario.name.clone(),
@@ -106,7 +106,7 @@ impl RunResult {
     }
 }
 
-/// The code a run counts for: the verdict that is right, or `nothing`.
+/// The code that a run counts for: the right cause, or `nothing`.
 pub(super) fn expected_code(expected: &Expectation, judgement: Option<&Judgement>) -> String {
     let none_late = judgement.is_some_and(|judgement| judgement.judged().next().is_none());
     match (expected.late, expected.causes.first()) {
@@ -116,7 +116,7 @@ pub(super) fn expected_code(expected: &Expectation, judgement: Option<&Judgement
     }
 }
 
-/// What the verdicts say, most frequent first: `8 x higher-priority-task by axis12:99 (high)`.
+/// The verdicts, most frequent first: `8 x higher-priority-task by axis12:99 (high)`.
 pub(super) fn said(judgement: &Judgement) -> String {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for job in &judgement.jobs {

@@ -1,16 +1,16 @@
-//! What all runs of a matrix have in common.
+//! The settings of all runs of a matrix.
 
 use std::path::PathBuf;
 
-/// What all runs have in common.
+/// The settings of all runs.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// The program under test, `whylate`: the guest's init, which also records.
     pub whylate: PathBuf,
     /// The program `whylate-inject`.
     pub injector: PathBuf,
-    /// Where recordings and labels are kept, if they are.
+    /// The directory for recordings and labels, if they are kept.
     pub keep: Option<PathBuf>,
-    /// Boots side by side.
+    /// The number of concurrent boots.
     pub jobs: usize,
 }

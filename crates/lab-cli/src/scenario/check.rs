@@ -1,13 +1,13 @@
-//! What the types do not hold of a scenario: words that must be known ones.
+//! Checks of a scenario that its types do not express: words that must be known ones.
 
 use super::{Expectation, Late, Scenario};
 use whylate_base::{Ns, parse_duration};
-use whylate_lab::Time;
+use whylate_lab::TimeSource;
 use whylate_ledger::Cause;
 
-/// Nothing of a scenario lasts longer.
+/// The longest duration in a scenario.
 const LONGEST: Ns = Ns::from_secs(600);
-/// Milliseconds: while it is stopped nobody looks whether the guest is to be ended.
+/// In milliseconds: while the guest is stopped, its limit is not checked.
 const MOST_STOPPED: u64 = 1_000;
 
 /// A word of the file that is wrong, why, and what to do.
@@ -22,13 +22,13 @@ fn wrong(word: &str, why: impl Into<String>) -> Wrong {
     Wrong { word: word.to_owned(), why: why.into() }
 }
 
-/// The first thing that is wrong with `scenario`.
+/// The first error of `scenario`.
 pub(super) fn first_wrong(scenario: &Scenario) -> Option<Wrong> {
     if scenario.inject.is_empty() {
         return Some(wrong("inject", "no fault: give whylate-inject's arguments, such as [\"higher\"]"));
     }
     if scenario.expect.is_empty() {
-        return Some(wrong("expect", "no [[expect]]: say what the answer must be"));
+        return Some(wrong("expect", "no [[expect]]: write the right answers"));
     }
     if scenario.cpus == 0 || scenario.cpus > 16 {
         return Some(wrong("cpus", "a guest has 1 to 16 CPUs"));
@@ -46,7 +46,7 @@ fn of_duration(text: &str) -> Option<Wrong> {
     match parse_duration(text) {
         Err(error) => Some(wrong(text, error.to_string())),
         Ok(length) if length <= Ns::ZERO || length > LONGEST => {
-            Some(wrong(text, "too short or too long: more than nothing, and at most 10m"))
+            Some(wrong(text, "too short or too long: write more than zero, and at most 10m"))
         }
         Ok(_) => None,
     }
@@ -61,7 +61,7 @@ fn of_milliseconds(scenario: &Scenario) -> Option<Wrong> {
     if stop == 0 || stop > MOST_STOPPED {
         return Some(wrong("stop-ms", format!("the host stops the guest for 1 to {MOST_STOPPED} ms")));
     }
-    (scenario.time == Time::Virtual)
+    (scenario.time == TimeSource::Virtual)
         .then(|| wrong("stop-ms", "virtual time stands still meanwhile: add `time = \"free\"`"))
 }
 
@@ -88,7 +88,7 @@ fn of_expectation(expectation: &Expectation) -> Option<Wrong> {
         return Some(wrong(cause, "not a cause: `whylate explain --code list` names them all"));
     }
     if expectation.late == Late::Some && expectation.causes.is_empty() {
-        return Some(wrong("expect", "jobs are to be late and no verdict is right: give `causes`"));
+        return Some(wrong("expect", "late jobs are expected, but no cause is right: write `causes`"));
     }
     let culprit = expectation.culprits.iter().find(|culprit| ExpectedCulprit::parse(culprit).is_none())?;
     Some(wrong(
@@ -97,22 +97,22 @@ fn of_expectation(expectation: &Expectation) -> Option<Wrong> {
     ))
 }
 
-/// Who is rightly named.
+/// A right culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpectedCulprit<'a> {
-    /// Whoever took that part, by the injector's label.
+    /// The threads with that part in the injector's label.
     Part(&'a str),
     Thread(&'a str),
     Irq(&'a str),
     Softirq(&'a str),
-    Nobody,
+    NoCulprit,
 }
 
 impl ExpectedCulprit<'_> {
     /// From an entry of [`Expectation::culprits`].
     pub(crate) fn parse(text: &str) -> Option<ExpectedCulprit<'_>> {
         match text.split_once(':') {
-            None if text == "none" => Some(ExpectedCulprit::Nobody),
+            None if text == "none" => Some(ExpectedCulprit::NoCulprit),
             Some(("part", part @ ("culprit" | "bystander" | "victim"))) => Some(ExpectedCulprit::Part(part)),
             Some(("thread", pattern)) => Some(ExpectedCulprit::Thread(pattern)),
             Some(("irq", pattern)) => Some(ExpectedCulprit::Irq(pattern)),

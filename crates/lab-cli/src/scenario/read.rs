@@ -1,4 +1,4 @@
-//! Where scenarios come from: built into this program, or a file of the user's own.
+//! The sources of scenarios: built into this program, or a file of the user.
 
 use super::Scenario;
 use super::built_in::FILES;
@@ -6,7 +6,7 @@ use super::check::first_wrong;
 use std::path::Path;
 use thiserror::Error;
 
-/// Why a scenario cannot be used.
+/// The reason why a scenario cannot be used.
 #[derive(Debug, Error)]
 pub enum ScenarioError {
     /// The file cannot be read.
@@ -14,7 +14,7 @@ pub enum ScenarioError {
     Io {
         /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
     /// It is not TOML, lacks something, or has a field that is not known.
@@ -40,17 +40,17 @@ pub enum ScenarioError {
     /// Neither a built-in scenario nor a file.
     #[error("`{name}` is neither a scenario nor a file: `whylate-lab run --list` names the scenarios{near}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// Scenarios of a similar name, if any.
         near: String,
     },
 }
 
-/// Every scenario that this program comes with.
+/// Every built-in scenario.
 ///
 /// # Errors
-/// When one of them is not right, which a test excludes.
+/// When one of them is invalid, which a test excludes.
 pub fn built_in() -> Result<Vec<Scenario>, ScenarioError> {
     FILES.iter().map(|(name, text)| parse(name, &format!("scenarios/{name}.toml"), text)).collect()
 }
@@ -58,7 +58,7 @@ pub fn built_in() -> Result<Vec<Scenario>, ScenarioError> {
 /// The scenario of that name, or in that file.
 ///
 /// # Errors
-/// When there is none, or it is not right.
+/// When there is none, or it is invalid.
 pub fn find(name: &str) -> Result<Scenario, ScenarioError> {
     match FILES.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => parse(name, &format!("scenarios/{name}.toml"), text),
@@ -70,7 +70,7 @@ pub fn find(name: &str) -> Result<Scenario, ScenarioError> {
 /// The scenario in a file.
 ///
 /// # Errors
-/// When it cannot be read, or is not right.
+/// When it cannot be read, or is invalid.
 pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
     let shown = path.display().to_string();
     let text =
@@ -118,7 +118,7 @@ mod tests {
         files.sort();
         let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, files, "built_in.rs must list the files of scenarios");
-        let scenarios = built_in().expect("every scenario is right");
+        let scenarios = built_in().expect("every scenario is valid");
         assert_eq!(
             scenarios.iter().map(|scenario| &scenario.name).collect::<Vec<_>>(),
             files.iter().collect::<Vec<_>>()
@@ -132,11 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn an_error_has_its_line() {
         assert!(parse("x", "x.toml", GOOD).is_ok());
         for (from, to, expected) in [
             ("'irq'", "'irk'", "x.toml:4: `irk`: not a cause"),
-            ("'none'", "'nobody'", "x.toml:5: `nobody`: not a culprit"),
+            ("'none'", "'nothing'", "x.toml:5: `nothing`: not a culprit"),
             ("title", "tittle", "line 1"),
             ("['higher']", "[]", "x.toml:2: `inject`: no fault"),
             (
@@ -145,7 +145,7 @@ mod tests {
                 "x.toml:3: `2`: `2` is not a duration",
             ),
             ("[[expect]]\n", "settings = ['sys = 1']\n[[expect]]\n", "x.toml:3: `sys = 1`: not a setting"),
-            ("causes = ['irq']\n", "", "give `causes`"),
+            ("causes = ['irq']\n", "", "write `causes`"),
             ("causes", "not-judged = ['irk']\ncauses", "x.toml:4: `irk`: not a cause"),
             ("[[expect]]\n", "duration = '2000h'\n[[expect]]\n", "x.toml:3: `2000h`: too short or too long"),
             ("[[expect]]\n", "time = 'free'\nstop-ms = 99999999\n[[expect]]\n", "x.toml:4: `stop-ms`"),

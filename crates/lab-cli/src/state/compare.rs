@@ -1,30 +1,30 @@
-//! Two states side by side.
+//! The comparison of two states.
 
 use super::{MachineState, volatile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What two states differ in.
+/// The differences of two states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// How many values were compared.
     pub compared: usize,
     /// Values that differ.
-    pub differences: Vec<Difference>,
-    /// Values that differ and may: see [`VOLATILE`](super::VOLATILE).
-    pub by_themselves: Vec<Difference>,
+    pub differences: Vec<ValueDifference>,
+    /// Values that are allowed to differ: see [`VOLATILE`](super::VOLATILE).
+    pub by_themselves: Vec<ValueDifference>,
 }
 
 /// A value that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
+pub struct ValueDifference {
     /// Its group.
     pub group: String,
     /// Its name there.
     pub name: String,
-    /// What it was; `None`: it was not there.
+    /// The value before; `None`: it was missing.
     pub before: Option<String>,
-    /// What it is; `None`: it is not there.
+    /// The value after; `None`: it is missing.
     pub after: Option<String>,
     /// Why it may differ; `None`: it may not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub fn compare(before: &MachineState, after: &MachineState) -> Comparison {
             let why = volatile::why(group, name, [before, after]);
             comparison.compared += usize::from(why.is_none());
             if old != new {
-                let difference = Difference {
+                let difference = ValueDifference {
                     group: group.clone(),
                     name: name.clone(),
                     before: old.map(str::to_owned),

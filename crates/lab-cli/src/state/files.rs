@@ -1,5 +1,5 @@
 //! Files on disks: each with kind, mode, owner and a digest of its content. Times are left out: a file that was
-//! replaced and put back has others, and nobody asked for the same.
+//! replaced and restored has new ones, as expected.
 
 use super::Values;
 use std::fs::{File, Metadata};
@@ -20,7 +20,7 @@ const DIRECTORIES: [&str; 9] = [
     "/var/lib/tuned",
     "/var/lib/systemd",
 ];
-/// Of a text that anybody may read and no longer than this the content itself is kept, to show what differs.
+/// The content itself is kept of texts that every user may read and that are no longer than this, to show differences.
 const SHOWN: u64 = 4096;
 /// No machine has more below those directories.
 const MOST: usize = 200_000;
@@ -80,8 +80,7 @@ fn content(path: &Path, shown: bool) -> io::Result<String> {
     Ok(format!("{:016x}", digest(&mut file)?))
 }
 
-/// 64 bits that two contents share by accident only. Both sides of a comparison are made by the same program, so
-/// it need not be a digest that others know.
+/// A 64-bit digest. The same program makes both sides of a comparison, so a standard digest is not needed.
 fn digest(reader: &mut impl Read) -> io::Result<u64> {
     let mut hasher = DefaultHasher::new();
     let mut bytes = vec![0; 1 << 16];

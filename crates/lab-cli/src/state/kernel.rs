@@ -1,5 +1,5 @@
-//! Values of the kernel: all of /proc/sys, where each interrupt may go, and the parts of /sys and debugfs that decide
-//! about latency.
+//! Values of the kernel: all of /proc/sys, the affinity of each interrupt, and the parts of /sys and debugfs that affect
+//! latency.
 
 use super::Values;
 use std::fs::{File, OpenOptions};
@@ -53,19 +53,19 @@ fn names(root: &Path, directory: &str) -> Vec<String> {
     entries.into_iter().flatten().flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// What somebody can set, or the kernel was told at boot. Counters and descriptions are neither.
+/// Values that a user can set, now or at boot, but not counters and descriptions.
 fn is_setting(name: &str, mode: u32) -> bool {
     let (directory, file) = name.rsplit_once('/').unwrap_or_default();
     let writable = mode & 0o222 != 0;
     if mode & 0o444 == 0 {
-        // To be written only: commands, not values.
+        // Write-only files are commands, not values.
         return false;
     }
     if name.starts_with("/proc/irq") {
         return matches!(file, "smp_affinity" | "default_smp_affinity");
     }
     if name.starts_with("/sys/fs/cgroup") {
-        // What is writable of a pressure file is a request to be told, not a setting.
+        // A write to a pressure file is a request for a notification, not a setting.
         let setting =
             (file.starts_with("cpuset.") || file.starts_with("cpu.")) && !file.ends_with(".pressure");
         return writable && setting;
@@ -79,7 +79,7 @@ fn is_setting(name: &str, mode: u32) -> bool {
 
 fn read(path: &Path) -> String {
     let read = || -> io::Result<String> {
-        // Never one that waits for somebody to write.
+        // Never a file whose read blocks until a write.
         let file: File = OpenOptions::new().read(true).custom_flags(no_waiting()).open(path)?;
         let mut bytes = Vec::new();
         file.take(LONGEST).read_to_end(&mut bytes)?;

@@ -1,14 +1,14 @@
-//! The state of a machine: everything that tuning may change, as plain values, so that two moments can be compared.
+//! The state of a machine: everything that tuning may change, as plain values, so that two states can be compared.
 //!
 //! ```text
 //!  files     what is in /etc, /boot, /usr/local ...: kind, mode, owner, content
 //!  kernel    values of /proc/sys, /proc/irq, /sys and debugfs
 //!  threads   policy, nice value and CPUs, by name
 //!  units     systemd's units: whether they run, whether they are started at boot
-//!  compare   what differs, and what may differ by itself (volatile)
+//!  compare   the differences, and those that no setting causes (volatile)
 //! ```
 //!
-//! It shares nothing with the code that plans and undoes: it is what that code is judged by.
+//! It shares nothing with the code that plans and undoes changes, because it tests that code.
 
 mod compare;
 mod files;
@@ -17,7 +17,7 @@ mod threads;
 mod units;
 mod volatile;
 
-pub use compare::{Comparison, Difference, compare};
+pub use compare::{Comparison, ValueDifference, compare};
 pub use volatile::{VOLATILE, Volatile};
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct MachineState {
     pub groups: BTreeMap<String, Values>,
 }
 
-/// Values by name. One that cannot be read is there too, and says why.
+/// Values by name. A value that cannot be read is an error message instead.
 pub type Values = BTreeMap<String, String>;
 
 /// The groups.

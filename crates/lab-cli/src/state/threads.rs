@@ -1,7 +1,7 @@
 //! Threads: policy, nice value and CPUs, by name.
 //!
-//! A thread's id is another one after a reboot, and some threads come and go, so what is kept for a name is what all
-//! threads of that name have.
+//! A thread's id is another one after a reboot, and some threads come and go, so a name stands for the values of
+//! all threads of that name.
 
 use super::Values;
 use std::collections::{BTreeMap, BTreeSet};

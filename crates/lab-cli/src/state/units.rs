@@ -1,4 +1,4 @@
-//! systemd's units: whether they run, whether they are started at boot, as systemctl(1) says.
+//! systemd's units: whether they run, whether they are started at boot, as systemctl(1) reports.
 
 use super::Values;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! What differs between two boots, or two moments, without anybody having set anything. Each with the reason, as
-//! whatever is in here is not compared.
+//! Values that differ between two boots, or two moments, without a change of settings. Each has a reason, because these
+//! values are not compared.
 
 use super::MachineState;
 use crate::pattern::matches;
@@ -11,9 +11,9 @@ pub struct Volatile {
     pub group: &'static str,
     /// Names; `*` stands for any characters.
     pub names: &'static str,
-    /// Why they differ by themselves.
+    /// The reason why they differ.
     pub why: &'static str,
-    /// They do only while this unit runs, in both states; `None`: always.
+    /// They differ only while this unit runs, in both states; `None`: always.
     pub by: Option<&'static str>,
 }
 
@@ -67,10 +67,10 @@ pub const VOLATILE: &[Volatile] = &[
     ),
     volatile("kernel", "/sys/kernel/debug/sched/domains/*/max_newidle_lb_cost", "the kernel measures it"),
     volatile("files", "/var/lib/systemd/random-seed", RANDOM),
-    volatile("kernel", "/sys/fs/cgroup/*.service/*", "there while the service runs, which `units` tells"),
+    volatile("kernel", "/sys/fs/cgroup/*.service/*", "there while the service runs, which `units` shows"),
 ];
 
-/// Why that value is not compared between two states; None: it is.
+/// The reason why that value is not compared between two states; `None`: it is compared.
 pub(super) fn why(group: &str, name: &str, states: [&MachineState; 2]) -> Option<&'static str> {
     let runs = |unit: &str| {
         let unit = format!("{unit} runs");

@@ -1,4 +1,4 @@
-//! Trials in which `apply` does not get to its end.
+//! Trials in which `apply` is interrupted.
 
 use super::machine::{Trial, TrialCommand};
 use super::{TuningRequest, verbs};
@@ -6,17 +6,18 @@ use crate::state::MachineState;
 use std::time::Duration;
 use whylate_lab::LabError;
 
-/// How a shell says that a program was ended by SIGKILL.
+/// The exit code of a shell for a program that SIGKILL ended.
 const KILLED: i32 = 137;
 
-/// In one boot: for each of `steps`, `apply` is killed there, `rollback` undoes its changes, and all is as before. A step beyond the last is one that `apply` gets to its end before; it is rolled back as well.
+/// In one boot: for each of `steps`, `apply` is killed before that change, `rollback` undoes its changes, and the state
+/// must be the one before. With a step beyond the last, `apply` completes and is rolled back as well.
 ///
 /// # Errors
 /// As [`story`](super::story()).
 pub fn kills(trial: &mut Trial<'_>, request: &TuningRequest, steps: &[u32]) -> Result<(), LabError> {
     let mut lines = vec![
         TrialCommand::new("program installed", verbs::install(), &[0]),
-        // Before its first change: nothing is to be undone.
+        // Before its first change there is nothing to undo.
         TrialCommand::new("the program can be killed", verbs::apply(request, Some(1)), &[KILLED]),
         TrialCommand::state("before"),
     ];
@@ -41,8 +42,8 @@ pub fn kills(trial: &mut Trial<'_>, request: &TuningRequest, steps: &[u32]) -> R
     Ok(())
 }
 
-/// For each of `steps`: `apply` is killed there and the machine loses its power at once; the next boot rolls back,
-/// and after another reboot all is as before.
+/// For each of `steps`: `apply` is killed before that change and the machine loses its power at once; the next boot
+/// rolls back, and after another reboot the state must be the one before.
 ///
 /// # Errors
 /// As [`story`](super::story()).

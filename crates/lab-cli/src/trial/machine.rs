@@ -1,4 +1,4 @@
-//! One machine on trial.
+//! One machine under test.
 
 use super::verbs;
 use crate::state::{Comparison, MachineState, compare};
@@ -10,39 +10,39 @@ use whylate_lab::disk::{Booted, Guest, Image};
 use whylate_lab::job::{Program, Step};
 use whylate_lab::{LabError, Store, Visit};
 
-/// A machine on trial, with what was found so far.
+/// A machine under test, with its observations so far.
 pub struct Trial<'a> {
     guest: Guest,
     out: PathBuf,
     boots: usize,
     stop: &'a AtomicBool,
-    /// Told of each finding as it is made.
+    /// Reports each observation as it is made.
     tell: &'a dyn Fn(&Observation),
-    /// What was found.
+    /// The observations.
     pub findings: Vec<Observation>,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Observation {
     /// In which boot of the machine.
     pub boot: usize,
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
     /// Whether it was right.
     pub right: bool,
-    /// What came of it, in a few words.
+    /// The result, in a few words.
     pub came: String,
     /// More lines where it was not right.
     pub details: Vec<String>,
-    /// Host time of the boot in which it was found out, in seconds.
+    /// Host time of the boot, in seconds.
     pub seconds: f64,
 }
 
-/// A command of a boot, and what it must end with.
+/// A command of a boot, with its right exit codes.
 #[derive(Clone, Debug)]
 pub(super) struct TrialCommand {
-    /// What it is for, as a finding says it.
+    /// Its purpose, as an observation reports it.
     pub(super) what: String,
     /// For a shell.
     pub(super) command: String,
@@ -61,15 +61,15 @@ impl TrialCommand {
     }
 }
 
-/// What a boot left behind.
+/// The files of a boot.
 #[derive(Debug)]
 pub(super) struct BootResults {
     directory: PathBuf,
 }
 
 impl<'a> Trial<'a> {
-    /// A new machine from that image, its disk and all that comes back of it below `out`; `whylate` is the program
-    /// on trial.
+    /// A new machine from that image, with its disk and its results below `out`; `whylate` is the program under
+    /// test.
     ///
     /// # Errors
     /// When the image cannot be made, or copied.
@@ -94,7 +94,7 @@ impl<'a> Trial<'a> {
         self.guest.limit = limit;
     }
 
-    /// The directory with its disk and all that came back of it.
+    /// The directory with its disk and its results.
     pub(super) fn out(&self) -> &Path {
         &self.out
     }
@@ -113,7 +113,7 @@ impl<'a> Trial<'a> {
             let right = step.code.is_some_and(|code| line.right.contains(&code));
             let came = match (step.code, step.error) {
                 (Some(code), _) => format!("exit code {code}"),
-                (None, error) => error.unwrap_or_else(|| "the guest did not get to it".to_owned()),
+                (None, error) => error.unwrap_or_else(|| "the guest did not reach it".to_owned()),
             };
             let mut details: Vec<String> = Vec::new();
             if !right {
@@ -130,7 +130,7 @@ impl<'a> Trial<'a> {
         match self.run(lines, true)?.0 {
             Booted::Cut { code, .. } => Ok(code),
             Booted::Done(done) => Err(LabError::Died {
-                reason: "it was to lose its power, and shut down by itself".into(),
+                reason: "it shut down before the power cut".into(),
                 console: done.console,
             }),
         }
@@ -164,7 +164,7 @@ impl<'a> Trial<'a> {
         self.findings.push(finding);
     }
 
-    /// Finds that two states are the same, or what differs.
+    /// Checks that two states are the same.
     pub(super) fn same(&mut self, what: &str, before: &MachineState, after: &MachineState) -> Comparison {
         let comparison = compare(before, after);
         let different = comparison.differences.len();
@@ -181,7 +181,7 @@ impl<'a> Trial<'a> {
         comparison
     }
 
-    /// True when everything was right.
+    /// True when all checks passed.
     pub fn is_right(&self) -> bool {
         !self.findings.is_empty() && self.findings.iter().all(|finding| finding.right)
     }
@@ -193,7 +193,7 @@ impl BootResults {
         BootResults { directory: out.join(format!("boot-{boot:02}")) }
     }
 
-    /// A state that was taken in that boot.
+    /// A state that was read in that boot.
     pub(super) fn state(&self, name: &str) -> Result<MachineState, LabError> {
         self.json(name)
     }

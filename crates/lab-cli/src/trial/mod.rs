@@ -1,15 +1,15 @@
-//! Does tuning keep its promises on a real machine? A distribution on a disk is tuned, rebooted, verified, rolled
-//! back, rebooted, and must then be what it was; also if the program, or the whole machine, dies in the middle.
+//! Tests of tuning on a real machine: a distribution on a disk is tuned, rebooted, verified, rolled back, rebooted, and
+//! must then be in its first state; also if the program is killed, or the machine loses its power, on the way.
 //!
 //! ```text
-//!  machine   one machine: its disk, its boots, what was found
-//!  story     plan, apply, reboot, verify, measure, rollback, reboot, as at first
-//!  kills     apply is killed at its Nth step; the power is cut there
-//!  parity    the same profile by TuneD and by us, the two machines side by side
-//!  verbs     the command lines of the program under trial
+//!  machine   one machine: its disk, its boots, its observations
+//!  story     plan, apply, reboot, verify, measure, rollback, reboot
+//!  kills     apply is killed before its Nth change; the power is cut there
+//!  parity    the same profile by TuneD and by whylate, on two machines
+//!  verbs     the command lines of the program under test
 //! ```
 //!
-//! What is right is decided by [`state`](crate::state), which the tuning code has no part in.
+//! [`state`](crate::state) decides what is right; it shares no code with tuning.
 
 mod kills;
 mod machine;
@@ -22,7 +22,7 @@ pub use machine::{Observation, Trial};
 pub use parity::{Match, PACKAGES, Parity, ParitySetting, Side, page, parity, parity_of};
 pub use story::story;
 
-/// What is asked of the program under trial.
+/// The options of the program under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TuningRequest {
     /// A profile's name.

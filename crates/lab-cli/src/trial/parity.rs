@@ -1,5 +1,5 @@
-//! The same profile, by TuneD on one machine and by us on another that was the same: which of TuneD's settings we
-//! make as well, by TuneD's profile and by our own, and why not the others.
+//! The same profile, by TuneD on one machine and by whylate on another, equal one: which of TuneD's settings whylate
+//! sets too, from TuneD's profile and from its own, and the reasons for the others.
 
 use super::machine::{BootResults, Trial, TrialCommand};
 use super::{TuningRequest, verbs};
@@ -16,12 +16,12 @@ mod page;
 
 pub use page::page;
 
-/// The packages that a machine needs for it.
+/// The packages that the machines need.
 pub const PACKAGES: [&str; 1] = ["tuned"];
 
-/// How TuneD keeps its books, not what it sets. The kernel parameters are compared one by one, as the kernel was given
-/// them, so the files they go through are not.
-const BOOKS: [&str; 10] = [
+/// Files and settings that TuneD needs itself. The kernel parameters are compared one by one on the command line, so
+/// the files that pass them on are listed here.
+const TUNED_OWN: [&str; 10] = [
     "/etc/tuned",
     "/var/lib/tuned",
     "/etc/default/grub",
@@ -34,42 +34,42 @@ const BOOKS: [&str; 10] = [
     "/var/lib/systemd",
 ];
 
-/// What the same profile sets by TuneD and by us.
+/// The settings of one profile by TuneD and by whylate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parity {
     /// The profile.
     pub profile: String,
-    /// One for each value that is another with TuneD than without.
+    /// One for each value that TuneD changes.
     pub settings: Vec<ParitySetting>,
 }
 
-/// A setting of TuneD's.
+/// A setting of TuneD.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ParitySetting {
-    /// Which.
+    /// Its name.
     pub name: String,
-    /// Untuned; `None`: it was not there.
+    /// Untuned; `None`: it was missing.
     pub before: Option<String>,
     /// With TuneD.
     pub tuned: Option<String>,
     /// With `whylate apply --tuned`, which reads TuneD's profile.
     pub read: Side,
-    /// With `whylate apply --profile`, our own of that name.
+    /// With `whylate apply --profile`, whylate's own of that name.
     pub own: Side,
 }
 
-/// What we make of a setting of TuneD's.
+/// whylate's value of a setting of TuneD.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Side {
-    /// Its value with us.
+    /// The value.
     pub value: Option<String>,
-    /// How that stands to TuneD's.
+    /// Its relation to TuneD's.
     pub made: Match,
-    /// Why it is made otherwise or not at all, where the plan says so, or it is so on purpose.
+    /// The reason for a difference, from the plan or from the deliberate differences.
     pub reason: Option<String>,
 }
 
-/// How we stand to a setting of TuneD's.
+/// The relation of whylate's value to TuneD's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Match {
@@ -100,28 +100,28 @@ fn are_alike(one: Option<&str>, other: Option<&str>) -> bool {
 }
 
 impl Side {
-    /// True where the same is made, or a reason is given why not.
+    /// True for the same value, and for a difference with a reason.
     pub fn is_accounted_for(&self) -> bool {
         self.made == Match::Same || self.reason.is_some()
     }
 }
 
 impl ParitySetting {
-    /// True where both of our ways are accounted for.
+    /// True where both ways are accounted for.
     pub fn is_accounted_for(&self) -> bool {
         self.read.is_accounted_for() && self.own.is_accounted_for()
     }
 }
 
-/// A machine that we have tuned.
+/// A machine that whylate has tuned.
 struct Ours {
     state: MachineState,
-    /// What the plan left out, each with the reason.
+    /// The settings that the plan leaves out, with the reasons.
     reasons: Vec<(String, String)>,
 }
 
-/// Tunes one machine with TuneD and the other with us, first by TuneD's profile and then by our own, and compares
-/// what they are after a reboot. `variables` are the lines of TuneD's `/etc/tuned/PROFILE-variables.conf`.
+/// Tunes one machine with TuneD and the other with whylate, first from TuneD's profile and then from its own, and
+/// compares their states after a reboot. `variables` are the lines of TuneD's `/etc/tuned/PROFILE-variables.conf`.
 ///
 /// # Errors
 /// As [`story`](super::story()).
@@ -134,10 +134,11 @@ pub fn parity(
     let profile = verbs::quoted(&request.profile);
     let file = verbs::quoted(&format!("/etc/tuned/{}-variables.conf", request.profile));
     let text = verbs::quoted(&variables.join("\n"));
-    let told = || TrialCommand::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]);
+    let set_variables =
+        || TrialCommand::new("TuneD's variables", format!("printf '%s\\n' {text} > {file}"), &[0]);
     theirs.boot(&[
         TrialCommand::state("untuned"),
-        told(),
+        set_variables(),
         TrialCommand::new("TuneD starts", "systemctl enable --now tuned".to_owned(), &[0]),
         TrialCommand::new("TuneD's profile", format!("tuned-adm profile {profile}"), &[0]),
     ])?;
@@ -158,7 +159,7 @@ pub fn parity(
     };
     let [plan, apply] = planned(&by_theirs, "TuneD's profile");
     let install = TrialCommand::new("program installed", verbs::install(), &[0]);
-    ours.boot(&[told(), install, plan, apply])?;
+    ours.boot(&[set_variables(), install, plan, apply])?;
     let [verify, state] = look("TuneD's profile");
     let [plan, apply] = planned(request, "our profile");
     let rollback = TrialCommand::new("rollback of TuneD's profile", verbs::rollback(), &[0]);
@@ -167,11 +168,11 @@ pub fn parity(
     parity_of(&request.profile, theirs.out(), ours.out())
 }
 
-/// The comparison of two machines by what they left behind: `theirs` and `ours` are the directories of their
+/// The comparison of two machines by their results: `theirs` and `ours` are the directories of their
 /// [`Trial`]s.
 ///
 /// # Errors
-/// When something is missing there: the run did not get to its end.
+/// When a file is missing there: the run did not complete.
 pub fn parity_of(profile: &str, theirs: &Path, ours: &Path) -> Result<Parity, LabError> {
     let [first, second, third] = [1, 2, 3].map(|boot| BootResults::of(ours, boot));
     let sides = [
@@ -183,7 +184,7 @@ pub fn parity_of(profile: &str, theirs: &Path, ours: &Path) -> Result<Parity, La
     Ok(Parity { profile: profile.to_owned(), settings: settings(&untuned, &tuned, &sides) })
 }
 
-/// What differs between the first two, and what ours have there.
+/// The differences between the first two, with the values of ours.
 fn settings(untuned: &MachineState, tuned: &MachineState, ours: &[Ours; 2]) -> Vec<ParitySetting> {
     let setting = |name: String, before: Option<&str>, with: Option<&str>, our: [Option<&str>; 2]| {
         let owned = |value: Option<&str>| value.map(str::to_owned);
@@ -209,7 +210,7 @@ fn settings(untuned: &MachineState, tuned: &MachineState, ours: &[Ours; 2]) -> V
     }
     for difference in compare(untuned, tuned).differences {
         let (group, name) = (&difference.group, &difference.name);
-        if name == "/proc/cmdline" || BOOKS.iter().any(|books| name.starts_with(books)) {
+        if name == "/proc/cmdline" || TUNED_OWN.iter().any(|own| name.starts_with(own)) {
             continue;
         }
         let (before, with) = (difference.before.as_deref(), difference.after.as_deref());
@@ -220,8 +221,7 @@ fn settings(untuned: &MachineState, tuned: &MachineState, ours: &[Ours; 2]) -> V
     settings
 }
 
-/// The kernel's parameters by name; those that are given more than once with all values, each once: saying the same
-/// again says nothing.
+/// The kernel's parameters by name; a parameter that is given more than once has all of its values, each once.
 fn parameters(state: &MachineState) -> Values {
     let mut values = Values::new();
     for word in state.value("kernel", "/proc/cmdline").unwrap_or_default().split_ascii_whitespace() {
@@ -238,7 +238,7 @@ fn parameters(state: &MachineState) -> Values {
     values
 }
 
-/// What a plan leaves out or alone, with the reason; and what it changes, with why.
+/// The settings that a plan leaves out or unchanged, with the reasons.
 fn reasons(plan: &Value) -> Vec<(String, String)> {
     let list = |path: &str| plan.pointer(path).and_then(Value::as_array).into_iter().flatten();
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn each_value_that_tuned_changes_is_told_apart() {
+    fn each_value_that_tuned_changes_is_compared() {
         let (stat, migration, swap, thp) = (
             "/proc/sys/vm/stat_interval",
             "/proc/sys/kernel/timer_migration",
@@ -305,10 +305,10 @@ mod tests {
         ];
         let settings = settings(&untuned, &tuned, &sides);
         assert!(settings.iter().all(|setting| setting.read.made == Match::Same));
-        let told: Vec<(&str, Match, Option<&str>)> =
+        let compared: Vec<(&str, Match, Option<&str>)> =
             settings.iter().map(|s| (s.name.as_str(), s.own.made, s.own.reason.as_deref())).collect();
         assert_eq!(
-            told,
+            compared,
             [
                 ("kernel parameter isolcpus", Match::Same, None),
                 ("kernel parameter nosmt", Match::Same, None),

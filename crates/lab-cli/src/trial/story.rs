@@ -6,18 +6,18 @@ use serde_json::Value;
 use std::time::Duration;
 use whylate_lab::LabError;
 
-/// Plan, apply, reboot, verify, measure before and after, rollback, reboot: and all is as it was.
+/// Plan, apply, reboot, verify, measure before and after, rollback, reboot: the state must be the first one.
 ///
-/// The first two boots change nothing, so that what differs between boots by itself is seen as such. With `measure`,
-/// latencies are measured for so many seconds before and after.
+/// The first two boots change nothing, so that they show the values that differ without a change. With `measure`,
+/// latencies are measured for this many seconds before and after.
 ///
 /// # Errors
-/// When the guest died or took too long. What was not right is a finding.
+/// When the guest died or took too long. A failed check is an observation.
 pub fn story(trial: &mut Trial<'_>, request: &TuningRequest, measure: Option<u32>) -> Result<(), LabError> {
     let install = TrialCommand::new("program installed", verbs::install(), &[0]);
     let first = trial.boot(&[install, TrialCommand::state("untouched")])?;
 
-    // 1: there is something to change.
+    // Exit code 1: there are changes to make.
     let mut lines =
         vec![TrialCommand::state("before"), TrialCommand::new("plan", verbs::plan(request), &[1])];
     lines.extend(
@@ -45,14 +45,14 @@ pub fn story(trial: &mut Trial<'_>, request: &TuningRequest, measure: Option<u32
 
     let after = trial.boot(&[TrialCommand::state("after")])?;
     trial.same(
-        "after rollback and reboot all is as at first",
+        "the state after rollback and reboot is the first one",
         &before.state("before")?,
         &after.state("after")?,
     );
     Ok(())
 }
 
-/// Finds whether the kernel was given what was planned.
+/// Checks that the kernel's command line has the planned parameters.
 fn command_line(trial: &mut Trial<'_>, planned: &BootResults, tuned: &BootResults) -> Result<(), LabError> {
     let plan: Value = planned.json("plan")?;
     let wanted = parameters(&plan);
@@ -66,11 +66,11 @@ fn command_line(trial: &mut Trial<'_>, planned: &BootResults, tuned: &BootResult
     let came = format!("{} parameters planned, {} missing", wanted.len(), missing.len());
     let mut details = missing.clone();
     details.push(format!("/proc/cmdline: {given}"));
-    trial.found("the kernel was given what was planned", missing.is_empty(), came, details, Duration::ZERO);
+    trial.found("the kernel has the planned parameters", missing.is_empty(), came, details, Duration::ZERO);
     Ok(())
 }
 
-/// The kernel parameters of a plan, with what they are to be.
+/// The kernel parameters of a plan, with their desired values.
 fn parameters(plan: &Value) -> Vec<(String, Option<String>)> {
     let changes = plan.get("changes").and_then(Value::as_array).into_iter().flatten();
     let parameter = |change: &Value| {
@@ -91,7 +91,7 @@ fn is_given(line: &str, (name, then): &(String, Option<String>)) -> bool {
     }
 }
 
-/// Both distributions were measured; which is better is not judged: in emulation nobody could say.
+/// Checks that both distributions were measured; which one is better is not judged, as emulation has its own latencies.
 fn measured(trial: &mut Trial<'_>, before: &BootResults, after: &BootResults) -> Result<(), LabError> {
     let (before, after): (Value, Value) = (before.json("measured")?, after.json("measured")?);
     let right = before.get("schema").is_some() && before.get("schema") == after.get("schema");

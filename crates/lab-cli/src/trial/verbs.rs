@@ -1,19 +1,19 @@
-//! The command lines of the program on trial, and of the rig beside it.
+//! The command lines of the program under test, and of the rig.
 
 use super::TuningRequest;
 
-/// Where it is installed in the guest: a unit that runs it at boot must find it there.
+/// The installed program in the guest, for the unit that runs it at boot.
 pub(super) const PROGRAM: &str = "/usr/local/bin/whylate";
 
-/// This program, as the guest has it during a job.
+/// This program in the guest, during a job.
 const RIG: &str = "/run/whylate-lab/whylate-lab";
 
-/// Puts the program of the job there.
+/// Installs the program of the job.
 pub(super) fn install() -> String {
     format!("install -m 755 /run/whylate-lab/whylate {PROGRAM}")
 }
 
-/// The machine's state, into a file of `/out`.
+/// Writes the machine's state to a file of `/out`.
 pub(super) fn state(name: &str) -> String {
     format!("{RIG} state > /out/{name}.json")
 }
@@ -30,28 +30,28 @@ fn profile(request: &TuningRequest) -> String {
     words
 }
 
-/// A plan as JSON.
+/// Writes the plan as JSON.
 pub(super) fn plan(request: &TuningRequest) -> String {
     format!("{PROGRAM} plan {} --json > /out/plan.json", profile(request))
 }
 
-/// Applied without a question; `kill_at`: killed before its so-manyth change.
+/// Applies without a question; `kill_at`: the number of the change before which it is killed.
 pub(super) fn apply(request: &TuningRequest, kill_at: Option<u32>) -> String {
     let killed = kill_at.map(|step| format!("{RIG} kill-at {step} -- ")).unwrap_or_default();
     format!("{killed}{PROGRAM} apply {} --yes", profile(request))
 }
 
-/// Is all as it was applied?
+/// Verifies that the settings are in place.
 pub(super) fn verify() -> String {
     format!("{PROGRAM} verify")
 }
 
-/// All undone.
+/// Undoes all changes.
 pub(super) fn rollback() -> String {
     format!("{PROGRAM} rollback")
 }
 
-/// How late threads wake up, for some seconds.
+/// Measures wake-up latencies for some seconds.
 pub(super) fn measure(name: &str, seconds: u32) -> String {
     format!("{PROGRAM} measure --duration {seconds}s --json > /out/{name}.json")
 }

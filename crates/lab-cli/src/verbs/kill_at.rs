@@ -1,4 +1,4 @@
-//! `whylate-lab kill-at`: the kill switch of the trials. It works from outside, so the program under test has none.
+//! `whylate-lab kill-at`: kills the program under test before one of its changes, from outside, with ptrace(2).
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;

@@ -29,9 +29,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
     let count: usize = boots.iter().map(|boot| boot.runs.len()).sum();
     if count == 0 {
         let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-        bail!("nothing to run: no scenario asked for applies to {}; see --list", names.join(", "));
+        bail!("nothing to run: none of these scenarios applies to {}; see --list", names.join(", "));
     }
-    // Of a single run the answer is shown too, for which its recording must still be there.
+    // A single run shows its explanation too, which needs the recording.
     let shown = if count == 1 && !args.json {
         Some(tempfile::tempdir().context("no temporary directory")?)
     } else {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
     Ok(outcome(&results))
 }
 
-/// Does all runs, with a line on standard error for each.
+/// Does all runs, with one line for each on standard error.
 fn done(boots: Vec<Boot>, count: usize, matrix: &Matrix) -> Result<Vec<RunResult>> {
     let stop = signals::stop_flag()?;
     say!("{count} runs in {} boots", boots.len());
@@ -96,7 +96,7 @@ fn usual_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, |cpus| cpus.get().min(8))
 }
 
-/// What `whylate explain` says of the run's recording.
+/// The explanation of the run's recording, as `whylate explain` prints it.
 fn explanation(result: &RunResult) -> Result<String> {
     let Some(recording) = &result.recording else { return Ok(String::new()) };
     let source = || whylate_intake::open(recording, whylate_ledger::WANTED);

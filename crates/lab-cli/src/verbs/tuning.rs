@@ -12,12 +12,12 @@ use whylate_lab::disk::Image;
 use whylate_lab::{LabError, Store};
 use whylate_lab_cli::trial::{self, Observation, Parity, Trial, TuningRequest};
 
-/// As many lines of what was not right are shown; all of them are in the files, and in JSON.
+/// At most this many lines of a failed check are shown; the files and the JSON have all of them.
 const LINES: usize = 30;
 
 pub(crate) fn run(args: &TuningArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flag()?;
-    let tell = |finding: &Observation| tell(finding);
+    let tell = |finding: &Observation| report(finding);
     let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
     let lab = Lab { args, store: Store::open_default(), whylate, stop: &stop, tell: &tell };
     let mut machines = Vec::new();
@@ -81,30 +81,30 @@ impl Lab<'_> {
         Ok(trial)
     }
 
-    /// The story, or instead of it the kills and power cuts that were asked for: what was found on each machine.
+    /// The observations of each machine: of the story, or of the requested kills and power cuts.
     fn stories(
         &self,
         kernel: &str,
         request: &TuningRequest,
     ) -> Result<Vec<(&'static str, Vec<Observation>)>, LabError> {
-        let mut told = Vec::new();
+        let mut stories = Vec::new();
         let name = |kind: &str| format!("{kernel}-{}-{kind}", request.profile);
         if !self.args.kill_at.is_empty() {
             let mut trial = self.machine(kernel, &[], &name("kills"))?;
             trial::kills(&mut trial, request, &self.args.kill_at)?;
-            told.push(("kills", trial.findings));
+            stories.push(("kills", trial.findings));
         }
         if !self.args.power_cut.is_empty() {
             let mut trial = self.machine(kernel, &[], &name("power-cuts"))?;
             trial::power_cuts(&mut trial, request, &self.args.power_cut)?;
-            told.push(("power-cuts", trial.findings));
+            stories.push(("power-cuts", trial.findings));
         }
-        if told.is_empty() {
+        if stories.is_empty() {
             let mut trial = self.machine(kernel, &[], &name("story"))?;
             trial::story(&mut trial, request, self.args.measure)?;
-            told.push(("story", trial.findings));
+            stories.push(("story", trial.findings));
         }
-        Ok(told)
+        Ok(stories)
     }
 
     fn parity(&self, kernel: &str, request: &TuningRequest) -> Result<(Parity, Vec<Observation>), LabError> {
@@ -134,7 +134,7 @@ impl Lab<'_> {
     }
 }
 
-fn tell(finding: &Observation) {
+fn report(finding: &Observation) {
     let right = if finding.right { "right" } else { "WRONG" };
     say!("  boot {}  {right}  {}: {}", finding.boot, finding.what, finding.came);
     if !finding.right {

@@ -9,7 +9,7 @@ use whylate_testing::Need;
 
 #[test]
 fn the_state_of_this_machine_has_all_groups() {
-    // Not looked through for words of ours: it has the files of this machine in it.
+    // Its text is not checked: it contains files of this machine.
     let run = command().arg("state").output().expect("the program starts");
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
     let state: Value = serde_json::from_slice(&run.stdout).expect("JSON");
@@ -40,7 +40,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     assert!(!cache.path().join("cache").exists(), "nothing was made");
 }
 
-/// What was synced is there after a power cut, and what was not may be; a reboot keeps all.
+/// A synced file exists after a power cut, an unsynced one may; a reboot keeps both.
 #[test]
 fn a_disk_keeps_what_was_written() {
     if std::env::var_os("WHYLATE_TEST_DISK").is_none() {

@@ -4,7 +4,7 @@
 //!  mmdebstrap   a root directory; its programs run natively, in a chroot
 //!  mke2fs -d    the root as a file system, 1 MiB into a file
 //!  boot sector  GRUB's boot.img with a partition table, then its core.img: what grub-setup does
-//!  first boot   update-grub, which must see the disk it writes of
+//!  first boot   update-grub, which needs the real disk
 //! ```
 
 use super::guest::Guest;
@@ -25,14 +25,14 @@ use std::sync::atomic::AtomicBool;
 const SECTOR: u64 = 512;
 /// Where the partition begins; GRUB's core lies before it.
 const OFFSET: u64 = 1 << 20;
-/// The size of the file system. What is not used is a hole in the file.
+/// The size of the file system. Unused space is a hole in the file.
 const SIZE: u64 = 3 << 30;
 const INSTALL: &str = "a disk is made with Debian's tools: apt-get install mmdebstrap e2fsprogs";
 
-/// Makes the disk at `to`, with `work` to make a mess in.
+/// Makes the disk at `to`, with `work` for temporary files.
 pub(super) fn build(image: &Image, work: &Path, to: &Path, stop: &AtomicBool) -> Result<(), LabError> {
     if !rustix::process::geteuid().is_root() {
-        return Err(image.failed("its files belong to several users, so making them takes root".to_owned()));
+        return Err(image.failed("its files belong to several users: run it as root".to_owned()));
     }
     let (root, script, source) = (work.join("root"), work.join("customize.sh"), work.join("debian.sources"));
     std::fs::write(&script, CUSTOMIZE).map_err(LabError::file("write", &script))?;
@@ -43,7 +43,7 @@ pub(super) fn build(image: &Image, work: &Path, to: &Path, stop: &AtomicBool) ->
     command
         .args(["--mode=root", "--variant=minbase"])
         .arg("--aptopt=APT::Install-Recommends \"false\"")
-        // Both would take room and nobody reads them.
+        // Both take space and are not needed.
         .args(["--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*"])
         .arg(format!("--include={}", image.packages().join(",")))
         .arg(format!("--customize-hook=sh '{}' \"$1\" '{parameters}'", script.display()))
@@ -75,7 +75,7 @@ pub(super) fn build(image: &Image, work: &Path, to: &Path, stop: &AtomicBool) ->
     first_boot(image, work, to, stop)
 }
 
-/// After it, a boot finds nothing any more that is done only once.
+/// After it, no task of a first boot is left.
 fn first_boot(image: &Image, work: &Path, disk: &Path, stop: &AtomicBool) -> Result<(), LabError> {
     let command = ["update-grub".to_owned()].to_vec();
     let visit =
@@ -83,7 +83,7 @@ fn first_boot(image: &Image, work: &Path, disk: &Path, stop: &AtomicBool) -> Res
     match Guest::new(disk)?.boot(&visit, &work.join("out"), stop)? {
         Booted::Done(done) if done.report.steps.first().is_some_and(|step| step.code == Some(0)) => Ok(()),
         Booted::Done(done) => Err(image.failed(format!("update-grub failed in it:\n{}", done.console))),
-        Booted::Cut { console, .. } => Err(image.failed(format!("it was cut off:\n{console}"))),
+        Booted::Cut { console, .. } => Err(image.failed(format!("its power was cut:\n{console}"))),
     }
 }
 
@@ -93,7 +93,7 @@ fn first_boot(image: &Image, work: &Path, disk: &Path, stop: &AtomicBool) -> Res
 /// core.img, and loads the rest of it from sector 2 on, as `grub-mkimage` has written into its block list
 /// (grub-core/boot/i386/pc/{boot,diskboot}.S). The partition table is at 446, of four times 16 bytes.
 fn boot_sectors(boot: &[u8], core: &[u8]) -> Result<Vec<u8>, String> {
-    let wrong = |what: &str| Err(format!("GRUB's {what}: not as this program knows it"));
+    let wrong = |what: &str| Err(format!("GRUB's {what}: this version of GRUB is not supported"));
     let mut start = match boot.get(..SECTOR as usize) {
         Some(sector) if sector.ends_with(&[0x55, 0xAA]) => sector.to_vec(),
         _ => return wrong("boot.img is no boot sector"),
@@ -117,13 +117,13 @@ fn boot_sectors(boot: &[u8], core: &[u8]) -> Result<Vec<u8>, String> {
 
 fn run(image: &Image, mut command: Command, program: &'static str) -> Result<(), LabError> {
     whylate_sys::die_with_parent(&mut command);
-    let said = command.output().map_err(LabError::tool(program, INSTALL))?;
-    if said.status.success() {
+    let output = command.output().map_err(LabError::tool(program, INSTALL))?;
+    if output.status.success() {
         return Ok(());
     }
-    let text = String::from_utf8_lossy(&said.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     let (end, advice) = (tail(&text, 12), advice(&text));
-    Err(image.failed(format!("{program} ended with {}:\n{end}{advice}", said.status)))
+    Err(image.failed(format!("{program} ended with {}:\n{end}{advice}", output.status)))
 }
 
 #[cfg(test)]

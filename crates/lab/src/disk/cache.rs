@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  disks/6.1-rt/disk.img     a disk that has been booted once
-//!  disks/6.1-rt/recipe       what it was made of; another recipe makes another disk
+//!  disks/6.1-rt/recipe       its recipe; another recipe makes another disk
 //! ```
 
 use super::build;
@@ -14,8 +14,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 impl Image {
-    /// Puts a copy of the disk at `to`, which is then a machine's own. Makes the image first where the cache does
-    /// not have it: that takes two minutes and needs root, apt's tools and a mirror.
+    /// Copies the disk to `to`, for one machine. Makes the image first where the cache does not have it: that takes two minutes and needs root, apt's tools and a mirror.
     ///
     /// # Errors
     /// When it cannot be made or copied, or `stop` became true.
@@ -24,14 +23,14 @@ impl Image {
             Some(disk) => disk,
             None => self.make(store, stop)?,
         };
-        // The holes stay holes; where the file system can, nothing is copied at all.
+        // Holes stay holes; file systems with reflinks copy nothing.
         let mut command = Command::new("cp");
         command.args(["--reflink=auto", "--sparse=always"]).args([&disk, to]);
         whylate_sys::die_with_parent(&mut command);
-        let said = command.output().map_err(LabError::tool("cp", "install coreutils"))?;
-        match said.status.success() {
+        let output = command.output().map_err(LabError::tool("cp", "install coreutils"))?;
+        match output.status.success() {
             true => Ok(()),
-            false => Err(self.failed(String::from_utf8_lossy(&said.stderr).trim().to_owned())),
+            false => Err(self.failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
         }
     }
 

@@ -3,10 +3,10 @@
 use crate::LabError;
 use crate::guest::{JOB_DISK, WORK};
 use crate::initramfs::Initramfs;
-use crate::job::{Job, Module};
+use crate::job::{GuestJob, Module};
 use crate::qemu::{BootSource, Drive, Keeps, QemuSetup};
 use crate::session::{Booted, Session, Watch};
-use crate::time::Time;
+use crate::time::TimeSource;
 use crate::visit::Visit;
 use std::fs::File;
 use std::io;
@@ -20,14 +20,14 @@ const ROOT_DISK: &str = "root";
 /// The name of the service's program in [`WORK`]: `customize.sh` starts it.
 const SERVICE: &str = "whylate-lab";
 
-/// A machine with a disk, which each boot finds as the one before has left it.
+/// A machine with a disk, which keeps its content between boots.
 #[derive(Clone, Debug)]
 pub struct Guest {
     /// The disk.
     pub disk: PathBuf,
     /// How many CPUs it has.
     pub cpus: u32,
-    /// Its memory, in MiB. The files that come back lie in it too.
+    /// Its memory, in MiB, which also holds the resulting files.
     pub memory_mib: u32,
     /// Host time after which a boot is ended.
     pub limit: Duration,
@@ -52,8 +52,8 @@ impl Guest {
     /// it where a step says so. The visit's modules are loaded with `modprobe`.
     ///
     /// # Errors
-    /// When it did not come up, died, or took too long, or when `stop` became true. A step that failed is no
-    /// error: [`Visited::report`](crate::Visited::report) tells.
+    /// When it did not boot, died, or took too long, or when `stop` became true. A step that failed is no
+    /// error: see [`Visited::report`](crate::Visited::report).
     pub fn boot(&self, visit: &Visit, out: &Path, stop: &AtomicBool) -> Result<Booted, LabError> {
         let session = Session::new()?;
         let job = session.path("job");
@@ -67,12 +67,13 @@ impl Guest {
             Drive { path: &job, serial: JOB_DISK, keeps: Keeps::Nothing },
         ];
         let (cpus, memory_mib) = (self.cpus, self.memory_mib);
-        let setup = QemuSetup { boot: BootSource::Disk, drives: &drives, cpus, memory_mib, time: Time::Free };
+        let setup =
+            QemuSetup { boot: BootSource::Disk, drives: &drives, cpus, memory_mib, time: TimeSource::Free };
         session.run(&setup, &Watch { limit: self.limit, freeze: None, stop }, out)
     }
 
-    /// The archive with the job. The programs are for the job only; what is to stay on the disk is a file of the
-    /// visit, or put there by a step.
+    /// The archive with the job. The programs are for the job only; a file that stays on the disk is a file of the
+    /// visit, or written by a step.
     fn job(&self, visit: &Visit) -> Result<Initramfs, LabError> {
         let mut files = Initramfs::empty();
         files.file(&self.service, SERVICE);
@@ -85,7 +86,8 @@ impl Guest {
         let modules = visit.modules.iter();
         let modules =
             modules.map(|(path, parameters)| Module { path: path.clone(), parameters: parameters.clone() });
-        let job = Job { modules: modules.collect(), environment: Vec::new(), steps: visit.steps.clone() };
+        let job =
+            GuestJob { modules: modules.collect(), environment: Vec::new(), steps: visit.steps.clone() };
         let text = serde_json::to_vec(&job).map_err(io::Error::from);
         files.bytes("job.json", text.map_err(LabError::file("write", &Path::new(WORK).join("job.json")))?);
         Ok(files)

@@ -1,14 +1,14 @@
-//! Machines with a disk: a distribution of its own, which is still there after a reboot or a power cut.
+//! Machines with a disk: a distribution of its own, which a reboot or a power cut keeps.
 //!
 //! ```text
-//!  recipe    which distributions there are, and what they are made of
+//!  recipe    the distributions, and their packages
 //!  cache     images, each made once
-//!    build     packages -> root -> a disk that the firmware boots; customize.sh is what is done in the root
-//!  guest     one boot of a disk: its job done, its files brought back; or its power cut
+//!    build     packages -> root -> a disk that the firmware boots; customize.sh runs in the root
+//!  guest     one boot of a disk: its job and the resulting files; or a power cut
 //! ```
 //!
-//! The firmware starts GRUB, and GRUB what `/boot/grub/grub.cfg` of the disk says: nothing of a boot is given to
-//! QEMU. So a kernel parameter counts only if the distribution's own tools have put it there.
+//! The firmware starts GRUB, and GRUB reads `/boot/grub/grub.cfg` of the disk: nothing of a boot is given to
+//! QEMU. So a kernel parameter takes effect only if the distribution's own tools have written it there.
 
 mod build;
 mod cache;

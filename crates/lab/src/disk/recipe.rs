@@ -1,19 +1,19 @@
-//! What a disk image is made of: a distribution for each kernel series.
+//! The recipes of disk images: a distribution for each kernel series.
 
 use crate::LabError;
 use crate::kernels::{Series, Store};
 
-/// What is done in the new root.
+/// The script that runs in the new root.
 pub(super) const CUSTOMIZE: &str = include_str!("customize.sh");
 /// Parameters of each boot, as of the guests without a disk (see `qemu`).
 pub(super) const PARAMETERS: &str =
     "console=ttyS0 cryptomgr.notests random.trust_cpu=on systemd.show_status=false";
 
-/// What ext4 has had for long: newer features, which newer versions of mke2fs turn on, an older GRUB cannot read.
+/// Old features of ext4 only: an older GRUB cannot read the ones that newer versions of mke2fs turn on.
 pub(super) const FEATURES: &str = "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,\
                         large_file,huge_file,dir_nlink,extra_isize";
 
-/// Packages of every image, apart from the kernel: what boots, and what tuning has to do with.
+/// Packages of every image, apart from the kernel: for the boot, and for tuning.
 const PACKAGES: [&str; 12] = [
     "systemd",
     "systemd-sysv",
@@ -29,7 +29,7 @@ const PACKAGES: [&str; 12] = [
     "fdisk",
 ];
 
-/// What a disk holds: Debian's suite that has the kernel, and the kernel as Debian installs it.
+/// The content of a disk: Debian's suite that has the kernel, and the kernel as Debian installs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     series: &'static Series,
@@ -68,7 +68,7 @@ impl Image {
         usual.chain(self.more.iter().cloned()).collect()
     }
 
-    /// All that decides what is in it, but for how new the mirror's packages are.
+    /// Everything that determines its content, except the versions of the mirror's packages.
     pub(super) fn recipe(&self) -> String {
         let packages = self.packages().join(" ");
         [self.suite(), &packages, PARAMETERS, FEATURES, CUSTOMIZE].join("\n")

@@ -1,14 +1,14 @@
 //! The guest's side of a job: the program `whylate` as its init, or `whylate-lab` as a service.
 //!
 //! ```text
-//!  mounts   what a program expects of a running system
+//!  mounts   the file systems of a running system
 //!  steps    the job, step by step
-//!  results  what comes back
+//!  results  the resulting files
 //!  service  the same job, done by a service of a guest that has an init of its own
 //! ```
 //!
-//! While a program runs it sleeps in `waitpid(2)` and nothing else of us is there: what is
-//! recorded in a guest is the kernel and the program.
+//! While a program runs, the init sleeps in `waitpid(2)`, so a recording contains only the kernel and the
+//! program.
 
 mod mounts;
 mod processes;
@@ -16,7 +16,7 @@ mod results;
 mod service;
 mod steps;
 
-use crate::job::{JOB_PATH, Job, JobReport, Module, OUT_DIR, REPORT_NAME, StepReport};
+use crate::job::{GuestJob, GuestStepReport, JOB_PATH, JobReport, Module, OUT_DIR, REPORT_NAME};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
 use rustix::system::{RebootCommand, finit_module, reboot, uname};
 use std::ffi::CString;
@@ -27,9 +27,9 @@ use steps::Steps;
 pub use service::main as service;
 pub(crate) use service::{CUT, JOB_DISK, RESULTS_DISK, WORK};
 
-/// The console line with which a guest is up, before its first step.
+/// The console line of a guest that is ready for its first step.
 pub(crate) const READY: &str = "whylate-guest: ready";
-/// The console line with which the results are on their way.
+/// The console line before the results are written.
 pub(crate) const DONE: &str = "whylate-guest: done";
 
 /// The disk that the host gave for results: the only one.
@@ -40,7 +40,7 @@ const DISK: &str = "/dev/vda";
 pub fn main() -> String {
     if std::process::id() != 1 || !Path::new(JOB_PATH).exists() {
         return format!(
-            "this is what a guest of `whylate lab` runs: it must be process 1 and find {JOB_PATH}"
+            "this command runs only in a guest of `whylate lab`: it must be process 1 and find {JOB_PATH}"
         );
     }
     if let Err(problem) = work() {
@@ -60,7 +60,7 @@ fn work() -> Result<(), String> {
         problems.push(error.to_string());
     }
     let job = std::fs::read(JOB_PATH).map_err(|error| format!("{JOB_PATH}: {error}"))?;
-    let job: Job = serde_json::from_slice(&job).map_err(|error| format!("{JOB_PATH}: {error}"))?;
+    let job: GuestJob = serde_json::from_slice(&job).map_err(|error| format!("{JOB_PATH}: {error}"))?;
     problems.extend(job.modules.iter().filter_map(|module| load(module).err()));
     for problem in &problems {
         println!("whylate-guest: {problem}");
@@ -68,7 +68,7 @@ fn work() -> Result<(), String> {
     let before = results::listing(Path::new(OUT_DIR));
     println!("{READY}");
     let steps = Steps::new(&job.environment).run(&job.steps);
-    // What still runs in the background must not write to the files while they are packed. The group of
+    // Background programs must not write to the files while these are packed. The group of
     // init stands for every other process (kill(2), -1); where there is none, all the better.
     let _ = kill_process_group(Pid::INIT, Signal::KILL);
     write_report(Path::new(OUT_DIR), problems, steps)?;
@@ -77,7 +77,7 @@ fn work() -> Result<(), String> {
     Ok(())
 }
 
-fn write_report(out: &Path, problems: Vec<String>, steps: Vec<StepReport>) -> Result<(), String> {
+fn write_report(out: &Path, problems: Vec<String>, steps: Vec<GuestStepReport>) -> Result<(), String> {
     let about = uname();
     let kernel = format!("{} {}", about.release().to_string_lossy(), about.version().to_string_lossy());
     let report =
@@ -85,7 +85,7 @@ fn write_report(out: &Path, problems: Vec<String>, steps: Vec<StepReport>) -> Re
     std::fs::write(out.join(REPORT_NAME), report).map_err(|error| format!("{}: {error}", out.display()))
 }
 
-/// So that no program needs to be told `ulimit`: the guest is its own.
+/// Programs in the guest then need no `ulimit`.
 fn raise_limits() -> Vec<String> {
     let limit = |value| Rlimit { current: value, maximum: value };
     // The kernel refuses more open files than fs.nr_open, which is this by default.

@@ -17,10 +17,10 @@ const MOUNTS: [(&str, &str, &str); 11] = [
     ("cgroup2", "/sys/fs/cgroup", ""),
     ("configfs", "/sys/kernel/config", ""),
 ];
-/// Kernels have these or do not; who needs one will say so.
+/// Optional in kernels: a program that needs one reports it.
 const OPTIONAL: [&str; 3] = ["devpts", "cgroup2", "configfs"];
 
-/// Mounts them all; what could not be mounted is told.
+/// Mounts them all; returns the failures.
 pub(super) fn mount_all() -> Vec<String> {
     MOUNTS.iter().filter_map(|mount| mount_one(*mount).err()).collect()
 }

@@ -3,7 +3,7 @@
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 use std::collections::HashMap;
 
-/// What became of processes, by id.
+/// The exit codes of processes, by id.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
     ended: HashMap<i32, i32>,

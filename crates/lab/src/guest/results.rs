@@ -1,4 +1,4 @@
-//! What comes back from a guest: the files of its out directory that are new or changed, in an
+//! The results of a guest: the files of its out directory that are new or changed, in an
 //! archive on a disk.
 
 use crate::cpio::Writer;
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A disk that is there appears within this time.
+/// An attached disk appears within this time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The files of a directory, with size and last change.

@@ -6,7 +6,7 @@
 
 use super::steps::Steps;
 use super::{DONE, READY, results, write_report};
-use crate::job::{Job, OUT_DIR};
+use crate::job::{GuestJob, OUT_DIR};
 use rustix::mount::{MountFlags, mount};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,17 +17,20 @@ pub(crate) const WORK: &str = "/run/whylate-lab";
 pub(crate) const JOB_DISK: &str = "job";
 /// The serial of the disk for the results.
 pub(crate) const RESULTS_DISK: &str = "results";
-/// The console line that asks for the power to be cut; the exit code of the step before follows.
+/// The console line that requests a power cut; the exit code of the step before follows.
 pub(crate) const CUT: &str = "whylate-guest: cut";
 
-/// Does the job and shuts the machine down. Returns the reason where that failed.
+/// Does the job and shuts the machine down. Returns the reason of a failure.
 ///
 /// # Errors
 /// When this is no guest, or the machine could not be shut down.
 pub fn main() -> Result<(), String> {
     let job = Path::new(WORK).join("job.json");
     if !job.exists() {
-        return Err(format!("this is what a guest of `whylate-lab` runs: it must find {}", job.display()));
+        return Err(format!(
+            "this command runs only in a guest of `whylate-lab`: it must find {}",
+            job.display()
+        ));
     }
     if let Err(problem) = work(&job) {
         println!("whylate-guest: {problem}");
@@ -37,7 +40,8 @@ pub fn main() -> Result<(), String> {
 
 fn work(job: &Path) -> Result<(), String> {
     let text = std::fs::read(job).map_err(|error| format!("{}: {error}", job.display()))?;
-    let job: Job = serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", job.display()))?;
+    let job: GuestJob =
+        serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", job.display()))?;
     let out = Path::new(OUT_DIR);
     mount("tmpfs", out, "tmpfs", MountFlags::empty(), None::<&std::ffi::CStr>)
         .map_err(|errno| format!("mount -t tmpfs tmpfs {OUT_DIR}: {errno}"))?;
@@ -49,7 +53,7 @@ fn work(job: &Path) -> Result<(), String> {
     if Path::new(&files).exists() {
         command(&["cp", "-a", &files, "/"])?;
     }
-    // What the boot still does would be in the way. It says `degraded` where a unit failed, which the job may be
+    // The rest of the boot would disturb the job. The status is `degraded` where a unit failed, which the job may be
     // about.
     let _ = command(&["systemctl", "is-system-running", "--wait"]);
     // No unit waits for the drivers that udev still loads, whose interrupts and parameters would be there in one
@@ -69,10 +73,10 @@ fn work(job: &Path) -> Result<(), String> {
 fn command(words: &[&str]) -> Result<(), String> {
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
     let arguments = arguments.iter().filter(|argument| !argument.is_empty());
-    let said = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-    let said = said.map_err(|error| format!("cannot run {program}: {error}"))?;
-    match said.status.success() {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cannot run {program}: {error}"))?;
+    match output.status.success() {
         true => Ok(()),
-        false => Err(format!("{}: {}", words.join(" "), String::from_utf8_lossy(&said.stderr).trim())),
+        false => Err(format!("{}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim())),
     }
 }

@@ -2,17 +2,17 @@
 
 use super::CUT;
 use super::processes::Processes;
-use crate::job::{OUT_DIR, Program, Step, StepReport};
+use crate::job::{GuestStepReport, OUT_DIR, Program, Step};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The host kills a guest that asks for it at once, unless it cannot do such a thing.
+/// The host cuts the power at once, unless the machine has no disk.
 const CUT_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Does steps, and remembers what runs in the background.
+/// Does steps, and keeps track of background programs.
 #[derive(Debug)]
 pub(super) struct Steps<'a> {
     environment: &'a [(String, String)],
@@ -27,7 +27,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Does all of them. A background program's report is complete once a later step waited for it.
-    pub(super) fn run(mut self, steps: &[Step]) -> Vec<StepReport> {
+    pub(super) fn run(mut self, steps: &[Step]) -> Vec<GuestStepReport> {
         let mut reports = Vec::with_capacity(steps.len());
         for (index, step) in steps.iter().enumerate() {
             let result = match step {
@@ -41,13 +41,13 @@ impl<'a> Steps<'a> {
                     self.wait_for_background(&mut reports);
                     Ok(None)
                 }
-                Step::Cut => cut(reports.last().and_then(|report: &StepReport| report.code)),
+                Step::Cut => cut(reports.last().and_then(|report: &GuestStepReport| report.code)),
             };
             reports.push(match result {
-                Ok(code) => StepReport { code, error: None },
+                Ok(code) => GuestStepReport { code, error: None },
                 Err(error) => {
                     println!("whylate-guest: {error}");
-                    StepReport { code: None, error: Some(error) }
+                    GuestStepReport { code: None, error: Some(error) }
                 }
             });
         }
@@ -77,17 +77,17 @@ impl<'a> Steps<'a> {
         self.processes.wait_for(id).map(Some)
     }
 
-    fn wait_for_background(&mut self, reports: &mut [StepReport]) {
+    fn wait_for_background(&mut self, reports: &mut [GuestStepReport]) {
         for (index, id) in std::mem::take(&mut self.background) {
             let ended = self.processes.wait_for(id);
             if let Some(report) = reports.get_mut(index) {
-                *report = StepReport { code: ended.as_ref().ok().copied(), error: ended.err() };
+                *report = GuestStepReport { code: ended.as_ref().ok().copied(), error: ended.err() };
             }
         }
     }
 }
 
-/// Asks the host to cut the power, and waits for that.
+/// Requests a power cut from the host, and waits for it.
 fn cut(code: Option<i32>) -> Result<Option<i32>, String> {
     println!("{CUT} {}", code.map_or("-".to_owned(), |code| code.to_string()));
     std::thread::sleep(CUT_PATIENCE);

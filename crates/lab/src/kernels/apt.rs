@@ -38,12 +38,14 @@ impl Apt {
     /// Brings the lists up to date.
     pub(super) fn update(&self) -> Result<(), String> {
         let output = self.run("apt-get", &["update", "-q"], &self.directory)?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let errors = String::from_utf8_lossy(&output.stderr);
         // A mirror that cannot be reached is only a warning to apt.
-        match output.status.success() && !said.contains("W: Failed to fetch") && !said.contains("not signed")
+        match output.status.success()
+            && !errors.contains("W: Failed to fetch")
+            && !errors.contains("not signed")
         {
             true => Ok(()),
-            false => Err(format!("apt-get update of {}: {}{}", self.suite, said.trim(), advice(&said))),
+            false => Err(format!("apt-get update of {}: {}{}", self.suite, errors.trim(), advice(&errors))),
         }
     }
 
@@ -64,8 +66,8 @@ impl Apt {
         match output.status.success() {
             true => Ok(()),
             false => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(format!("apt-get download {}: {}{}", packages.join(" "), said.trim(), advice(&said)))
+                let errors = String::from_utf8_lossy(&output.stderr);
+                Err(format!("apt-get download {}: {}{}", packages.join(" "), errors.trim(), advice(&errors)))
             }
         }
     }
@@ -76,14 +78,14 @@ impl Apt {
             place("Dir::State::Lists", "lists"),
             place("Dir::Cache", "cache"),
             place("Dir::Etc::SourceParts", "parts"),
-            // Emptied: what is installed here, or preferred, must not matter.
+            // Emptied: the packages and preferences of this machine must not matter.
             "Dir::Etc::SourceList=/dev/null".to_owned(),
             "Dir::Etc::Preferences=/dev/null".to_owned(),
             "Dir::Etc::PreferencesParts=/dev/null".to_owned(),
             "Dir::State::status=/dev/null".to_owned(),
             "APT::Architecture=amd64".to_owned(),
             "APT::Architectures=amd64".to_owned(),
-            // It would be denied a cache in a home directory.
+            // That user has no access to a cache in a home directory.
             "APT::Sandbox::User=root".to_owned(),
             "Acquire::Languages=none".to_owned(),
             "Acquire::Retries=2".to_owned(),
@@ -124,7 +126,7 @@ fn mirror() -> Result<Mirror, String> {
         return Ok(Mirror { uri, signed_by: None });
     }
     sources::mirror_of(Path::new("/etc/apt")).ok_or_else(|| {
-        format!("no mirror of Debian in the apt sources of this machine (/etc/apt): set {VARIABLE} to the address of one")
+        format!("the apt sources of this machine (/etc/apt) have no mirror of Debian: set {VARIABLE} to the address of one")
     })
 }
 
@@ -139,16 +141,16 @@ fn stanza(mirror: &Mirror, suite: &str, keyring: Option<&str>) -> String {
     format!("Types: deb\nURIs: {}\nSuites: {suite}\nComponents: main\n{signed_by}", mirror.uri)
 }
 
-/// What to do about what apt said.
-pub(crate) fn advice(said: &str) -> &'static str {
-    // It says that it failed to fetch, then, too.
-    if said.contains("No space left") || said.contains("enough free space") {
-        return "\nThere is no room for it: make some, or set WHYLATE_LAB_CACHE to a directory that has";
+/// The advice for an error of apt.
+pub(crate) fn advice(errors: &str) -> &'static str {
+    // Such an error contains `Failed to fetch` too.
+    if errors.contains("No space left") || errors.contains("enough free space") {
+        return "\nThe disk is full: free some space, or set WHYLATE_LAB_CACHE to a directory on another disk";
     }
-    if said.contains("NO_PUBKEY") || said.contains("not signed") {
+    if errors.contains("NO_PUBKEY") || errors.contains("not signed") {
         return "\nThis machine does not have the key of that suite: apt-get install debian-archive-keyring";
     }
-    if said.contains("resolving") || said.contains("connect") || said.contains("Failed to fetch") {
+    if errors.contains("resolving") || errors.contains("connect") || errors.contains("Failed to fetch") {
         return "\nThe mirror cannot be reached: is there a network?";
     }
     ""

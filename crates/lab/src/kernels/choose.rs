@@ -1,8 +1,8 @@
-//! Which packages a kernel is made of.
+//! The packages of a kernel.
 //!
 //! Debian's images are `linux-image-RELEASE`, with image and modules in one package; from 7.x on
 //! that one is empty and needs `linux-binary-RELEASE` with the image and `linux-modules-RELEASE`.
-//! RELEASE is `6.1.0-50-amd64`, `6.12.107+deb13-rt-amd64`. Others of the same series are not meant:
+//! RELEASE is `6.1.0-50-amd64`, `6.12.107+deb13-rt-amd64`. Other variants of the series are ignored:
 //! `-cloud-amd64`, `-unsigned`, `-dbg`.
 
 use super::Series;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 impl Store {
     /// Fetches the newest kernel of that name, and replaces the one that was there.
     ///
-    /// Processes that fetch at the same time wait for each other. What is interrupted leaves the
-    /// cache as it was.
+    /// Processes that fetch at the same time wait for each other. An interrupted fetch leaves the
+    /// cache unchanged.
     ///
     /// # Errors
     /// When there is none of that name, or it cannot be fetched: no network, no apt, no room.
@@ -69,10 +69,7 @@ impl Store {
             apt::unpack(&deb.path(), &tree)?;
         }
         let (vmlinuz, modules) = find_parts(&tree).ok_or_else(|| {
-            format!(
-                "{} hold no image and modules where Debian's kernels had them so far",
-                packages.join(", ")
-            )
+            format!("{} have no image and modules at the paths of Debian's kernels", packages.join(", "))
         })?;
         // The image first: it may lie in the modules tree.
         std::fs::rename(vmlinuz, new.join("vmlinuz")).map_err(io)?;
@@ -80,21 +77,21 @@ impl Store {
         if let Some(vmlinux) = unpack::vmlinux(&std::fs::read(new.join("vmlinuz")).map_err(io)?) {
             std::fs::write(new.join(UNPACKED), vmlinux).map_err(io)?;
         }
-        // What is no kernel must not take the place of one.
+        // An invalid image must not replace a kernel.
         image::read(&new.join("vmlinuz")).map_err(|error| error.to_string())?;
         let directory = self.directory(series);
         if directory.exists() {
             std::fs::rename(&directory, work.join("old")).map_err(io)?;
         }
         std::fs::rename(&new, &directory).map_err(io)?;
-        self.find(series).ok_or_else(|| "what was fetched is no kernel".to_owned())
+        self.find(series).ok_or_else(|| "the fetched file is no kernel".to_owned())
     }
 
     /// Removes what an earlier fetch left that was killed.
     pub(crate) fn clean_up(&self) {
         for entry in std::fs::read_dir(&self.root).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-                // What cannot be removed takes up room, and harms nothing.
+                // A directory that cannot be removed only takes up space.
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }

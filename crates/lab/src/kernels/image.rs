@@ -1,4 +1,4 @@
-//! A kernel image tells its own release: the `kernel_version` field of the boot protocol's header.
+//! The release of a kernel image: the `kernel_version` field of the boot protocol's header.
 //!
 //! `Documentation/arch/x86/boot.rst`, "The Real-Mode Kernel Header".
 
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The real-mode part, which holds the header and the version, is at most 64 sectors and one.
 const SETUP: u64 = 65 * 512;
 
-/// What an image says of itself.
+/// The release of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct About {
     /// `uname -r`.

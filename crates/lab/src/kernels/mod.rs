@@ -1,14 +1,14 @@
-//! Which kernels there are: Debian's, fetched by apt and kept in a cache, or files of the user's.
+//! The kernels: Debian's, fetched by apt and kept in a cache, or files of the user.
 //!
 //! ```text
-//!  series   the kernels known by name, and what each is good for
-//!  image    what a kernel image says of itself
+//!  series   the kernels known by name, with the use of each
+//!  image    the release of a kernel image
 //!  pick     the one that a user names
 //!  store    the cache: one directory for each kernel, made whole or not at all
 //!  fetch    from Debian's mirror into the cache
 //!    sources  the mirror's address, from this machine's own apt sources
 //!    apt      apt and dpkg-deb, with lists of their own
-//!    choose   which packages a kernel is made of
+//!    choose   the packages of a kernel
 //!    unpack   the kernel within its image, which boots sooner
 //! ```
 
@@ -45,12 +45,12 @@ pub struct Kernel {
     pub preempt_rt: bool,
     /// The bzImage.
     pub image: PathBuf,
-    /// Its modules tree, where there is one: what is `/lib/modules/RELEASE` on a machine.
+    /// Its modules tree, if any: `/lib/modules/RELEASE` on a machine.
     pub modules: Option<PathBuf>,
 }
 
 impl Kernel {
-    /// A kernel that the user has. Without `modules`, those that this machine has installed for
+    /// A kernel of the user. Without `modules`, those that this machine has installed for
     /// its release.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Kernel {
         })
     }
 
-    /// What QEMU boots: the image, or the kernel unpacked from it, which is up sooner.
+    /// The file that QEMU boots: the image, or the kernel unpacked from it, which boots faster.
     pub(crate) fn boot(&self) -> PathBuf {
         let unpacked = self.image.with_file_name(UNPACKED);
         if unpacked.is_file() { unpacked } else { self.image.clone() }
@@ -92,7 +92,7 @@ impl Kernel {
     }
 }
 
-/// The tree itself, or what `make modules_install INSTALL_MOD_PATH=` was given.
+/// The tree itself, or the directory of `make modules_install INSTALL_MOD_PATH=`.
 fn find_modules(given: &Path, release: &str) -> Result<PathBuf, LabError> {
     let below = given.join("lib/modules").join(release);
     let found = if below.is_dir() { below } else { given.to_owned() };

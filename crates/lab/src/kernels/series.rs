@@ -1,9 +1,9 @@
 //! The kernels known by name.
 
-/// A kernel of Debian's, by its series.
+/// A kernel of Debian, by its series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// What it is called here: `6.12-rt`.
+    /// Its name here: `6.12-rt`.
     pub name: &'static str,
     /// The series: every 6.12.x.
     pub version: &'static str,
@@ -11,7 +11,7 @@ pub struct Series {
     pub preempt_rt: bool,
     /// The Debian release that has it.
     pub suite: &'static str,
-    /// What it is good for.
+    /// Its use in the lab.
     pub good_for: &'static str,
 }
 
@@ -27,7 +27,7 @@ const fn series(
     Series { name, version, preempt_rt: name.len() > version.len(), suite, good_for }
 }
 
-/// All of them. Which exact release each stands for is the newest that the mirror has.
+/// All of them. Each stands for the newest release of the mirror.
 ///
 /// The fair server came with 6.12 (`dl_server_start` of `kernel/sched/deadline.c`).
 pub const SERIES: [Series; 6] = [
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_they_stand_for() {
+    fn names_are_version_and_flavour() {
         for series in SERIES {
             let flavour = if series.preempt_rt { "-rt" } else { "" };
             assert_eq!(series.name, format!("{}{flavour}", series.version));

@@ -1,4 +1,4 @@
-//! Where this machine gets its Debian packages from: apt's sources, in both their formats.
+//! The Debian mirror of this machine: apt's sources, in both their formats.
 //!
 //! sources.list(5): one-line entries (`.list`), and stanzas in the style of deb822 (`.sources`).
 

@@ -3,8 +3,8 @@
 //! ```text
 //!  6.12-rt/vmlinuz
 //!  6.12-rt/vmlinuz.unpacked
-//!  6.12-rt/modules/   what is /lib/modules/RELEASE on a machine
-//!  apt/SUITE/         apt's lists, so that the next fetch only asks what is new
+//!  6.12-rt/modules/   /lib/modules/RELEASE on a machine
+//!  apt/SUITE/         apt's lists, so that the next fetch only gets the changes
 //!  lock               held while one is fetched or removed: one at a time, of all processes
 //! ```
 
@@ -13,7 +13,7 @@ use super::{Kernel, SERIES, Series, image};
 use crate::LabError;
 use std::path::{Path, PathBuf};
 
-/// Where a cache lies instead of in the user's cache directory.
+/// The variable for another directory than the user's cache directory.
 const VARIABLE: &str = "WHYLATE_LAB_CACHE";
 
 /// A cache of kernels.
@@ -63,7 +63,7 @@ impl Store {
         }
     }
 
-    /// Forgets a kernel. False when it was not there.
+    /// Removes a kernel. False when there was none.
     ///
     /// # Errors
     /// When there is none of that name, or it cannot be removed.
@@ -73,7 +73,7 @@ impl Store {
             return Ok(false);
         }
         let _lock = self.lock()?;
-        // Away from its name first: nobody must find half of it.
+        // Renamed first: no other process may find half of it.
         let away = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&self.root);
         let away = away.map_err(LabError::file("write", &self.root))?;
         std::fs::rename(&directory, away.path().join("old")).map_err(LabError::file("remove", &directory))?;

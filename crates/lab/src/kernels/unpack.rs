@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 /// `XEN_ELFNOTE_PHYS32_ENTRY`: where a PVH boot enters.
 const PHYS32_ENTRY: u32 = 18;
-/// No kernel is larger unpacked.
+/// The largest size of an unpacked kernel.
 const LARGEST: u64 = 512 << 20;
 
 /// The `vmlinux` of a bzImage; None where it cannot be unpacked here or has no PVH entry, and QEMU
@@ -56,7 +56,7 @@ fn xz(packed: &[u8]) -> Option<Vec<u8>> {
     let mut child = command.spawn().ok()?;
     let (mut input, output) = (child.stdin.take()?, child.stdout.take()?);
     let unpacked = std::thread::scope(|scope| {
-        // It ends early only when the output is not wanted, and then the answer is None anyway.
+        // It ends early only when the output is not read, and then the result is None anyway.
         scope.spawn(move || input.write_all(packed));
         read_all(output)
     });

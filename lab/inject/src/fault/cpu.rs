@@ -17,7 +17,7 @@ pub(super) fn higher(setup: &Setup) -> Result<Threads> {
     bursts(setup, victim(setup), spec, Ns::from_ms(3))
 }
 
-/// A peer: whichever comes first runs until it sleeps.
+/// A peer: the first to run keeps the CPU until it sleeps.
 pub(super) fn equal(setup: &Setup) -> Result<Threads> {
     let spec = ThreadSpec::new(
         Role::Culprit,
@@ -71,7 +71,7 @@ pub(super) fn deadline(setup: &Setup) -> Result<Threads> {
 pub(super) fn throttle(setup: &Setup, starving: bool) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
     if starving {
-        // Where there is a fair server (Linux 6.12), this is who it runs in front of the victim.
+        // Where there is a fair server (Linux 6.12), it runs this thread in front of the victim.
         let spec = ThreadSpec::new(Role::Bystander, setup.name("starving"), SchedParams::OTHER, setup.cpu);
         // It must be awake before the hog: on PREEMPT_RT its timer expires in ktimers/N, FIFO 1 as well.
         start_hog(&mut threads, setup, spec, setup.start - Ns::from_ms(50))?;
@@ -85,7 +85,7 @@ fn hog(setup: &Setup) -> ThreadSpec {
     ThreadSpec::new(Role::Culprit, setup.culprit_name("hog"), SchedParams::fifo(1), setup.cpu)
 }
 
-/// Story A2: the victim comes when the hog already has its CPU.
+/// Story A2: the victim starts when the hog already has its CPU.
 pub(super) fn pin_first(setup: &Setup, fixed: bool) -> Result<Threads> {
     // With one CPU the victim could not even be awake to pin itself.
     let elsewhere =
@@ -100,7 +100,7 @@ pub(super) fn pin_first(setup: &Setup, fixed: bool) -> Result<Threads> {
     Ok(threads)
 }
 
-/// A victim that forgot to ask for a real-time policy.
+/// A victim that does not request a real-time policy.
 pub(super) fn fair(setup: &Setup, rivals: usize) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
     start_rivals(&mut threads, setup, rivals)?;
@@ -119,7 +119,7 @@ pub(super) fn start_rivals(threads: &mut Threads, setup: &Setup, rivals: usize) 
     Ok(())
 }
 
-/// A SCHED_OTHER victim that may use idle CPUs as well, and yet is never moved there: CPUs
+/// A SCHED_OTHER victim that may use idle CPUs as well, but is never moved there: CPUs
 /// without load balancing (isolcpus=, isolated cpusets) keep each thread where it woke last.
 pub(super) fn wake_placement(setup: &Setup, rivals: usize) -> Result<Threads> {
     ensure!(
@@ -133,7 +133,7 @@ pub(super) fn wake_placement(setup: &Setup, rivals: usize) -> Result<Threads> {
     Ok(threads)
 }
 
-/// sched_yield(2) from a higher priority gives the CPU to nobody below it.
+/// sched_yield(2) at a higher priority gives the CPU to no thread of a lower one.
 pub(super) fn yielding(setup: &Setup) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
     let sched = SchedParams::fifo((setup.priority + 5).min(99));

@@ -47,7 +47,7 @@ pub(super) fn major_faults(setup: &Setup, path: &Path, pages: usize) -> Result<T
     FileMap::new(&file, length)
         .with_context(|| format!("cannot map {length} bytes of {}", path.display()))?;
     faulty_jobs(setup, move || {
-        // Read-ahead off: one fault brings one page. Both pieces of advice are only advice.
+        // Read-ahead off: one fault reads one page. The kernel may ignore both hints.
         let _ = fadvise(&file, 0, None, Advice::Random);
         let _ = fadvise(&file, 0, None, Advice::DontNeed);
         if let Ok(map) = FileMap::new(&file, length) {
@@ -82,7 +82,7 @@ pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Threads> {
     })
 }
 
-/// A victim whose job does `fault` once in every so many, and its usual work each time.
+/// A victim that does its usual work in each job, and `fault` in one job of several.
 fn faulty_jobs(setup: &Setup, mut fault: impl FnMut() + Send + 'static) -> Result<Threads> {
     let mut threads = Threads::new(setup, false)?;
     let (pace, spin, job, per_fault) = (setup.pace(), setup.spin, setup.job, setup.jobs_per_fault());

@@ -22,8 +22,8 @@ use whylate_base::Ns;
 use whylate_sys::{Clock, QueuedSignal, SchedParams, now};
 
 /// Changing the clocksource halts all CPUs in their stopper threads (migration/N) until
-/// each has arrived (stop_machine, kernel/stop_machine.c), and one is kept from it by a
-/// section with interrupts disabled, the same as of [`irqs_off`].
+/// each has arrived (stop_machine, kernel/stop_machine.c), and one is delayed by a
+/// section with interrupts disabled, as in [`irqs_off`].
 pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Threads> {
     let elsewhere = setup.other_cpu.context(
         "stop-task needs a second CPU: boot with two, or widen the affinity (with one nothing waits)",
@@ -36,11 +36,10 @@ pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Threads> {
     let usual = read("current_clocksource")?.trim().to_owned();
     let available = read("available_clocksource")?;
     let another = available.split_ascii_whitespace().find(|name| *name != usual);
-    let another = another.context("there is no other clocksource to change to")?.to_owned();
+    let another = another.context("the machine has no other clocksource")?.to_owned();
     let current = sources.join("current_clocksource");
-    let select =
-        move |name: &str| std::fs::write(&current, name).context("the clocksource cannot be changed");
-    // Now it is known that it works.
+    let select = move |name: &str| std::fs::write(&current, name).context("cannot change the clocksource");
+    // The first change shows that it works.
     select(&another)?;
     select(&usual)?;
 
@@ -48,7 +47,7 @@ pub(super) fn stop_task(setup: &Setup, signals: u64) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
     let (pace, ahead) = prepared(setup, Ns::from_us(150));
     // The signals are queued on the victim's CPU, well before: where the emulator runs one
-    // CPU at a time, work on the other one would keep the victim from running by itself.
+    // CPU at a time, work on the other one would delay the victim too.
     let spec = ThreadSpec::new(Role::Bystander, setup.name("clock-setter"), SchedParams::OTHER, setup.cpu);
     let spin = setup.spin;
     threads.start(spec, move || {
@@ -85,7 +84,7 @@ pub(super) fn hotplug(setup: &Setup) -> Result<Threads> {
     )?;
     let knob = PathBuf::from(format!("/sys/devices/system/cpu/cpu{removed}/online"));
     let switch = move |on: &str| std::fs::write(&knob, on).with_context(|| format!("{}", knob.display()));
-    // Now it is known that it works; and what is done only once has been done.
+    // The first time shows that it works, and does what is done only once.
     switch("0")?;
     switch("1")?;
 

@@ -1,9 +1,9 @@
-//! Faults of what the system allows the victim.
+//! Faults of the victim's limits and rights.
 
 use super::cpu::start_rivals;
 use super::{start_plain_victim, victim};
 use crate::cgroup::Group;
-use crate::periodic::{Job, Log};
+use crate::periodic::{JobRecord, Log};
 use crate::role::ProcessShare;
 use crate::setup::Setup;
 use crate::threads::{ThreadSpec, Threads};
@@ -33,7 +33,7 @@ pub(super) fn quota(setup: &Setup, quota: Ns, period: Ns) -> Result<Threads> {
 }
 
 /// The victim's process lacks the right to SCHED_FIFO ([`crate::rights::Rights`]), and it
-/// does not look at the answer.
+/// ignores the error.
 pub(super) fn refused(setup: &Setup, rivals: usize) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
     start_rivals(&mut threads, setup, rivals)?;
@@ -50,7 +50,7 @@ pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Threads> {
         let us = |time: Ns| Some((time.0 / 1_000).unsigned_abs());
         let limit = Rlimit { current: us(budget), maximum: us(budget + GRACE) };
         setrlimit(Resource::Rttime, limit).context("setrlimit(RLIMIT_RTTIME)")?;
-        // Caught and not heeded: without this the process ends by SIGXCPU.
+        // Caught and ignored: otherwise SIGXCPU ends the process.
         signal_hook::flag::register(SIGXCPU, Arc::new(AtomicBool::new(false))).context("SIGXCPU")?;
     }
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
@@ -60,14 +60,14 @@ pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Threads> {
             let mut before = Log::with_room(pace.jobs());
             pace.run(|_| {
                 let start = now(Clock::Monotonic);
-                // To be late is another fault: here each job is done in its period, but the last.
+                // Here each job is done in its period, except the last one.
                 let due = pace.first + Ns(start.since(pace.first).0 / pace.interval.0 * pace.interval.0);
                 if start < fatal {
                     spin.work(job);
-                    before.push(Job::new(due, start, now(Clock::Monotonic)));
+                    before.push(JobRecord::new(due, start, now(Clock::Monotonic)));
                 } else {
-                    before.push(Job::new(due, start, start));
-                    // If nobody can be told there is no label either.
+                    before.push(JobRecord::new(due, start, start));
+                    // If the log cannot be printed there is no label either.
                     let _ = tell(before.clone());
                     // Killed long before.
                     spin.work_until(start + Ns(10 * (budget + GRACE).0));

@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use whylate_base::Ns;
 use whylate_sys::{SchedParams, gettid};
 
-/// A lock that something can be done under.
+/// A lock with a critical section.
 pub(super) trait Guarding: Send + Sync + 'static {
     fn hold(&self, work: impl FnOnce());
 }
 
-/// A plain futex: the kernel does not know the owner, so it cannot lend it priority.
+/// A plain futex: the kernel does not know the owner, so it cannot boost it.
 impl Guarding for Mutex<()> {
     fn hold(&self, work: impl FnOnce()) {
         let _guard = self.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,8 +25,8 @@ impl Guarding for Mutex<()> {
     }
 }
 
-/// A futex word that holds its owner's thread id, which the kernel lends the waiter's
-/// priority to (futex(2), "Priority-inheritance futexes").
+/// A futex word that holds its owner's thread id, which the kernel boosts to the
+/// waiter's priority (futex(2), "Priority-inheritance futexes").
 #[derive(Debug, Default)]
 struct PiMutex(AtomicU32);
 
@@ -38,14 +38,14 @@ impl Guarding for PiMutex {
         work();
         let uncontended = self.0.compare_exchange(me, 0, Ordering::Release, Ordering::Relaxed).is_ok();
         if mine && !uncontended {
-            // Nobody else may unlock, so this fails only where LOCK_PI did: without futexes.
+            // Only the owner may unlock, so this fails only where LOCK_PI failed: without futexes.
             unlock_pi(&self.0, Flags::PRIVATE).expect("the owner may unlock");
         }
     }
 }
 
 /// The instants of one inversion, before the victim's due one: the owner locks, the
-/// middle one preempts it, the victim asks.
+/// middle one preempts it, the victim waits.
 const OWNER_LEAD: Ns = Ns::from_us(2_000);
 const MIDDLE_LEAD: Ns = Ns::from_us(1_000);
 
@@ -53,8 +53,8 @@ pub(super) fn inversion(setup: &Setup) -> Result<Threads> {
     middle_hog(setup, Arc::new(Mutex::new(())), Role::Culprit)
 }
 
-/// The middle thread is there as before, and yet does not matter: the owner is lent the
-/// victim's priority for the rest of its section.
+/// The middle thread runs as before, but without effect: the owner inherits the victim's
+/// priority for the rest of its section.
 pub(super) fn pi(setup: &Setup) -> Result<Threads> {
     middle_hog(setup, Arc::new(PiMutex::default()), Role::Bystander)
 }
@@ -134,7 +134,7 @@ pub(super) fn chain(setup: &Setup) -> Result<Threads> {
     Ok(threads)
 }
 
-/// The owner is never kept from running: it just takes long.
+/// The owner always runs: its section is long.
 pub(super) fn contention(setup: &Setup, one_cpu: bool) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
     let lock = Arc::new(Mutex::new(()));

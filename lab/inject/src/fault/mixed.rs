@@ -1,4 +1,4 @@
-//! Several faults in one run; the label says of each late job which one it shows.
+//! Several faults in one run; the label has the fault of each late job.
 
 use super::locks::{Guarding, low, use_lock};
 use super::{start_burst, victim};
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use whylate_base::Ns;
 use whylate_sys::SchedParams;
 
-/// Once in so many periods a job takes longer by itself, and in another one, half a turn
-/// later, a thread of higher priority is in front.
+/// In one period of several a job takes longer by itself; half of these periods later, a thread
+/// of higher priority delays another job.
 pub(super) fn two_causes(setup: &Setup) -> Result<Threads> {
     let per_fault = setup.jobs_per_fault();
     ensure!(per_fault >= 4, "--every must be at least four times --interval");
@@ -54,11 +54,11 @@ fn blame(mut log: Log, why: impl Fn(Ns) -> Option<Why>) -> Log {
 pub(super) fn two_victims(setup: &Setup) -> Result<Threads> {
     ensure!(
         setup.share == ProcessShare::Everyone,
-        "--fork-exec: two-victims has two, and a lock between threads"
+        "--fork-exec: two-victims has two victims, and its lock works only between threads"
     );
     let mut threads = Threads::new(setup, true)?;
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
-    // What happens to the one is over before the other is due.
+    // The delay of one is over before the other is due.
     let part_of_interval = |percent: i64| Ns(setup.interval.0 / 100 * percent);
 
     let peer = ThreadSpec::new(
@@ -91,11 +91,11 @@ pub(super) fn two_victims(setup: &Setup) -> Result<Threads> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::periodic::Job;
+    use crate::periodic::JobRecord;
 
     #[test]
     fn each_job_is_blamed_by_its_due_instant() {
-        let jobs = (0..4).map(|n| Job::new(Ns(n * 10), Ns(0), Ns(0))).collect();
+        let jobs = (0..4).map(|n| JobRecord::new(Ns(n * 10), Ns(0), Ns(0))).collect();
         let log = blame(Log { jobs }, |due| (due.0 % 20 == 10).then_some(Why::LockWait));
         let faults: Vec<_> = log.jobs.iter().map(|job| job.fault).collect();
         assert_eq!(faults, [None, Some(Why::LockWait), None, Some(Why::LockWait)]);

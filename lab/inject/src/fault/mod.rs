@@ -1,4 +1,4 @@
-//! The faults, by what they take from the victim.
+//! The faults, by the resource that they take from the victim.
 
 mod cpu;
 mod io;
@@ -60,14 +60,14 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Threads> {
     }
 }
 
-/// The usual victim: of the policy asked for, on its CPU.
+/// The usual victim: with the requested policy, on its CPU.
 fn victim(setup: &Setup) -> ThreadSpec {
     let spec = ThreadSpec::new(Role::Victim, setup.victim_name("victim"), setup.victim_sched, setup.cpu);
-    // Where it goes is its habit; what matters here is that it is not bound to one CPU.
+    // Its behaviours move it; here it must only not be bound to one CPU.
     ThreadSpec { may_move: setup.victim_moves().then(|| CpuSet::from_iter([setup.cpu])), ..spec }
 }
 
-/// Starts `spec` as a victim that only does its work.
+/// Starts `spec` as a victim with its usual work only.
 fn start_plain_victim(threads: &mut Threads, setup: &Setup, spec: ThreadSpec) -> Result<()> {
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     threads.start(spec, move || pace.run(|_| spin.work(job)))

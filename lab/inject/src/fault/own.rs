@@ -1,7 +1,7 @@
 //! Faults that the victim makes itself, and the run without any.
 
 use super::{start_plain_victim, victim};
-use crate::periodic::{Job, Log};
+use crate::periodic::{JobRecord, Log};
 use crate::setup::Setup;
 use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Context, Result};
@@ -46,7 +46,7 @@ pub(super) fn relative_sleep(setup: &Setup) -> Result<Threads> {
             let start = now(Clock::Monotonic);
             spin.work(job);
             let done = now(Clock::Monotonic);
-            log.push(Job::new(due, start, done));
+            log.push(JobRecord::new(due, start, done));
             behaviours.after_job(done);
             // Nothing here handles a signal, and a shorter sleep would only be an earlier job.
             let _ = nanosleep(&period);
@@ -67,7 +67,7 @@ pub(super) fn timer_slack(setup: &Setup, slack: Ns) -> Result<Threads> {
     Ok(threads)
 }
 
-/// Story C: a timerfd in step with the tick. A scheduler clock that only ticks charges the
+/// Story C: a timerfd in step with the tick. A scheduler clock that advances by ticks charges the
 /// thread a whole tick for each job that begins before one and ends after it, so `--phase` decides.
 pub(super) fn coarse_clock(setup: &Setup) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;

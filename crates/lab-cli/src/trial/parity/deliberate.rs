@@ -24,7 +24,8 @@ const POLLING: &str = "programs that poll sockets request it (SO_BUSY_POLL); for
 const SCRIPT: &str = "TuneD's script.sh sets it, and whylate runs no script to read a profile; realtime-virtual-host has \
                       kvm.kvmclock_periodic_sync=0";
 const ITS_OWN: &str = "a service that TuneD needs itself";
-const FOLLOWS: &str = "the thread of an interrupt follows the interrupt, which the kernel or irqbalance places";
+const FOLLOWS: &str =
+    "the thread of an interrupt follows the interrupt, which the kernel or irqbalance places";
 const POLLED: &str = "rcutree.kthread_prio=4: at priority 1 it would never run beside a polling thread of priority 1 on \
                       its CPU";
 

@@ -1,4 +1,4 @@
-//! Runs and sums as text.
+//! Runs and totals as text.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub(super) fn list(scenarios: &[Arc<Scenario>]) -> String {
 /// One run, as it ends.
 pub(super) fn line(result: &RunResult, number: usize, of: usize) -> String {
     let sweep = if result.sweep.is_empty() { String::new() } else { format!(" {}", result.sweep.join(" ")) };
-    let said = match (result.said.is_empty(), result.end) {
+    let answer = match (result.said.is_empty(), result.end) {
         (_, End::NoRun) => result.notes.first().cloned().unwrap_or_default(),
-        (true, _) => "nobody accused".to_owned(),
+        (true, _) => "no culprit named".to_owned(),
         (false, _) => result.said.clone(),
     };
     let mut line = format!(
-        "{number:>4}/{of} {:<12} {}{sweep} on {} seed {}: {} late; {said} [{:.1} s]",
+        "{number:>4}/{of} {:<12} {}{sweep} on {} seed {}: {} late; {answer} [{:.1} s]",
         result.end.word(),
         result.scenario,
         result.kernel,
@@ -44,7 +44,7 @@ pub(super) fn line(result: &RunResult, number: usize, of: usize) -> String {
     line
 }
 
-/// The sums.
+/// The totals.
 pub(super) fn tables(score: &Score) -> String {
     let mut rows: Vec<&Row> = score.by_cause.iter().collect();
     rows.push(&score.total);
