@@ -36,6 +36,6 @@ pub use report::{MeasureReport, TraceState};
 pub use run::{MeasureError, Progress, measure};
 pub use spike::{ExplainedSpike, NotExplained, Saved, SpikeKind};
 pub use spike_log::{Listing, SpikeLog};
-pub use steady_name::{steady_irq, steady_task};
+pub use steady_name::steady_task;
 pub use store::{JOURNAL, Store, StoreError};
 pub use tail::{RARE, TailEstimate};

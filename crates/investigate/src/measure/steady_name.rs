@@ -1,7 +1,7 @@
 //! Names of culprits that are the same in each explanation, so that similar spikes can be grouped.
 
 use whylate_base::Priority;
-use whylate_ledger::{Culprit, softirq_name};
+use whylate_ledger::Culprit;
 
 /// A culprit's name without what changes from one time to the next: ids, and which worker of a pool it was.
 pub(super) fn steady_name(culprit: &Culprit) -> String {
@@ -10,16 +10,7 @@ pub(super) fn steady_name(culprit: &Culprit) -> String {
             let realtime = priority.realtime_user().filter(|_| *priority != Priority::UNKNOWN);
             steady_task(comm.as_str(), realtime)
         }
-        Culprit::Softirq { vec } => format!("softirq {}", softirq_name(*vec)),
-        Culprit::Irq { irq, name } => steady_irq(*irq, name.as_str()),
-    }
-}
-
-/// The same of an interrupt, by its line or, of an architecture vector, by its name.
-pub fn steady_irq(irq: Option<u32>, name: &str) -> String {
-    match irq {
-        Some(irq) => format!("irq {irq} {name}"),
-        None => format!("{name} interrupt"),
+        Culprit::Softirq { .. } | Culprit::Irq { .. } => culprit.to_string(),
     }
 }
 
@@ -50,6 +41,8 @@ mod tests {
             (task("kworker/u8:3", 8, Priority::DEFAULT), "kworker/u8"),
             (task("bash", 9, Priority::UNKNOWN), "bash"),
             (Culprit::Softirq { vec: 3 }, "softirq NET_RX"),
+            (Culprit::Irq { irq: Some(16), name: "eth0".into() }, "irq 16 eth0"),
+            (Culprit::Irq { irq: None, name: "local_timer".into() }, "local_timer interrupt"),
         ] {
             assert_eq!(steady_name(&culprit), name);
         }

@@ -4,7 +4,8 @@ use super::document::{CpuResult, Document, SCHEMA, Spike};
 use crate::explain::json::document::{By, Class};
 use serde_json::Value;
 use whylate_base::{Cpu, Ns};
-use whylate_investigate::measure::{steady_irq, steady_task};
+use whylate_investigate::measure::steady_task;
+use whylate_ledger::irq_name;
 use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, layout};
 
 /// The run in a document of schema `whylate.measure/1`; `None`: it is another document.
@@ -75,6 +76,6 @@ fn culprit(by: &By) -> String {
             steady_task(comm, rank.priority.filter(|_| rank.class == Some(Class::Realtime)))
         }
         By::Softirq { name, .. } => format!("softirq {name}"),
-        By::Irq { irq, name } => steady_irq(*irq, name),
+        By::Irq { irq, name } => irq_name(*irq, name),
     }
 }
