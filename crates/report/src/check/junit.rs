@@ -1,50 +1,26 @@
-//! JUnit XML, as CI servers read it (the dialect of Jenkins and GitLab): one test case for each rule.
+//! JUnit XML for CI servers: one test case for each rule.
 //!
-//! JUnit knows no severity. A case is red exactly where the exit code would be: a failure at or above the
-//! threshold is `failure`, what cannot be told is `error`. What is below the threshold is `skipped`, with the
-//! same words, as is what does not apply: a green case stands for a pass and nothing else.
+//! JUnit has no severity. A case is red exactly where the exit code would be: a failure at or above the
+//! threshold is `failure`, an unknown result is `error`. A result below the threshold is `skipped` with the
+//! same words, as is a rule that does not apply: a green case stands for a pass and nothing else.
 
 use crate::check::answers::way_out_line;
 use crate::words;
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use whylate_base::Severity;
 use whylate_checks::{CannotTell, CheckReport, CheckedRule, RuleOutcome, Status};
 
-/// What is said of a case beside its name.
-struct Outcome {
-    element: &'static str,
-    kind: String,
-    message: String,
-    text: String,
-}
-
-/// The answers about a machine as a JUnit document; what is graver than or as grave as `fail_on` is red.
+/// The answers about a machine as a JUnit document; a severity of at least `fail_on` is red.
 pub fn render(report: &CheckReport, fail_on: Severity) -> String {
-    let cases: Vec<(&CheckedRule, Option<Outcome>)> =
-        report.answers.iter().map(|answered| (answered, outcome(answered, fail_on))).collect();
-    let count = |element: &str| {
-        let of = |(_, outcome): &&(_, Option<Outcome>)| {
-            outcome.as_ref().is_some_and(|outcome| outcome.element == element)
-        };
-        cases.iter().filter(of).count()
-    };
-    let totals = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
-        cases.len(),
-        count("failure"),
-        count("error"),
-        count("skipped")
-    );
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    xml += &format!("<testsuites name=\"whylate check\" {totals}>\n");
-    xml += &format!("  <testsuite name=\"{}\" {totals}>\n", escape(report.options.profile.name()));
-    xml += &properties(report);
-    for (answered, outcome) in &cases {
-        xml += &case(report, answered, outcome.as_ref());
-    }
-    xml + "  </testsuite>\n</testsuites>\n"
+    let mut suite = TestSuite::new(xml_text(report.options.profile.name()));
+    suite.add_properties(properties(report));
+    suite.add_test_cases(report.answers.iter().map(|answered| case(report, answered, fail_on)));
+    let mut document = Report::new("whylate check");
+    document.add_test_suite(suite);
+    document.to_string().expect("memory takes all that is written")
 }
 
-fn properties(report: &CheckReport) -> String {
+fn properties(report: &CheckReport) -> impl Iterator<Item = Property> {
     let machine = &report.machine;
     let all = [
         ("release", &machine.release),
@@ -52,57 +28,46 @@ fn properties(report: &CheckReport) -> String {
         ("cpus", &machine.cpus),
         ("model", &machine.model),
     ];
-    let mut xml = String::new();
-    for (name, value) in all {
-        if let Some(value) = value {
-            xml += &format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape(value));
-        }
-    }
-    match xml.is_empty() {
-        true => xml,
-        false => format!("    <properties>\n{xml}    </properties>\n"),
-    }
+    all.into_iter().filter_map(|(name, value)| Some(Property::new(name, xml_text(value.as_ref()?))))
 }
 
-fn case(report: &CheckReport, answered: &CheckedRule, outcome: Option<&Outcome>) -> String {
-    let name =
-        format!("classname=\"whylate.check.{}\" name=\"{}\"", report.options.profile, answered.rule.code);
-    let Some(Outcome { element, kind, message, text }) = outcome else {
-        return format!("    <testcase {name}/>\n");
-    };
-    let message = escape(message);
-    let body = match *element {
-        "skipped" => format!("      <skipped message=\"{message}\"/>\n"),
-        _ => {
-            format!("      <{element} type=\"{kind}\" message=\"{message}\">{}</{element}>\n", escape(text))
-        }
-    };
-    format!("    <testcase {name}>\n{body}    </testcase>\n")
+fn case(report: &CheckReport, answered: &CheckedRule, fail_on: Severity) -> TestCase {
+    let mut case = TestCase::new(answered.rule.code, status(answered, fail_on));
+    case.set_classname(format!("whylate.check.{}", report.options.profile));
+    case
 }
 
-/// What to say of an answer; nothing of a pass.
-fn outcome(answered: &CheckedRule, fail_on: Severity) -> Option<Outcome> {
+fn status(answered: &CheckedRule, fail_on: Severity) -> TestCaseStatus {
     let severity = answered.severity();
-    let (kind, message, text, red) = match &answered.verdict {
-        Ok(answer) if answer.status == Status::Pass => return None,
+    let (red, kind, message, text) = match &answered.verdict {
+        Ok(answer) if answer.status == Status::Pass => return TestCaseStatus::success(),
         Ok(answer) if answer.status == Status::NotApplicable => {
-            let message = format!("does not apply: {}", words::clean(&answer.what));
-            return Some(Outcome { element: "skipped", kind: String::new(), message, text: String::new() });
+            return skipped(&format!("does not apply: {}", words::clean(&answer.what)));
         }
-        Ok(answer) => (severity.to_string(), words::clean(&answer.what), failure(answer), "failure"),
+        Ok(answer) => {
+            let what = words::clean(&answer.what);
+            (NonSuccessKind::Failure, severity.to_string(), what, failure(answer))
+        }
         Err(unknown) => {
-            let said = not_known(unknown);
-            ("cannot-tell".to_owned(), said.clone(), said, "error")
+            let text = not_known(unknown);
+            (NonSuccessKind::Error, "cannot-tell".to_owned(), text.clone(), text)
         }
     };
-    if severity >= fail_on {
-        return Some(Outcome { element: red, kind, message, text });
+    if severity < fail_on {
+        return match answered.failed() {
+            true => skipped(&format!("{kind}: {message}")),
+            false => skipped(&message),
+        };
     }
-    let message = match answered.failed() {
-        true => format!("{kind}: {message}"),
-        false => message,
-    };
-    Some(Outcome { element: "skipped", kind, message, text })
+    let mut status = TestCaseStatus::non_success(red);
+    status.set_type(kind).set_message(xml_text(&message)).set_description(xml_text(&text));
+    status
+}
+
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(xml_text(message));
+    status
 }
 
 fn failure(answer: &RuleOutcome) -> String {
@@ -120,20 +85,8 @@ fn not_known(unknown: &CannotTell) -> String {
     format!("cannot tell: {}: {}", words::clean(&unknown.path), words::clean(&unknown.why))
 }
 
-/// As text or attribute of XML 1.0. U+FFFE and U+FFFF are no characters of it (2.2).
-fn escape(text: &str) -> String {
-    let mut xml = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => xml += "&amp;",
-            '<' => xml += "&lt;",
-            '>' => xml += "&gt;",
-            '"' => xml += "&quot;",
-            '\n' => xml.push('\n'),
-            '\u{fffe}' | '\u{ffff}' => xml.push('\u{fffd}'),
-            c if c.is_control() => xml.push('\u{fffd}'),
-            c => xml.push(c),
-        }
-    }
-    xml
+/// A character that XML 1.0 (2.2) excludes remains visible: the writer would drop it, or keep it and break the document.
+fn xml_text(text: &str) -> String {
+    let is_excluded = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.replace(is_excluded, "\u{fffd}")
 }
