@@ -2,7 +2,7 @@
 
 use super::shared::hardware::states;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{CpuState, IdleState, NO_LATENCY_REQUEST, Snapshot};
 
@@ -46,15 +46,17 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     if known == 0 {
         if host.kernel.cmdline.need()?.get("idle") == Some("poll") {
-            return Ok(RuleOutcome::pass("CPUs poll when idle").shows_as(&host.kernel.cmdline.path, "idle=poll"));
+            return Ok(
+                RuleOutcome::pass("CPUs poll when idle").shows_as(&host.kernel.cmdline.path, "idle=poll")
+            );
         }
-        return Ok(RuleOutcome::not_applicable(
-            "No driver manages idle states: an idle CPU only halts",
-        ));
+        return Ok(RuleOutcome::not_applicable("No driver manages idle states: an idle CPU only halts"));
     }
     let Some((_, deepest)) = deep.iter().max_by_key(|(_, idle)| idle.exit_latency_us.known()) else {
-        return Ok(RuleOutcome::pass(format!("No idle state of CPUs {cpus} takes more than {most} us to leave"))
-            .shows(&host.cpus.idle_driver));
+        return Ok(RuleOutcome::pass(format!(
+            "No idle state of CPUs {cpus} takes more than {most} us to leave"
+        ))
+        .shows(&host.cpus.idle_driver));
     };
     let (latency, name) = (*deepest.exit_latency_us.need()?, deepest.name.need()?);
     let asked = &host.cpus.dma_latency_us;
@@ -62,7 +64,11 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         && deep.iter().all(|(_, idle)| idle.exit_latency_us.known().is_some_and(|&us| us > asked_us))
     {
         let requesters = requesters(host);
-        let name = requesters.as_ref().ok().and_then(|names| names.first().cloned()).unwrap_or("A process or driver".to_owned());
+        let name = requesters
+            .as_ref()
+            .ok()
+            .and_then(|names| names.first().cloned())
+            .unwrap_or("A process or driver".to_owned());
         let others = match requesters.as_ref().map_or(0, Vec::len) {
             0 | 1 => String::new(),
             more => format!(", one of {more} processes,"),
@@ -118,9 +124,13 @@ fn shows_requesters(answer: RuleOutcome, requesters: &Result<Vec<String>, Cannot
     const PATH: &str = "/proc/*/fd";
     match requesters {
         // A driver may make a request without an open file.
-        Ok(names) if names.is_empty() => answer.shows_as(PATH, "no process has it open: a driver made the request"),
+        Ok(names) if names.is_empty() => {
+            answer.shows_as(PATH, "no process has it open: a driver made the request")
+        }
         Ok(names) => answer.shows_as(PATH, format!("{} has it open", names.join(", "))),
-        Err(unknown) => answer.shows_as(PATH, format!("(the processes that have it open are not known: {})", unknown.why)),
+        Err(unknown) => {
+            answer.shows_as(PATH, format!("(the processes that have it open are not known: {})", unknown.why))
+        }
     }
 }
 
@@ -133,7 +143,9 @@ fn may_enter(own: &CpuState, idle: &IdleState) -> Result<bool, CannotTell> {
         Some("n/a") => Ok(latency == 0),
         Some(text) => match text.parse::<u64>() {
             Ok(most) => Ok(latency <= most),
-            Err(_) => Err(CannotTell::because(&limit.path, format!("`{text}` is not a number of microseconds"))),
+            Err(_) => {
+                Err(CannotTell::because(&limit.path, format!("`{text}` is not a number of microseconds")))
+            }
         },
     }
 }
@@ -175,7 +187,9 @@ mod tests {
                 case("a limit that is none", &[TWO_CPUS, C6, &[(RESUME, "x\n")]])
                     .cpus("0")
                     .cannot_tell("`x`"),
-                case("asked for", &[TWO_CPUS, C6, &[TEN]]).cpus("0").passes("A process or driver requests at most 10 us"),
+                case("asked for", &[TWO_CPUS, C6, &[TEN]])
+                    .cpus("0")
+                    .passes("A process or driver requests at most 10 us"),
                 case("asked for by one", &[TWO_CPUS, C6, CYCLICTEST, &[TEN, HELD]])
                     .cpus("0")
                     .passes("cyclictest (71) requests at most 10 us"),
@@ -194,7 +208,8 @@ mod tests {
         let files = [TWO_CPUS, C6].concat();
         let tree =
             whylate_host::Tree::memory(&files).refused("/dev/cpu_dma_latency", whylate_host::Why::Denied);
-        let options = CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
+        let options =
+            CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
         assert!(check(&Snapshot::read(&tree), &options).is_err());
     }
 
@@ -203,7 +218,10 @@ mod tests {
         // 256 us.
         const MUCH: (&str, &str) = ("/dev/cpu_dma_latency", "\0\u{1}\0\0");
         let shown = |tree: whylate_host::Tree| {
-            let options = CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
+            let options = CheckOptions {
+                cpus: Some("0".parse().expect("a list")),
+                ..CheckOptions::of(Profile::Realtime)
+            };
             let answer = check(&Snapshot::read(&tree), &options).expect("an answer");
             let proof = answer.evidence.iter().find(|proof| proof.path == "/proc/*/fd").expect("who").clone();
             proof.value

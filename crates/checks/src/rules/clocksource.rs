@@ -1,7 +1,7 @@
 //! Is time read from a counter of the CPU?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -28,8 +28,14 @@ const QUICK: [&str; 8] = [
 ];
 /// Device clocks, with the cost of a reading.
 const SLOW: [(&str, &str); 5] = [
-    ("hpet", "about 1.2 us a reading, against 60 ns with the TSC (10 million readings: 12.3 s against 0.6 s)"),
-    ("acpi_pm", "about 2.5 us a reading, against 60 ns with the TSC (10 million readings: 24.5 s against 0.6 s)"),
+    (
+        "hpet",
+        "about 1.2 us a reading, against 60 ns with the TSC (10 million readings: 12.3 s against 0.6 s)",
+    ),
+    (
+        "acpi_pm",
+        "about 2.5 us a reading, against 60 ns with the TSC (10 million readings: 24.5 s against 0.6 s)",
+    ),
     ("pit", "each reading is slow port I/O, with a lock shared by all CPUs"),
     ("jiffies", "the time does not change between two ticks, for 1 to 10 ms"),
     ("refined-jiffies", "the time does not change between two ticks, for 1 to 10 ms"),
@@ -95,7 +101,8 @@ mod tests {
                 case("tsc", &[&[(CURRENT, "tsc\n")]]).passes("`tsc`"),
                 case("arm", &[&[(CURRENT, "arch_sys_counter\n")]]).passes("arch_sys_counter"),
                 case("hpet", &[&[(CURRENT, "hpet\n"), (AVAILABLE, "tsc hpet\n")]]).fails("1.2 us"),
-                case("acpi_pm, with the reason", &[&[(CURRENT, "acpi_pm\n"), dmesg]]).fails("clocksource watchdog"),
+                case("acpi_pm, with the reason", &[&[(CURRENT, "acpi_pm\n"), dmesg]])
+                    .fails("clocksource watchdog"),
                 case("something else", &[&[(CURRENT, "mct-frc\n")]]).cannot_tell("mct-frc"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

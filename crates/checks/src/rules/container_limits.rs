@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Cgroup, Snapshot};
 
@@ -64,9 +64,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         ));
     }
     let Some((path, value)) = found.first() else {
-        return Ok(
-            RuleOutcome::pass("The container has no CPU quota").shows_as("/sys/fs/cgroup", "no quota")
-        );
+        return Ok(RuleOutcome::pass("The container has no CPU quota").shows_as("/sys/fs/cgroup", "no quota"));
     };
     let answer = RuleOutcome::fail(
         format!("The container is limited: {path} = {value}"),
@@ -125,8 +123,10 @@ mod tests {
         table(
             &RULE,
             &[
-                case("none", &[HOST, thread!(kernel 2 "kthreadd", other 0, "0-1")]).does_not_apply("not a container"),
-                case("one without a sign", &[HOST, thread!(program 1 "app", other 0, "0-1")]).cannot_tell("hidden"),
+                case("none", &[HOST, thread!(kernel 2 "kthreadd", other 0, "0-1")])
+                    .does_not_apply("not a container"),
+                case("one without a sign", &[HOST, thread!(program 1 "app", other 0, "0-1")])
+                    .cannot_tell("hidden"),
                 case("free", &[DOCKER, V2, &[(MAX, "max 100000\n")]]).passes("no CPU quota"),
                 case("quota", &[DOCKER, V2, &[(MAX, "50000 100000\n")]]).fails("50000 100000"),
                 case(

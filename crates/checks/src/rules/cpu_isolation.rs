@@ -2,7 +2,7 @@
 
 use super::shared::cpus::{NO_CPUS_CHOSEN, isolated, real_time, without};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -36,8 +36,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             shown.push(&group.partition);
         }
     }
-    let with =
-        |answer: RuleOutcome| shown.iter().take(8).fold(answer.shows(boot), |answer, kind| answer.shows(*kind));
+    let with = |answer: RuleOutcome| {
+        shown.iter().take(8).fold(answer.shows(boot), |answer, kind| answer.shows(*kind))
+    };
     if open.is_empty() {
         return Ok(with(RuleOutcome::pass(format!("CPUs {cpus} are isolated by cpusets"))));
     }

@@ -1,7 +1,7 @@
 //! Do the cpusets that are to isolate CPUs do it?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -11,7 +11,8 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &[
-        "Documentation/admin-guide/cgroup-v2.rst", "Documentation/admin-guide/cgroup-v1/cpusets.rst",
+        "Documentation/admin-guide/cgroup-v2.rst",
+        "Documentation/admin-guide/cgroup-v1/cpusets.rst",
         "https://git.kernel.org/torvalds/c/5a6a09e97199 (cgroup changes for v6.7: partitions below cgroups that are none)",
     ],
     page: page!("cpuset-partition"),

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::real_time;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -51,7 +51,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
                 let why = "whether PREEMPT_RT kernels before 4.19 disable EFI runtime services is not known";
                 return Err(CannotTell::because(&host.kernel.release.path, why));
             }
-            let is_built_in = host.kernel.numbers()? >= OPTION_LATER && config.need()?.is_off("EFI_DISABLE_RUNTIME");
+            let is_built_in =
+                host.kernel.numbers()? >= OPTION_LATER && config.need()?.is_off("EFI_DISABLE_RUNTIME");
             if host.kernel.is_realtime()? && !is_built_in {
                 return Ok(RuleOutcome::pass("This PREEMPT_RT kernel disables EFI runtime services")
                     .shows(&host.kernel.version));
@@ -95,10 +96,8 @@ mod tests {
     const PLAIN: (&str, &str) = ("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n");
     const BUILT_OUT: (&str, &str) = ("/boot/config-6.12.38+deb13-amd64", "CONFIG_EFI_DISABLE_RUNTIME=y\n");
     const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/efi_runtime/cpumask";
-    const NEWER_RT: &Files = &[
-        ("/proc/sys/kernel/osrelease", "5.15.0-rt\n"),
-        ("/proc/sys/kernel/version", "#1 SMP PREEMPT_RT\n"),
-    ];
+    const NEWER_RT: &Files =
+        &[("/proc/sys/kernel/osrelease", "5.15.0-rt\n"), ("/proc/sys/kernel/version", "#1 SMP PREEMPT_RT\n")];
     const NEWER_CONFIG: &str = "/boot/config-5.15.0-rt";
     const OLD_RT: &Files = &[
         ("/proc/sys/kernel/osrelease", "5.10.0-30-rt-amd64\n"),

@@ -3,7 +3,7 @@
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time};
 use super::shared::threads::{cpus_of, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use std::collections::BTreeSet;
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
@@ -20,7 +20,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let threads = with_those_of_kernel(host)?;
-    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
+    };
     let machines: BTreeSet<i32> =
         threads.iter().filter(|thread| is_vcpu(thread)).map(|thread| thread.pid).collect();
     if machines.is_empty() {

@@ -3,7 +3,7 @@
 use super::shared::hardware::states;
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -30,9 +30,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         }
     }
     if preferences.is_empty() {
-        return Ok(RuleOutcome::not_applicable(
-            "The hardware has no energy preference here",
-        ));
+        return Ok(RuleOutcome::not_applicable("The hardware has no energy preference here"));
     }
     // The name of the value 0.
     let survey = survey("the preferences", preferences, |own| own == "performance" || own == "0")?;

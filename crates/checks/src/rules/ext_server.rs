@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Server, Snapshot};
 
@@ -25,9 +25,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     let cpus = options.cpus(host)?;
     let Some(servers) = host.sched.ext_servers.if_present()? else {
-        return Ok(
-            RuleOutcome::not_applicable("This kernel has no deadline server for sched_ext threads").shows(state)
-        );
+        return Ok(RuleOutcome::not_applicable("This kernel has no deadline server for sched_ext threads")
+            .shows(state));
     };
     let servers: Vec<&Server> = servers.iter().filter(|server| cpus.contains(server.cpu)).collect();
     if servers.len() < cpus.len() {

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground, states};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -37,7 +37,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             .fold(RuleOutcome::pass("A driver controls the frequency"), |a, own| a.shows(own)));
     };
     if let Ground::Guest(_) = ground(host)? {
-        return Ok(RuleOutcome::not_applicable("The host controls the frequency of a virtual machine's CPUs"));
+        return Ok(RuleOutcome::not_applicable(
+            "The host controls the frequency of a virtual machine's CPUs",
+        ));
     }
     Ok(RuleOutcome::fail(
         format!("{} of {} CPUs have no frequency driver", without.len(), states.len()),

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::states;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 

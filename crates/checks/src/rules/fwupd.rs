@@ -2,7 +2,7 @@
 
 use super::shared::threads::{place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -31,7 +31,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         return Ok(RuleOutcome::not_applicable("There is no systemd to start fwupd"));
     };
     if !shipped.iter().any(|unit| unit == "fwupd.service") {
-        return Ok(RuleOutcome::pass("fwupd is not installed").shows_as(&systemd.shipped.path, "no fwupd.service"));
+        return Ok(
+            RuleOutcome::pass("fwupd is not installed").shows_as(&systemd.shipped.path, "no fwupd.service")
+        );
     }
     if host.platform.fwupd_unit.known().is_some_and(|target| target == "null") {
         return Ok(RuleOutcome::pass("fwupd is masked").shows(&host.platform.fwupd_unit));

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -21,17 +21,20 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let mut governors = Vec::new();
     let mut without = Vec::new();
     for cpu in cpus.iter() {
-        let state = host.cpus.get(cpu).ok_or_else(|| {
-            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read"))
-        })?;
+        let state = host
+            .cpus
+            .get(cpu)
+            .ok_or_else(|| CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read")))?;
         match state.cpufreq.governor.if_present()? {
             Some(_) => governors.push(&state.cpufreq.governor),
             None => without.push(&state.cpufreq.governor),
         }
     }
     if governors.is_empty() {
-        let answer = RuleOutcome::not_applicable("No driver lets the kernel select frequencies: the firmware or the host \
-                                             does");
+        let answer = RuleOutcome::not_applicable(
+            "No driver lets the kernel select frequencies: the firmware or the host \
+                                             does",
+        );
         return Ok(without.iter().take(1).fold(answer, |answer, none| answer.shows(none)));
     }
     let survey = survey("the governors", governors, |governor| governor == "performance")?;

@@ -1,7 +1,7 @@
 //! Is there a graphics processor that shares the memory?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -42,7 +42,10 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let Some((_, first)) = drivers.first() else {
         // A board with a device tree has its graphics outside PCI.
         if host.platform.model.if_present()?.is_some() {
-            return Err(CannotTell::because("/sys/class/drm", "this board's graphics are not on PCI: check there"));
+            return Err(CannotTell::because(
+                "/sys/class/drm",
+                "this board's graphics are not on PCI: check there",
+            ));
         }
         return Ok(RuleOutcome::pass("No graphics processor driver is in use").shows_as(
             &host.platform.pci.path,
@@ -63,10 +66,14 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         answer.shows_as(format!("/sys/bus/pci/devices/{}", device.address), format!("{driver}{sleeps}"))
     });
     Ok(answer.fix(
-        Fix::runtime("measure under graphics load before production use (whylate measure, with glmark2 beside it)")
-            .boot("run without a desktop, and blacklist the driver; give real-time tasks a part of the cache \
-                   (resctrl) if the CPU supports it")
-            .risk("without the driver only a plain console remains"),
+        Fix::runtime(
+            "measure under graphics load before production use (whylate measure, with glmark2 beside it)",
+        )
+        .boot(
+            "run without a desktop, and blacklist the driver; give real-time tasks a part of the cache \
+                   (resctrl) if the CPU supports it",
+        )
+        .risk("without the driver only a plain console remains"),
     ))
 }
 
@@ -85,8 +92,10 @@ mod tests {
         table(
             &RULE,
             &[
-                case("no driver", &[NO_BOARD, &[(CLASS, "0x030000\n")]]).passes("No graphics processor driver"),
-                case("no display", &[NO_BOARD, &[(CLASS, "0x020000\n")]]).passes("No graphics processor driver"),
+                case("no driver", &[NO_BOARD, &[(CLASS, "0x030000\n")]])
+                    .passes("No graphics processor driver"),
+                case("no display", &[NO_BOARD, &[(CLASS, "0x020000\n")]])
+                    .passes("No graphics processor driver"),
                 case("a board", &[&[(CLASS, "0x0c0330\n"), ("/proc/device-tree/model", "Raspberry Pi 4\0")]])
                     .cannot_tell("not on PCI"),
                 case("no bus", &[TWO_CPUS]).does_not_apply("no PCI"),

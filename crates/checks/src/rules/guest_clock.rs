@@ -1,7 +1,7 @@
 //! Does the guest read the TSC itself?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -22,7 +22,10 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let available = source.available.need()?;
     if !available.has("kvm-clock") {
-        return Err(CannotTell::because(&source.available.path, "the current clock source is not in the list"));
+        return Err(CannotTell::because(
+            &source.available.path,
+            "the current clock source is not in the list",
+        ));
     }
     if !available.has("tsc") {
         return Ok(RuleOutcome::pass("kvm-clock is the best clock available to this guest")

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -27,7 +27,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             .wrong
             .iter()
             .skip(1)
-            .fold(RuleOutcome::pass("Huge pages are reserved").shows(first), |answer, own| answer.shows(own)));
+            .fold(RuleOutcome::pass("Huge pages are reserved").shows(first), |answer, own| {
+                answer.shows(own)
+            }));
     }
     let answer = RuleOutcome::fail(
         "No huge pages are reserved",

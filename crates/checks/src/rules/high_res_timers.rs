@@ -1,7 +1,7 @@
 //! Do timers expire when they are due, or at the next tick?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -71,7 +71,8 @@ mod tests {
             &[
                 case("on", &[KERNEL_6_1, ON, QUIET]).passes("are on"),
                 case("off", &[KERNEL_6_1, ON, &[("/proc/cmdline", "highres=off")]]).fails("4 ms"),
-                case("off in another word", &[KERNEL_6_1, ON, &[("/proc/cmdline", "highres=n")]]).fails("4 ms"),
+                case("off in another word", &[KERNEL_6_1, ON, &[("/proc/cmdline", "highres=n")]])
+                    .fails("4 ms"),
                 case("not built in", &[KERNEL_6_1, NONE, QUIET]).fails("10 ms"),
                 case("no command line", &[KERNEL_6_1, ON]).cannot_tell("/proc"),
                 case("unknown build", &[KERNEL_6_1, QUIET]).cannot_tell("config"),

@@ -2,7 +2,7 @@
 
 use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{Cpu, Severity};
 use whylate_host::Snapshot;
 

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -27,9 +27,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
          states need the host, each with an exit that takes microseconds.",
     );
     Ok(ground.shown(answer).fix(
-        Fix::reboot("use a physical machine; or prepare the host (--profile realtime-virtual-host there) and check \
-                     with --profile realtime-virtual-guest here")
-            .risk("a host under other administration cannot be prepared"),
+        Fix::reboot(
+            "use a physical machine; or prepare the host (--profile realtime-virtual-host there) and check \
+                     with --profile realtime-virtual-guest here",
+        )
+        .risk("a host under other administration cannot be prepared"),
     ))
 }
 

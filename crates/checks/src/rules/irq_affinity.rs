@@ -3,7 +3,7 @@
 use super::shared::common;
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{CpuSet, Severity};
 use whylate_host::{Irq, Reading, Snapshot};
 
@@ -38,10 +38,13 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     let online = host.cpus.online.need()?;
     if online.iter().all(|cpu| cpus.contains(cpu)) {
-        return Ok(RuleOutcome::not_applicable("Every CPU is real-time: there is no other CPU for interrupts"));
+        return Ok(RuleOutcome::not_applicable(
+            "Every CPU is real-time: there is no other CPU for interrupts",
+        ));
     }
     // An interrupt without a driver cannot occur.
-    let used: Vec<&Irq> = host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty() && !is_of_each_cpu(irq)).collect();
+    let used: Vec<&Irq> =
+        host.irqs.each.need()?.iter().filter(|irq| !irq.actions.is_empty() && !is_of_each_cpu(irq)).collect();
     let mut targets: Vec<(&Irq, &Reading<CpuSet>)> = Vec::new();
     for irq in &used {
         let target = match irq.effective.if_present()? {
@@ -59,14 +62,22 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             .shows(&host.irqs.default_affinity));
     }
     let housekeeping: CpuSet = online.iter().filter(|&cpu| !cpus.contains(cpu)).collect();
-    let fix = Fix::runtime(format!("for i in /proc/irq/[0-9]*; do echo {housekeeping} > $i/smp_affinity_list; done"))
-        .boot(format!("irqaffinity={housekeeping} on the kernel command line, and IRQBALANCE_BANNED_CPULIST={cpus}"))
-        .risk("managed interrupts (NVMe, some network cards) refuse the change: boot with isolcpus=managed_irq,... \
-               for those");
+    let fix = Fix::runtime(format!(
+        "for i in /proc/irq/[0-9]*; do echo {housekeeping} > $i/smp_affinity_list; done"
+    ))
+    .boot(format!(
+        "irqaffinity={housekeeping} on the kernel command line, and IRQBALANCE_BANNED_CPULIST={cpus}"
+    ))
+    .risk(
+        "managed interrupts (NVMe, some network cards) refuse the change: boot with isolcpus=managed_irq,... \
+               for those",
+    );
     if survey.wrong.is_empty() {
         return Ok(RuleOutcome::fail(
-            format!("No interrupt is routed to CPUs {cpus} now, but new ones may be: the default mask allows \
-                     {default_here}"),
+            format!(
+                "No interrupt is routed to CPUs {cpus} now, but new ones may be: the default mask allows \
+                     {default_here}"
+            ),
             "A device that is plugged in later, or a driver that is loaded later, interrupts them.",
         )
         .graded(Severity::Info)
@@ -78,10 +89,12 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         "Each interrupt takes time from the running thread, and its softirqs take more; on PREEMPT_RT its thread \
          also competes, at priority 50.",
     );
-    let wrong = targets.iter().filter(|(_, target)| survey.wrong.iter().any(|wrong| wrong.path == target.path));
+    let wrong =
+        targets.iter().filter(|(_, target)| survey.wrong.iter().any(|wrong| wrong.path == target.path));
     for (irq, target) in wrong.take(NAMED) {
         let count = host.irqs.count(irq.number).map_or(String::new(), |count| format!(", {count} times"));
-        answer = answer.shows_as(&target.path, format!("{}: {}{count}", target.need()?, irq.actions.join(" ")));
+        answer =
+            answer.shows_as(&target.path, format!("{}: {}{count}", target.need()?, irq.actions.join(" ")));
     }
     Ok(answer.shows(&host.irqs.default_affinity).fix(fix))
 }
@@ -110,11 +123,17 @@ mod tests {
                 case("here", &[TWO_CPUS, DISK]).cpus("0").fails("1 of 1 interrupts"),
                 case("a timer of each CPU", &[TWO_CPUS, DISK, ARM]).cpus("1").passes("None of 1"),
                 case("later ones", &[TWO_CPUS, DISK, &[ALL]]).cpus("1").fails_as(Severity::Info, "new ones"),
-                case("before 4.15", &[TWO_CPUS, &[("/proc/irq/7/x/y", ""), ("/proc/irq/7/smp_affinity_list", "1\n"), ALL]])
-                    .cpus("1")
-                    .fails("1 of 1"),
-                case("isolated ones are meant", &[TWO_CPUS, DISK, &[("/sys/devices/system/cpu/isolated", "1\n")]])
-                    .passes("CPUs 1"),
+                case(
+                    "before 4.15",
+                    &[TWO_CPUS, &[("/proc/irq/7/x/y", ""), ("/proc/irq/7/smp_affinity_list", "1\n"), ALL]],
+                )
+                .cpus("1")
+                .fails("1 of 1"),
+                case(
+                    "isolated ones are meant",
+                    &[TWO_CPUS, DISK, &[("/sys/devices/system/cpu/isolated", "1\n")]],
+                )
+                .passes("CPUs 1"),
                 case("none isolated", &[TWO_CPUS, DISK, &[("/sys/devices/system/cpu/isolated", "\n")]])
                     .does_not_apply("--cpus"),
                 case("all", &[TWO_CPUS, DISK]).cpus("0-1").does_not_apply("Every CPU"),

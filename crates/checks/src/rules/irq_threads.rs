@@ -4,7 +4,7 @@ use super::shared::threads::{
     cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
 };
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -86,8 +86,7 @@ mod tests {
                 case("elsewhere", &[TWO_CPUS, ETHERNET]).priority(50).cpus("0").passes("CPUs 0"),
                 case("two", &[TWO_CPUS, ETHERNET, SOUND]).priority(40).fails("2 interrupt threads"),
                 case("not threaded", &[KERNEL_6_1, TWO_CPUS, OTHER]).does_not_apply("above every"),
-                case("none there", &[KERNEL_6_1_RT, TWO_CPUS, OTHER])
-                    .does_not_apply("no interrupt threads"),
+                case("none there", &[KERNEL_6_1_RT, TWO_CPUS, OTHER]).does_not_apply("no interrupt threads"),
                 case("a container hides them", &[TWO_CPUS, thread!(program 1 "init", other 0, "0-1")])
                     .cannot_tell("container"),
             ],

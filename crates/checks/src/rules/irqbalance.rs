@@ -3,7 +3,7 @@
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{Cpu, CpuSet, Severity};
 use whylate_host::Snapshot;
 
@@ -22,7 +22,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let Some(balancer) = threads.iter().find(|thread| thread.comm == "irqbalance") else {
         return Ok(RuleOutcome::pass("irqbalance does not run").shows_as("/proc/PID/comm", "no irqbalance"));
     };
-    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
+    };
     let mut told = None;
     for file in &host.irqs.balancer {
         if let Some(variables) = file.if_present()? {
@@ -69,7 +71,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     .shows(&host.cpus.isolated)
     .fix(
         Fix::runtime("systemctl stop irqbalance")
-            .boot(format!("IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance or /etc/sysconfig/irqbalance"))
+            .boot(format!(
+                "IRQBALANCE_BANNED_CPULIST={cpus} in /etc/default/irqbalance or /etc/sysconfig/irqbalance"
+            ))
             .risk("without irqbalance all interrupts of a device may stay on one CPU"),
     ))
 }
@@ -106,19 +110,35 @@ mod tests {
             &[
                 case("not running", &[TWO_CPUS, KTHREADD, NONE_ISOLATED]).cpus("1").passes("does not run"),
                 case("running", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS]).cpus("1").fails("to CPUs 1"),
-                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED]]).passes("leaves out"),
-                case("told a list", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\n")]])
-                    .cpus("1")
+                case("isolated by the kernel", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED]])
                     .passes("leaves out"),
                 case(
+                    "told a list",
+                    &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPULIST=1\n")]],
+                )
+                .cpus("1")
+                .passes("leaves out"),
+                case(
                     "told a mask",
-                    &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=00000000,00000002\n")]],
+                    &[
+                        TWO_CPUS,
+                        KTHREADD,
+                        NONE_ISOLATED,
+                        RUNS,
+                        &[(FILE, "IRQBALANCE_BANNED_CPUS=00000000,00000002\n")],
+                    ],
                 )
                 .cpus("1")
                 .passes("leaves out"),
                 case(
                     "told another",
-                    &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[ISOLATED, (FILE, "IRQBALANCE_BANNED_CPULIST=0\n")]],
+                    &[
+                        TWO_CPUS,
+                        KTHREADD,
+                        NONE_ISOLATED,
+                        RUNS,
+                        &[ISOLATED, (FILE, "IRQBALANCE_BANNED_CPULIST=0\n")],
+                    ],
                 )
                 .fails("to CPUs 1"),
                 case(
@@ -133,9 +153,12 @@ mod tests {
                 )
                 .cpus("1")
                 .fails("to CPUs 1"),
-                case("nonsense", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=all\n")]])
-                    .cpus("1")
-                    .cannot_tell("not a CPU mask"),
+                case(
+                    "nonsense",
+                    &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS, &[(FILE, "IRQBALANCE_BANNED_CPUS=all\n")]],
+                )
+                .cpus("1")
+                .cannot_tell("not a CPU mask"),
                 case("no CPU chosen", &[TWO_CPUS, KTHREADD, NONE_ISOLATED, RUNS]).cannot_tell("mounts"),
                 case("a container", &[TWO_CPUS, RUNS]).cpus("1").cannot_tell("/proc"),
                 case("hidden", &[&[]]).cpus("1").cannot_tell("/proc"),

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{isolated, of_parameter, without};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -80,8 +80,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             wrong.push(format!("irqaffinity= routes interrupts to CPUs {shared}, which are isolated"));
         }
     }
-    let shown =
-        |answer: RuleOutcome| given.iter().fold(answer, |answer, name| answer.shows_as(path, cmdline.show(name)));
+    let shown = |answer: RuleOutcome| {
+        given.iter().fold(answer, |answer, name| answer.shows_as(path, cmdline.show(name)))
+    };
     let Some(first) = wrong.first() else {
         return Ok(shown(RuleOutcome::pass("The CPU isolation settings match")).shows(&host.cpus.isolated));
     };
@@ -89,8 +90,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         1 => first.clone(),
         more => format!("{first}; and {} more", more - 1),
     };
-    let why =
-        "The CPUs are not isolated, or only partly; this goes unnoticed until a task is late.";
+    let why = "The CPUs are not isolated, or only partly; this goes unnoticed until a task is late.";
     let answer = shown(RuleOutcome::fail(what, why)).shows(&host.cpus.isolated).shows(&host.cpus.nohz_full);
     let answer = wrong.iter().skip(1).fold(answer, |answer, also| answer.shows_as("also", also.clone()));
     Ok(answer.fix(

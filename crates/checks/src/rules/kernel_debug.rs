@@ -1,7 +1,7 @@
 //! Is the kernel built with checks of itself that cost time?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -75,8 +75,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         found.push((option, does));
     }
     let Some((first, does)) = found.first() else {
-        return Ok(RuleOutcome::pass("No costly debug check is on")
-            .shows_as(path, config.line("PROVE_LOCKING")));
+        return Ok(
+            RuleOutcome::pass("No costly debug check is on").shows_as(path, config.line("PROVE_LOCKING"))
+        );
     };
     let what = match found.len() {
         1 => format!("CONFIG_{first} {does}"),
@@ -98,8 +99,10 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         answer.shows_as(path, format!("{}: {does}", config.line(option)))
     });
     Ok(answer.fix(
-        Fix::reboot("boot a kernel without these options: distributions call the kernel that has them `debug`")
-            .risk("none, after the program was tested on the debug kernel"),
+        Fix::reboot(
+            "boot a kernel without these options: distributions call the kernel that has them `debug`",
+        )
+        .risk("none, after the program was tested on the debug kernel"),
     ))
 }
 

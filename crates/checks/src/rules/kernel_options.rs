@@ -2,7 +2,7 @@
 //! operation (governor, tick, lockup detectors, locks, firmware) are left to those.
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Config, Snapshot};
 

@@ -1,7 +1,7 @@
 //! Does KVM take huge pages of guests apart?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -30,9 +30,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         return Ok(RuleOutcome::pass("Guest huge pages are not split").shows(split));
     }
     if ratio.need()? == "0" {
-        return Ok(RuleOutcome::pass("Guest huge pages are split where the guest executes code, and stay split")
-            .shows(split)
-            .shows(ratio));
+        return Ok(RuleOutcome::pass(
+            "Guest huge pages are split where the guest executes code, and stay split",
+        )
+        .shows(split)
+        .shows(ratio));
     }
     Ok(RuleOutcome::fail(
         "A thread restores split guest huge pages, which are then split again",

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Irq, Snapshot};
 
@@ -25,7 +25,9 @@ pub(super) const RULE: Rule = Rule {
 const NAMED: usize = 8;
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
-    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
+    };
     let queues: Vec<&Irq> = host
         .irqs
         .each
@@ -34,9 +36,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .filter(|irq| irq.actions.iter().any(|action| is_queue(action)))
         .collect();
     if queues.is_empty() {
-        return Ok(RuleOutcome::not_applicable(
-            "There is no NVMe disk with managed interrupts",
-        ));
+        return Ok(RuleOutcome::not_applicable("There is no NVMe disk with managed interrupts"));
     }
     let cmdline = host.kernel.cmdline.need()?;
     let mut here = Vec::new();
@@ -107,7 +107,9 @@ mod tests {
             &[
                 case("here", &[TWO_CPUS, QUEUES]).cpus("1").fails("1 of 1 disk queues"),
                 case("elsewhere", &[TWO_CPUS, QUEUES, &[MOVED]]).cpus("1").passes("None of 1"),
-                case("for its own I/O", &[TWO_CPUS, QUEUES, &[ALONE]]).cpus("1").passes("only for their own I/O"),
+                case("for its own I/O", &[TWO_CPUS, QUEUES, &[ALONE]])
+                    .cpus("1")
+                    .passes("only for their own I/O"),
                 case("no disk", &[TWO_CPUS, &QUEUES[..2]]).cpus("1").does_not_apply("no NVMe"),
                 case("malformed", &[TWO_CPUS, QUEUES, &[(ALONE.0, "x")]]).cpus("1").cannot_tell("CPU list"),
                 case("hidden", &[&[]]).cpus("1").cannot_tell("online"),

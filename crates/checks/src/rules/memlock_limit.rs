@@ -2,7 +2,7 @@
 
 use super::shared::limits::{Granted, Item, granted};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -30,7 +30,9 @@ const PLENTY: u64 = 1 << 30;
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let (whose, most, amount, path, line) = match granted(host, options, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(RuleOutcome::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
+            return Ok(RuleOutcome::not_applicable(format!(
+                "{by}, and needs no limit: select the user with --user"
+            )));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most, size(most.unwrap_or(0)), path, line),
         // The kernel's default is 64 KiB before 5.16 and 8 MiB since; systemd has its own default.

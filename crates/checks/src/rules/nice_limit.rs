@@ -2,7 +2,7 @@
 
 use super::shared::limits::{Granted, Item, granted};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -28,15 +28,16 @@ const ITEM: Item = Item {
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let (whose, most, path, line) = match granted(host, options, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(RuleOutcome::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
+            return Ok(RuleOutcome::not_applicable(format!(
+                "{by}, and needs no limit: select the user with --user"
+            )));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(40).min(40), path, line),
         Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
     };
     if most > 20 {
-        return Ok(
-            RuleOutcome::pass(format!("{whose} may set nice values down to -{}", most - 20)).shows_as(path, line)
-        );
+        return Ok(RuleOutcome::pass(format!("{whose} may set nice values down to -{}", most - 20))
+            .shows_as(path, line));
     }
     let name = options.user.as_deref().unwrap_or("USER");
     Ok(RuleOutcome::fail(

@@ -2,7 +2,7 @@
 
 use super::shared::common;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -63,8 +63,7 @@ mod tests {
 
     const ON: &Files =
         &[("/proc/sys/kernel/nmi_watchdog", "1\n"), ("/proc/sys/kernel/watchdog_cpumask", "0-1\n")];
-    const BUDDY: &Files =
-        &[("/boot/config-6.1.0-28-amd64", "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y\n")];
+    const BUDDY: &Files = &[("/boot/config-6.1.0-28-amd64", "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y\n")];
     const FIRST: &Files = &[("/proc/sys/kernel/watchdog_cpumask", "0\n")];
 
     #[test]

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{CpuSet, Severity};
 use whylate_host::Snapshot;
 

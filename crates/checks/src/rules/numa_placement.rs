@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Node, Snapshot};
 
@@ -18,7 +18,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
-    let Some(cpus) = real_time(host, options)? else { return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN)) };
+    let Some(cpus) = real_time(host, options)? else {
+        return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
+    };
     let Some(nodes) = host.cpus.nodes.if_present()? else {
         return Ok(RuleOutcome::not_applicable("The kernel reports no NUMA nodes"));
     };

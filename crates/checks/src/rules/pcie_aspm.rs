@@ -2,7 +2,7 @@
 
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -58,9 +58,10 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             return Err(CannotTell::because(&host.kernel.cmdline.path, why));
         }
         if host.kernel.numbers()? < PER_LINK {
-            let why =
-                format!("with the policy `{chosen}`, kernels before 5.5 do not show which links may enter \
-                         power-saving states");
+            let why = format!(
+                "with the policy `{chosen}`, kernels before 5.5 do not show which links may enter \
+                         power-saving states"
+            );
             return Err(CannotTell::because(&policy.path, why));
         }
         // Guests have no links of their own; on a physical machine a missing state has a reason.
@@ -70,8 +71,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             let why = "no link shows its states, and the kernel messages with the reason are gone";
             return Err(CannotTell::because(&host.dmesg.lines.path, why));
         }
-        return Ok(RuleOutcome::pass(format!("None of {} PCI devices has a link that may enter a power-saving state", devices.len()))
-            .shows(policy));
+        return Ok(RuleOutcome::pass(format!(
+            "None of {} PCI devices has a link that may enter a power-saving state",
+            devices.len()
+        ))
+        .shows(policy));
     }
     let urgent = asleep.iter().any(|(device, _)| {
         // Network; audio and High Definition Audio.

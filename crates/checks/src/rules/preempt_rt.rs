@@ -1,7 +1,7 @@
 //! Is the kernel PREEMPT_RT?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Preempt, Snapshot};
 
@@ -49,10 +49,16 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     };
     Ok(RuleOutcome::fail(what, why)
         .shows(&kernel.version)
-        .fix(Fix::reboot("install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)")
-            .risk("throughput falls; out-of-tree drivers must be built for it"))
-        .fix(Fix::reboot("without one: preempt=full threadirqs on the kernel command line")
-            .risk("no bound: only the typical latency improves")))
+        .fix(
+            Fix::reboot(
+                "install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)",
+            )
+            .risk("throughput falls; out-of-tree drivers must be built for it"),
+        )
+        .fix(
+            Fix::reboot("without one: preempt=full threadirqs on the kernel command line")
+                .risk("no bound: only the typical latency improves"),
+        ))
 }
 
 #[cfg(test)]
@@ -68,13 +74,18 @@ mod tests {
             &[
                 case("6.1-rt", &[KERNEL_6_1_RT]).passes("PREEMPT_RT"),
                 case("7.2-rt has no /sys/kernel/realtime", &[KERNEL_7_2_RT]).passes("PREEMPT_RT"),
-                case("the flag alone proves nothing", &[&[("/sys/kernel/realtime", "1\n")]]).cannot_tell("version"),
+                case("the flag alone proves nothing", &[&[("/sys/kernel/realtime", "1\n")]])
+                    .cannot_tell("version"),
                 case("dynamic", &[KERNEL_6_1]).fails("not PREEMPT_RT"),
                 case("preempt=full", &[KERNEL_6_1, &[(CMDLINE, "preempt=full")]]).fails("`full`"),
-                case("with threadirqs", &[KERNEL_6_1, &[(CMDLINE, "preempt=full threadirqs")]]).fails("threaded"),
+                case("with threadirqs", &[KERNEL_6_1, &[(CMDLINE, "preempt=full threadirqs")]])
+                    .fails("threaded"),
                 case("lazy", &[KERNEL_6_12, &[(CMDLINE, "preempt=lazy")]]).fails("`lazy`"),
-                case("the flag beside another token", &[KERNEL_6_1, &[("/sys/kernel/realtime", "1\n")]]).fails("not"),
-                case("audio", &[KERNEL_6_1, &[(CMDLINE, "preempt=full")]]).profile(Profile::Audio).passes("audio"),
+                case("the flag beside another token", &[KERNEL_6_1, &[("/sys/kernel/realtime", "1\n")]])
+                    .fails("not"),
+                case("audio", &[KERNEL_6_1, &[(CMDLINE, "preempt=full")]])
+                    .profile(Profile::Audio)
+                    .passes("audio"),
                 case("audio, voluntary", &[KERNEL_6_1, &[(CMDLINE, "preempt=voluntary")]])
                     .profile(Profile::Audio)
                     .fails_as(Severity::Warning, "voluntary"),

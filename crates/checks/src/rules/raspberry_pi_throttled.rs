@@ -1,7 +1,7 @@
 //! Does a Raspberry Pi have enough power?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -28,20 +28,17 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         _ => return Ok(RuleOutcome::not_applicable("This is not a Raspberry Pi")),
     }
     let told = &host.platform.pi_throttled;
-    let bits =
-        match told.known() {
-            Some(text) => {
-                let digits = text.trim().trim_start_matches("0x");
-                Some(u32::from_str_radix(digits, 16).map_err(|_| {
-                    CannotTell::because(&told.path, format!("`{text}` is not a hexadecimal number"))
-                })?)
-            }
-            None => None,
-        };
+    let bits = match told.known() {
+        Some(text) => {
+            let digits = text.trim().trim_start_matches("0x");
+            Some(u32::from_str_radix(digits, 16).map_err(|_| {
+                CannotTell::because(&told.path, format!("`{text}` is not a hexadecimal number"))
+            })?)
+        }
+        None => None,
+    };
     if bits == Some(0) {
-        return Ok(RuleOutcome::pass("No power or temperature problem since boot")
-            .shows(told)
-            .shows(model));
+        return Ok(RuleOutcome::pass("No power or temperature problem since boot").shows(told).shows(model));
     }
     let message =
         ["ndervoltage detected", "nder-voltage detected"].into_iter().find_map(|part| host.dmesg.find(part));

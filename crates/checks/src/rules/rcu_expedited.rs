@@ -1,7 +1,7 @@
 //! Does RCU interrupt all CPUs to hurry?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -23,7 +23,10 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let (normal, expedited) = (&host.kernel.rcu_normal, &host.kernel.rcu_expedited);
     // Where both are set the first one wins.
     match normal.if_present()? {
-        None => return Ok(RuleOutcome::not_applicable("RCU of this kernel has no expedited grace periods").shows(normal)),
+        None => {
+            return Ok(RuleOutcome::not_applicable("RCU of this kernel has no expedited grace periods")
+                .shows(normal));
+        }
         Some(true) => return Ok(RuleOutcome::pass("RCU uses normal grace periods").shows(normal)),
         Some(false) => {}
     }
@@ -65,7 +68,8 @@ mod tests {
                 case("as built", &[&[(NORMAL, "0\n"), (EXPEDITED, "0\n")]]).fails("each expedited"),
                 case("always", &[&[(NORMAL, "0\n"), (EXPEDITED, "1\n")]])
                     .fails_as(Severity::Warning, "for every grace period"),
-                case("one CPU's RCU", &[&[("/sys/kernel/uevent_seqnum", "1\n")]]).does_not_apply("no expedited"),
+                case("one CPU's RCU", &[&[("/sys/kernel/uevent_seqnum", "1\n")]])
+                    .does_not_apply("no expedited"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],
         );

@@ -3,7 +3,7 @@
 use super::shared::cpus::{NO_CPUS_CHOSEN, of_parameter, real_time, without};
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{Cpu, CpuSet, Severity};
 use whylate_host::Snapshot;
 
@@ -93,7 +93,9 @@ mod tests {
                     .cpus("1")
                     .profile(Profile::CpuPartitioning)
                     .fails_as(Severity::Warning, "CPUs 1"),
-                case("asked for, and not done", &[KERNEL_6_1, TWO_CPUS, KTHREADD, ASKED, CANNOT]).cpus("1").fails("CPUs 1"),
+                case("asked for, and not done", &[KERNEL_6_1, TWO_CPUS, KTHREADD, ASKED, CANNOT])
+                    .cpus("1")
+                    .fails("CPUs 1"),
                 case("asked for, and not seen", &[KERNEL_6_1, TWO_CPUS, KTHREADD, ASKED, CAN])
                     .cpus("1")
                     .cannot_tell("rcuop/N"),

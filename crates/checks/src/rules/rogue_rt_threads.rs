@@ -4,7 +4,7 @@ use super::shared::threads::{
     cpus_of, described, is_at_or_above, may_run_on, place, priority, with_those_of_kernel,
 };
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 

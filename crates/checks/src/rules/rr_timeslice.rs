@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::threads::{described, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{Policy, Severity};
 use whylate_host::{Snapshot, Thread};
 

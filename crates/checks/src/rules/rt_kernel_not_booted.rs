@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -34,8 +34,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if survey.wrong.is_empty() {
         return told.map(|()| RuleOutcome::not_applicable("No realtime kernel is installed in /boot"));
     }
-    let waiting: Vec<_> =
-        others.iter().filter(|kernel| kernel.realtime.known() == Some(&true)).map(|kernel| &kernel.release).collect();
+    let waiting: Vec<_> = others
+        .iter()
+        .filter(|kernel| kernel.realtime.known() == Some(&true))
+        .map(|kernel| &kernel.release)
+        .collect();
     let mut answer = RuleOutcome::fail(
         format!("A realtime kernel is installed, but another one runs: {}", waiting[0]),
         "An update of the other kernel, or of the boot loader, may have changed the default; until the realtime \
@@ -61,8 +64,10 @@ mod tests {
 
     #[test]
     fn cases() {
-        const RT: &Files =
-            &[("/boot/vmlinuz-6.1.0-28-rt-amd64", ""), ("/boot/config-6.1.0-28-rt-amd64", "CONFIG_PREEMPT_RT=y\n")];
+        const RT: &Files = &[
+            ("/boot/vmlinuz-6.1.0-28-rt-amd64", ""),
+            ("/boot/config-6.1.0-28-rt-amd64", "CONFIG_PREEMPT_RT=y\n"),
+        ];
         const OTHER: &Files =
             &[("/boot/vmlinuz-6.1.0-27-amd64", ""), ("/boot/config-6.1.0-27-amd64", "CONFIG_SMP=y\n")];
         const RUNNING: &Files = &[("/boot/vmlinuz-6.1.0-28-amd64", "")];

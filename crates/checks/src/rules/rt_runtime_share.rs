@@ -2,7 +2,7 @@
 
 use super::shared::{Throttle, throttle};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -30,7 +30,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let shown = if borrows { "RT_RUNTIME_SHARE" } else { "NO_RT_RUNTIME_SHARE" };
     if !borrows {
-        return Ok(RuleOutcome::pass("RT throttling acts on each CPU separately").shows_as(&features.path, shown));
+        return Ok(
+            RuleOutcome::pass("RT throttling acts on each CPU separately").shows_as(&features.path, shown)
+        );
     }
     Ok(RuleOutcome::fail(
         "A CPU may borrow real-time runtime from others",

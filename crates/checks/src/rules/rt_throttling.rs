@@ -2,7 +2,7 @@
 
 use super::shared::{Throttle, throttle};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -32,7 +32,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let length = *period.need()?;
     if limit >= length {
-        return Ok(RuleOutcome::pass("RT throttling leaves real-time threads the whole period").shows(runtime).shows(period));
+        return Ok(RuleOutcome::pass("RT throttling leaves real-time threads the whole period")
+            .shows(runtime)
+            .shows(period));
     }
     let stop = length - limit;
     let answer = match throttle {
@@ -83,8 +85,11 @@ mod tests {
                 case("before 5.10", &[OLD, ON]).fails_as(Severity::Info, "borrow"),
                 case("6.12", &[KERNEL_6_12, ON, NO_GROUPS]).passes("no RT throttling"),
                 case("6.12 with groups", &[KERNEL_6_12, ON, GROUPS]).fails("50000 us"),
-                case("6.12 with groups switched off", &[KERNEL_6_12, ON, GROUPS, &[("/proc/cmdline", "rt_group_sched=0")]])
-                    .fails("50000 us"),
+                case(
+                    "6.12 with groups switched off",
+                    &[KERNEL_6_12, ON, GROUPS, &[("/proc/cmdline", "rt_group_sched=0")]],
+                )
+                .fails("50000 us"),
                 case("6.12 of unknown build", &[KERNEL_6_12, ON]).cannot_tell("config"),
                 case("the whole period", &[KERNEL_6_1, ON, &[(RUNTIME, "1000000")]]).passes("whole"),
                 case("no sysctl", &[KERNEL_6_1]).cannot_tell(RUNTIME),

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -12,7 +12,8 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Warning,
     profiles: Profile::ALL,
     sources: &[
-        "Documentation/scheduler/sched-util-clamp.rst", "Documentation/admin-guide/sysctl/kernel.rst",
+        "Documentation/scheduler/sched-util-clamp.rst",
+        "Documentation/admin-guide/sysctl/kernel.rst",
         "https://www.phoronix.com/news/Linux-5.9-Scheduler (sched_util_clamp_min_rt_default, 5.9)",
     ],
     page: page!("rt-uclamp"),
@@ -32,12 +33,10 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     let mut governors = Vec::new();
     for cpu in options.cpus(host)?.iter() {
-        let state = host.cpus.get(cpu).ok_or_else(|| {
-            CannotTell::because(
-                &host.cpus.present.path,
-                format!("CPU {cpu} was not read"),
-            )
-        })?;
+        let state = host
+            .cpus
+            .get(cpu)
+            .ok_or_else(|| CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read")))?;
         if state.cpufreq.governor.if_present()?.is_some() {
             governors.push(&state.cpufreq.governor);
         }

@@ -2,7 +2,7 @@
 
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -32,7 +32,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         return Err(CannotTell::because(&unit.settings.path, "it may change the limits: check its settings"));
     }
     let Some(priority) = options.priority else {
-        return Ok(RuleOutcome::not_applicable("rtkit runs: whether its limit is high enough depends on --priority"));
+        return Ok(RuleOutcome::not_applicable(
+            "rtkit runs: whether its limit is high enough depends on --priority",
+        ));
     };
     if priority <= MOST {
         return Ok(

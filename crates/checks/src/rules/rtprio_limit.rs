@@ -2,7 +2,7 @@
 
 use super::shared::limits::{Granted, Item, granted};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -28,7 +28,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let wanted = u64::from(options.priority.unwrap_or(1));
     let (whose, most, path, line) = match granted(host, options, &ITEM)? {
         Granted::Anything { by } => {
-            return Ok(RuleOutcome::not_applicable(format!("{by}, and needs no limit: select the user with --user")));
+            return Ok(RuleOutcome::not_applicable(format!(
+                "{by}, and needs no limit: select the user with --user"
+            )));
         }
         Granted::UpTo { most, whose, path, line } => (whose, most.unwrap_or(99).min(99), path, line),
         Granted::Default { whose, because } => (whose, 0, "/etc/security".to_owned(), because),
@@ -90,9 +92,12 @@ mod tests {
                 case("own", &[OWN, USER]).passes("up to 20"),
                 case("own, not enough", &[OWN, USER]).priority(80).fails("80 is requested"),
                 case("own, to be raised first", &[TO_BE_RAISED, USER]).fails("not use real-time"),
-                case("the hard limit alone", &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio 95\n")]])
-                    .user("ann")
-                    .fails("not use real-time"),
+                case(
+                    "the hard limit alone",
+                    &[ANN, &[("/etc/security/limits.conf", "ann hard rtprio 95\n")]],
+                )
+                .user("ann")
+                .fails("not use real-time"),
                 case("root", &[OWN, ROOT]).priority(80).does_not_apply("CAP_SYS_NICE"),
                 case("own, capabilities not known", &[OWN]).cannot_tell("/proc/self/status"),
                 case("by group", &[ANN, AUDIO]).user("ann").priority(90).passes("up to 95"),

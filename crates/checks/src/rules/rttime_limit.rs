@@ -1,7 +1,7 @@
 //! Are real-time threads killed that do not sleep for a while?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -44,9 +44,8 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         }
     }
     let Some((path, line)) = found.first() else {
-        return Ok(
-            RuleOutcome::pass("RLIMIT_RTTIME is not set").shows_as(&own.path, "Max realtime timeout unlimited")
-        );
+        return Ok(RuleOutcome::pass("RLIMIT_RTTIME is not set")
+            .shows_as(&own.path, "Max realtime timeout unlimited"));
     };
     let answer = RuleOutcome::fail(
         format!("RLIMIT_RTTIME is set: {line} in {path}"),

@@ -1,7 +1,7 @@
 //! Do the ticks of all CPUs come at the same instant?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -57,7 +57,8 @@ mod tests {
                 case("spread", &[MANY, &[("/proc/cmdline", "skew_tick=1")]]).passes("skewed"),
                 case("switched off", &[MANY, &[("/proc/cmdline", "skew_tick=0")]]).fails("64 CPUs"),
                 case("a small machine", &[TWO_CPUS, QUIET]).fails("2 CPUs"),
-                case("one CPU", &[&[("/sys/devices/system/cpu/online", "0\n")], QUIET]).does_not_apply("one CPU"),
+                case("one CPU", &[&[("/sys/devices/system/cpu/online", "0\n")], QUIET])
+                    .does_not_apply("one CPU"),
                 case("no command line", &[MANY]).cannot_tell("/proc"),
                 case("no CPUs", &[QUIET]).cannot_tell("online"),
             ],

@@ -1,7 +1,7 @@
 //! Does the firmware interrupt the machine?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 

@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -11,7 +11,10 @@ pub(super) const RULE: Rule = Rule {
     title: "Real-time CPUs do not share a core",
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
-    sources: &["Documentation/ABI/testing/sysfs-devices-system-cpu", "Documentation/admin-guide/cputopology.rst"],
+    sources: &[
+        "Documentation/ABI/testing/sysfs-devices-system-cpu",
+        "Documentation/admin-guide/cputopology.rst",
+    ],
     page: page!("smt"),
     check,
 };
@@ -24,9 +27,10 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     let mut siblings = Vec::new();
     for cpu in cpus.iter() {
-        let state = host.cpus.get(cpu).ok_or_else(|| {
-            CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read"))
-        })?;
+        let state = host
+            .cpus
+            .get(cpu)
+            .ok_or_else(|| CannotTell::because(&host.cpus.present.path, format!("CPU {cpu} was not read")))?;
         siblings.push(&state.topology.siblings);
     }
     let alone = |own: &whylate_base::CpuSet| own.iter().filter(|&cpu| online.contains(cpu)).count() <= 1;
@@ -49,8 +53,10 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
                 .risk("half of the CPUs are then offline: adapt thread counts and affinities"),
         )
         .fix(
-            Fix::runtime("echo 0 > /sys/devices/system/cpu/cpuN/online, for the siblings of real-time CPUs only")
-                .risk("the same risk for those CPUs"),
+            Fix::runtime(
+                "echo 0 > /sys/devices/system/cpu/cpuN/online, for the siblings of real-time CPUs only",
+            )
+            .risk("the same risk for those CPUs"),
         ))
 }
 
@@ -78,8 +84,11 @@ mod tests {
                 case("on", &[TWO_CPUS, SHARED, &[(ACTIVE, "1\n")]]).fails("2 of 2 CPUs"),
                 case("one CPU", &[TWO_CPUS, SHARED, &[(ACTIVE, "1\n")]]).cpus("1").fails("1 of 1 CPUs"),
                 case("before 4.19", &[TWO_CPUS, APART]).passes("do not share a core"),
-                case("its sibling is offline", &[TWO_CPUS, SHARED, &[("/sys/devices/system/cpu/online", "0\n")]])
-                    .passes("do not share a core"),
+                case(
+                    "its sibling is offline",
+                    &[TWO_CPUS, SHARED, &[("/sys/devices/system/cpu/online", "0\n")]],
+                )
+                .passes("do not share a core"),
                 case("topology hidden", &[TWO_CPUS, &[(ACTIVE, "1\n")]]).cannot_tell("thread_siblings_list"),
                 case("no such CPU", &[TWO_CPUS, SHARED]).cpus("9").cannot_tell("CPU 9"),
             ],

@@ -2,7 +2,7 @@
 
 use super::shared::common;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -27,7 +27,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         None => return Ok(RuleOutcome::not_applicable("This kernel has no soft lockup detector").shows(own)),
         // The hard detector uses the same timer, which wakes the stopper for either detector (kernel/watchdog.c).
         Some(false) if watchdogs.nmi_watchdog.if_present()? != Some(&true) => {
-            return Ok(RuleOutcome::pass("The lockup detectors are off").shows(own).shows(&watchdogs.nmi_watchdog));
+            return Ok(RuleOutcome::pass("The lockup detectors are off")
+                .shows(own)
+                .shows(&watchdogs.nmi_watchdog));
         }
         Some(_) => {}
     }
@@ -35,9 +37,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let cpus = options.cpus(host)?;
     let shared = common(watched.need()?, &cpus);
     if shared.is_empty() {
-        return Ok(
-            RuleOutcome::pass(format!("The lockup detectors do not watch CPUs {cpus}")).shows(watched)
-        );
+        return Ok(RuleOutcome::pass(format!("The lockup detectors do not watch CPUs {cpus}")).shows(watched));
     }
     // Two fifths of the threshold; 0 switches both detectors off.
     let threshold = watchdogs.watchdog_thresh.need()?;
@@ -96,11 +96,17 @@ mod tests {
                     .cpus("1")
                     .passes("do not watch"),
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/soft_watchdog", "0\n")]]).passes("off"),
-                case("off, and the hard one on", &[
-                    TWO_CPUS,
-                    ON,
-                    &[("/proc/sys/kernel/soft_watchdog", "0\n"), ("/proc/sys/kernel/nmi_watchdog", "1\n")],
-                ])
+                case(
+                    "off, and the hard one on",
+                    &[
+                        TWO_CPUS,
+                        ON,
+                        &[
+                            ("/proc/sys/kernel/soft_watchdog", "0\n"),
+                            ("/proc/sys/kernel/nmi_watchdog", "1\n"),
+                        ],
+                    ],
+                )
                 .fails("every 4.0 s"),
                 case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no soft"),
                 case("hidden", &[TWO_CPUS]).cannot_tell("/proc"),

@@ -2,7 +2,7 @@
 
 use super::shared::threads::{described, may_run_on, place, realtime_priority, with_those_of_kernel};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -46,8 +46,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let below: Vec<&&Thread> =
         helpers.iter().filter(|thread| realtime_priority(thread) <= priority).collect();
     if below.is_empty() {
-        let pass =
-            RuleOutcome::pass(format!("Timers, softirqs and RCU run above priority {priority} on CPUs {cpus}"));
+        let pass = RuleOutcome::pass(format!(
+            "Timers, softirqs and RCU run above priority {priority} on CPUs {cpus}"
+        ));
         return Ok(pass.shows_as(place(lowest), described(lowest)));
     }
     let answer = RuleOutcome::fail(

@@ -5,7 +5,7 @@ use super::shared::has_servers;
 use super::shared::threads::{cpus_of, described, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 

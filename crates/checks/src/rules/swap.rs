@@ -1,7 +1,7 @@
 //! May memory be swapped out?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -24,11 +24,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         return Ok(RuleOutcome::pass("No swap area is in use").shows_as(&swaps.path, "no area"));
     };
     let compressed = areas.iter().all(|area| area.name.contains("zram"));
-    let medium = if compressed {
-        "is decompressed again"
-    } else {
-        "is read from the disk again"
-    };
+    let medium = if compressed { "is decompressed again" } else { "is read from the disk again" };
     let answer = RuleOutcome::fail(
         format!("{} of {} MiB", first.name, first.size_kib >> 10) + " is in use as swap",
         format!(

@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, of_parameter, real_time};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::{CpuSet, Severity};
 use whylate_host::{Snapshot, Unit};
 

@@ -3,7 +3,7 @@
 use super::shared::hardware::{Ground, ground, states};
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -29,7 +29,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     if counts.is_empty() {
         if let Ground::Guest(_) = ground(host)? {
-            return Ok(RuleOutcome::not_applicable("Only the host shows the temperature of a virtual machine's CPUs"));
+            return Ok(RuleOutcome::not_applicable(
+                "Only the host shows the temperature of a virtual machine's CPUs",
+            ));
         }
         let path = "/sys/devices/system/cpu/cpuN/thermal_throttle";
         return Err(CannotTell::because(
@@ -71,11 +73,14 @@ mod tests {
         table(
             &RULE,
             &[
-                case("cool", &[TWO_CPUS, &[(CORE, "0\n"), (PACKAGE, "0\n")]]).cpus("0").passes("not throttled"),
+                case("cool", &[TWO_CPUS, &[(CORE, "0\n"), (PACKAGE, "0\n")]])
+                    .cpus("0")
+                    .passes("not throttled"),
                 case("hot", &[TWO_CPUS, &[(CORE, "0\n"), (PACKAGE, "17\n")]]).cpus("0").fails("17 times"),
                 case("a guest", &[TWO_CPUS, &[("/proc/cpuinfo", "flags : hypervisor\n")]])
                     .does_not_apply("host"),
-                case("AMD", &[TWO_CPUS, &[("/proc/cpuinfo", "flags : fpu\n")]]).cannot_tell("no throttle count"),
+                case("AMD", &[TWO_CPUS, &[("/proc/cpuinfo", "flags : fpu\n")]])
+                    .cannot_tell("no throttle count"),
                 case("malformed", &[TWO_CPUS, &[(CORE, "many\n")]]).cpus("0").cannot_tell("a number"),
                 case("no CPUs", &[&[]]).cannot_tell("online"),
             ],

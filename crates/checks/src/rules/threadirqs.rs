@@ -1,7 +1,7 @@
 //! Without PREEMPT_RT: may interrupt handlers wait for real-time threads?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -17,7 +17,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     if host.kernel.is_realtime()? {
-        return Ok(RuleOutcome::pass("PREEMPT_RT makes interrupt handlers threads").shows(&host.kernel.version));
+        return Ok(
+            RuleOutcome::pass("PREEMPT_RT makes interrupt handlers threads").shows(&host.kernel.version)
+        );
     }
     let cmdline = &host.kernel.cmdline;
     let shown = cmdline.need()?.show("threadirqs");
@@ -31,11 +33,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             .shows_as(&host.kernel.config.path, host.kernel.config.need()?.line("IRQ_FORCED_THREADING"))
             .fix(Fix::reboot("boot a kernel with CONFIG_IRQ_FORCED_THREADING").risk("none known")));
     }
-    Ok(RuleOutcome::fail("Interrupt handlers run above every priority", WHY).shows_as(&cmdline.path, shown).fix(
-        Fix::reboot("threadirqs on the kernel command line").risk(
+    Ok(RuleOutcome::fail("Interrupt handlers run above every priority", WHY)
+        .shows_as(&cmdline.path, shown)
+        .fix(Fix::reboot("threadirqs on the kernel command line").risk(
             "each interrupt costs a context switch; raise the sound card's thread above others (rtirq)",
-        ),
-    ))
+        )))
 }
 
 const WHY: &str = "The handler of a disk or a network card delays the sound server, at any priority. As threads, at \

@@ -4,7 +4,7 @@ use super::shared::threads::with_those_of_kernel;
 use super::shared::{Throttle, has_servers, throttle};
 use crate::rule::page;
 use crate::survey::survey;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -110,10 +110,12 @@ mod tests {
             &RULE,
             &[
                 case("throttled", &[KERNEL_6_1, PERIOD, &[(RUNTIME, "950000")]]).passes("throttling"),
-                case("the whole period", &[KERNEL_6_1, PERIOD, INIT, &[(RUNTIME, "1000000")]]).fails("whole period"),
+                case("the whole period", &[KERNEL_6_1, PERIOD, INIT, &[(RUNTIME, "1000000")]])
+                    .fails("whole period"),
                 case("before 5.10 a CPU borrows", &[OLD, PERIOD, TWO_CPUS, INIT, &[(RUNTIME, "950000")]])
                     .fails("whole period"),
-                case("and not from itself", &[OLD, PERIOD, ONE_CPU, INIT, &[(RUNTIME, "950000")]]).passes("throttling"),
+                case("and not from itself", &[OLD, PERIOD, ONE_CPU, INIT, &[(RUNTIME, "950000")]])
+                    .passes("throttling"),
                 case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("neither"),
                 case("off, stalld", &[KERNEL_6_1, OFF, INIT, STALLD]).passes("stalld"),
                 case("off, a container", &[KERNEL_6_1, OFF, thread!(program 1 "app", other 0, "0")])

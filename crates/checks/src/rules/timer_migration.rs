@@ -2,7 +2,7 @@
 
 use super::shared::cpus::{NO_CPUS_CHOSEN, isolated, real_time, without};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{KernelVersion, Snapshot};
 
@@ -36,11 +36,11 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     };
     match migration.if_present()? {
         None => {
-            return Ok(
-                RuleOutcome::not_applicable("This kernel does not migrate timers").shows(migration)
-            );
+            return Ok(RuleOutcome::not_applicable("This kernel does not migrate timers").shows(migration));
         }
-        Some(false) => return Ok(RuleOutcome::pass("Timers stay on the CPU where they were set").shows(migration)),
+        Some(false) => {
+            return Ok(RuleOutcome::pass("Timers stay on the CPU where they were set").shows(migration));
+        }
         Some(true) => {}
     }
     // Isolated CPUs are in no scheduling domain, where a busy CPU is looked for.

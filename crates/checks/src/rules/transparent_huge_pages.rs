@@ -1,7 +1,7 @@
 //! Does the kernel make huge pages for programs that did not request them?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, CannotTell, Fix, Profile, Rule, RuleResult};
+use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -21,14 +21,14 @@ pub(super) const RULE: Rule = Rule {
 fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let memory = &host.memory;
     let Some(enabled) = memory.thp_enabled.if_present()? else {
-        return Ok(RuleOutcome::pass("The kernel does not support transparent huge pages").shows(&memory.thp_enabled));
+        return Ok(RuleOutcome::pass("The kernel does not support transparent huge pages")
+            .shows(&memory.thp_enabled));
     };
     match enabled.chosen.as_str() {
         "never" => return Ok(RuleOutcome::pass("Transparent huge pages are off").shows(&memory.thp_enabled)),
         "madvise" => {
-            return Ok(
-                RuleOutcome::pass("Huge pages are only used for programs that request them").shows(&memory.thp_enabled)
-            );
+            return Ok(RuleOutcome::pass("Huge pages are only used for programs that request them")
+                .shows(&memory.thp_enabled));
         }
         "always" => {}
         other => {

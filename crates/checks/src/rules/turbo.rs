@@ -1,7 +1,7 @@
 //! Does the speed depend on what other cores do?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -35,9 +35,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     Ok(answer.shows(reading).fix(
         Fix::runtime(format!("echo {value} > {}", reading.path))
             .boot("the same command from a systemd unit at boot, or in the firmware")
-            .risk(
-                "the typical speed falls: useful only if the time must be constant, not short",
-            ),
+            .risk("the typical speed falls: useful only if the time must be constant, not short"),
     ))
 }
 

@@ -4,7 +4,7 @@ use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use super::shared::threads::{place, with_those_of_kernel};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::{Snapshot, Thread};
 
@@ -25,7 +25,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     };
     let rest = housekeeping(host, &cpus)?;
     if rest.is_empty() {
-        return Ok(RuleOutcome::not_applicable("Every CPU is real-time: there is no other CPU for other programs"));
+        return Ok(RuleOutcome::not_applicable(
+            "Every CPU is real-time: there is no other CPU for other programs",
+        ));
     }
     let init = threads.iter().find(|thread| thread.pid == 1).map(|thread| &thread.affinity);
     let mut wide: Vec<&Thread> = Vec::new();
@@ -60,9 +62,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
              $s AllowedCPUs={rest}; done"
         ))
         .boot(format!("CPUAffinity={rest} in /etc/systemd/system.conf, or isolcpus=domain,{cpus}"))
-        .risk(
-            "a program that needs these CPUs must then request them: CPUAffinity= in its unit, taskset",
-        ),
+        .risk("a program that needs these CPUs must then request them: CPUAffinity= in its unit, taskset"),
     ))
 }
 

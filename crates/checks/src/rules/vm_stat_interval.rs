@@ -1,7 +1,7 @@
 //! How often are memory counters collected from each CPU?
 
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -22,7 +22,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let interval = &host.memory.vm.stat_interval;
     let seconds = *interval.need()?;
     if seconds >= LEAST {
-        return Ok(RuleOutcome::pass(format!("Memory statistics are collected every {seconds} s")).shows(interval));
+        return Ok(
+            RuleOutcome::pass(format!("Memory statistics are collected every {seconds} s")).shows(interval)
+        );
     }
     Ok(RuleOutcome::fail(
         format!("Memory statistics are collected from each CPU every {seconds} s"),

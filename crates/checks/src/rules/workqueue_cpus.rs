@@ -3,7 +3,7 @@
 use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, housekeeping, real_time};
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -13,7 +13,8 @@ pub(super) const RULE: Rule = Rule {
     severity: Severity::Warning,
     profiles: Profile::ISOLATING,
     sources: &[
-        "Documentation/core-api/workqueue.rst", "Documentation/admin-guide/kernel-parameters.rst",
+        "Documentation/core-api/workqueue.rst",
+        "Documentation/admin-guide/kernel-parameters.rst",
         "https://git.kernel.org/torvalds/c/bd30fe6a7d9b (workqueue changes for v6.6: workqueue.unbound_cpus)",
     ],
     page: page!("workqueue-cpus"),

@@ -2,7 +2,7 @@
 
 use super::shared::hardware::node_count;
 use crate::rule::page;
-use crate::{RuleOutcome, CheckOptions, Fix, Profile, Rule, RuleResult};
+use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -21,7 +21,8 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     match mode.if_present()? {
         None => return Ok(RuleOutcome::pass("The kernel reports no NUMA nodes").shows(mode)),
         Some(0) => {
-            return Ok(RuleOutcome::pass("Memory is allocated from another node before any is reclaimed").shows(mode));
+            return Ok(RuleOutcome::pass("Memory is allocated from another node before any is reclaimed")
+                .shows(mode));
         }
         Some(_) => {}
     }
