@@ -151,6 +151,12 @@ impl Cause {
         self.info().details.culprit_holds_cpu
     }
 
+    /// True where the rules of the scheduling classes let the culprit run first: the late thread lacks nothing but a
+    /// CPU.
+    pub(crate) fn culprit_runs_first(self) -> bool {
+        self.info().details.culprit_runs_first
+    }
+
     /// What to do about it where a thread of this priority was late, best first.
     pub(crate) fn advice(self, by: Option<&Culprit>, late_thread: Priority) -> Vec<String> {
         (self.info().advice)(by, late_thread)

@@ -36,7 +36,7 @@ use quota::QuotaTimers;
 use settings::RtOverrun;
 use threads::Threads;
 use timers::ArmedTimers;
-use whylate_base::{Comm, Cpu, CpuSet, Ns, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::KindSet;
 
 /// See the module.
@@ -51,8 +51,6 @@ pub(crate) struct Timeline {
     pub(crate) timer_clocks: TimerClocks,
     pub(crate) quota: QuotaTimers,
     pub(crate) rt_overruns: Vec<RtOverrun>,
-    /// The CPUs among which the scheduler does not balance.
-    pub(crate) isolated: CpuSet,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) losses: Losses,
     pub(crate) seen: KindSet,
@@ -73,7 +71,6 @@ impl Timeline {
             timer_clocks: TimerClocks::default(),
             quota: QuotaTimers::default(),
             rt_overruns: Vec::new(),
-            isolated: CpuSet::new(),
             hypervisor: None,
             losses: Losses::default(),
             seen: KindSet::NONE,

@@ -65,6 +65,14 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     Ok(violations.is_empty())
 }
 
+/// The paths of all Rust sources, from the root.
+///
+/// # Errors
+/// If the tree cannot be read.
+pub(crate) fn rust_files(root: &Path) -> Result<Vec<String>> {
+    Ok(Tree::read(root)?.texts(".rs").map(|(path, _)| path.to_owned()).collect())
+}
+
 /// Lists what one rule finds, in more words than as a violation.
 #[derive(clap::Subcommand)]
 pub(crate) enum List {

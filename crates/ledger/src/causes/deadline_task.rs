@@ -14,6 +14,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     details: Details {
         culprit_finding: Some("SCHED_DEADLINE has priority over every real-time priority"),
         culprit_holds_cpu: true,
+        culprit_runs_first: true,
         delays_timer_threads: true,
         ..Details::DEFAULT
     },

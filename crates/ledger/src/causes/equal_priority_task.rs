@@ -15,6 +15,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     details: Details {
         culprit_finding: Some("equal priority"),
         culprit_holds_cpu: true,
+        culprit_runs_first: true,
         delays_timer_threads: true,
         ..Details::DEFAULT
     },

@@ -11,7 +11,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::Another,
     why,
     advice,
-    details: Details { culprit_holds_cpu: true, ..Details::DEFAULT },
+    details: Details { culprit_holds_cpu: true, culprit_runs_first: true, ..Details::DEFAULT },
 };
 
 fn why(late: &LateActivation<'_>) -> String {

@@ -14,6 +14,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     details: Details {
         culprit_finding: Some("higher priority"),
         culprit_holds_cpu: true,
+        culprit_runs_first: true,
         starves: Some("has priority over it"),
         delays_timer_threads: true,
         ..Details::DEFAULT

@@ -52,6 +52,8 @@ pub(crate) struct Details {
     pub(crate) culprit_finding: Option<&'static str>,
     /// The culprit has the CPU while time is charged to this cause.
     pub(crate) culprit_holds_cpu: bool,
+    /// The rules of the scheduling classes let the culprit run first: the late thread lacks nothing but a CPU.
+    pub(crate) culprit_runs_first: bool,
     /// Which part of its time is usual, and so made nothing late.
     pub(crate) usual: Usual,
     /// It is part of all long work, so a small share of it is no answer.
@@ -70,6 +72,7 @@ impl Details {
         name_on_time: None,
         culprit_finding: None,
         culprit_holds_cpu: false,
+        culprit_runs_first: false,
         usual: Usual::Nothing,
         routine: false,
         starves: Some("had the CPU"),

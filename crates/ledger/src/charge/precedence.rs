@@ -6,7 +6,6 @@
 //!
 //! Sources: `kernel/sched/core.c` (`__pick_next_task`), `kernel/sched/stop_task.c`, sched(7).
 
-use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::timeline::threads::Thread;
 use whylate_base::{Comm, Ns, Priority, SchedClass, Tid};
@@ -93,14 +92,6 @@ impl Contender {
         (self.priority == Priority(0) || self.priority == Priority::UNKNOWN)
             && (comm.starts_with("migration/") || comm.starts_with("stopper/"))
     }
-}
-
-/// True of a cause by which another thread had the CPU by right: the waiter lacked nothing but a CPU.
-pub(super) fn by_right(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::DeadlineTask | Cause::FairQueue
-    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::attribution::Charge;
 use super::bandwidth::mechanism;
 use super::charger::{Charger, culprit, served};
 use super::overdue::{notably_late, shows_irqs_off};
-use super::precedence::{Contender, Relation, by_right};
+use super::precedence::{Contender, Relation};
 use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue};
 use crate::causes::Cause;
 use crate::model::Culprit;
@@ -64,12 +64,12 @@ impl Charger<'_> {
                 Running::Idle => self.behind_idle(&queue, start, end),
                 _ => self.interruption((start, end, slice)).unwrap_or_else(Charge::unexplained),
             };
-            if let Some((idle, confidence)) = elsewhere.filter(|_| by_right(charge.cause)) {
+            if let Some((idle, confidence)) = elsewhere.filter(|_| charge.cause.culprit_runs_first()) {
                 charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
                 self.remark_idle(start, cpu, idle);
             }
             if let Running::Task(tid, theirs) = slice.running
-                && by_right(charge.cause)
+                && charge.cause.culprit_runs_first()
             {
                 self.but_for_thefts(&queue, (start, end), (tid, theirs), charge);
             }

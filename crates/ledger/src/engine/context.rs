@@ -154,8 +154,8 @@ impl Engine<'_> {
             Some(Fact::FairServerNs(ns)) => self.timeline.bandwidth.fair_server = Some(ns),
             Some(Fact::Hypervisor(on)) => self.timeline.hypervisor = Some(on),
             Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.told(cpus),
-            Some(Fact::Isolated(cpus)) => self.timeline.isolated = cpus,
-            Some(Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. }) | None => {}
+            Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. })
+            | None => {}
         }
     }
 }
