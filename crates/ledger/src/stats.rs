@@ -9,6 +9,8 @@ use whylate_base::{Ns, Tid};
 
 /// Culprits that are kept apart. Where threads come and go by the million, those who cost little are forgotten.
 const MOST_COSTS: usize = 8192;
+/// Fewer activations than this do not show what is usual.
+const ENOUGH: u64 = 5;
 
 /// The sums of every thread that is explained.
 #[derive(Default)]
@@ -102,6 +104,11 @@ pub(crate) fn charged(segments: &[Segment]) -> Vec<Charged> {
 }
 
 impl Stats {
+    /// True of enough activations to show what is usual for the thread.
+    pub(crate) fn show_usual(&self) -> bool {
+        self.activations >= ENOUGH
+    }
+
     /// Takes in an activation whose ledger is made.
     pub(crate) fn count(&mut self, times: &Times, ledger: &[Segment], deadline: Option<Ns>) {
         self.activations += 1;

@@ -1,6 +1,7 @@
 //! From a ledger to the answer: what made this activation late, which culprit, and what to do.
 
 mod advice;
+pub(crate) mod boost;
 mod sentence;
 
 pub(crate) use sentence::segment;
@@ -13,7 +14,7 @@ use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority};
-use whylate_events::{Kind, Quality, TraceInfo};
+use whylate_events::{Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
@@ -28,8 +29,6 @@ const NOTABLE_SHARE: f64 = 0.1;
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
 const MINOR: Ns = Ns::from_us(200);
-/// Fewer activations than this do not show what is usual.
-const ENOUGH: u64 = 5;
 /// See [`usual_cost`].
 const LONGEST_USUAL: Ns = Ns::from_us(50);
 /// Segments that are listed as evidence.
@@ -45,7 +44,7 @@ pub(crate) fn of(
 ) -> Verdict {
     let judged = judged(judge, activation);
     let usual_work = stats.own_work.percentile(0.5).unwrap_or(Ns::ZERO);
-    let knows_usual = stats.activations >= ENOUGH;
+    let knows_usual = stats.show_usual();
     let groups = charged_by(&judged);
     // Only what goes beyond the usual made the thread late. What is usual is not known of an activation that was
     // cut off.
@@ -161,19 +160,8 @@ pub(crate) fn fix(
     late_thread: Priority,
 ) -> Vec<String> {
     match by {
-        Some(by) if is_boosted(timeline, by) => advice::boosted(),
+        Some(by) if boost::is_boosted(timeline, by) => advice::boosted(),
         by => cause.advice(by, late_thread),
-    }
-}
-
-/// True of a thread that ran at a priority above its own: it held a lock that another waited for.
-pub(crate) fn is_boosted(timeline: &Timeline, by: &Culprit) -> bool {
-    match by {
-        Culprit::Task { tid, priority, .. } => {
-            timeline.seen.contains(Kind::PiSetprio)
-                && timeline.threads.get(*tid).is_some_and(|thread| priority.outranks(thread.own_priority()))
-        }
-        Culprit::Irq { .. } | Culprit::Softirq { .. } => false,
     }
 }
 
@@ -181,7 +169,7 @@ pub(crate) fn is_boosted(timeline: &Timeline, by: &Culprit) -> bool {
 /// most: the interrupt that wakes a thread always does. A handler that always takes long is no less
 /// of an answer for that.
 fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
-    if stats.activations < ENOUGH {
+    if !stats.show_usual() {
         return Ns::ZERO;
     }
     match stats.costs.get(&key) {

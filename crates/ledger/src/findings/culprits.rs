@@ -4,7 +4,8 @@
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::model::{Activation, Culprit, Trigger, Verdict};
-use crate::verdict::{fix, is_boosted};
+use crate::verdict::boost::is_boosted;
+use crate::verdict::fix;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};

@@ -1,5 +1,6 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
+use super::boost::is_boosted;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::TimerCallbacks;
@@ -76,7 +77,7 @@ pub(crate) fn why(
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
         let what = verdict.cause.info().details.name_on_time.unwrap_or(verdict.cause.code());
-        let usual = match stats.activations >= super::ENOUGH {
+        let usual = match stats.show_usual() {
             true => ", about as usual",
             false => "",
         };
@@ -91,7 +92,7 @@ pub(crate) fn why(
         response,
         culprit: verdict.by.as_ref(),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
-        inherited_priority: verdict.by.as_ref().is_some_and(|by| super::is_boosted(timeline, by)),
+        inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(timeline, by)),
         waits_to_end: ends_waiting(activation),
         is_whole: activation.is_whole(),
         usual_work,
