@@ -8,7 +8,7 @@ use crate::error::BootError;
 use crate::firmware;
 use crate::loader::Loader;
 use crate::reading::{names, optional};
-use whylate_host::{Tree, Unread, Why};
+use whylate_host::{FsRoot, Unread, Why};
 
 const VARIABLES: &str = "/sys/firmware/efi/efivars";
 /// The vendor of the Boot Loader Interface's variables.
@@ -23,7 +23,7 @@ const MENUS: [&str; 4] = [
     "/extlinux/extlinux.conf",
 ];
 
-pub(crate) fn loader(tree: &Tree) -> Result<Loader, BootError> {
+pub(crate) fn loader(tree: &FsRoot) -> Result<Loader, BootError> {
     managed(tree)?;
     let efi = !names(tree, "/sys/firmware/efi")?.is_empty();
     let info = variable(tree, "LoaderInfo");
@@ -53,7 +53,7 @@ pub(crate) fn loader(tree: &Tree) -> Result<Loader, BootError> {
 }
 
 /// Systems whose own tools write the loader's files.
-fn managed(tree: &Tree) -> Result<(), BootError> {
+fn managed(tree: &FsRoot) -> Result<(), BootError> {
     for (path, by, instead) in [
         ("/run/ostree-booted", "ostree", "`rpm-ostree kargs --append=NAME=VALUE` keeps it over updates"),
         ("/etc/NIXOS", "NixOS", "set `boot.kernelParams` in the system's configuration"),
@@ -68,7 +68,7 @@ fn managed(tree: &Tree) -> Result<(), BootError> {
 
 /// The text of a variable of the firmware: four bytes of attributes, then UTF-16
 /// (Documentation/filesystems/efivarfs.rst).
-fn variable(tree: &Tree, name: &str) -> Option<String> {
+fn variable(tree: &FsRoot, name: &str) -> Option<String> {
     let bytes = tree.bytes(&format!("{VARIABLES}/{name}-{VENDOR}")).value.ok()?;
     let units = bytes.get(4..)?.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
@@ -76,7 +76,7 @@ fn variable(tree: &Tree, name: &str) -> Option<String> {
 }
 
 /// GRUB's file: the one made by grub-mkconfig, not one that only leads there.
-fn grub(tree: &Tree, efi: bool) -> Result<Option<Loader>, BootError> {
+fn grub(tree: &FsRoot, efi: bool) -> Result<Option<Loader>, BootError> {
     let mut paths = vec!["/boot/grub/grub.cfg".to_owned(), "/boot/grub2/grub.cfg".to_owned()];
     let vendors = names(tree, "/boot/efi/EFI")?;
     let of_vendors = vendors.iter().map(|vendor| format!("/boot/efi/EFI/{vendor}/grub.cfg"));
@@ -98,7 +98,7 @@ fn grub(tree: &Tree, efi: bool) -> Result<Option<Loader>, BootError> {
     Ok(None)
 }
 
-fn entries(tree: &Tree) -> Result<Option<Loader>, BootError> {
+fn entries(tree: &FsRoot) -> Result<Option<Loader>, BootError> {
     let mut directories = Vec::new();
     for partition in PARTITIONS {
         let directory = format!("{partition}/loader/entries");
@@ -109,7 +109,7 @@ fn entries(tree: &Tree) -> Result<Option<Loader>, BootError> {
     Ok(Some(directories).filter(|found| !found.is_empty()).map(|directories| Loader::Entries { directories }))
 }
 
-fn menu(tree: &Tree) -> Result<Option<Loader>, BootError> {
+fn menu(tree: &FsRoot) -> Result<Option<Loader>, BootError> {
     for path in MENUS {
         if optional(tree, path)?.is_some() {
             return Ok(Some(Loader::Extlinux { path: path.to_owned() }));
@@ -119,7 +119,7 @@ fn menu(tree: &Tree) -> Result<Option<Loader>, BootError> {
 }
 
 /// Why nothing was found.
-fn nothing(tree: &Tree) -> Result<BootError, BootError> {
+fn nothing(tree: &FsRoot) -> Result<BootError, BootError> {
     for partition in PARTITIONS {
         let directory = format!("{partition}/EFI/Linux");
         if let Some(image) = names(tree, &directory)?.iter().find(|name| name.ends_with(".efi")) {
@@ -133,7 +133,7 @@ fn nothing(tree: &Tree) -> Result<BootError, BootError> {
     }
 }
 
-fn which(tree: &Tree, found: &[Loader]) -> Result<Loader, BootError> {
+fn which(tree: &FsRoot, found: &[Loader]) -> Result<Loader, BootError> {
     let line = optional(tree, "/proc/cmdline")?.unwrap_or_default();
     let by_grub = line.split_whitespace().any(|word| word.starts_with("BOOT_IMAGE="));
     let by_entry = line.split_whitespace().any(|word| word.starts_with("initrd=\\"));
@@ -155,7 +155,7 @@ mod tests {
     const MENU: (&str, &str) = ("/boot/extlinux/extlinux.conf", "label l0\n linux /x\n append quiet\n");
 
     fn shown(files: &[(&str, &str)]) -> String {
-        match loader(&Tree::memory(files)) {
+        match loader(&FsRoot::memory(files)) {
             Ok(loader) => loader.to_string(),
             Err(error) => error.to_string().split([':', '(']).next().unwrap_or_default().to_owned(),
         }
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_is_not_known() {
-        let tree = Tree::memory(&[CFG]).refused("/boot/grub/grub.cfg", Why::Denied);
+        let tree = FsRoot::memory(&[CFG]).refused("/boot/grub/grub.cfg", Why::Denied);
         assert!(matches!(loader(&tree), Err(BootError::Unread(Unread { why: Why::Denied, .. }))));
-        let tree = Tree::refusing(Why::NotCollected);
+        let tree = FsRoot::refusing(Why::NotCollected);
         assert!(matches!(loader(&tree), Err(BootError::Unread(_))));
     }
 }

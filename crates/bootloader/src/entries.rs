@@ -9,7 +9,7 @@ use crate::line::{self, Parameter};
 use crate::reading::{closed, names, need, optional};
 use crate::staged::StagedEdits;
 use whylate_base::natural;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// The command line of kernels to come.
 pub(crate) const FOR_NEW: &str = "/etc/kernel/cmdline";
@@ -44,7 +44,7 @@ fn is_usual(path: &str, text: &str) -> bool {
 }
 
 /// The usual entries, by path.
-fn entries(tree: &Tree, directories: &[String]) -> Result<Vec<(String, String)>, BootError> {
+fn entries(tree: &FsRoot, directories: &[String]) -> Result<Vec<(String, String)>, BootError> {
     let mut found = Vec::new();
     for directory in directories {
         for name in names(tree, directory)?.into_iter().filter(|name| name.ends_with(".conf")) {
@@ -61,7 +61,7 @@ fn entries(tree: &Tree, directories: &[String]) -> Result<Vec<(String, String)>,
 /// The command line of the entry that starts unless another is chosen: what the loader's configuration names, or
 /// else the highest version.
 pub(crate) fn configured(
-    tree: &Tree,
+    tree: &FsRoot,
     directories: &[String],
     variables: &[(String, String)],
 ) -> Result<(String, String), BootError> {
@@ -83,7 +83,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path).trim_end_matches(".conf")
 }
 
-fn default_entry(tree: &Tree) -> Result<Option<String>, BootError> {
+fn default_entry(tree: &FsRoot) -> Result<Option<String>, BootError> {
     for partition in detect::PARTITIONS {
         let Some(text) = optional(tree, &format!("{partition}/loader/loader.conf"))? else { continue };
         if let Some(named) = text.lines().find_map(|line| key(line, "default")) {
@@ -118,7 +118,7 @@ pub(crate) fn expanded(line: &str, variables: &[(String, String)]) -> String {
 /// given nothing new: that variable was.
 pub(crate) fn change(
     staged: &mut StagedEdits<'_>,
-    tree: &Tree,
+    tree: &FsRoot,
     directories: &[String],
     wanted: &[Parameter],
     by_variable: bool,
@@ -152,7 +152,7 @@ pub(crate) fn takes_kernelopts(line: &str) -> bool {
 }
 
 /// Whether any entry does.
-pub(crate) fn any_takes_kernelopts(tree: &Tree, directories: &[String]) -> Result<bool, BootError> {
+pub(crate) fn any_takes_kernelopts(tree: &FsRoot, directories: &[String]) -> Result<bool, BootError> {
     let entries = entries(tree, directories)?;
     Ok(entries.iter().any(|(_, text)| options(text).iter().any(|(_, line)| takes_kernelopts(line))))
 }
@@ -203,7 +203,7 @@ mod tests {
         let all = [old, new, rescue, other];
         let mut files: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let line = |files: &[(&str, &str)], saved: &[(String, String)]| {
-            configured(&Tree::memory(files), &[dir.to_owned()], saved).expect("entries").1
+            configured(&FsRoot::memory(files), &[dir.to_owned()], saved).expect("entries").1
         };
         assert_eq!(line(&files, &[]), "root=1 new");
         assert_eq!(line(&files, &[("saved_entry".to_owned(), "m-6.9.0".to_owned())]), "root=1 old");

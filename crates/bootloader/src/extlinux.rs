@@ -8,7 +8,7 @@ use crate::line::{self, Parameter};
 use crate::reading::{closed, need};
 use crate::shell;
 use crate::staged::StagedEdits;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// What u-boot-update reads.
 const DEFAULTS: &str = "/etc/default/u-boot";
@@ -55,7 +55,7 @@ fn appends(text: &str) -> Vec<Append<'_>> {
 }
 
 /// The line of the entry that starts unless another is chosen.
-pub(crate) fn configured(tree: &Tree, path: &str) -> Result<(String, String), BootError> {
+pub(crate) fn configured(tree: &FsRoot, path: &str) -> Result<(String, String), BootError> {
     let text = need(tree, path)?;
     let default = text.lines().filter_map(keyword).find(|(word, _)| word == "default");
     let appends = appends(&text);
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn the_default_entry_counts() {
         let path = "/boot/extlinux/extlinux.conf";
-        let tree = Tree::memory(&[(path, MENU)]);
+        let tree = FsRoot::memory(&[(path, MENU)]);
         let (_, line) = configured(&tree, path).expect("a menu");
         assert_eq!(line, "${cbootargs} root=/dev/b x=\"1 2\"");
         let labels: Vec<_> = appends(MENU).iter().map(|own| (own.label.clone(), own.repairs())).collect();

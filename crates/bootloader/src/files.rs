@@ -1,7 +1,7 @@
 //! The files of a machine as the staged edits see them.
 
 use std::fmt;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// No file that is changed is longer, in bytes, and no file of a journal: the longest is a copy of this program, with
 /// all of its debug information.
@@ -55,7 +55,7 @@ pub trait Files {
     fn has_command(&self, name: &str) -> bool;
 
     /// The same files, to read with links followed.
-    fn tree(&self) -> Tree;
+    fn tree(&self) -> FsRoot;
 }
 
 /// Why a path could not be read.

@@ -6,13 +6,13 @@ use crate::error::BootError;
 use crate::line::{self, Parameter};
 use crate::reading::{closed, need, optional};
 use crate::staged::StagedEdits;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// Where the first partition is mounted: since Debian 12's, and before.
 const PARTITIONS: [&str; 2] = ["/boot/firmware", "/boot"];
 
 /// The file with the line, where the firmware starts the kernel itself.
-pub(crate) fn line_file(tree: &Tree) -> Result<Option<String>, BootError> {
+pub(crate) fn line_file(tree: &FsRoot) -> Result<Option<String>, BootError> {
     for partition in PARTITIONS {
         let Some(config) = optional(tree, &format!("{partition}/config.txt"))? else { continue };
         let kernel = setting(&config, "kernel").unwrap_or_default();
@@ -46,7 +46,7 @@ fn setting<'a>(config: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The first line: what comes after it is not read.
-pub(crate) fn configured(tree: &Tree, path: &str) -> Result<(String, String), BootError> {
+pub(crate) fn configured(tree: &FsRoot, path: &str) -> Result<(String, String), BootError> {
     let text = need(tree, path)?;
     Ok((path.to_owned(), text.lines().next().unwrap_or_default().to_owned()))
 }
@@ -90,7 +90,7 @@ mod tests {
             ),
             (vec![line], None),
         ] {
-            let found = line_file(&Tree::memory(&files)).expect("all can be read");
+            let found = line_file(&FsRoot::memory(&files)).expect("all can be read");
             assert_eq!(found.as_deref(), path, "{files:?}");
         }
     }

@@ -8,13 +8,13 @@ use crate::files::Files;
 use crate::line::{self, Parameter};
 use crate::reading::{closed, need, optional};
 use crate::staged::StagedEdits;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// A GRUB environment block (grub-editenv(1)).
 const BLOCK: usize = 1024;
 
 /// The first command line in grub.cfg: all usual entries have the same.
-pub(crate) fn configured(tree: &Tree, cfg: &str) -> Result<(String, String), BootError> {
+pub(crate) fn configured(tree: &FsRoot, cfg: &str) -> Result<(String, String), BootError> {
     let text = need(tree, cfg)?;
     let variables = set_in(&text);
     let line = text.lines().find_map(kernel_line).unwrap_or_default();
@@ -57,7 +57,7 @@ fn environment_path(cfg: &str) -> String {
 }
 
 /// GRUB's variables: those set in grub.cfg, and those of its environment, which is read later.
-pub(crate) fn variables(tree: &Tree, cfg: &str) -> Result<Vec<(String, String)>, BootError> {
+pub(crate) fn variables(tree: &FsRoot, cfg: &str) -> Result<Vec<(String, String)>, BootError> {
     let mut variables = set_in(&need(tree, cfg)?);
     let environment = optional(tree, &environment_path(cfg))?.unwrap_or_default();
     let lines = environment.lines().filter(|line| !line.starts_with('#'));
@@ -68,7 +68,7 @@ pub(crate) fn variables(tree: &Tree, cfg: &str) -> Result<Vec<(String, String)>,
 }
 
 /// TuneD passes parameters through a variable that it writes itself.
-fn without_tuned(tree: &Tree, cfg: &str, wanted: &[Parameter]) -> Result<(), BootError> {
+fn without_tuned(tree: &FsRoot, cfg: &str, wanted: &[Parameter]) -> Result<(), BootError> {
     for (_, line) in variables(tree, cfg)?.iter().filter(|(name, _)| name == "tuned_params") {
         for want in wanted {
             let there = line::words(line).iter().any(|word| line::same_name(word.name(), &want.name));
@@ -83,7 +83,7 @@ fn without_tuned(tree: &Tree, cfg: &str, wanted: &[Parameter]) -> Result<(), Boo
 /// GRUB with menu entries in grub.cfg.
 pub(crate) fn plain(
     staged: &mut StagedEdits<'_>,
-    tree: &Tree,
+    tree: &FsRoot,
     files: &dyn Files,
     cfg: &str,
     wanted: &[Parameter],
@@ -116,7 +116,7 @@ pub(crate) fn plain(
 /// GRUB that reads entries: those are changed, what they take from the environment, and what new ones are made of.
 pub(crate) fn with_entries(
     staged: &mut StagedEdits<'_>,
-    tree: &Tree,
+    tree: &FsRoot,
     cfg: &str,
     directory: &str,
     wanted: &[Parameter],

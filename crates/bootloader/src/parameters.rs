@@ -6,20 +6,20 @@ use crate::line::{self, Parameter};
 use crate::loader::Loader;
 use crate::staged::{StagedEdit, StagedEdits};
 use crate::{detect, entries, extlinux, firmware, grub};
-use whylate_host::{Cmdline, Reading, Tree, Unread, Why};
+use whylate_host::{Cmdline, FsRoot, Reading, Unread, Why};
 
 /// The boot loader that starts this machine.
 ///
 /// # Errors
 /// If none is found, if several are possible, or if it is one whose command line is not in a file.
-pub fn loader(tree: &Tree) -> Result<Loader, BootError> {
+pub fn loader(tree: &FsRoot) -> Result<Loader, BootError> {
     detect::loader(tree)
 }
 
 /// The kernel parameters the next boot will have, of the entry that starts unless another is chosen, with the file
 /// they are in. What another program has changed since that file was made is not in there, nor will it be at the
 /// next boot.
-pub fn configured(tree: &Tree) -> Reading<Cmdline> {
+pub fn configured(tree: &FsRoot) -> Reading<Cmdline> {
     let line = loader(tree).and_then(|loader| match &loader {
         Loader::Grub { cfg, entries: None } => grub::configured(tree, cfg),
         Loader::Grub { cfg, entries: Some(entries) } => {

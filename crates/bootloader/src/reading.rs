@@ -2,10 +2,10 @@
 
 use crate::error::BootError;
 use crate::line::Parameter;
-use whylate_host::{Tree, Unread, Why};
+use whylate_host::{FsRoot, Unread, Why};
 
 /// A file's text; `None`: there is none, or none was collected.
-pub(crate) fn optional(tree: &Tree, path: &str) -> Result<Option<String>, BootError> {
+pub(crate) fn optional(tree: &FsRoot, path: &str) -> Result<Option<String>, BootError> {
     match tree.text(path).value {
         Ok(text) => Ok(Some(text)),
         Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => Ok(None),
@@ -13,12 +13,12 @@ pub(crate) fn optional(tree: &Tree, path: &str) -> Result<Option<String>, BootEr
     }
 }
 
-pub(crate) fn need(tree: &Tree, path: &str) -> Result<String, BootError> {
+pub(crate) fn need(tree: &FsRoot, path: &str) -> Result<String, BootError> {
     tree.text(path).need().cloned().map_err(BootError::Unread)
 }
 
 /// The names in a directory; none where there is none.
-pub(crate) fn names(tree: &Tree, path: &str) -> Result<Vec<String>, BootError> {
+pub(crate) fn names(tree: &FsRoot, path: &str) -> Result<Vec<String>, BootError> {
     match tree.list(path).value {
         Ok(names) => Ok(names),
         Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => Ok(Vec::new()),

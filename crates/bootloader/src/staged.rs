@@ -227,7 +227,7 @@ impl<'a> StagedEdits<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
 
     /// A machine with /etc and nothing in it.
     struct Empty;
@@ -244,8 +244,8 @@ mod tests {
             false
         }
 
-        fn tree(&self) -> Tree {
-            Tree::memory(&[])
+        fn tree(&self) -> FsRoot {
+            FsRoot::memory(&[])
         }
     }
 

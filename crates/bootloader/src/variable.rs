@@ -20,7 +20,7 @@ use crate::staged::{StagedEdit, StagedEdits};
 use crate::systemd::runs_systemd;
 use crate::{ini, shell};
 use std::collections::BTreeMap;
-use whylate_host::{Reading, Tree, Why};
+use whylate_host::{FsRoot, Reading, Why};
 
 const OWN: &str = "zz-whylate.conf";
 const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` removes it.\n";
@@ -29,7 +29,7 @@ const GATHERED: [&str; 4] = ["CPUAffinity", "DefaultEnvironment", "ManagerEnviro
 
 /// The value a variable has in a file: with a section, of `key=value` lines under it, else of shell assignments.
 /// `None`: it is not set there. Of systemd's configuration, what all its files say together.
-pub fn variable(tree: &Tree, file: &str, section: Option<&str>, name: &str) -> Reading<Option<String>> {
+pub fn variable(tree: &FsRoot, file: &str, section: Option<&str>, name: &str) -> Reading<Option<String>> {
     let value = match (section, drop_ins(file)) {
         (Some(section), Some(stem)) => of_systemd(tree, file, stem, section, name),
         (Some(section), None) => tree.text(file).value.map(|text| {
@@ -59,7 +59,13 @@ fn drop_ins(file: &str) -> Option<&str> {
 }
 
 /// The files in the order in which they count: of two with one name, that in /etc alone (systemd.conf(5)).
-fn of_systemd(tree: &Tree, file: &str, name: &str, section: &str, key: &str) -> Result<Option<String>, Why> {
+fn of_systemd(
+    tree: &FsRoot,
+    file: &str,
+    name: &str,
+    section: &str,
+    key: &str,
+) -> Result<Option<String>, Why> {
     let mut paths: BTreeMap<String, String> = BTreeMap::new();
     for place in ["/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd", "/etc/systemd"] {
         let directory = format!("{place}/{name}.d");
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn shell_variables() {
         let text = "# IRQBALANCE_BANNED_CPULIST=\nARGS=\"-p 5\"\nexport B='x'\nIF=$(hostname)\n";
-        let tree = Tree::memory(&[("/etc/default/irqbalance", text)]);
+        let tree = FsRoot::memory(&[("/etc/default/irqbalance", text)]);
         let read = |name: &str| variable(&tree, "/etc/default/irqbalance", None, name).value;
         assert_eq!(read("ARGS"), Ok(Some("-p 5".to_owned())));
         assert_eq!(read("IRQBALANCE_BANNED_CPULIST"), Ok(None));
@@ -277,7 +283,7 @@ mod tests {
     fn systemd_gathers_cpus() {
         let file = "/etc/systemd/system.conf";
         let read = |files: &[(&str, &str)]| {
-            variable(&Tree::memory(files), file, Some("Manager"), "CPUAffinity").value
+            variable(&FsRoot::memory(files), file, Some("Manager"), "CPUAffinity").value
         };
         let main = (file, "[Manager]\nCPUAffinity=0\n#CPUAffinity=9\n");
         assert_eq!(read(&[main]), Ok(Some("0".to_owned())));

@@ -13,7 +13,7 @@
 
 use crate::{CheckOptions, Profile, Rule, RuleResult, Status};
 use whylate_base::Severity;
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 
 /// Files with their contents.
 pub(crate) type Files = [(&'static str, &'static str)];
@@ -179,7 +179,7 @@ impl Case {
 pub(crate) fn table(rule: &Rule, cases: &[Case]) {
     assert!(!cases.is_empty());
     for Case { name, files, options, expected } in cases {
-        let verdict = (rule.check)(&Snapshot::read(&Tree::memory(files)), options);
+        let verdict = (rule.check)(&Snapshot::read(&FsRoot::memory(files)), options);
         let said = format!("{}, {name}: {verdict:#?}", rule.code);
         let severity = |answer: &crate::RuleOutcome| {
             answer.severity.unwrap_or_else(|| rule.severity_for(options.profile))
@@ -219,14 +219,14 @@ fn never_better_for_seeing_less(
         return;
     }
     for (path, _) in files {
-        let blind = (rule.check)(&Snapshot::read(&Tree::memory(files).refused(path, Why::Denied)), options);
+        let blind = (rule.check)(&Snapshot::read(&FsRoot::memory(files).refused(path, Why::Denied)), options);
         assert!(!passes(&blind), "without {path} {blind:#?} of {said}");
         // What people write may well be empty, what the kernel shows may not.
         if !["/proc/", "/sys/", "/dev/"].iter().any(|kernel| path.starts_with(kernel)) {
             continue;
         }
         let emptied: Vec<_> = files.iter().copied().chain([(*path, "")]).collect();
-        let empty = (rule.check)(&Snapshot::read(&Tree::memory(&emptied)), options);
+        let empty = (rule.check)(&Snapshot::read(&FsRoot::memory(&emptied)), options);
         assert!(!passes(&empty), "{path} empty: {empty:#?} of {said}");
     }
 }

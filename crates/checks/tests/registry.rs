@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use whylate_checks::{CheckOptions, Profile, RULES, Selection, Status, check};
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 
 /// The names of the files with an extension in a directory of the repository.
 fn names(dir: &str, extension: &str) -> BTreeSet<String> {
@@ -76,7 +76,7 @@ fn nothing_unreadable_is_reported_as_fine() {
         Why::Io { error: "broken".to_owned() },
     ];
     for why in reasons {
-        let host = Snapshot::read(&Tree::refusing(why.clone()));
+        let host = Snapshot::read(&FsRoot::refusing(why.clone()));
         for options in asks() {
             let all =
                 Selection { only: RULES.iter().map(|rule| rule.code.to_owned()).collect(), skip: vec![] };
@@ -119,7 +119,7 @@ fn to_see_less_never_makes_a_machine_better() {
         ("/proc/irq/24/effective_affinity_list", "1\n"),
         ("/proc/irq/default_smp_affinity", "3\n"),
     ];
-    let passes = |tree: &Tree| -> BTreeSet<&'static str> {
+    let passes = |tree: &FsRoot| -> BTreeSet<&'static str> {
         let report =
             check(&Snapshot::read(tree), &CheckOptions::of(Profile::Realtime), &Selection::default());
         let passing = |answer: &whylate_checks::CheckedRule| {
@@ -127,9 +127,9 @@ fn to_see_less_never_makes_a_machine_better() {
         };
         report.answers.iter().filter(|answer| passing(answer)).map(|answer| answer.rule.code).collect()
     };
-    let before = passes(&Tree::memory(&files));
+    let before = passes(&FsRoot::memory(&files));
     for (path, _) in &files {
-        let after = passes(&Tree::memory(&files).refused(path, Why::Denied));
+        let after = passes(&FsRoot::memory(&files).refused(path, Why::Denied));
         assert!(
             after.is_subset(&before),
             "without {path}: {:?}",
@@ -144,9 +144,9 @@ fn empty_files_say_nothing_good() {
     let all = Selection { only: RULES.iter().map(|rule| rule.code.to_owned()).collect(), skip: vec![] };
     for kernel in ["6.1", "6.12-rt", "7.2-rt"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/{kernel}.snapshot"));
-        let machine = Tree::open(&file).expect("a snapshot").noting();
+        let machine = FsRoot::open(&file).expect("a snapshot").noting();
         Snapshot::read(&machine);
-        let host = Snapshot::read(&Tree::captured(machine.into_notes().changed(|_| String::new())));
+        let host = Snapshot::read(&FsRoot::captured(machine.into_notes().changed(|_| String::new())));
         for options in asks() {
             for answered in check(&host, &options, &all).answers {
                 let Ok(answer) = &answered.verdict else { continue };

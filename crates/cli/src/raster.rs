@@ -26,7 +26,7 @@ pub(crate) fn png(drawing: &str) -> Result<Vec<u8>> {
             "this machine has no fonts, and a plot without numbers says nothing: install one (Debian: fonts-dejavu-core), or write an .svg"
         ),
     }
-    let tree = usvg::Tree::from_str(drawing, &options).context("the drawing cannot be read")?;
+    let tree = usvg::FsRoot::from_str(drawing, &options).context("the drawing cannot be read")?;
     let size = tree.size().to_int_size().scale_by(SCALE).context("the drawing has no size")?;
     let mut pixels =
         tiny_skia::Pixmap::new(size.width(), size.height()).context("the drawing is too large")?;

@@ -1,7 +1,7 @@
 //! Control groups, v1 and v2: which CPUs a group has, how much of them, and how much real-time.
 
 use crate::table::readings;
-use crate::{Reading, Tree, Why};
+use crate::{FsRoot, Reading, Why};
 use std::collections::VecDeque;
 
 /// More groups are not looked at; machines with containers have thousands.
@@ -64,7 +64,7 @@ impl Cgroup {
 }
 
 impl Cgroups {
-    pub(crate) fn read(tree: &Tree) -> Cgroups {
+    pub(crate) fn read(tree: &FsRoot) -> Cgroups {
         let mounts = tree.text("/proc/self/mounts").and_then(|text| Ok(mounts(text)));
         let version = mounts.and_then(|(v1, v2)| match (v1.is_empty(), v2.is_empty()) {
             (true, false) => Ok(CgroupVersion::V2),
@@ -97,7 +97,11 @@ fn mounts(text: &str) -> (Vec<String>, Vec<String>) {
     (v1, v2)
 }
 
-fn walk(tree: &Tree, mut todo: VecDeque<(String, usize)>, truncated: &mut bool) -> Result<Vec<Cgroup>, Why> {
+fn walk(
+    tree: &FsRoot,
+    mut todo: VecDeque<(String, usize)>,
+    truncated: &mut bool,
+) -> Result<Vec<Cgroup>, Why> {
     let mut groups = Vec::new();
     let mut visited = 0;
     while let Some((dir, depth)) = todo.pop_front() {
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn both_versions() {
-        let v2 = Cgroups::read(&Tree::memory(&[
+        let v2 = Cgroups::read(&FsRoot::memory(&[
             ("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"),
             ("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu\n"),
             ("/sys/fs/cgroup/rt.slice/cpuset.cpus", "2-3\n"),
@@ -146,7 +150,7 @@ mod tests {
         let groups = v2.groups.need().expect("groups");
         assert_eq!(groups[0].path(), "/sys/fs/cgroup/rt.slice");
         assert_eq!(groups[0].partition.known().map(String::as_str), Some("isolated"));
-        let v1 = Cgroups::read(&Tree::memory(&[
+        let v1 = Cgroups::read(&FsRoot::memory(&[
             (
                 "/proc/self/mounts",
                 "cgroup /cg/cpu cgroup rw,cpu,cpuacct 0 0\ncgroup /cg/pids cgroup rw,pids 0 0\n",
@@ -155,7 +159,7 @@ mod tests {
         ]));
         assert_eq!(v1.version.known(), Some(&CgroupVersion::V1));
         assert_eq!(v1.groups.need().expect("groups")[0].rt_runtime_us.known(), Some(&0));
-        let none = Cgroups::read(&Tree::memory(&[("/proc/self/mounts", "")]));
+        let none = Cgroups::read(&FsRoot::memory(&[("/proc/self/mounts", "")]));
         assert!(none.version.need().is_err());
     }
 }

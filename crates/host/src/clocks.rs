@@ -1,7 +1,7 @@
 //! Clock sources and what drives timers.
 
 use crate::table::readings;
-use crate::{Reading, Tree, Words};
+use crate::{FsRoot, Reading, Words};
 
 /// Clocks.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ readings! {
 }
 
 impl Clocks {
-    pub(crate) fn read(tree: &Tree) -> Clocks {
+    pub(crate) fn read(tree: &FsRoot) -> Clocks {
         let device = "/sys/devices/system/clockevents";
         Clocks {
             source: Clocksource::read(tree, "/sys/devices/system/clocksource/clocksource0"),

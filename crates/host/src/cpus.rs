@@ -1,7 +1,7 @@
 //! The CPUs: which there are, how they are wired, how they idle and how fast they run.
 
 use crate::table::readings;
-use crate::{FromText, Reading, Tree, Words};
+use crate::{FromText, FsRoot, Reading, Words};
 use std::fmt;
 use whylate_base::{Cpu, CpuSet};
 
@@ -187,7 +187,7 @@ impl Node {
 }
 
 impl Cpus {
-    pub(crate) fn read(tree: &Tree) -> Cpus {
+    pub(crate) fn read(tree: &FsRoot) -> Cpus {
         let at = |file: &str| format!("{DIR}/{file}");
         let present = tree.value::<CpuSet>(&at("present"));
         let dma_latency_us = dma_latency(tree);
@@ -237,7 +237,7 @@ impl Cpus {
 }
 
 impl CpuState {
-    fn read(tree: &Tree, cpu: Cpu) -> CpuState {
+    fn read(tree: &FsRoot, cpu: Cpu) -> CpuState {
         let dir = format!("{DIR}/cpu{cpu}");
         CpuState {
             cpu,
@@ -252,7 +252,7 @@ impl CpuState {
 }
 
 /// What is in each `PREFIXn` below a directory, by number.
-fn numbered<T>(tree: &Tree, dir: &str, prefix: &str, read: fn(&Tree, &str) -> T) -> Reading<Vec<T>> {
+fn numbered<T>(tree: &FsRoot, dir: &str, prefix: &str, read: fn(&FsRoot, &str) -> T) -> Reading<Vec<T>> {
     tree.list(dir).and_then(|names| {
         let mut numbers: Vec<u32> =
             names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
@@ -262,14 +262,14 @@ fn numbered<T>(tree: &Tree, dir: &str, prefix: &str, read: fn(&Tree, &str) -> T)
 }
 
 /// The file holds a binary number, in the machine's byte order.
-fn dma_latency(tree: &Tree) -> Reading<u64> {
+fn dma_latency(tree: &FsRoot) -> Reading<u64> {
     tree.bytes(DMA_LATENCY).and_then(|bytes| match bytes.as_slice().try_into() {
         Ok(bytes) => Ok(u64::from(u32::from_ne_bytes(bytes))),
         Err(_) => Err(crate::Why::Malformed { expected: "four bytes".to_owned() }),
     })
 }
 
-fn vulnerabilities(tree: &Tree) -> Reading<Vec<(String, Reading<String>)>> {
+fn vulnerabilities(tree: &FsRoot) -> Reading<Vec<(String, Reading<String>)>> {
     let dir = format!("{DIR}/vulnerabilities");
     tree.list(&dir).and_then(|names| {
         Ok(names.iter().map(|name| (name.clone(), tree.value(&format!("{dir}/{name}")))).collect())
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn nodes_have_numbers_and_memory() {
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/sys/devices/system/node/node10/cpulist", "4-7\n"),
             (
                 "/sys/devices/system/node/node10/meminfo",
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn flags_are_of_x86() {
-        let of = |text: &str| Cpus::read(&Tree::memory(&[("/proc/cpuinfo", text)])).flags();
+        let of = |text: &str| Cpus::read(&FsRoot::memory(&[("/proc/cpuinfo", text)])).flags();
         assert!(of("processor : 0\nflags\t\t: fpu tsc\nbugs : x\n").need().expect("flags").has("tsc"));
         assert!(of("processor : 0\nFeatures : fp asimd\n").need().is_err());
     }

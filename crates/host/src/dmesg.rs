@@ -1,6 +1,6 @@
 //! The kernel's messages, as far back as its buffer goes.
 
-use crate::{Reading, Tree};
+use crate::{FsRoot, Reading};
 
 /// The messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Dmesg {
 
 impl Dmesg {
     /// From the buffer, or from the copy of the boot scripts.
-    pub(crate) fn read(tree: &Tree) -> Dmesg {
+    pub(crate) fn read(tree: &FsRoot) -> Dmesg {
         let live = tree.text("/dev/kmsg");
         let lines = match live.known().is_some_and(|text| !text.is_empty()) {
             true => live.and_then(|text| Ok(text.lines().filter_map(of_kmsg).collect())),
@@ -63,13 +63,15 @@ mod tests {
     #[test]
     fn lines_of_both_forms() {
         let kmsg = "6,0,0,-;Linux version 6.1\n6,1,5,-;tsc: Fast TSC calibration\n SUBSYSTEM=pci\n";
-        let live = Dmesg::read(&Tree::memory(&[("/dev/kmsg", kmsg), ("/var/log/dmesg", "old")]));
+        let live = Dmesg::read(&FsRoot::memory(&[("/dev/kmsg", kmsg), ("/var/log/dmesg", "old")]));
         assert_eq!(live.lines.need().expect("lines").len(), 2);
         assert!(live.is_complete());
-        let kept =
-            Dmesg::read(&Tree::memory(&[("/var/log/dmesg", "[    1.5] Marking TSC unstable\n<6>[ 2.0] x")]));
+        let kept = Dmesg::read(&FsRoot::memory(&[(
+            "/var/log/dmesg",
+            "[    1.5] Marking TSC unstable\n<6>[ 2.0] x",
+        )]));
         assert_eq!(kept.find("TSC"), Some("Marking TSC unstable"));
         assert!(!kept.is_complete());
-        assert!(Dmesg::read(&Tree::memory(&[])).lines.need().is_err());
+        assert!(Dmesg::read(&FsRoot::memory(&[])).lines.need().is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Interrupts: their devices, their allowed CPUs and their effective CPUs.
 
-use crate::{Mask, Reading, Tree};
+use crate::{FsRoot, Mask, Reading};
 use whylate_base::CpuSet;
 
 /// All of them.
@@ -59,7 +59,7 @@ pub struct Irq {
 }
 
 impl Irqs {
-    pub(crate) fn read(tree: &Tree) -> Irqs {
+    pub(crate) fn read(tree: &FsRoot) -> Irqs {
         let each = tree.list("/proc/irq").and_then(|names| {
             let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
             numbers.sort_unstable();
@@ -101,7 +101,7 @@ fn own_variables(text: &str) -> String {
 }
 
 impl Irq {
-    fn read(tree: &Tree, number: u32) -> Irq {
+    fn read(tree: &FsRoot, number: u32) -> Irq {
         let dir = format!("/proc/irq/{number}");
         let names = tree.list(&dir);
         let settings = |name: &str| {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn rows_and_settings() {
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/proc/interrupts", TEXT),
             ("/proc/irq/0/smp_affinity_list", "0-1\n"),
             ("/proc/irq/0/timer/x", ""),
@@ -174,7 +174,7 @@ mod tests {
     fn what_the_balancer_is_told() {
         let file =
             "# IRQBALANCE_BANNED_CPULIST=9\nIRQBALANCE_BANNED_CPULIST=\"2-3\"\nIRQBALANCE_ARGS=\nSECRET=1\n";
-        let irqs = Irqs::read(&Tree::memory(&[("/etc/default/irqbalance", file)]));
+        let irqs = Irqs::read(&FsRoot::memory(&[("/etc/default/irqbalance", file)]));
         let told = irqs.balancer[0].need().expect("variables");
         assert_eq!(told.get("IRQBALANCE_BANNED_CPULIST"), Some("2-3"));
         assert_eq!((told.get("IRQBALANCE_ARGS"), told.get("SECRET")), (None, None));

@@ -6,7 +6,7 @@ mod installed;
 mod version;
 
 use crate::text::Words;
-use crate::{BracketedChoice, Reading, Tree, Unread, Why};
+use crate::{BracketedChoice, FsRoot, Reading, Unread, Why};
 pub use cmdline::Cmdline;
 pub use config::Config;
 pub use installed::Installed;
@@ -72,7 +72,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    pub(crate) fn read(tree: &Tree) -> Kernel {
+    pub(crate) fn read(tree: &FsRoot) -> Kernel {
         let (release, version) = names(tree);
         let parameters = PARAMETERS.map(|name| {
             let (module, parameter) = name.split_once('/').expect("module/parameter");
@@ -127,7 +127,7 @@ impl Kernel {
 }
 
 /// `uname -r` and `uname -v`; captured trees often have only /proc/version, which holds both.
-fn names(tree: &Tree) -> (Reading<String>, Reading<String>) {
+fn names(tree: &FsRoot) -> (Reading<String>, Reading<String>) {
     let release = tree.value::<String>("/proc/sys/kernel/osrelease");
     let version = tree.value::<String>("/proc/sys/kernel/version");
     if release.known().is_some() && version.known().is_some() {
@@ -147,7 +147,7 @@ fn names(tree: &Tree) -> (Reading<String>, Reading<String>) {
     (or(release, first), or(version, last))
 }
 
-fn modules(tree: &Tree) -> Reading<Words> {
+fn modules(tree: &FsRoot) -> Reading<Words> {
     tree.text("/proc/modules").and_then(|text| {
         let names = text.lines().filter_map(|line| line.split_ascii_whitespace().next());
         Ok(Words(names.map(str::to_owned).collect()))

@@ -1,7 +1,7 @@
 //! The state of a machine, as the kernel and the distribution show it in files.
 //!
 //! ```text
-//! Tree      where the files come from: this machine, a captured root, an archive, memory
+//! FsRoot    where the files come from: this machine, a captured root, an archive, memory
 //!  └> Snapshot   everything the checks ask about, read once, as plain data
 //!      └> Reading<T>   a value with its path, or why there is none
 //! ```
@@ -16,6 +16,7 @@ mod clocks;
 mod cpus;
 mod dmesg;
 mod error;
+mod fs_root;
 mod irqs;
 mod kernel;
 mod limits;
@@ -31,7 +32,6 @@ mod table;
 mod text;
 mod threads;
 mod tracing;
-mod tree;
 
 pub use cgroups::{Cgroup, CgroupVersion, Cgroups};
 pub use clocks::{Clocks, Clocksource};
@@ -40,6 +40,7 @@ pub use cpus::{
 };
 pub use dmesg::Dmesg;
 pub use error::HostError;
+pub use fs_root::{Capture, FsRoot};
 pub use irqs::{Balancer, Irq, IrqRow, Irqs};
 pub use kernel::{Cmdline, Config, Installed, Kernel, KernelVersion, Preempt};
 pub use limits::{LimitLine, Limits, LimitsFile, OwnLimits, ProcessLimit, User};
@@ -54,4 +55,3 @@ pub use systemd::{Systemd, Unit};
 pub use text::{BracketedChoice, FromText, Mask, Words};
 pub use threads::{Thread, Threads};
 pub use tracing::{TraceInstance, Tracing};
-pub use tree::{Capture, Tree};

@@ -1,6 +1,6 @@
 //! Resource limits of users and groups, and of this process.
 
-use crate::{FromText, Reading, Tree, Why};
+use crate::{FromText, FsRoot, Reading, Why};
 
 /// Limits and the users they apply to.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +99,7 @@ pub struct User {
 }
 
 impl Limits {
-    pub(crate) fn read(tree: &Tree) -> Limits {
+    pub(crate) fn read(tree: &FsRoot) -> Limits {
         let drop_ins = tree.list("/etc/security/limits.d");
         let names = drop_ins.known().into_iter().flatten().filter(|name| name.ends_with(".conf"));
         let paths = names.map(|name| format!("/etc/security/limits.d/{name}"));
@@ -123,7 +123,7 @@ impl Limits {
 }
 
 /// Of the whole status nothing else is kept.
-fn capabilities(tree: &Tree) -> Reading<u64> {
+fn capabilities(tree: &FsRoot) -> Reading<u64> {
     let only = |text: &str| -> String {
         text.lines().filter(|line| line.starts_with("CapEff:")).map(|line| format!("{line}\n")).collect()
     };
@@ -146,7 +146,7 @@ fn lines(text: &str) -> Vec<LimitLine> {
 }
 
 /// `name:x:uid:gid:...`; the real name, the home and the shell are left out.
-fn users(tree: &Tree, group: &Reading<String>) -> Reading<Vec<User>> {
+fn users(tree: &FsRoot, group: &Reading<String>) -> Reading<Vec<User>> {
     let ids = |text: &str| -> String {
         let line = |line: &str| {
             let mut fields = line.split(':');
@@ -175,7 +175,7 @@ fn group_line(line: &str) -> Option<(String, u32, Vec<String>)> {
     Some((name.to_owned(), gid.parse().ok()?, members))
 }
 
-fn pam(tree: &Tree) -> Reading<Vec<String>> {
+fn pam(tree: &FsRoot) -> Reading<Vec<String>> {
     tree.list("/etc/pam.d").and_then(|names| {
         let sets_limits = |text: &str| -> String {
             text.lines().filter(|line| line.contains("pam_limits")).map(|line| format!("{line}\n")).collect()
@@ -208,15 +208,15 @@ mod tests {
         assert_eq!(OwnLimits::from_text(&TEXT.replace("95", "x")), None);
         assert_eq!(OwnLimits::from_text(""), None);
         let status = "Name:\tsecret\nCapEff:\t000001ffffffffff\n";
-        let tree = Tree::memory(&[("/proc/self/status", status)]).noting();
+        let tree = FsRoot::memory(&[("/proc/self/status", status)]).noting();
         assert_eq!(capabilities(&tree).known(), Some(&0x1ff_ffff_ffff));
-        let notes = format!("{:?}", Tree::captured(tree.into_notes()).text("/proc/self/status"));
+        let notes = format!("{:?}", FsRoot::captured(tree.into_notes()).text("/proc/self/status"));
         assert!(notes.contains("CapEff") && !notes.contains("secret"), "{notes}");
     }
 
     #[test]
     fn limits_and_who_they_are_for() {
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/etc/security/limits.conf", "# x\n@audio - rtprio 95 # note\nbad line\n"),
             ("/etc/security/limits.d/99-rt.conf", "* hard memlock unlimited\n"),
             ("/etc/security/limits.d/README", "* hard rtprio 1\n"),
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!((user.name.as_str(), user.group.as_deref()), ("ann", Some("audio")));
         assert_eq!(limits.groups.need().expect("groups")[0].1, ["bob", "cid"]);
         assert_eq!(limits.pam.need().expect("pam"), &["login"]);
-        let notes = format!("{:?}", Tree::captured(tree.into_notes()).text("/etc/passwd"));
+        let notes = format!("{:?}", FsRoot::captured(tree.into_notes()).text("/etc/passwd"));
         assert!(notes.contains("ann") && !notes.contains("Secret"), "{notes}");
     }
 }

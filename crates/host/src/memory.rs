@@ -1,7 +1,7 @@
 //! Memory management: what may fault, stall or move pages under a running task.
 
 use crate::table::readings;
-use crate::{BracketedChoice, Reading, Tree, Why};
+use crate::{BracketedChoice, FsRoot, Reading, Why};
 
 /// The settings and the swap areas.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ readings! {
 }
 
 impl Memory {
-    pub(crate) fn read(tree: &Tree) -> Memory {
+    pub(crate) fn read(tree: &FsRoot) -> Memory {
         Memory {
             vm: Vm::read(tree, "/proc/sys/vm"),
             thp_enabled: tree.value("/sys/kernel/mm/transparent_hugepage/enabled"),
@@ -94,7 +94,7 @@ impl Memory {
 }
 
 /// A directory for each size: `hugepages-2048kB`.
-fn huge_pages(tree: &Tree) -> Reading<Vec<HugePages>> {
+fn huge_pages(tree: &FsRoot) -> Reading<Vec<HugePages>> {
     let dir = "/sys/kernel/mm/hugepages";
     tree.list(dir).and_then(|names| {
         let sizes = names.iter().filter_map(|name| {

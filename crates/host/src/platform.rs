@@ -1,7 +1,7 @@
 //! What the kernel runs on: firmware, hypervisor, container, PCI devices.
 
 use crate::table::readings;
-use crate::{BracketedChoice, Mask, Reading, Tree};
+use crate::{BracketedChoice, FsRoot, Mask, Reading};
 
 /// The platform.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub struct PciDevice {
 }
 
 impl Platform {
-    pub(crate) fn read(tree: &Tree) -> Platform {
+    pub(crate) fn read(tree: &FsRoot) -> Platform {
         Platform {
             dmi: Dmi::read(tree, "/sys/class/dmi/id"),
             hypervisor: Hypervisor::read(tree),
@@ -115,7 +115,7 @@ impl Platform {
 }
 
 impl Hypervisor {
-    fn read(tree: &Tree) -> Hypervisor {
+    fn read(tree: &FsRoot) -> Hypervisor {
         let flag = tree.beginning("/proc/cpuinfo", 4096).and_then(|info| {
             let flags = info.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':'));
             let has = flags.map(|(_, flags)| flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"));
@@ -135,7 +135,7 @@ impl Hypervisor {
 }
 
 impl Container {
-    fn read(tree: &Tree) -> Container {
+    fn read(tree: &FsRoot) -> Container {
         let nothing = |_: &str| String::new();
         Container {
             docker: tree.filtered("/.dockerenv", nothing),
@@ -148,7 +148,7 @@ impl Container {
 }
 
 impl PciDevice {
-    fn read(tree: &Tree, address: &str) -> PciDevice {
+    fn read(tree: &FsRoot, address: &str) -> PciDevice {
         let at = |file: &str| format!("/sys/bus/pci/devices/{address}/{file}");
         PciDevice {
             address: address.to_owned(),

@@ -1,6 +1,6 @@
 //! Removes text from a capture that identifies the machine and does not affect latency.
 
-use crate::{Capture, Tree};
+use crate::{Capture, FsRoot};
 
 /// What is replaced: the host's name, hardware addresses, UUIDs and IPv4 addresses.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Redaction {
 
 impl Redaction {
     /// For the machine of this tree, whose name is looked up.
-    pub fn of(tree: &Tree) -> Redaction {
+    pub fn of(tree: &FsRoot) -> Redaction {
         let name = tree.value::<String>("/proc/sys/kernel/hostname").value.ok();
         // A name so short or so common would be found in any word.
         Redaction { host: name.filter(|name| name.len() > 3 && name != "localhost") }

@@ -1,7 +1,7 @@
 //! The scheduler's settings, and those of the watchdogs that watch it.
 
 use crate::table::readings;
-use crate::{Reading, Tree, Why, Words};
+use crate::{FsRoot, Reading, Why, Words};
 use whylate_base::{Cpu, CpuSet};
 
 /// What the scheduler is told.
@@ -78,7 +78,7 @@ readings! {
 }
 
 impl Sched {
-    pub(crate) fn read(tree: &Tree) -> Sched {
+    pub(crate) fn read(tree: &FsRoot) -> Sched {
         Sched {
             rt_runtime_us: tree.value("/proc/sys/kernel/sched_rt_runtime_us"),
             rt_period_us: tree.value("/proc/sys/kernel/sched_rt_period_us"),
@@ -99,7 +99,7 @@ impl Sched {
 }
 
 /// Before 5.13 the file was elsewhere.
-fn features(tree: &Tree) -> Reading<Words> {
+fn features(tree: &FsRoot) -> Reading<Words> {
     let features = tree.value("/sys/kernel/debug/sched/features");
     match features.value {
         Err(Why::Missing) => tree.value("/sys/kernel/debug/sched_features"),
@@ -107,7 +107,7 @@ fn features(tree: &Tree) -> Reading<Words> {
     }
 }
 
-fn servers(tree: &Tree, dir: &str) -> Reading<Vec<Server>> {
+fn servers(tree: &FsRoot, dir: &str) -> Reading<Vec<Server>> {
     tree.list(dir).and_then(|names| {
         let cpus = names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok().map(Cpu));
         let mut servers: Vec<Server> = cpus

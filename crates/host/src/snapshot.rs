@@ -1,8 +1,8 @@
 //! All data that the checks need, read at once.
 
 use crate::{
-    Cgroups, Clocks, Cpus, Dmesg, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads, Tracing,
-    Tree,
+    Cgroups, Clocks, Cpus, Dmesg, FsRoot, Irqs, Kernel, Limits, Memory, Platform, Sched, Systemd, Threads,
+    Tracing,
 };
 
 /// The state of a machine: plain data, one field for each subject.
@@ -38,7 +38,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Reads a machine. What cannot be read is part of the result.
-    pub fn read(tree: &Tree) -> Snapshot {
+    pub fn read(tree: &FsRoot) -> Snapshot {
         let kernel = Kernel::read(tree);
         let cpus = Cpus::read(tree);
         let sched = Sched::read(tree);

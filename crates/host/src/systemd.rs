@@ -1,6 +1,6 @@
 //! The configuration of systemd: CPU affinity, slices and enabled services, from files only.
 
-use crate::{Reading, Tree, Why};
+use crate::{FsRoot, Reading, Why};
 use std::collections::BTreeSet;
 
 const ETC: &str = "/etc/systemd/system";
@@ -41,7 +41,7 @@ impl Unit {
         Ok(settings.iter().rev().find(|(own, _)| own == key).map(|(_, value)| value.as_str()))
     }
 
-    fn read(tree: &Tree, name: &str, path: &str) -> Unit {
+    fn read(tree: &FsRoot, name: &str, path: &str) -> Unit {
         Unit {
             name: name.to_owned(),
             settings: tree.filtered(path, without_environment).and_then(|text| Ok(settings(text))),
@@ -50,7 +50,7 @@ impl Unit {
 }
 
 impl Systemd {
-    pub(crate) fn read(tree: &Tree) -> Systemd {
+    pub(crate) fn read(tree: &FsRoot) -> Systemd {
         let etc = tree.list(ETC);
         let enabled = etc.and_then(|names| enabled(tree, names));
         let shipped = shipped(tree);
@@ -90,7 +90,7 @@ fn parent(path: &str) -> &str {
 }
 
 /// Names in `X.wants` and `X.requires`.
-fn enabled(tree: &Tree, names: &[String]) -> Result<Vec<String>, Why> {
+fn enabled(tree: &FsRoot, names: &[String]) -> Result<Vec<String>, Why> {
     let mut enabled = BTreeSet::new();
     for name in names.iter().filter(|name| name.ends_with(".wants") || name.ends_with(".requires")) {
         enabled.extend(tree.list(&format!("{ETC}/{name}")).value?);
@@ -98,7 +98,7 @@ fn enabled(tree: &Tree, names: &[String]) -> Result<Vec<String>, Why> {
     Ok(enabled.into_iter().collect())
 }
 
-fn shipped(tree: &Tree) -> Reading<Vec<String>> {
+fn shipped(tree: &FsRoot) -> Reading<Vec<String>> {
     let first = tree.list(SHIPPED[0]);
     match first.known() {
         Some(_) => first,
@@ -107,7 +107,7 @@ fn shipped(tree: &Tree) -> Reading<Vec<String>> {
 }
 
 /// system.conf; drop-ins of the distribution and of the machine.
-fn manager(tree: &Tree) -> Vec<Unit> {
+fn manager(tree: &FsRoot) -> Vec<Unit> {
     let mut paths = vec!["/etc/systemd/system.conf".to_owned()];
     for dir in ["/usr/lib/systemd/system.conf.d", "/etc/systemd/system.conf.d"] {
         let names = tree.list(dir);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn enabled_units_and_their_settings() {
-        let systemd = Systemd::read(&Tree::memory(&[
+        let systemd = Systemd::read(&FsRoot::memory(&[
             ("/etc/systemd/system.conf", "[Manager]\n#CPUAffinity=9\nCPUAffinity=0 1\n"),
             ("/etc/systemd/system/multi-user.target.wants/irqbalance.service", ""),
             ("/etc/systemd/system/app.service.d/rt.conf", "[Service]\nCPUSchedulingPolicy=fifo\n"),
@@ -164,6 +164,6 @@ mod tests {
         let of = |name: &str| systemd.units.iter().find(|unit| unit.name == name).expect("unit");
         assert_eq!(of("app.service").get("CPUSchedulingPolicy"), Ok(Some("fifo")));
         assert_eq!(of("irqbalance.service").settings.need().expect("read"), &[("Nice".into(), "5".into())]);
-        assert!(Systemd::read(&Tree::memory(&[])).is_enabled("x").is_err());
+        assert!(Systemd::read(&FsRoot::memory(&[])).is_enabled("x").is_err());
     }
 }

@@ -22,7 +22,7 @@ macro_rules! readings {
 
         impl $name {
             /// Reads the files below `dir`.
-            pub(crate) fn read(tree: &$crate::Tree, dir: &str) -> Self {
+            pub(crate) fn read(tree: &$crate::FsRoot, dir: &str) -> Self {
                 $name { $($field: tree.value(&format!("{dir}/{}", $file)),)+ }
             }
         }

@@ -1,6 +1,6 @@
 //! Every thread: its policy, its priority and its allowed CPUs. Never its command line or environment.
 
-use crate::{Reading, Tree, Why};
+use crate::{FsRoot, Reading, Why};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, CpuSet, Policy, Tid};
 
@@ -56,7 +56,7 @@ impl Thread {
 }
 
 impl Threads {
-    pub(crate) fn read(tree: &Tree) -> Threads {
+    pub(crate) fn read(tree: &FsRoot) -> Threads {
         let each = tree.list("/proc").and_then(|names| {
             let mut pids: Vec<i32> = names.iter().filter_map(|name| name.parse().ok()).collect();
             pids.sort_unstable();
@@ -78,7 +78,7 @@ impl Threads {
     }
 }
 
-fn of_process(tree: &Tree, pid: i32) -> Result<Vec<Thread>, Why> {
+fn of_process(tree: &FsRoot, pid: i32) -> Result<Vec<Thread>, Why> {
     let tids = match tree.list(&format!("/proc/{pid}/task")).value {
         Ok(tids) => tids,
         Err(why) => return gone(why).map(|()| Vec::new()),
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn threads_are_read_by_the_fields_of_the_man_page() {
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/proc/412/task/412/stat", STAT),
             ("/proc/412/task/412/status", "Name:\tx\nCpus_allowed_list:\t2-3\n"),
             ("/proc/412/cgroup", "0::/rt\n"),
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn no_thread_at_all_is_no_answer() {
-        assert!(Threads::read(&Tree::memory(&[("/proc/version", "")])).each.need().is_err());
+        assert!(Threads::read(&FsRoot::memory(&[("/proc/version", "")])).each.need().is_err());
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! The trace settings of the kernel, which a tool may have left on.
 
 use crate::table::readings;
-use crate::{Reading, Tree};
+use crate::{FsRoot, Reading};
 
 const DIR: &str = "/sys/kernel/tracing";
 
@@ -27,7 +27,7 @@ readings! {
 }
 
 impl Tracing {
-    pub(crate) fn read(tree: &Tree) -> Tracing {
+    pub(crate) fn read(tree: &FsRoot) -> Tracing {
         let dir = format!("{DIR}/instances");
         Tracing {
             top: TraceInstance::read(tree, DIR),
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_top_and_instances() {
-        let tracing = Tracing::read(&Tree::memory(&[
+        let tracing = Tracing::read(&FsRoot::memory(&[
             ("/sys/kernel/tracing/current_tracer", "nop\n"),
             ("/sys/kernel/tracing/events/enable", "X\n"),
             ("/sys/kernel/tracing/instances/a/current_tracer", "function\n"),
@@ -54,6 +54,6 @@ mod tests {
         let instances = tracing.instances.need().expect("instances");
         assert_eq!(instances[0].0, "a");
         assert_eq!(instances[0].1.tracer.known().map(String::as_str), Some("function"));
-        assert!(Tracing::read(&Tree::memory(&[("/sys/x", "")])).top.tracer.value.is_err());
+        assert!(Tracing::read(&FsRoot::memory(&[("/sys/x", "")])).top.tracer.value.is_err());
     }
 }

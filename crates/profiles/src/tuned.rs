@@ -25,7 +25,7 @@ use merge::{Item, Profile, Unit};
 use output::Output;
 use python::strip;
 use variables::Variables;
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 
 /// More includes than any real profile has.
 const MOST_PROFILES: usize = 100;
@@ -45,7 +45,7 @@ pub struct TunedProfileInfo {
 ///
 /// # Errors
 /// If a directory or TuneD's own settings are there and cannot be read.
-pub fn list(tree: &Tree) -> Result<Vec<TunedProfileInfo>, TunedError> {
+pub fn list(tree: &FsRoot) -> Result<Vec<TunedProfileInfo>, TunedError> {
     let directories = Settings::read(tree)?.directories;
     let mut listed = Vec::new();
     for name in locate::names(tree, &directories)? {
@@ -68,7 +68,7 @@ pub fn list(tree: &Tree) -> Result<Vec<TunedProfileInfo>, TunedError> {
 /// as that the isolated CPUs be set; if a variable is given that the profile knows nothing of.
 pub fn load(
     name: &str,
-    tree: &Tree,
+    tree: &FsRoot,
     snapshot: &Snapshot,
     given: &[(String, String)],
 ) -> Result<DesiredState, TunedError> {
@@ -114,7 +114,7 @@ pub fn load(
 
 /// The profiles that one consists of, each behind those that it includes.
 struct Gathered<'a> {
-    tree: &'a Tree,
+    tree: &'a FsRoot,
     settings: &'a Settings,
     files: Vec<String>,
     profiles: Vec<Profile>,
@@ -191,7 +191,7 @@ impl Gathered<'_> {
 }
 
 /// An option of `[variables]`: a variable, or a file of some.
-fn define(item: &Item, tree: &Tree, variables: &mut Variables<'_>) -> Result<(), TunedError> {
+fn define(item: &Item, tree: &FsRoot, variables: &mut Variables<'_>) -> Result<(), TunedError> {
     if item.name != "include" {
         return variables.set(&item.name, &item.value, &item.location);
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 use whylate_profiles::profile::{self, ProfileError};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector};
 
@@ -22,7 +22,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 fn four_cpus() -> Snapshot {
-    Snapshot::read(&Tree::memory(FILES))
+    Snapshot::read(&FsRoot::memory(FILES))
 }
 
 fn put(dir: &Path, name: &str, text: &str) -> String {
@@ -354,7 +354,7 @@ fn built_in_profiles_are_whole() {
 /// Where the machine cannot be read there is an error that says what, and no profile for no CPU.
 #[test]
 fn a_machine_that_cannot_be_read() {
-    let host = Snapshot::read(&Tree::refusing(Why::Denied));
+    let host = Snapshot::read(&FsRoot::refusing(Why::Denied));
     let given = pairs(&[("isolated", "2-3")]);
     let error = profile::load("realtime", &given, &host, &[]).expect_err("no CPUs").to_string();
     assert!(error.contains("/sys/devices/system/cpu/present"), "{error}");

@@ -1,14 +1,14 @@
 //! TuneD's profiles, on machines made of files.
 
 use proptest::prelude::*;
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 use whylate_profiles::tuned::{self, TunedError};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector};
 
 const CPU: &str = "/sys/devices/system/cpu";
 
 /// Four CPUs in two sockets, with idle states, a governor each, a disk, irqbalance and systemd.
-fn machine(more: &[(&str, &str)]) -> Tree {
+fn machine(more: &[(&str, &str)]) -> FsRoot {
     let mut files: Vec<(String, String)> = [
         ("online", "0-3\n"),
         ("present", "0-3\n"),
@@ -50,10 +50,10 @@ fn machine(more: &[(&str, &str)]) -> Tree {
     files.extend(rest.map(|(path, text)| (path.to_owned(), text.to_owned())));
     files.extend(more.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    Tree::memory(&files)
+    FsRoot::memory(&files)
 }
 
-fn load_on(tree: &Tree, name: &str, given: &[(&str, &str)]) -> Result<DesiredState, TunedError> {
+fn load_on(tree: &FsRoot, name: &str, given: &[(&str, &str)]) -> Result<DesiredState, TunedError> {
     let given: Vec<(String, String)> =
         given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     tuned::load(name, tree, &Snapshot::read(tree), &given)
@@ -395,7 +395,7 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused(pieces in prop::collection::vec(prop_oneof![9 => piece(), 1 => "\\PC{0,5}"], 0..40)) {
         let text = pieces.concat();
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/etc/tuned/p/tuned.conf", text.as_str()),
             ("/sys/devices/system/cpu/online", "0-3\n"),
             ("/sys/devices/system/cpu/present", "0-3\n"),

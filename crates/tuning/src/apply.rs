@@ -5,7 +5,7 @@ use crate::{
     JournalRecord, PlannedAction, PlannedStep, SessionKind, SessionOutcome, Step, System, TargetError,
     TargetState, Timestamp,
 };
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// What a run of the engine works on, and whom it asks and tells.
 pub struct RunContext<'a> {
@@ -20,7 +20,7 @@ pub struct RunContext<'a> {
 }
 
 /// This boot of a machine (random(4)); `None`: not known.
-pub fn boot_id(tree: &Tree) -> Option<String> {
+pub fn boot_id(tree: &FsRoot) -> Option<String> {
     tree.value::<String>("/proc/sys/kernel/random/boot_id").value.ok()
 }
 

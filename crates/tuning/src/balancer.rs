@@ -4,7 +4,7 @@
 use crate::processes::processes;
 use crate::{Target, TargetState};
 use whylate_base::CpuSet;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// As the kernel names its process.
 const PROCESS: &str = "irqbalance";
@@ -12,7 +12,7 @@ const PROCESS: &str = "irqbalance";
 /// Whether irqbalance has moved an interrupt within the CPUs that it was `left` with: it runs, and the interrupt has
 /// some of them and no others. It takes an interrupt to the CPUs of one core, cache or node (irqbalance(1)), so what
 /// it writes is narrower.
-pub(crate) fn moved(target: &Target, left: &TargetState, now: &TargetState, tree: &Tree) -> bool {
+pub(crate) fn moved(target: &Target, left: &TargetState, now: &TargetState, tree: &FsRoot) -> bool {
     let (Target::Tunable { path }, TargetState::Value(left), TargetState::Value(now)) = (target, left, now)
     else {
         return false;
@@ -33,7 +33,7 @@ pub(crate) fn is_of_one_interrupt(path: &str) -> bool {
 }
 
 /// Whether it runs.
-pub(crate) fn runs(tree: &Tree) -> bool {
+pub(crate) fn runs(tree: &FsRoot) -> bool {
     processes(tree).any(|(_, comm)| comm == PROCESS)
 }
 
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn only_irqbalance_and_only_within_what_it_was_left_with() {
-        let tree = |comm: &str| Tree::memory(&[("/proc/7/comm", &format!("{comm}\n"))]);
+        let tree = |comm: &str| FsRoot::memory(&[("/proc/7/comm", &format!("{comm}\n"))]);
         let irq = "/proc/irq/24/smp_affinity_list";
         for (path, left, now, comm, expected) in [
             (irq, "0-1", "1", "irqbalance", true),

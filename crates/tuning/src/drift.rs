@@ -3,7 +3,7 @@
 use crate::setting::shown;
 use crate::{Change, Plan, Setting, balancer};
 use std::cell::LazyCell;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// A change that is not as it was planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct PlanDrift {
 /// What differs between a plan and the same plan made now on the machine with these files, in the order of the plans.
 /// Three things are no difference: what has been set as planned already; a thread that is in one of the plans alone, as
 /// threads come and go; and where a running irqbalance has put a single interrupt, which it does every ten seconds.
-pub fn drifted(planned: &Plan, now: &Plan, tree: &Tree) -> Vec<PlanDrift> {
+pub fn drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> Vec<PlanDrift> {
     let said =
         |change: &Change| format!("{} -> {}", shown(change.now.as_deref()), shown(change.then.as_deref()));
     let new = now.changes.iter().filter(|change| change_of(planned, &change.setting).is_none());
@@ -82,8 +82,8 @@ mod tests {
         Plan { changes: changes.iter().map(change).collect(), ..Plan::default() }
     }
 
-    fn no_balancer() -> Tree {
-        Tree::memory(&[("/proc/7/comm", "sh\n")])
+    fn no_balancer() -> FsRoot {
+        FsRoot::memory(&[("/proc/7/comm", "sh\n")])
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
                 let changes: Vec<_> = nows.iter().map(|now| (path, *now, "0-1")).collect();
                 plan(&changes)
             };
-            drifted(&made(planned), &made(now), &Tree::memory(&[("/proc/7/comm", comm)])).len()
+            drifted(&made(planned), &made(now), &FsRoot::memory(&[("/proc/7/comm", comm)])).len()
         };
         // Whether the plan moves it, and whether it would now.
         for (planned, now) in [(&["0-3"][..], &["3"][..]), (&["0-3"], &[]), (&[], &["3"])] {
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(drifted(&of(&[(1, "0-1")]), &of(&[(1, "0-3")]), &no_balancer()).len(), 1);
         // An interrupt's thread goes with it.
         let irq = |now| named("[irq/24-eth0]", &[(1, now)]);
-        let balanced = Tree::memory(&[("/proc/7/comm", "irqbalance\n")]);
+        let balanced = FsRoot::memory(&[("/proc/7/comm", "irqbalance\n")]);
         assert_eq!(drifted(&irq("0-1"), &irq("3"), &balanced), []);
         assert_eq!(drifted(&irq("0-1"), &irq("3"), &no_balancer()).len(), 1);
     }

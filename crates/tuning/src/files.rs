@@ -2,7 +2,7 @@
 
 use crate::{Step, StepAction, System, Target, TargetError, TargetState};
 use whylate_bootloader::{FileChange, FileEntry, FileError, Files, StagedEdit};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// The files of a machine.
 pub(crate) struct SystemFiles<'a>(pub(crate) &'a dyn System);
@@ -23,7 +23,7 @@ impl Files for SystemFiles<'_> {
         self.0.has_command(name)
     }
 
-    fn tree(&self) -> Tree {
+    fn tree(&self) -> FsRoot {
         self.0.tree()
     }
 }

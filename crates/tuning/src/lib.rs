@@ -1,7 +1,7 @@
 //! Plans, applies, verifies and rolls back tuning of a machine.
 //!
 //! ```text
-//!                      ┌─ current values (Tree)
+//!                      ┌─ current values (FsRoot)
 //! DesiredState ─> plan ┴─> Plan: changes, conflicts, refusals
 //!                            └─> apply: steps, each journaled before it is made
 //!                                  └─> verify, rollback, history: by the journal

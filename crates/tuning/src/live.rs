@@ -13,7 +13,7 @@ mod words;
 pub use machine::LiveSystem;
 
 use crate::{System, Target, TargetError, TargetState, Timestamp};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 impl System for LiveSystem {
     fn read(&self, target: &Target) -> Result<TargetState, TargetError> {
@@ -87,9 +87,9 @@ impl System for LiveSystem {
         self.here && units::find(name).is_some()
     }
 
-    fn tree(&self) -> Tree {
+    fn tree(&self) -> FsRoot {
         // It was one when this was opened; what it is now its reader says.
-        Tree::open(&self.path).unwrap_or_else(|_| Tree::refusing(whylate_host::Why::NotCollected))
+        FsRoot::open(&self.path).unwrap_or_else(|_| FsRoot::refusing(whylate_host::Why::NotCollected))
     }
 
     fn tidy(&self, target: &Target) -> Result<(), TargetError> {

@@ -20,7 +20,7 @@ use crate::files::SystemFiles;
 use crate::{Change, Plan, Setting, Step, System};
 use std::path::PathBuf;
 use whylate_bootloader::{RUNNING, StagedEdits, runs_systemd};
-use whylate_host::{Tree, Why};
+use whylate_host::{FsRoot, Why};
 
 /// There where a system runs.
 const FIRST_PROCESS: &str = "/proc/1";
@@ -36,13 +36,13 @@ fn has_systemd(files: &SystemFiles<'_>) -> Result<bool, PersistError> {
 }
 
 /// Whether it is known that no program would hold a request in /dev/cpu_dma_latency: a plan skips it.
-pub(crate) fn has_no_holder(tree: &Tree) -> bool {
+pub(crate) fn has_no_holder(tree: &FsRoot) -> bool {
     // A captured machine does not show it.
     !can_hold(tree) && tree.list(RUNNING).value != Err(Why::NotCollected)
 }
 
 /// Whether a request in /dev/cpu_dma_latency would be held on this machine.
-pub fn can_hold(tree: &Tree) -> bool {
+pub fn can_hold(tree: &FsRoot) -> bool {
     let image = tree.list(FIRST_PROCESS).value.is_err();
     tree.list(RUNNING).value.is_ok()
         || (image && tree.link_name("/sbin/init").value.as_deref() == Ok("systemd"))
@@ -59,7 +59,7 @@ fn sysctl_of(change: &Change) -> Option<(&str, &str)> {
 }
 
 /// The changes of a plan that a reboot takes back on a machine without systemd.
-pub fn until_reboot<'a>(plan: &'a Plan, tree: &Tree) -> Vec<&'a Change> {
+pub fn until_reboot<'a>(plan: &'a Plan, tree: &FsRoot) -> Vec<&'a Change> {
     if can_hold(tree) {
         return Vec::new();
     }

@@ -1,9 +1,9 @@
 //! Which processes there are.
 
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// The processes there are: id and name.
-pub(crate) fn processes(tree: &Tree) -> impl Iterator<Item = (String, String)> {
+pub(crate) fn processes(tree: &FsRoot) -> impl Iterator<Item = (String, String)> {
     let names = tree.list("/proc").value.unwrap_or_default();
     let pids = names.into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
     pids.filter_map(|pid| {

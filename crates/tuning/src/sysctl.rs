@@ -2,7 +2,7 @@
 
 use crate::glob::glob;
 use std::collections::BTreeMap;
-use whylate_host::{Tree, Unread};
+use whylate_host::{FsRoot, Unread};
 use whylate_profiles::sysctl::path;
 
 /// Of files with the same name the one in the earlier directory counts.
@@ -34,7 +34,7 @@ pub(crate) struct Sysctls {
 }
 
 impl Sysctls {
-    pub(crate) fn read(tree: &Tree) -> Sysctls {
+    pub(crate) fn read(tree: &FsRoot) -> Sysctls {
         let mut sysctls = Sysctls::default();
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         for dir in DIRECTORIES {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_last_word() {
-        let sysctls = Sysctls::read(&Tree::memory(&[
+        let sysctls = Sysctls::read(&FsRoot::memory(&[
             (
                 "/etc/sysctl.d/50-a.conf",
                 "kernel.timer_migration = 1\n# vm.swappiness=9\n-vm.stat_interval=7\n",
@@ -134,13 +134,13 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_is_kept() {
-        let tree = Tree::refusing(whylate_host::Why::Denied);
+        let tree = FsRoot::refusing(whylate_host::Why::Denied);
         assert_eq!(Sysctls::read(&tree).unread.len(), 5);
     }
 
     #[test]
     fn who_gives_it_its_value() {
-        let sysctls = Sysctls::read(&Tree::memory(&[
+        let sysctls = Sysctls::read(&FsRoot::memory(&[
             ("/etc/sysctl.d/50-a.conf", "vm.swappiness = 60\n# vm.stat_interval = 60\n"),
             ("/etc/sysctl.d/60-b.conf", "-vm/swappiness=60\nvm.swappiness=60\n"),
             ("/etc/sysctl.d/70-c.conf", "vm.swappiness=10\nnet/ipv4/tcp_rmem = 1\t2  3\n"),

@@ -131,7 +131,7 @@ pub trait System {
     fn has_command(&self, name: &str) -> bool;
 
     /// The same machine's files, to read.
-    fn tree(&self) -> whylate_host::Tree;
+    fn tree(&self) -> whylate_host::FsRoot;
 
     /// Removes what a [`System::write`] of this target that was cut off has left beside it.
     ///

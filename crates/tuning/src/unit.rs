@@ -1,6 +1,6 @@
 //! Units of systemd by their names and files: systemd is not asked.
 
-use whylate_host::{Tree, Unread, Why};
+use whylate_host::{FsRoot, Unread, Why};
 
 /// While a unit is active systemd keeps a link `invocation:UNIT` (src/core/unit.c, since 236): so also of one whose
 /// processes have ended (`RemainAfterExit=`).
@@ -10,7 +10,7 @@ const ACTIVE: &str = "/run/systemd/units";
 const SLICES: [&str; 2] = ["/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice"];
 
 /// Whether it is active: of services alone, as of a timer or a target neither place says anything for sure.
-pub(crate) fn runs(unit: &str, tree: &Tree) -> Result<bool, Unread> {
+pub(crate) fn runs(unit: &str, tree: &FsRoot) -> Result<bool, Unread> {
     let link = format!("invocation:{unit}");
     if tree.list(ACTIVE).known().is_some_and(|names| names.contains(&link)) {
         return Ok(true);
@@ -19,7 +19,7 @@ pub(crate) fn runs(unit: &str, tree: &Tree) -> Result<bool, Unread> {
 }
 
 /// A service's processes are in its control group (systemd.slice(5)).
-fn has_processes(unit: &str, tree: &Tree) -> Result<bool, Unread> {
+fn has_processes(unit: &str, tree: &FsRoot) -> Result<bool, Unread> {
     let mut first = None;
     for slice in SLICES {
         let names = match tree.list(slice).need() {

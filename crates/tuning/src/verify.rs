@@ -14,7 +14,7 @@ use crate::journal::{JournalEntry, JournalError, PlannedAction, SessionKind, Ste
 use crate::store::JournalStore;
 use crate::{Status, System, Target, TargetState};
 use std::collections::BTreeMap;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 use whylate_profiles::Skipped;
 
 /// What one target is to be, by the last that set it.
@@ -109,7 +109,7 @@ fn compare(
     verified: &mut Verification,
     store: &JournalStore,
     system: &dyn System,
-    tree: &Tree,
+    tree: &FsRoot,
     target: &Target,
     due: &RevertDue<'_>,
 ) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, ThreadSelector, tunable};
 use whylate_tuning::{AllowedRefusals, Plan, Setting, plan, without_root};
 
@@ -40,9 +40,9 @@ fn desired(desired: Vec<DesiredSetting>) -> DesiredState {
     DesiredState { profile: "test".to_owned(), settings: desired, ..DesiredState::default() }
 }
 
-fn tree(files: &Files) -> Tree {
+fn tree(files: &Files) -> FsRoot {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    Tree::memory(&files)
+    FsRoot::memory(&files)
 }
 
 fn planned(files: &Files, asked: Vec<DesiredSetting>) -> Plan {
@@ -322,7 +322,7 @@ fn where_nothing_can_be_written() {
 
 #[test]
 fn a_machine_of_which_nothing_is_known_is_left_alone() {
-    let tree = Tree::refusing(whylate_host::Why::Denied);
+    let tree = FsRoot::refusing(whylate_host::Why::Denied);
     let asked = vec![
         knob("/proc/sys/vm/swappiness", "10"),
         knob("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance"),

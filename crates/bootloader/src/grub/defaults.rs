@@ -13,7 +13,7 @@ use crate::reading::{closed, names, optional};
 use crate::shell::{self, Assignment};
 use crate::staged::StagedEdits;
 use std::collections::BTreeSet;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 pub(crate) const FILE: &str = "/etc/default/grub";
 const DROP_INS: &str = "/etc/default/grub.d";
@@ -82,7 +82,7 @@ fn sources(
     Ok(sources)
 }
 
-fn reads_drop_ins(tree: &Tree) -> Result<bool, BootError> {
+fn reads_drop_ins(tree: &FsRoot) -> Result<bool, BootError> {
     for path in MKCONFIG {
         if let Some(script) = optional(tree, path)? {
             return Ok(script.contains("default/grub.d"));
@@ -94,7 +94,7 @@ fn reads_drop_ins(tree: &Tree) -> Result<bool, BootError> {
 /// Changes what grub-mkconfig reads.
 pub(crate) fn change(
     staged: &mut StagedEdits<'_>,
-    tree: &Tree,
+    tree: &FsRoot,
     wanted: &[Parameter],
 ) -> Result<(), BootError> {
     let drop_ins = reads_drop_ins(tree)?;

@@ -5,7 +5,7 @@ use super::error::VariableError;
 use crate::ini;
 use crate::staged::StagedEdits;
 use crate::systemd::{UNIT_DIRECTORIES, unit_file};
-use whylate_host::{Tree, Why};
+use whylate_host::{FsRoot, Why};
 
 const ETC: &str = "/etc/systemd/system";
 
@@ -14,7 +14,7 @@ fn unknown(why: &Why) -> bool {
 }
 
 /// The file of a unit; an instance of a template has the template's.
-fn file(tree: &Tree, unit: &str) -> Result<Option<(String, String)>, Why> {
+fn file(tree: &FsRoot, unit: &str) -> Result<Option<(String, String)>, Why> {
     for name in [unit.to_owned(), unit_file(unit)] {
         for directory in UNIT_DIRECTORIES {
             let path = format!("{directory}/{name}");
@@ -29,7 +29,7 @@ fn file(tree: &Tree, unit: &str) -> Result<Option<(String, String)>, Why> {
 }
 
 /// The links that have a unit started with another.
-fn wanted_by(tree: &Tree, unit: &str) -> Result<Vec<String>, Why> {
+fn wanted_by(tree: &FsRoot, unit: &str) -> Result<Vec<String>, Why> {
     let mut links = Vec::new();
     for directory in tree.list(ETC).value? {
         if !(directory.ends_with(".wants") || directory.ends_with(".requires")) {
@@ -60,7 +60,7 @@ fn install(text: &str) -> Install {
 
 pub(crate) fn change(
     staged: &mut StagedEdits<'_>,
-    tree: &Tree,
+    tree: &FsRoot,
     unit: &str,
     then: Option<&str>,
 ) -> Result<(), VariableError> {

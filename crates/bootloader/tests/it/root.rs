@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use whylate_bootloader::{FileChange, FileEntry, FileError, FileState, Files, Parameter, StagedEdit};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 pub(crate) struct Root {
     pub(crate) directory: tempfile::TempDir,
@@ -153,7 +153,7 @@ impl Files for Root {
         false
     }
 
-    fn tree(&self) -> Tree {
-        Tree::open(self.directory.path()).expect("a root")
+    fn tree(&self) -> FsRoot {
+        FsRoot::open(self.directory.path()).expect("a root")
     }
 }

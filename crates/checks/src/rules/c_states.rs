@@ -207,7 +207,7 @@ mod tests {
     fn an_unreadable_request_is_cannot_tell() {
         let files = [TWO_CPUS, C6].concat();
         let tree =
-            whylate_host::Tree::memory(&files).refused("/dev/cpu_dma_latency", whylate_host::Why::Denied);
+            whylate_host::FsRoot::memory(&files).refused("/dev/cpu_dma_latency", whylate_host::Why::Denied);
         let options =
             CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
         assert!(check(&Snapshot::read(&tree), &options).is_err());
@@ -217,7 +217,7 @@ mod tests {
     fn the_process_of_a_weak_request_is_shown() {
         // 256 us.
         const MUCH: (&str, &str) = ("/dev/cpu_dma_latency", "\0\u{1}\0\0");
-        let shown = |tree: whylate_host::Tree| {
+        let shown = |tree: whylate_host::FsRoot| {
             let options = CheckOptions {
                 cpus: Some("0".parse().expect("a list")),
                 ..CheckOptions::of(Profile::Realtime)
@@ -227,8 +227,8 @@ mod tests {
             proof.value
         };
         let files = [TWO_CPUS, C6, CYCLICTEST, &[MUCH, HELD]].concat();
-        assert_eq!(shown(whylate_host::Tree::memory(&files)), "cyclictest (71) has it open");
+        assert_eq!(shown(whylate_host::FsRoot::memory(&files)), "cyclictest (71) has it open");
         let files = [TWO_CPUS, C6, CYCLICTEST, &[MUCH]].concat();
-        assert!(shown(whylate_host::Tree::memory(&files)).contains("not known"));
+        assert!(shown(whylate_host::FsRoot::memory(&files)).contains("not known"));
     }
 }

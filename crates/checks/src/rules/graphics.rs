@@ -81,7 +81,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
 mod tests {
     use super::*;
     use crate::testing::*;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
 
     /// /proc is there, and has no device tree.
     const NO_BOARD: &Files = &[("/proc/stat", "")];
@@ -116,7 +116,7 @@ mod tests {
             let link = device.join("driver");
             let _ = std::fs::remove_file(&link);
             std::os::unix::fs::symlink(format!("../../../bus/pci/drivers/{driver}"), &link).expect("a link");
-            let host = Snapshot::read(&Tree::open(directory.path()).expect("a tree"));
+            let host = Snapshot::read(&FsRoot::open(directory.path()).expect("a tree"));
             // That there is no device tree a directory does not say.
             let answer = check(&host, &options);
             assert_eq!(answer.as_ref().ok().map(|answer| answer.status), expected, "{answer:?}");

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_denied_is_no_answer() {
-        let tree = whylate_host::Tree::memory(&[(BOOST, "1\n")]).refused(NO_TURBO, Why::Denied);
+        let tree = whylate_host::FsRoot::memory(&[(BOOST, "1\n")]).refused(NO_TURBO, Why::Denied);
         assert!(check(&Snapshot::read(&tree), &CheckOptions::of(Profile::Realtime)).is_err());
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::{fixture, judged};
 use whylate_checks::{CheckOptions, Profile};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 #[track_caller]
 fn captured(kernel: &str, known: &[&str]) {
-    let tree = Tree::open(&fixture(&format!("{kernel}.snapshot"))).expect("a snapshot");
+    let tree = FsRoot::open(&fixture(&format!("{kernel}.snapshot"))).expect("a snapshot");
     judged(kernel, &tree, &CheckOptions::of(Profile::Realtime), known);
 }
 
@@ -29,7 +29,7 @@ fn with_preempt_rt() {
 /// modules: what the lab's virtual machines all have.
 #[test]
 fn a_guest_in_use() {
-    let tree = Tree::open(&fixture("6.18-guest.snapshot")).expect("a snapshot");
+    let tree = FsRoot::open(&fixture("6.18-guest.snapshot")).expect("a snapshot");
     let known = [
         "preempt-rt: error",
         "rt-group-sched: pass",

@@ -1,7 +1,7 @@
 //! A machine made of files: what all of them have, and what a test adds.
 
 use std::collections::BTreeMap;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// Files by path.
 #[derive(Default)]
@@ -271,12 +271,12 @@ impl Files {
         self
     }
 
-    pub(crate) fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> FsRoot {
         let interrupts = self.interrupts();
         let mut files: Vec<(&str, &str)> =
             self.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         files.push(("/proc/interrupts", &interrupts));
-        Tree::memory(&files)
+        FsRoot::memory(&files)
     }
 
     /// /proc/interrupts: a column for each CPU, the chip, the line and its actions (proc_interrupts(5)).

@@ -17,7 +17,7 @@ mod sosreport;
 use std::fs;
 use std::path::{Path, PathBuf};
 use whylate_checks::{CheckOptions, CheckReport, Selection, Status, check};
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -27,7 +27,7 @@ fn fixture(name: &str) -> PathBuf {
 ///
 /// `known` is `code: status`, statuses as in the table; a code that is not checked is an error.
 #[track_caller]
-fn judged(name: &str, tree: &Tree, options: &CheckOptions, known: &[&str]) -> CheckReport {
+fn judged(name: &str, tree: &FsRoot, options: &CheckOptions, known: &[&str]) -> CheckReport {
     let report = check(&Snapshot::read(tree), options, &Selection::default());
     for known in known {
         let (code, status) = known.split_once(": ").expect("code: status");

@@ -4,7 +4,7 @@ use crate::judged;
 use std::fs;
 use std::path::Path;
 use whylate_checks::{CheckOptions, Profile};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// As sos 4 lays it out, its plugins kernel, processor, hardware, memory, boot, systemd, pam and cgroups.
 const FILES: &[(&str, &str)] = &[
@@ -91,7 +91,7 @@ fn options() -> CheckOptions {
 fn an_unpacked_sosreport() {
     let dir = tempfile::tempdir().expect("a directory");
     unpacked(dir.path());
-    let tree = Tree::open(dir.path()).expect("opened");
+    let tree = FsRoot::open(dir.path()).expect("opened");
     let known = [
         "preempt-rt: pass",
         "rt-kernel-not-booted: pass",
@@ -115,7 +115,7 @@ fn what_is_installed_is_known_from_the_listing_alone() {
     let uname =
         "Linux h 5.14.0-503.14.1.el9_5.x86_64 #1 SMP PREEMPT_DYNAMIC Fri Oct 25 2024 x86_64 GNU/Linux\n";
     fs::write(dir.path().join("sos_commands/kernel/uname_-a"), uname).expect("written");
-    let tree = Tree::open(dir.path()).expect("opened");
+    let tree = FsRoot::open(dir.path()).expect("opened");
     let known = ["preempt-rt: error", "rt-kernel-not-booted: unknown"];
     judged("sosreport-without-boot", &tree, &options(), &known);
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::DesiredState;
 use whylate_report::Format;
 use whylate_report::apply::Applies;
@@ -83,7 +83,7 @@ fn nothing_to_change(plan: &Plan) -> Outcome {
     }
 }
 
-fn make(desired: DesiredState, tree: &Tree, allowed: &AllowedRefusals) -> Plan {
+fn make(desired: DesiredState, tree: &FsRoot, allowed: &AllowedRefusals) -> Plan {
     whylate_tuning::plan(desired, tree, &Snapshot::read(tree), allowed)
 }
 
@@ -176,7 +176,7 @@ fn read_plan(path: &Path) -> Result<Plan> {
 }
 
 /// Reports which settings end with this boot.
-fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
+fn ends_with_this_boot(plan: &Plan, tree: &FsRoot) {
     const NAMED: usize = 5;
     let ending = whylate_tuning::persist::until_reboot(plan, tree);
     if ending.is_empty() {
@@ -193,7 +193,7 @@ fn ends_with_this_boot(plan: &Plan, tree: &Tree) {
 }
 
 /// Whether a plan does not fit any more; reports where.
-fn has_drifted(planned: &Plan, now: &Plan, tree: &Tree) -> bool {
+fn has_drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> bool {
     let drifted = whylate_tuning::drifted(planned, now, tree);
     if drifted.is_empty() {
         if let Some(how) = of_another_machine(planned, now) {

@@ -7,7 +7,7 @@ use crate::report::Destination;
 use anyhow::{Result, bail};
 use whylate_base::Severity;
 use whylate_checks::{CheckOptions, CheckReport, RULES, Selection};
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_report::check::Checked;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
         bail!(no_rule(code));
     }
     let destination = Destination::of::<Checked<'_>>(&args.output, &[])?;
-    let host = Snapshot::read(&Tree::open(&args.root)?);
+    let host = Snapshot::read(&FsRoot::open(&args.root)?);
     if let (Some(asked), Some(possible)) = (&args.cpus, host.cpus.possible.known())
         && let Some(cpu) = asked.iter().find(|&cpu| !possible.contains(cpu))
     {

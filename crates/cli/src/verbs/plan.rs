@@ -7,7 +7,7 @@ use crate::report::Destination;
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredState, profile, tuned};
 use whylate_report::check::json::document as check;
 use whylate_tuning::{AllowedRefusals, Plan};
@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
     let destination = Destination::of::<Plan>(&args.output, args.from.as_slice())?;
     let from = args.from.as_deref().map(checked).transpose()?;
-    let tree = Tree::open(&args.root)?;
+    let tree = FsRoot::open(&args.root)?;
     if args.list {
         return list(&tree);
     }
@@ -45,7 +45,7 @@ pub(crate) fn allowed(wanted: &Wanted) -> Result<AllowedRefusals> {
 pub(crate) fn desired(
     wanted: &Wanted,
     from: Option<&check::Document>,
-    tree: &Tree,
+    tree: &FsRoot,
     host: &Snapshot,
 ) -> Result<DesiredState> {
     let desired = all_wishes(wanted, from, tree, host)?;
@@ -58,7 +58,7 @@ pub(crate) fn desired(
 fn all_wishes(
     wanted: &Wanted,
     from: Option<&check::Document>,
-    tree: &Tree,
+    tree: &FsRoot,
     host: &Snapshot,
 ) -> Result<DesiredState> {
     let mut given = wanted.set.clone();
@@ -125,7 +125,7 @@ pub(crate) fn directories() -> Vec<PathBuf> {
     own.into_iter().chain([PathBuf::from("/etc/whylate/profiles")]).collect()
 }
 
-fn list(tree: &Tree) -> Result<Outcome> {
+fn list(tree: &FsRoot) -> Result<Outcome> {
     let own = profile::list(&directories()).into_iter().map(|listed| {
         let summary = listed.summary.unwrap_or_else(|error| format!("invalid: {error}"));
         let place = listed.path.map(|path| format!(" ({})", path.display())).unwrap_or_default();

@@ -6,10 +6,10 @@ use crate::outcome::Outcome;
 use crate::output;
 use crate::output::say;
 use anyhow::Result;
-use whylate_host::{Capture, Redaction, Snapshot, Tree};
+use whylate_host::{Capture, FsRoot, Redaction, Snapshot};
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
-    let tree = Tree::open(&args.root)?.noting();
+    let tree = FsRoot::open(&args.root)?.noting();
     // What is read is what is taken: nothing more, and nothing less.
     let host = Snapshot::read(&tree);
     whylate_tuning::look(&tree, &host);

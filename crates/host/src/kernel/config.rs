@@ -1,6 +1,6 @@
 //! The configuration a kernel was built with.
 
-use crate::{Reading, Tree, Why};
+use crate::{FsRoot, Reading, Why};
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
@@ -62,7 +62,7 @@ impl Config {
 }
 
 /// The running kernel's configuration, from the first place that has it.
-pub(super) fn read(tree: &Tree, release: &Reading<String>) -> Reading<Config> {
+pub(super) fn read(tree: &FsRoot, release: &Reading<String>) -> Reading<Config> {
     let own =
         tree.bytes("/proc/config.gz").and_then(|bytes| unzip(bytes)).and_then(|text| understood(text, true));
     if own.known().is_some() {
@@ -119,11 +119,11 @@ mod tests {
     #[test]
     fn the_first_place_that_has_it_counts() {
         let release = Reading::new("/r", Ok("6.1.0".to_owned()));
-        let tree = Tree::memory(&[("/proc/stat", ""), ("/boot/config-6.1.0", TEXT)]);
+        let tree = FsRoot::memory(&[("/proc/stat", ""), ("/boot/config-6.1.0", TEXT)]);
         let config = read(&tree, &release);
         assert_eq!(config.path, "/boot/config-6.1.0");
         assert!(!config.need().expect("read").is_of_running());
-        let broken = Tree::memory(&[("/proc/config.gz", "no gzip"), ("/boot/x", "")]);
+        let broken = FsRoot::memory(&[("/proc/config.gz", "no gzip"), ("/boot/x", "")]);
         assert!(matches!(read(&broken, &release).value, Err(Why::Malformed { .. })));
     }
 }

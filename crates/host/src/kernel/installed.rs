@@ -1,7 +1,7 @@
 //! The kernels that could be booted.
 
 use super::Config;
-use crate::{Reading, Tree, Why};
+use crate::{FsRoot, Reading, Why};
 
 /// A kernel image in /boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ const MOST: usize = 12;
 
 /// `config` is the running kernel's, which need not be read twice.
 pub(super) fn read(
-    tree: &Tree,
+    tree: &FsRoot,
     running: &Reading<String>,
     config: &Reading<Config>,
 ) -> Reading<Vec<Installed>> {
@@ -44,7 +44,7 @@ pub(super) fn read(
     })
 }
 
-fn realtime(tree: &Tree, release: &str) -> Reading<bool> {
+fn realtime(tree: &FsRoot, release: &str) -> Reading<bool> {
     // Of a whole configuration this one line is wanted.
     let filter = |text: &str| -> String {
         text.lines()
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn kernels_in_boot() {
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/boot/vmlinuz-6.1.0-1-amd64", ""),
             ("/boot/config-6.1.0-1-amd64", "CONFIG_X=y\n# CONFIG_PREEMPT_RT is not set\n"),
             ("/boot/vmlinuz-6.1.0-1-rt-amd64", ""),
@@ -99,6 +99,6 @@ mod tests {
                 ("6.8.1-1015-realtime", Some(true), false)
             ]
         );
-        assert!(read(&Tree::memory(&[("/proc/x", "")]), &running, &config).need().is_err());
+        assert!(read(&FsRoot::memory(&[("/proc/x", "")]), &running, &config).need().is_err());
     }
 }

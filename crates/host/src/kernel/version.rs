@@ -119,10 +119,10 @@ pub(super) fn preemption(kernel: &Kernel) -> Result<Preempt, Unread> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tree;
+    use crate::FsRoot;
 
     fn kernel(files: &[(&str, &str)]) -> Kernel {
-        Kernel::read(&Tree::memory(files))
+        Kernel::read(&FsRoot::memory(files))
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use whylate_base::CpuSet;
-use whylate_host::{Irq, Reading, Snapshot, Thread, Tree};
+use whylate_host::{FsRoot, Irq, Reading, Snapshot, Thread};
 use whylate_probes::load::Loads;
 
 /// The settings of this machine that a latency may depend on, by name. What could not be read is left out: nothing can
 /// be said of it.
 pub(super) fn settings() -> Vec<(String, String)> {
-    of(&Snapshot::read(&Tree::live()))
+    of(&Snapshot::read(&FsRoot::live()))
 }
 
 /// The loads that run are of the machine's state as well.
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_out() {
-        let host = Snapshot::read(&Tree::memory(&[
+        let host = Snapshot::read(&FsRoot::memory(&[
             ("/proc/sys/kernel/osrelease", "6.12.0-rt\n"),
             ("/proc/sys/kernel/sched_rt_runtime_us", "950000\n"),
             ("/proc/irq/24/disk0/x", ""),

@@ -82,12 +82,12 @@ fn version(host: &Snapshot) -> Result<KernelVersion, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
 
     #[test]
     fn facts_of_machines() {
         let fact = |name: &str, files: &[(&str, &str)]| {
-            let host = Snapshot::read(&Tree::memory(files));
+            let host = Snapshot::read(&FsRoot::memory(files));
             let (_, ask) = FACTS.iter().find(|(own, _)| *own == name).expect(name);
             ask(&host).ok()
         };

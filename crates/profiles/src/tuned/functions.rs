@@ -7,12 +7,12 @@ use super::python::{self, int, is_word, strip};
 use crate::Skipped;
 use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::CpuSet;
-use whylate_host::{Reading, Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Reading, Snapshot, Why};
 
 /// What functions may look at.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
-    pub(super) tree: &'a Tree,
+    pub(super) tree: &'a FsRoot,
     pub(super) host: &'a Snapshot,
 }
 

@@ -1,7 +1,7 @@
 //! Files by patterns with `*`, `?` and `[...]` (glob(7)).
 
 use super::python::fnmatch;
-use whylate_host::{Tree, Why};
+use whylate_host::{FsRoot, Why};
 
 /// A pattern that matches more files is a mistake.
 const MOST: usize = 10_000;
@@ -15,7 +15,7 @@ pub(super) fn is_rich(pattern: &str) -> bool {
 ///
 /// # Errors
 /// Which directory cannot be read, and why; or that there are too many.
-pub(super) fn files(tree: &Tree, pattern: &str) -> Result<Vec<String>, String> {
+pub(super) fn files(tree: &FsRoot, pattern: &str) -> Result<Vec<String>, String> {
     let mut found = vec![String::new()];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         if !part.contains(['*', '?', '[']) {

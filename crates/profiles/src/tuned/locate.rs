@@ -5,7 +5,7 @@ use super::error::{TunedError, TunedLocation};
 use super::python::{int, strip};
 /// As `os.path.normpath` has it.
 pub(super) use whylate_host::normal_path as normal;
-use whylate_host::{Tree, Why};
+use whylate_host::{FsRoot, Why};
 
 const MAIN: &str = "/etc/tuned/tuned-main.conf";
 /// The first has precedence. TuneD has the profiles in directories of their own since 2.24; what is there was put
@@ -33,7 +33,7 @@ impl Settings {
     ///
     /// # Errors
     /// If the file is there and cannot be read or understood.
-    pub(super) fn read(tree: &Tree) -> Result<Settings, TunedError> {
+    pub(super) fn read(tree: &FsRoot) -> Result<Settings, TunedError> {
         let mut settings = Settings {
             directories: DIRECTORIES.iter().map(|&name| name.to_owned()).collect(),
             ..Settings::default()
@@ -73,7 +73,7 @@ pub(super) fn priority(value: &str, location: &TunedLocation) -> Result<i64, Tun
 ///
 /// # Errors
 /// If it cannot be read or understood.
-pub(super) fn file(tree: &Tree, path: &str, kind: FileKind) -> Result<Option<Vec<Section>>, TunedError> {
+pub(super) fn file(tree: &FsRoot, path: &str, kind: FileKind) -> Result<Option<Vec<Section>>, TunedError> {
     let unreadable = |why: String| TunedError::Unreadable { path: path.to_owned(), why };
     match tree.beginning(path, MOST_BYTES + 1).value {
         Ok(text) if text.len() > MOST_BYTES => {
@@ -94,7 +94,7 @@ pub(super) fn path(directory: &str, name: &str) -> String {
 ///
 /// # Errors
 /// If a directory is there and cannot be read.
-pub(super) fn names(tree: &Tree, directories: &[String]) -> Result<Vec<String>, TunedError> {
+pub(super) fn names(tree: &FsRoot, directories: &[String]) -> Result<Vec<String>, TunedError> {
     let mut names = Vec::new();
     for directory in directories {
         match tree.list(directory).value {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use whylate_base::CpuSet;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Selector, ThreadSelector, tunable};
 
 /// A machine that wishes are made on.
@@ -164,7 +164,7 @@ impl Machine {
         Machine { files, threads, cmdline }
     }
 
-    fn tree(&self) -> Tree {
+    fn tree(&self) -> FsRoot {
         let mut files: Vec<(String, String)> =
             self.files.iter().map(|(path, text)| (path.clone(), format!("{text}\n"))).collect();
         files.push(("/proc/cmdline".to_owned(), self.cmdline.join(" ")));
@@ -189,7 +189,7 @@ impl Machine {
         }
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        Tree::memory(&files)
+        FsRoot::memory(&files)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {

@@ -6,7 +6,7 @@ use crate::{assert_current, fixture};
 use serde_json::Value;
 use whylate_base::Severity;
 use whylate_checks::{CheckOptions, CheckReport, Profile, Selection, Status, check};
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 use whylate_report::{Style, check};
 
 /// Some rules of every sort of answer: the fixtures need not change with each new one.
@@ -30,7 +30,7 @@ fn some() -> Selection {
 /// A machine with something of everything: failures of all severities, passes, what does not apply, and what
 /// nobody can tell.
 pub(crate) fn mixed() -> CheckReport {
-    let tree = Tree::memory(&[
+    let tree = FsRoot::memory(&[
         ("/proc/sys/kernel/osrelease", "6.1.0-28-amd64\n"),
         ("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1\n"),
         ("/proc/cmdline", "preempt=full\n"),
@@ -53,7 +53,7 @@ pub(crate) fn mixed() -> CheckReport {
 }
 
 pub(crate) fn unread() -> CheckReport {
-    let host = Snapshot::read(&Tree::refusing(Why::Denied));
+    let host = Snapshot::read(&FsRoot::refusing(Why::Denied));
     check(&host, &CheckOptions::of(Profile::Audio), &some())
 }
 
@@ -101,7 +101,7 @@ fn no_line_is_wider_than_the_terminal() {
 fn names_from_the_machine_cannot_write_to_the_terminal() {
     let ask =
         CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
-    let tree = Tree::memory(&[
+    let tree = FsRoot::memory(&[
         ("/sys/devices/system/cpu/online", "0-1\n"),
         ("/proc/irq/24/disk\u{1b}[31m/x", ""),
         ("/proc/irq/24/effective_affinity_list", "0\n"),
@@ -207,7 +207,7 @@ fn junit_is_red_where_the_exit_code_is_and_green_only_for_a_pass() {
 /// Every code of a report is in every format.
 #[test]
 fn nothing_is_left_out() {
-    let host = Snapshot::read(&Tree::refusing(Why::NotCollected));
+    let host = Snapshot::read(&FsRoot::refusing(Why::NotCollected));
     let all = check(&host, &CheckOptions::of(Profile::Realtime), &Selection::default());
     assert!(all.answers.len() > 20);
     for report in [mixed(), unread(), all] {
@@ -229,7 +229,7 @@ fn nothing_is_left_out() {
 fn names_from_the_machine_cannot_become_markup() {
     let ask =
         CheckOptions { cpus: Some("0".parse().expect("a list")), ..CheckOptions::of(Profile::Realtime) };
-    let tree = Tree::memory(&[
+    let tree = FsRoot::memory(&[
         ("/proc/sys/kernel/osrelease", "6.1\u{1b}[31m</testcase><script>alert(1)<|`@ann`\u{ffff}&\"\n"),
         ("/sys/devices/system/cpu/online", "0-1\n"),
         ("/proc/irq/24/disk\u{1b}[31m<script>\"&|`@ann`/x", ""),

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use whylate_host::{HostError, Tree};
+use whylate_host::{FsRoot, HostError};
 
 /// A machine by its files.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl LiveSystem {
         if !path.is_dir() {
             return Err(cannot(io::Error::from(io::ErrorKind::NotADirectory)));
         }
-        Tree::open(&path)?;
+        FsRoot::open(&path)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&path, flags, Mode::empty()).map_err(|error| cannot(error.into()))?;
         Ok(LiveSystem { here: path == Path::new("/"), path, root, faults })

@@ -7,12 +7,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// A command's last words are kept so far.
 const MOST_WORDS: usize = 400;
 /// `active` or `inactive`, of this machine.
-pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, TargetError> {
+pub(super) fn read(unit: &str, tree: &FsRoot) -> Result<String, TargetError> {
     let cannot = |why: String| TargetError::new("read", format!("state of {unit}"), why);
     if unit.contains('/') || !unit.ends_with(".service") {
         return Err(cannot("whether it runs can be read only for services".to_owned()));
@@ -24,7 +24,7 @@ pub(super) fn read(unit: &str, tree: &Tree) -> Result<String, TargetError> {
     Ok(if runs { "active" } else { "inactive" }.to_owned())
 }
 
-pub(super) fn set(unit: &str, value: &str, tree: &Tree) -> Result<(), TargetError> {
+pub(super) fn set(unit: &str, value: &str, tree: &FsRoot) -> Result<(), TargetError> {
     let verb = match value {
         "active" => "start",
         "inactive" | "failed" => "stop",

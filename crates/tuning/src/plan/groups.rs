@@ -3,11 +3,11 @@
 use super::expansion::{Expanded, Found};
 use crate::Setting;
 use whylate_base::CpuSet;
-use whylate_host::{Tree, Unread, Why};
+use whylate_host::{FsRoot, Unread, Why};
 
 const ROOT: &str = "/sys/fs/cgroup";
 
-pub(super) fn expand(group: &str, value: Option<&str>, tree: &Tree) -> Expanded {
+pub(super) fn expand(group: &str, value: Option<&str>, tree: &FsRoot) -> Expanded {
     let setting = Setting::Partition { group: group.to_owned() };
     let name = group.trim_matches('/');
     if name.is_empty() || name.split('/').any(|part| part == ".." || part == ".") {
@@ -44,7 +44,7 @@ fn left(setting: Setting, unread: &Unread) -> Expanded {
 }
 
 /// `isolated 2-3`, `member 0-3`, `isolated invalid (reason) 2-3`; `None`: there is no such group.
-fn now(name: &str, tree: &Tree) -> Result<Option<String>, Unread> {
+fn now(name: &str, tree: &FsRoot) -> Result<Option<String>, Unread> {
     let at = |file: &str| format!("{ROOT}/{name}/{file}");
     let kind = tree.value::<String>(&at("cpuset.cpus.partition"));
     let Some(kind) = kind.if_present()? else { return Ok(None) };
@@ -76,7 +76,7 @@ mod tests {
             ("/sys/fs/cgroup/bad/cpuset.cpus", "2-3\n"),
         ];
         let said = |files: &[(&str, &str)], group: &str, value: Option<&str>| {
-            let expanded = expand(group, value, &Tree::memory(files));
+            let expanded = expand(group, value, &FsRoot::memory(files));
             let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
             let found =
                 expanded.found.iter().map(|found| format!("{} -> {}", text(&found.now), text(&found.then)));

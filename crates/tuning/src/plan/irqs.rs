@@ -110,10 +110,10 @@ fn is_queue(action: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_host::{Snapshot, Tree};
+    use whylate_host::{FsRoot, Snapshot};
 
     fn said(files: &[(&str, &str)], value: &str) -> Vec<String> {
-        let tree = Tree::memory(files);
+        let tree = FsRoot::memory(files);
         let host = Snapshot::read(&tree);
         let expanded = expand(Some(value), &PlanContext::new(&tree, &host));
         let found = expanded.found.iter().map(|found| {
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_hidden_is_not_moved() {
         assert!(said(&[("/proc/version", "x")], "0")[0].contains("does not exist"));
-        let tree = Tree::refusing(Why::Denied);
+        let tree = FsRoot::refusing(Why::Denied);
         let host = Snapshot::read(&tree);
         let expanded = expand(Some("0"), &PlanContext::new(&tree, &host));
         assert!(expanded.found.is_empty() && expanded.left.len() == 2, "{expanded:?}");

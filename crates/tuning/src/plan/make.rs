@@ -8,11 +8,11 @@ use super::refusals::AllowedRefusals;
 use super::{conflicts, links, parameters, refusals, tunables};
 use crate::Setting;
 use std::collections::HashSet;
-use whylate_host::{Snapshot, Tree, Why};
+use whylate_host::{FsRoot, Snapshot, Why};
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped, profile};
 
 /// Makes a plan for a machine. Of equal machines and desired settings it is equal, to the order.
-pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, allowed: &AllowedRefusals) -> Plan {
+pub fn plan(desired: DesiredState, tree: &FsRoot, snapshot: &Snapshot, allowed: &AllowedRefusals) -> Plan {
     let context = PlanContext::new(tree, snapshot);
     let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };
     // Of patterns that overlap the later one counts: what it settles no earlier one looks at.
@@ -66,7 +66,7 @@ pub fn plan(desired: DesiredState, tree: &Tree, snapshot: &Snapshot, allowed: &A
 }
 
 /// Reads every file of the kernel that a built-in profile may set: so a capture has them, and a plan can be made of it.
-pub fn look(tree: &Tree, snapshot: &Snapshot) {
+pub fn look(tree: &FsRoot, snapshot: &Snapshot) {
     let cpus = snapshot.cpus.present.known().cloned().unwrap_or_default();
     for pattern in profile::files(&cpus) {
         tunables::read(&pattern, tree);
@@ -91,7 +91,7 @@ fn say_once_that_it_is_captured(plan: &mut Plan) {
     }
 }
 
-fn machine(tree: &Tree, snapshot: &Snapshot) -> MachineIdentity {
+fn machine(tree: &FsRoot, snapshot: &Snapshot) -> MachineIdentity {
     MachineIdentity {
         release: snapshot.kernel.release.known().cloned(),
         cpus: snapshot.cpus.online.known().map(ToString::to_string),

@@ -1,7 +1,7 @@
 //! The kernel parameters of the next boot.
 
 use whylate_bootloader::{self as bootloader, BootError};
-use whylate_host::{Cmdline, Snapshot, Tree, Why};
+use whylate_host::{Cmdline, FsRoot, Snapshot, Why};
 
 /// The parameters that the next boot will have, or why that is not known.
 pub(super) struct NextBoot {
@@ -12,7 +12,7 @@ pub(super) struct NextBoot {
 }
 
 impl NextBoot {
-    pub(super) fn read(tree: &Tree, host: &Snapshot) -> NextBoot {
+    pub(super) fn read(tree: &FsRoot, host: &Snapshot) -> NextBoot {
         let configured = bootloader::configured(tree);
         let unread = match configured.need() {
             Ok(cmdline) => return NextBoot { cmdline: Ok(cmdline.clone()), assumed: false },

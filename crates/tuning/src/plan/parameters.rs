@@ -114,10 +114,10 @@ pub(super) fn unknown(name: &str, host: &Snapshot) -> Option<String> {
 mod tests {
     use super::*;
     use crate::plan::next_boot::{LOADERS, NextBoot};
-    use whylate_host::{Tree, Why};
+    use whylate_host::{FsRoot, Why};
 
     fn host(config: &str, cmdline: &str) -> Snapshot {
-        Snapshot::read(&Tree::memory(&[
+        Snapshot::read(&FsRoot::memory(&[
             ("/proc/sys/kernel/osrelease", "6.1.0-28-amd64\n"),
             ("/proc/cmdline", cmdline),
             ("/boot/config-6.1.0-28-amd64", config),
@@ -142,13 +142,13 @@ mod tests {
             assert_eq!(said.is_some(), why.is_some(), "{name}: {said:?}");
             assert!(why.is_none_or(|why| said.is_some_and(|said| said.contains(why))), "{name}");
         }
-        let nothing = Snapshot::read(&Tree::memory(&[("/proc/cmdline", "x")]));
+        let nothing = Snapshot::read(&FsRoot::memory(&[("/proc/cmdline", "x")]));
         assert_eq!(unknown("nohz_full", &nothing), None, "a configuration that is not known says nothing");
     }
 
     #[test]
     fn the_next_boot_and_the_running_kernel() {
-        let tree = Tree::memory(&[]);
+        let tree = FsRoot::memory(&[]);
         let host = host("CONFIG_SMP=y\n", "isolcpus=1 threadirqs\n");
         let with = |boot: Option<&str>| {
             let line = |text: &str| whylate_host::FromText::from_text(text).expect("a line");
@@ -183,16 +183,16 @@ mod tests {
 
     #[test]
     fn where_the_next_boot_is_not_known() {
-        let next = |tree: &Tree| NextBoot::read(tree, &host("CONFIG_SMP=y\n", "isolcpus=1\n"));
-        let captured = next(&Tree::refusing(Why::NotCollected));
+        let next = |tree: &FsRoot| NextBoot::read(tree, &host("CONFIG_SMP=y\n", "isolcpus=1\n"));
+        let captured = next(&FsRoot::refusing(Why::NotCollected));
         assert!(captured.assumed);
         assert!(captured.cmdline.is_ok_and(|cmdline| cmdline.has("isolcpus")));
         // A directory does not say whether what is not there was collected; an image that is there was.
-        let image = Tree::memory(&[("/boot/EFI/Linux/a.efi", "")]);
+        let image = FsRoot::memory(&[("/boot/EFI/Linux/a.efi", "")]);
         let image = LOADERS.iter().fold(image, |tree, path| tree.refused(path, Why::NotCollected));
         let unified = next(&image);
         assert!(unified.cmdline.is_err_and(|why| why.contains("unified kernel image")));
-        let none = next(&Tree::memory(&[("/etc/hostname", "x"), ("/boot/vmlinuz", "")]));
+        let none = next(&FsRoot::memory(&[("/etc/hostname", "x"), ("/boot/vmlinuz", "")]));
         assert!(none.cmdline.is_err_and(|why| why.contains("boot loader")));
     }
 }

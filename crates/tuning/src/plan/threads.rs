@@ -170,7 +170,7 @@ fn said(policy: Policy, thread: &Thread) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
     use whylate_profiles::Pattern;
 
     /// `pid name flags nice rt_priority policy cpus`
@@ -191,7 +191,7 @@ mod tests {
             .collect();
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        Snapshot::read(&Tree::memory(&files))
+        Snapshot::read(&FsRoot::memory(&files))
     }
 
     const KERNEL: u64 = 0x0020_0000;

@@ -4,7 +4,7 @@ use super::expansion::{Expanded, Found};
 use crate::Setting;
 use crate::glob::glob;
 use whylate_base::natural;
-use whylate_host::{Tree, Unread, Why};
+use whylate_host::{FsRoot, Unread, Why};
 use whylate_profiles::tunable;
 
 const NO_SUCH_FILE: &str = "this kernel has no such file";
@@ -12,7 +12,7 @@ const NO_SUCH_FILE: &str = "this kernel has no such file";
 /// More files are none that a profile means.
 const MOST: usize = 16_384;
 
-pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expanded {
+pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &FsRoot) -> Expanded {
     let Some(value) = value else { return Expanded::default() };
     if let Some(why) = not_ours(pattern) {
         return Expanded::left(pattern, why);
@@ -48,7 +48,7 @@ pub(super) fn expand(pattern: &str, value: Option<&str>, tree: &Tree) -> Expande
 }
 
 /// Reads the files of a pattern, for a tree that records what is read.
-pub(super) fn read(pattern: &str, tree: &Tree) {
+pub(super) fn read(pattern: &str, tree: &FsRoot) {
     let pattern = tunable::feature(pattern).map_or(pattern, |(file, _)| file);
     for path in paths(pattern, tree).unwrap_or_default() {
         tree.text(&path);
@@ -67,7 +67,7 @@ fn not_ours(path: &str) -> Option<&'static str> {
 }
 
 /// The files of a pattern, in natural order. One without a `*` is itself.
-fn paths(pattern: &str, tree: &Tree) -> Result<Vec<String>, Unread> {
+fn paths(pattern: &str, tree: &FsRoot) -> Result<Vec<String>, Unread> {
     let mut paths = vec![String::new()];
     let mut unread = None;
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -98,7 +98,7 @@ fn paths(pattern: &str, tree: &Tree) -> Result<Vec<String>, Unread> {
 }
 
 /// One feature of the scheduler, named by the path, or by the value where the path is that of them all.
-fn feature(path: &str, value: &str, tree: &Tree) -> Expanded {
+fn feature(path: &str, value: &str, tree: &FsRoot) -> Expanded {
     let own = tunable::feature_name(value);
     let path = if tunable::is_features(path) { format!("{path}/{own}") } else { path.to_owned() };
     let Some((file, name)) = tunable::feature(&path) else { return Expanded::default() };
@@ -136,7 +136,7 @@ mod tests {
         ("/etc/passwd", "x\n"),
     ];
 
-    fn said(pattern: &str, value: &str, tree: &Tree) -> String {
+    fn said(pattern: &str, value: &str, tree: &FsRoot) -> String {
         let expanded = expand(pattern, Some(value), tree);
         let found = expanded.found.iter().map(|found| {
             let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn files_and_values() {
-        let tree = Tree::memory(CPUS);
+        let tree = FsRoot::memory(CPUS);
         for (pattern, value, expected) in [
             ("/proc/sys/kernel/timer_migration", "0", "kernel.timer_migration: 1 -> 0"),
             (
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn what_is_refused_is_no_absence() {
         let path = "/proc/sys/kernel/timer_migration";
-        let refused = Tree::memory(CPUS).refused(path, Why::Denied);
+        let refused = FsRoot::memory(CPUS).refused(path, Why::Denied);
         assert_eq!(said(path, "0", &refused), format!("{path} left: permission denied: run as root"));
-        let nothing = Tree::refusing(Why::NotCollected);
+        let nothing = FsRoot::refusing(Why::NotCollected);
         let left = said("/sys/devices/system/cpu/cpu*/online", "1", &nothing);
         assert!(left.contains("left: /sys/devices/system/cpu: it was not collected"), "{left}");
     }

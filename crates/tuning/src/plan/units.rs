@@ -161,7 +161,7 @@ pub(super) fn variable(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_host::{Snapshot, Tree};
+    use whylate_host::{FsRoot, Snapshot};
 
     const FILES: &[(&str, &str)] = &[
         ("/run/systemd/system/x", ""),
@@ -179,7 +179,7 @@ mod tests {
     ];
 
     fn said(files: &[(&str, &str)], ask: impl Fn(&PlanContext<'_>) -> Expanded) -> String {
-        let tree = Tree::memory(files);
+        let tree = FsRoot::memory(files);
         let host = Snapshot::read(&tree);
         let expanded = ask(&PlanContext::new(&tree, &host));
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
@@ -236,7 +236,7 @@ mod tests {
         }
         let still = said(FILES, |context| enabled("fwupd.service", Some("disabled"), context));
         assert!(still.contains("static"), "{still}");
-        let tree = Tree::refusing(Why::Denied);
+        let tree = FsRoot::refusing(Why::Denied);
         let host = Snapshot::read(&tree);
         assert_eq!(enabled("a.service", Some("disabled"), &PlanContext::new(&tree, &host)).left.len(), 1);
     }

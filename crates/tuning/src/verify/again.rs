@@ -7,14 +7,14 @@ use crate::journal::JournalEntry;
 use crate::setting::shown;
 use crate::{AllowedRefusals, Change, Setting, Status, System, Target, TargetState, plan};
 use std::collections::HashSet;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::DesiredState;
 
 pub(super) fn desired(
     verified: &mut Verification,
     entries: &[JournalEntry],
     system: &dyn System,
-    tree: &Tree,
+    tree: &FsRoot,
 ) {
     let applied = || entries.iter().filter(|entry| entry.status() == Status::Applied);
     let plans = || applied().filter_map(|entry| Some((entry.id, entry.plan.as_ref()?)));
@@ -55,7 +55,7 @@ pub(super) fn desired(
 }
 
 /// What may have changed it: of a tunable that can be known.
-fn who(change: &Change, system: &dyn System, tree: &Tree) -> Vec<String> {
+fn who(change: &Change, system: &dyn System, tree: &FsRoot) -> Vec<String> {
     match (&change.setting, &change.now) {
         (Setting::Tunable { path }, Some(now)) => suspects::of(
             &Target::Tunable { path: path.clone() },

@@ -6,7 +6,7 @@ use crate::Setting;
 use crate::journal::{JournalEntry, StepProgress};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-use whylate_host::{Cmdline, Tree};
+use whylate_host::{Cmdline, FsRoot};
 use whylate_profiles::Skipped;
 
 /// What a later apply sets is for that one to answer.
@@ -15,7 +15,7 @@ pub(super) fn compare(
     entry: &JournalEntry,
     later: &[&JournalEntry],
     boot: Option<&str>,
-    tree: &Tree,
+    tree: &FsRoot,
 ) {
     let again: BTreeSet<&str> = later.iter().flat_map(|entry| planned(entry)).map(|(name, _)| name).collect();
     let mut wanted = planned(entry).filter(|(name, _)| !again.contains(name)).peekable();

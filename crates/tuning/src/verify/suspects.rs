@@ -4,7 +4,7 @@
 use crate::processes::processes;
 use crate::sysctl::Sysctls;
 use crate::{System, Target, TargetState, Timestamp};
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 
 /// Services that set tunables, by the name of their process; and the beginnings of the paths that they set.
 const SERVICES: [(&str, &str, &[&str]); 5] = [
@@ -16,7 +16,7 @@ const SERVICES: [(&str, &str, &[&str]); 5] = [
 ];
 
 /// The suspects in words, the most likely first.
-pub(super) fn of(target: &Target, now: &TargetState, system: &dyn System, tree: &Tree) -> Vec<String> {
+pub(super) fn of(target: &Target, now: &TargetState, system: &dyn System, tree: &FsRoot) -> Vec<String> {
     let mut who = Vec::new();
     match target {
         Target::File { .. } | Target::Directory { .. } => who.extend(system.changed(target).map(when)),
@@ -41,14 +41,14 @@ fn when(moment: Timestamp) -> String {
 }
 
 /// The files of sysctl.d(5) that set it to what it is.
-fn sysctls(tree: &Tree, path: &str, now: &str) -> Vec<String> {
+fn sysctls(tree: &FsRoot, path: &str, now: &str) -> Vec<String> {
     let sysctls = Sysctls::read(tree);
     let files = sysctls.files_with(path, now);
     files.into_iter().map(|file| format!("{file} sets it so")).collect()
 }
 
 /// The services that run and set such paths.
-fn running(tree: &Tree, concerns: impl Fn(&[&str]) -> bool) -> Vec<String> {
+fn running(tree: &FsRoot, concerns: impl Fn(&[&str]) -> bool) -> Vec<String> {
     let wanted: Vec<_> = SERVICES.iter().filter(|(_, _, paths)| concerns(paths)).collect();
     if wanted.is_empty() {
         return Vec::new();
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn who_may_have_changed_a_knob() {
-        let tree = Tree::memory(&[
+        let tree = FsRoot::memory(&[
             ("/proc/7/comm", "irqbalance\n"),
             ("/proc/8/comm", "tuned\n"),
             ("/proc/sys/vm/swappiness", "60\n"),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tempfile::TempDir;
 use whylate_bootloader::FileState;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
     FaultInjector, Journal, JournalError, JournalStore, LiveSystem, Plan, PlannedStep, RollbackReport,
@@ -266,7 +266,7 @@ impl System for Played {
         matches!(name, "systemctl" | "update-grub")
     }
 
-    fn tree(&self) -> Tree {
+    fn tree(&self) -> FsRoot {
         self.live.tree()
     }
 

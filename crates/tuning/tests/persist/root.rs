@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use whylate_host::Tree;
+use whylate_host::FsRoot;
 use whylate_profiles::Reasons;
 use whylate_tuning::{Change, LiveSystem, Plan, Setting, Step, StepAction, System, Target, TargetState};
 
@@ -59,7 +59,7 @@ impl Root {
         fs::read_to_string(self.path(path)).ok()
     }
 
-    pub(crate) fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> FsRoot {
         self.system.tree()
     }
 

@@ -101,7 +101,7 @@ pub(in crate::rules) fn of_parameter(list: &str, possible: &CpuSet) -> Option<Cp
 mod tests {
     use super::*;
     use crate::Profile;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
 
     #[test]
     fn lists_of_the_command_line() {
@@ -128,7 +128,7 @@ mod tests {
         const BOOT: (&str, &str) = ("/sys/devices/system/cpu/isolated", "\n");
         const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0-3\n");
         let isolated = |files: &[(&str, &str)]| {
-            let host = Snapshot::read(&Tree::memory(&[&[BOOT, ONLINE], files].concat()));
+            let host = Snapshot::read(&FsRoot::memory(&[&[BOOT, ONLINE], files].concat()));
             let options = CheckOptions::of(Profile::Realtime);
             real_time(&host, &options).map(|cpus| cpus.map_or(String::new(), |cpus| cpus.to_string()))
         };

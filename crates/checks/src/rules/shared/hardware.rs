@@ -87,13 +87,13 @@ pub(in crate::rules) fn node_count(host: &Snapshot) -> Result<usize, CannotTell>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
 
     const SYSFS: (&str, &str) = ("/sys/kernel/uevent_seqnum", "1\n");
 
     #[test]
     fn guests_are_told_from_machines() {
-        let ground = |files: &[(&str, &str)]| ground(&Snapshot::read(&Tree::memory(files)));
+        let ground = |files: &[(&str, &str)]| ground(&Snapshot::read(&FsRoot::memory(files)));
         let guest = |files: &[(&str, &str)]| matches!(ground(files), Ok(Ground::Guest(_)));
         let metal = |files: &[(&str, &str)]| matches!(ground(files), Ok(Ground::Metal(_)));
         let arm = ("/proc/cpuinfo", "Features : fp\n");
@@ -111,7 +111,7 @@ mod tests {
         assert!(metal(&dmi("Ampere", "Altra")));
         assert!(ground(&[arm]).is_err());
         let board = [arm, ("/proc/device-tree/model", "Board\0"), ("/sys/hypervisor/type", "xen\n")];
-        let hidden = Tree::memory(&board).refused("/sys/hypervisor/type", whylate_host::Why::Denied);
+        let hidden = FsRoot::memory(&board).refused("/sys/hypervisor/type", whylate_host::Why::Denied);
         assert!(super::ground(&Snapshot::read(&hidden)).is_err());
         assert!(ground(&[]).is_err());
     }

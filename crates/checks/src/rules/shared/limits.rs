@@ -176,7 +176,7 @@ fn rank(domain: &str, user: &User, groups: &[&str]) -> Option<u8> {
 mod tests {
     use super::*;
     use crate::Profile;
-    use whylate_host::Tree;
+    use whylate_host::FsRoot;
 
     const RTPRIO: Item = Item {
         name: "rtprio",
@@ -187,7 +187,7 @@ mod tests {
     };
 
     fn most(conf: &str) -> Option<u64> {
-        let host = Snapshot::read(&Tree::memory(&[
+        let host = Snapshot::read(&FsRoot::memory(&[
             ("/etc/passwd", "ann:x:1000:1000:::\n"),
             ("/etc/group", "ann:x:1000:\naudio:x:29:ann\n"),
             ("/etc/pam.d/login", "session required pam_limits.so\n"),

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use whylate_base::Cpu;
-use whylate_host::{Snapshot, Tree};
+use whylate_host::{FsRoot, Snapshot};
 
 /// Eight CPUs: two nodes of two cores of two threads, N and N + 1; CPU 7 is offline.
 fn machine() -> &'static Snapshot {
@@ -27,7 +27,7 @@ fn read() -> Snapshot {
         files.push((format!("/sys/devices/system/cpu/cpu{cpu}/{SIBLINGS}"), siblings));
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    Snapshot::read(&Tree::memory(&files))
+    Snapshot::read(&FsRoot::memory(&files))
 }
 
 /// `isolated` is 2-3, `a` and `b` are what they are given.
@@ -125,7 +125,7 @@ fn no_depth_is_too_much() {
 
 #[test]
 fn a_machine_of_which_little_is_known() {
-    let host = Snapshot::read(&Tree::memory(&[("/sys/devices/system/cpu/present", "0-1\n")]));
+    let host = Snapshot::read(&FsRoot::memory(&[("/sys/devices/system/cpu/present", "0-1\n")]));
     let ask = |text| cpus(text, Topology(&host), &mut Given(CpuSet::new(), CpuSet::new()));
     assert_eq!(ask("not 0").map(|cpus| cpus.to_string()), Ok("1".to_owned()));
     for text in ["online", "cores", "siblings(0)"] {

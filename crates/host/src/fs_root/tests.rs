@@ -12,7 +12,7 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// Reads everything that may differ between sources.
-fn questions(tree: &Tree) -> Vec<String> {
+fn questions(tree: &FsRoot) -> Vec<String> {
     let mut answers: Vec<String> =
         ["/proc/version", "/proc/nothing", "/sys/kernel/debug/sched/preempt", "/boot/config-1"]
             .map(|path| tree.text(path).to_string())
@@ -25,7 +25,7 @@ fn questions(tree: &Tree) -> Vec<String> {
 
 #[test]
 fn a_capture_answers_as_the_machine_did() {
-    let machine = Tree::memory(&FILES).noting();
+    let machine = FsRoot::memory(&FILES).noting();
     let live = questions(&machine);
     assert_eq!(live[1], "/proc/nothing: it does not exist");
     assert!(live[2].contains("debugfs is not mounted"), "{live:?}");
@@ -35,23 +35,23 @@ fn a_capture_answers_as_the_machine_did() {
     let file = dir.path().join("machine.tar.zst");
     let notes = machine.into_notes();
     notes.write(std::fs::File::create(&file).expect("made")).expect("written");
-    let archive = Tree::open(&file).expect("opened");
+    let archive = FsRoot::open(&file).expect("opened");
     assert_eq!(questions(&archive), live);
     // A file that was not read then is unknown now.
     assert_eq!(archive.text("/proc/uptime").value, Err(Why::NotCollected));
-    assert_eq!(questions(&Tree::captured(notes)), live);
+    assert_eq!(questions(&FsRoot::captured(notes)), live);
 
     let unpacked = dir.path().join("unpacked");
     tar::Archive::new(zstd::Decoder::new(fs::File::open(&file).expect("open")).expect("zstd"))
         .unpack(&unpacked)
         .expect("unpack");
-    assert_eq!(questions(&Tree::open(&unpacked).expect("opened")), live);
+    assert_eq!(questions(&FsRoot::open(&unpacked).expect("opened")), live);
 }
 
 #[test]
 fn who_has_a_file_open_is_found_among_the_links_of_every_process() {
     let dir = tempfile::tempdir().expect("a directory");
-    let holders = || Tree::open(dir.path()).expect("opened").holders("/dev/x").value;
+    let holders = || FsRoot::open(dir.path()).expect("opened").holders("/dev/x").value;
     fs::create_dir_all(dir.path().join("proc/9/fd")).expect("made");
     fs::create_dir_all(dir.path().join("proc/10/fd")).expect("made");
     symlink("/dev/null", dir.path().join("proc/10/fd/0")).expect("linked");
@@ -71,7 +71,7 @@ fn who_has_a_file_open_is_found_among_the_links_of_every_process() {
 fn a_mount_point_with_nothing_in_it_is_no_answer() {
     let dir = tempfile::tempdir().expect("a directory");
     fs::create_dir(dir.path().join("boot")).expect("made");
-    let tree = Tree::open(dir.path()).expect("opened");
+    let tree = FsRoot::open(dir.path()).expect("opened");
     assert_eq!(tree.list("/boot").value, Err(Why::NotMounted { at: "/boot".into() }));
 }
 
@@ -80,7 +80,7 @@ fn a_bare_directory_does_not_know_what_was_absent() {
     let dir = tempfile::tempdir().expect("a directory");
     fs::create_dir_all(dir.path().join("proc/sys/kernel")).expect("made");
     fs::write(dir.path().join("proc/version"), "Linux\n").expect("written");
-    let tree = Tree::open(dir.path()).expect("opened");
+    let tree = FsRoot::open(dir.path()).expect("opened");
     assert_eq!(tree.text("/proc/version").value.as_deref(), Ok("Linux\n"));
     assert_eq!(tree.text("/proc/sys/kernel/x").value, Err(Why::NotCollected));
     assert_eq!(tree.list("/").value, Ok(vec!["proc".to_owned()]));
@@ -94,7 +94,7 @@ fn links_in_a_directory_lead_within_it() {
     symlink("../../../../../../etc/passwd", dir.path().join("etc/relative")).expect("linked");
     fs::write(dir.path().join("etc/own"), "own").expect("written");
     symlink("/etc/own", dir.path().join("etc/to-own")).expect("linked");
-    let tree = Tree::open(dir.path()).expect("opened");
+    let tree = FsRoot::open(dir.path()).expect("opened");
     assert_eq!(tree.text("/etc/absolute").value, Err(Why::NotCollected));
     assert_eq!(tree.text("/etc/relative").value, Err(Why::NotCollected));
     assert_eq!(tree.text("/etc/to-own").value.as_deref(), Ok("own"));
@@ -107,9 +107,9 @@ fn a_pipe_or_a_device_in_a_directory_is_not_waited_for() {
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, dir.path().join("pipe"), rustix::fs::FileType::Fifo, mode, 0)
         .expect("made");
-    assert!(Tree::open(dir.path()).is_err(), "no root");
+    assert!(FsRoot::open(dir.path()).is_err(), "no root");
     std::fs::create_dir(dir.path().join("etc")).expect("made");
-    let tree = Tree::open(dir.path()).expect("opened");
+    let tree = FsRoot::open(dir.path()).expect("opened");
     assert_eq!(tree.text("/pipe").value, Err(Why::Io { error: "not a regular file".into() }));
 }
 
@@ -118,14 +118,14 @@ fn what_is_no_capture_is_refused_with_a_reason() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("x");
     fs::write(&file, "no archive").expect("written");
-    let error = Tree::open(&file).err().expect("refused").to_string();
+    let error = FsRoot::open(&file).err().expect("refused").to_string();
     assert!(error.contains("whylate snapshot"), "{error}");
-    assert!(Tree::open(&dir.path().join("none")).is_err());
+    assert!(FsRoot::open(&dir.path().join("none")).is_err());
 }
 
 #[test]
 fn the_beginning_of_a_file_ends_with_a_line() {
-    let tree = Tree::memory(&[("/proc/cpuinfo", "one\ntwo\nthree\n")]);
+    let tree = FsRoot::memory(&[("/proc/cpuinfo", "one\ntwo\nthree\n")]);
     assert_eq!(tree.beginning("/proc/cpuinfo", 9).value.as_deref(), Ok("one\ntwo\n"));
     assert_eq!(tree.beginning("/proc/cpuinfo", 100).value.as_deref(), Ok("one\ntwo\nthree\n"));
 }
@@ -137,7 +137,7 @@ fn permission_bits_are_of_this_machine_alone() {
     fs::write(&file, "").expect("written");
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o440)).expect("set");
     let path = file.to_str().expect("UTF-8");
-    assert_eq!(Tree::live().mode(path).value, Ok(0o440));
-    assert_eq!(Tree::live().mode("/no/such/file").value, Err(Why::Missing));
-    assert_eq!(Tree::memory(&[(path, "")]).mode(path).value, Err(Why::NotCollected));
+    assert_eq!(FsRoot::live().mode(path).value, Ok(0o440));
+    assert_eq!(FsRoot::live().mode("/no/such/file").value, Err(Why::Missing));
+    assert_eq!(FsRoot::memory(&[(path, "")]).mode(path).value, Err(Why::NotCollected));
 }

@@ -35,21 +35,21 @@ const MOUNTS: [&str; 9] = [
 ];
 
 /// A machine's files.
-pub struct Tree {
+pub struct FsRoot {
     source: Box<dyn Source>,
     /// Recorded reads, if recording is on.
     notes: Option<RefCell<Capture>>,
     mounted: RefCell<HashMap<&'static str, Result<bool, Why>>>,
 }
 
-impl Tree {
-    fn of(source: impl Source + 'static) -> Tree {
-        Tree { source: Box::new(source), notes: None, mounted: RefCell::default() }
+impl FsRoot {
+    fn of(source: impl Source + 'static) -> FsRoot {
+        FsRoot { source: Box::new(source), notes: None, mounted: RefCell::default() }
     }
 
     /// The machine this runs on.
-    pub fn live() -> Tree {
-        Tree::of(live::Live)
+    pub fn live() -> FsRoot {
+        FsRoot::of(live::Live)
     }
 
     /// The content of `path`: a directory with a captured root or an unpacked sosreport, or an archive of
@@ -60,60 +60,60 @@ impl Tree {
     ///
     /// # Errors
     /// If it cannot be opened, or is neither.
-    pub fn open(path: &Path) -> Result<Tree, HostError> {
+    pub fn open(path: &Path) -> Result<FsRoot, HostError> {
         if path == Path::new("/") {
-            return Ok(Tree::live());
+            return Ok(FsRoot::live());
         }
         let metadata =
             std::fs::metadata(path).map_err(|error| HostError::Open { path: path.to_owned(), error })?;
         if !metadata.is_dir() {
-            return Ok(Tree::of(archive::read(path)?));
+            return Ok(FsRoot::of(archive::read(path)?));
         }
         let directory = directory::Directory::open(path)?;
         match archive::unpacked(path, &directory)? {
-            Some(capture) => Ok(Tree::of(capture)),
+            Some(capture) => Ok(FsRoot::of(capture)),
             None if !directory.is_root() => Err(HostError::Foreign {
                 path: path.to_owned(),
                 reason: "it has neither proc nor sys nor etc".to_owned(),
             }),
-            None => Ok(Tree::of(directory)),
+            None => Ok(FsRoot::of(directory)),
         }
     }
 
     /// The content of a capture.
-    pub fn captured(capture: Capture) -> Tree {
-        Tree::of(capture)
+    pub fn captured(capture: Capture) -> FsRoot {
+        FsRoot::of(capture)
     }
 
     /// A machine made of these files and nothing else: for tests.
     ///
     /// ```
-    /// let tree = whylate_host::Tree::memory(&[("/proc/sys/vm/swappiness", "60\n")]);
+    /// let tree = whylate_host::FsRoot::memory(&[("/proc/sys/vm/swappiness", "60\n")]);
     /// assert_eq!(tree.value::<u64>("/proc/sys/vm/swappiness").value, Ok(60));
     /// ```
-    pub fn memory(files: &[(&str, &str)]) -> Tree {
-        Tree::of(Capture::of_files(files))
+    pub fn memory(files: &[(&str, &str)]) -> FsRoot {
+        FsRoot::of(Capture::of_files(files))
     }
 
     /// A machine that refuses every file for one reason: for tests.
-    pub fn refusing(why: Why) -> Tree {
-        Tree::of(Capture::refusing(why))
+    pub fn refusing(why: Why) -> FsRoot {
+        FsRoot::of(Capture::refusing(why))
     }
 
     /// The same machine, which now refuses one file: for tests.
     #[must_use]
-    pub fn refused(self, path: &str, why: Why) -> Tree {
-        Tree::of(refused::Refused { others: self.source, path: path.to_owned(), why })
+    pub fn refused(self, path: &str, why: Why) -> FsRoot {
+        FsRoot::of(refused::Refused { others: self.source, path: path.to_owned(), why })
     }
 
     /// Starts to record reads.
     #[must_use]
-    pub fn noting(mut self) -> Tree {
+    pub fn noting(mut self) -> FsRoot {
         self.notes = Some(RefCell::new(Capture::refusing(Why::NotCollected)));
         self
     }
 
-    /// The reads since [`Tree::noting`], with their results.
+    /// The reads since [`FsRoot::noting`], with their results.
     pub fn into_notes(self) -> Capture {
         self.notes.map(RefCell::into_inner).unwrap_or_else(|| Capture::refusing(Why::NotCollected))
     }
