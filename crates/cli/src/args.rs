@@ -7,7 +7,9 @@ mod lab;
 mod measure;
 mod output;
 mod plan;
+mod selection;
 mod tuning;
+mod values;
 
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
@@ -16,17 +18,19 @@ pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
+pub(crate) use selection::Selection;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, Place, RollbackArgs, VerifyArgs};
+pub(crate) use values::FailOn;
 
-use clap::builder::{NonEmptyStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use output::{file_of, format_of, names};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use whylate_base::{CpuSet, Ns, Severity, parse_duration};
+use values::{file_to_write, positive_duration, some_cpus};
+use whylate_base::{CpuSet, Ns};
 use whylate_checks::Profile;
-use whylate_ledger::{Explanation, Options, Select};
+use whylate_ledger::Explanation;
 use whylate_report::check::Checked;
 use whylate_report::{Format, Render};
 
@@ -132,52 +136,6 @@ pub(crate) enum Verb {
     Rollback(RollbackArgs),
     /// Show what was applied when, and what became of it
     History(HistoryArgs),
-}
-
-/// What to explain of a trace.
-#[derive(Debug, Args)]
-pub(crate) struct Selection {
-    /// Explain this thread, by name or id (repeatable); default: every real-time thread
-    /// except kernel threads
-    #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) tasks: Vec<String>,
-    /// The response time that must not be exceeded, such as 500us
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    pub(crate) deadline: Option<Ns>,
-    /// How many of each thread's worst activations to show
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
-    pub(crate) worst: u16,
-    /// Exit with 1 when there is a finding of at least this severity
-    #[arg(long, value_name = "SEVERITY", default_value = "error")]
-    pub(crate) fail_on: FailOn,
-}
-
-impl Selection {
-    pub(crate) fn options(&self) -> Options {
-        Options {
-            tasks: self.tasks.iter().map(|task| Select::parse(task)).collect(),
-            deadline: self.deadline,
-            worst: usize::from(self.worst),
-            ..Options::default()
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum FailOn {
-    Info,
-    Warning,
-    Error,
-}
-
-impl From<FailOn> for Severity {
-    fn from(fail_on: FailOn) -> Severity {
-        match fail_on {
-            FailOn::Info => Severity::Info,
-            FailOn::Warning => Severity::Warning,
-            FailOn::Error => Severity::Error,
-        }
-    }
 }
 
 /// `whylate explain`
@@ -315,30 +273,6 @@ impl Cli {
             )),
             _ => Ok(cli),
         }
-    }
-}
-
-/// A file's name; `-` would read as standard output, which is for answers.
-fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
-        true => Err("it cannot be written to standard output; give the name of a file"),
-        false => Ok(path),
-    })
-}
-
-fn some_cpus(text: &str) -> Result<CpuSet, String> {
-    match text.parse::<CpuSet>() {
-        Ok(cpus) if cpus.is_empty() => Err("name one CPU at least".to_owned()),
-        Ok(cpus) => Ok(cpus),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn positive_duration(text: &str) -> Result<Ns, String> {
-    match parse_duration(text) {
-        Ok(duration) if duration > Ns::ZERO => Ok(duration),
-        Ok(_) => Err("must be more than zero".to_owned()),
-        Err(error) => Err(error.to_string()),
     }
 }
 

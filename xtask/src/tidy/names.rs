@@ -49,13 +49,7 @@ const RETIRED_IN_TUNING: &[(&str, &str)] =
 const TUNING: [&str; 3] = ["crates/bootloader", "crates/profiles", "crates/tuning"];
 
 /// Names that are still in use, by crate; an entry goes when its last use goes, and none comes back.
-const REMAINING: &[(&str, &str)] = &[
-    ("crates/cli", "Outlets"),
-    ("crates/ledger", "Canvas"),
-    ("crates/ledger", "Occupant"),
-    ("crates/report", "Wish"),
-    ("crates/report", "Wishes"),
-];
+const REMAINING: &[(&str, &str)] = &[("crates/ledger", "Canvas"), ("crates/ledger", "Occupant")];
 
 /// Public types of one name in several crates, with the reason why each crate has its own.
 const SHARED: &[(&str, &str)] = &[];

@@ -1,7 +1,7 @@
 //! `whylate compare` and `whylate plot`.
 
-use super::file_to_write;
 use super::output::{OutputArgs, file_of, format_of};
+use super::values::file_to_write;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use whylate_investigate::compare::Gate;

@@ -28,7 +28,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Instant>,
     /// Keep the events of these CPUs, such as 0-3,8
-    #[arg(long, value_name = "LIST", value_parser = super::some_cpus)]
+    #[arg(long, value_name = "LIST", value_parser = super::values::some_cpus)]
     pub(crate) cpu: Option<CpuSet>,
     /// Keep the events in this thread's context or about it, by name or id (repeatable); the
     /// explanation covers these threads

@@ -1,6 +1,7 @@
 //! The command line of `whylate lab`.
 
-use super::{Selection, file_to_write, positive_duration};
+use super::selection::Selection;
+use super::values::{file_to_write, positive_duration};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use whylate_base::Ns;

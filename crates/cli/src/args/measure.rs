@@ -6,8 +6,8 @@ mod load;
 mod probe;
 mod serve;
 
-use super::FailOn;
 use super::output::{OutputArgs, file_of, format_of};
+use super::values::FailOn;
 use clap::Args;
 pub(super) use cyclictest::in_our_words;
 use flight::FlightArgs;

@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
     pub(crate) tuned: Option<String>,
     /// CPUs for real-time threads only, such as 2-3: short for --set isolated=2-3, with a TuneD profile for
     /// --set isolated_cores=2-3
-    #[arg(long, value_name = "LIST", value_parser = super::some_cpus)]
+    #[arg(long, value_name = "LIST", value_parser = super::values::some_cpus)]
     pub(crate) isolated: Option<CpuSet>,
     /// A value for a variable of the profile (repeatable)
     #[arg(long = "set", value_name = "VAR=VALUE", value_parser = assignment)]

@@ -1,7 +1,8 @@
 //! `whylate apply`, `confirm`, `verify`, `rollback`, `history`
 
 use super::output::{OutputArgs, file_of, format_of};
-use super::{Wanted, positive_duration};
+use super::plan::Wanted;
+use super::values::positive_duration;
 use clap::Args;
 use std::path::PathBuf;
 use whylate_base::Ns;

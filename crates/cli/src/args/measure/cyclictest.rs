@@ -1,6 +1,6 @@
 //! The command line as cyclictest's users write it: numbers without a unit, and `-h N`.
 
-use super::super::positive_duration;
+use super::super::values::positive_duration;
 use std::ffi::OsString;
 use whylate_base::Ns;
 

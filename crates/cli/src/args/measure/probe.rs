@@ -24,7 +24,7 @@ pub(crate) struct ProbeArgs {
     #[arg(short = 'd', value_name = "DURATION|US", value_parser = either)]
     short_d: Option<Either>,
     /// The CPUs to measure, such as 0-3,8; default: all this process may use
-    #[arg(short, long, visible_short_alias = 'a', value_name = "LIST", num_args = 0..=1, value_parser = super::super::some_cpus)]
+    #[arg(short, long, visible_short_alias = 'a', value_name = "LIST", num_args = 0..=1, value_parser = super::super::values::some_cpus)]
     cpus: Option<Option<CpuSet>>,
     /// The real-time priority of the measuring threads, 1 to 99 [default: 80; of hwlat 99, of timerlat 95]
     #[arg(short, long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=99))]

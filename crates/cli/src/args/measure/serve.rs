@@ -1,6 +1,6 @@
 //! `whylate measure`: files for other programs, Prometheus, and the live view.
 
-use super::super::file_to_write;
+use super::super::values::file_to_write;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
