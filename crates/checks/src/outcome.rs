@@ -9,7 +9,7 @@ pub type RuleResult = Result<RuleOutcome, CannotTell>;
 
 /// The status of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum RuleStatus {
     /// The statement of the rule holds.
     Pass,
     /// The statement of the rule does not hold.
@@ -22,7 +22,7 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleOutcome {
     /// The status.
-    pub status: Status,
+    pub status: RuleStatus,
     /// The severity of a failure, if it differs from the rule's.
     pub severity: Option<Severity>,
     /// The observation, in one line.
@@ -84,24 +84,24 @@ impl Fix {
 }
 
 impl RuleOutcome {
-    fn new(status: Status, what: impl Into<String>) -> RuleOutcome {
+    fn new(status: RuleStatus, what: impl Into<String>) -> RuleOutcome {
         let (evidence, fixes) = (Vec::new(), Vec::new());
         RuleOutcome { status, severity: None, what: what.into(), why: String::new(), evidence, fixes }
     }
 
     /// The rule passes. `what` is the observation.
     pub fn pass(what: impl Into<String>) -> RuleOutcome {
-        RuleOutcome::new(Status::Pass, what)
+        RuleOutcome::new(RuleStatus::Pass, what)
     }
 
     /// The rule fails. `what` is the observation, `why` the reason why it matters.
     pub fn fail(what: impl Into<String>, why: impl Into<String>) -> RuleOutcome {
-        RuleOutcome { why: why.into(), ..RuleOutcome::new(Status::Fail, what) }
+        RuleOutcome { why: why.into(), ..RuleOutcome::new(RuleStatus::Fail, what) }
     }
 
     /// The rule does not apply, because of `what`.
     pub fn not_applicable(what: impl Into<String>) -> RuleOutcome {
-        RuleOutcome::new(Status::NotApplicable, what)
+        RuleOutcome::new(RuleStatus::NotApplicable, what)
     }
 
     /// Overrides the rule's severity.

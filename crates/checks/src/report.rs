@@ -1,6 +1,6 @@
 //! Runs the rules on a snapshot of a machine.
 
-use crate::{CheckOptions, Profile, RULES, Rule, RuleOutcome, RuleResult, Status};
+use crate::{CheckOptions, Profile, RULES, Rule, RuleOutcome, RuleResult, RuleStatus};
 use whylate_base::Severity;
 use whylate_host::Snapshot;
 
@@ -62,7 +62,7 @@ impl CheckedRule {
 
     /// Whether the rule failed.
     pub fn failed(&self) -> bool {
-        matches!(&self.verdict, Ok(RuleOutcome { status: Status::Fail, .. }))
+        matches!(&self.verdict, Ok(RuleOutcome { status: RuleStatus::Fail, .. }))
     }
 }
 

@@ -11,7 +11,7 @@
 //! }
 //! ```
 
-use crate::{CheckOptions, Profile, Rule, RuleResult, Status};
+use crate::{CheckOptions, Profile, Rule, RuleResult, RuleStatus};
 use whylate_base::Severity;
 use whylate_host::{FsRoot, Snapshot, Why};
 
@@ -107,7 +107,7 @@ pub(crate) struct Case {
 
 enum Expected {
     Nothing,
-    Status(Status, &'static str),
+    Status(RuleStatus, &'static str),
     CannotTell(&'static str),
     Graded(Severity, &'static str),
 }
@@ -145,12 +145,12 @@ impl Case {
 
     /// The rule passes, with `part` in the text.
     pub(crate) fn passes(self, part: &'static str) -> Case {
-        self.expecting(Expected::Status(Status::Pass, part))
+        self.expecting(Expected::Status(RuleStatus::Pass, part))
     }
 
     /// The rule fails with its own severity, with `part` in what or why.
     pub(crate) fn fails(self, part: &'static str) -> Case {
-        self.expecting(Expected::Status(Status::Fail, part))
+        self.expecting(Expected::Status(RuleStatus::Fail, part))
     }
 
     /// The rule fails with this severity, with `part` in what or why.
@@ -160,7 +160,7 @@ impl Case {
 
     /// The rule does not apply, with `part` in the text.
     pub(crate) fn does_not_apply(self, part: &'static str) -> Case {
-        self.expecting(Expected::Status(Status::NotApplicable, part))
+        self.expecting(Expected::Status(RuleStatus::NotApplicable, part))
     }
 
     /// The rule cannot tell, with `part` in the path or the reason.
@@ -191,12 +191,12 @@ pub(crate) fn table(rule: &Rule, cases: &[Case]) {
             }
             (Ok(answer), Expected::Status(status, part)) => {
                 assert_eq!(answer.status, *status, "{said}");
-                assert!(*status != Status::Fail || severity(answer) == rule.severity, "{said}");
+                assert!(*status != RuleStatus::Fail || severity(answer) == rule.severity, "{said}");
                 assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
                 sound(answer, &said);
             }
             (Ok(answer), Expected::Graded(graded, part)) => {
-                assert_eq!((answer.status, severity(answer)), (Status::Fail, *graded), "{said}");
+                assert_eq!((answer.status, severity(answer)), (RuleStatus::Fail, *graded), "{said}");
                 assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
                 sound(answer, &said);
             }
@@ -214,7 +214,7 @@ fn never_better_for_seeing_less(
     verdict: &RuleResult,
     said: &str,
 ) {
-    let passes = |verdict: &RuleResult| matches!(verdict, Ok(answer) if answer.status == Status::Pass);
+    let passes = |verdict: &RuleResult| matches!(verdict, Ok(answer) if answer.status == RuleStatus::Pass);
     if passes(verdict) {
         return;
     }
@@ -234,10 +234,10 @@ fn never_better_for_seeing_less(
 /// What holds for every answer.
 fn sound(answer: &crate::RuleOutcome, said: &str) {
     assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "the observation is one line: {said}");
-    if answer.status != Status::NotApplicable {
+    if answer.status != RuleStatus::NotApplicable {
         assert!(!answer.evidence.is_empty(), "evidence: {said}");
     }
-    if answer.status == Status::Fail {
+    if answer.status == RuleStatus::Fail {
         assert!(!answer.why.is_empty() && !answer.fixes.is_empty(), "a reason and a fix: {said}");
     }
     for fix in &answer.fixes {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use whylate_checks::{CheckOptions, Profile, RULES, Selection, Status, check};
+use whylate_checks::{CheckOptions, Profile, RULES, RuleStatus, Selection, check};
 use whylate_host::{FsRoot, Snapshot, Why};
 
 /// The names of the files with an extension in a directory of the repository.
@@ -123,7 +123,7 @@ fn to_see_less_never_makes_a_machine_better() {
         let report =
             check(&Snapshot::read(tree), &CheckOptions::of(Profile::Realtime), &Selection::default());
         let passing = |answer: &whylate_checks::CheckedRule| {
-            answer.verdict.as_ref().is_ok_and(|answer| answer.status == Status::Pass)
+            answer.verdict.as_ref().is_ok_and(|answer| answer.status == RuleStatus::Pass)
         };
         report.answers.iter().filter(|answer| passing(answer)).map(|answer| answer.rule.code).collect()
     };
@@ -152,7 +152,10 @@ fn empty_files_say_nothing_good() {
                 let Ok(answer) = &answered.verdict else { continue };
                 // On these machines a missing file is known to be absent, which may be a reason to pass.
                 let absent = answer.evidence.iter().all(|proof| proof.value == "(it does not exist)");
-                assert!(answer.status != Status::Pass || absent, "{kernel}, every file empty: {answered:#?}");
+                assert!(
+                    answer.status != RuleStatus::Pass || absent,
+                    "{kernel}, every file empty: {answered:#?}"
+                );
             }
         }
     }

@@ -112,7 +112,7 @@ mod tests {
         std::fs::create_dir_all(&device).expect("directories");
         std::fs::write(device.join("class"), "0x030000\n").expect("a file");
         let options = CheckOptions::of(Profile::Realtime);
-        for (driver, expected) in [("i915", Some(crate::Status::Fail)), ("ast", None)] {
+        for (driver, expected) in [("i915", Some(crate::RuleStatus::Fail)), ("ast", None)] {
             let link = device.join("driver");
             let _ = std::fs::remove_file(&link);
             std::os::unix::fs::symlink(format!("../../../bus/pci/drivers/{driver}"), &link).expect("a link");

@@ -2,7 +2,7 @@
 
 use crate::files::Files;
 use crate::judged;
-use whylate_checks::{CheckOptions, Profile, Status};
+use whylate_checks::{CheckOptions, Profile, RuleStatus};
 
 #[test]
 fn without_sys_little_can_be_told() {
@@ -39,6 +39,6 @@ fn without_sys_little_can_be_told() {
     for answered in &report.answers {
         let Ok(answer) = &answered.verdict else { continue };
         let from_sys = answer.evidence.iter().any(|proof| proof.path.starts_with("/sys/"));
-        assert!(!(answer.status == Status::Pass && from_sys), "{answered:#?}");
+        assert!(!(answer.status == RuleStatus::Pass && from_sys), "{answered:#?}");
     }
 }

@@ -16,7 +16,7 @@ mod sosreport;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use whylate_checks::{CheckOptions, CheckReport, Selection, Status, check};
+use whylate_checks::{CheckOptions, CheckReport, RuleStatus, Selection, check};
 use whylate_host::{FsRoot, Snapshot};
 
 fn fixture(name: &str) -> PathBuf {
@@ -42,9 +42,9 @@ fn judged(name: &str, tree: &FsRoot, options: &CheckOptions, known: &[&str]) -> 
 fn word(answered: &whylate_checks::CheckedRule) -> String {
     match &answered.verdict {
         Ok(answer) => match answer.status {
-            Status::Fail => answered.severity().to_string(),
-            Status::Pass => "pass".to_owned(),
-            Status::NotApplicable => "n/a".to_owned(),
+            RuleStatus::Fail => answered.severity().to_string(),
+            RuleStatus::Pass => "pass".to_owned(),
+            RuleStatus::NotApplicable => "n/a".to_owned(),
         },
         Err(_) => "unknown".to_owned(),
     }

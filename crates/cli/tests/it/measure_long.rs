@@ -95,7 +95,7 @@ fn a_kept_run_has_its_traces_which_explain_opens() {
 }
 
 #[test]
-fn a_full_disk_is_said_and_measuring_goes_on() {
+fn a_full_disk_is_reported_and_measuring_goes_on() {
     let _one = one_at_a_time();
     let place = tempfile::tempdir().expect("a directory");
     // In a mount namespace of its own: nothing is left mounted, and nobody else sees it.
@@ -116,8 +116,8 @@ fn a_full_disk_is_said_and_measuring_goes_on() {
         }
     };
     assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
-    assert!(run.stdout.contains("could not be saved"), "{run:#?}");
-    assert_eq!(run.stderr.matches("cannot save").count(), 1, "said once: {run:#?}");
+    assert!(run.stdout.contains("saving failed"), "{run:#?}");
+    assert_eq!(run.stderr.matches("cannot save").count(), 1, "reported once: {run:#?}");
 }
 
 #[test]

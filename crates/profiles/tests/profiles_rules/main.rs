@@ -5,7 +5,7 @@ mod machine;
 
 use machine::{Machine, list};
 use std::collections::{BTreeMap, BTreeSet};
-use whylate_checks::{CheckOptions, Profile, RULES, RuleResult, Status};
+use whylate_checks::{CheckOptions, Profile, RULES, RuleResult, RuleStatus};
 use whylate_host::Snapshot;
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, profile};
 
@@ -58,7 +58,7 @@ fn check(code: &str, profile: Profile, machine: &Snapshot) -> RuleResult {
     (rule.check)(machine, &ask)
 }
 
-fn is(verdict: &RuleResult, status: Status) -> bool {
+fn is(verdict: &RuleResult, status: RuleStatus) -> bool {
     matches!(verdict, Ok(answer) if answer.status == status)
 }
 
@@ -81,7 +81,7 @@ fn rules_that_a_profile_links_pass_once_its_wishes_are_made() {
                 let asked = RULES.iter().any(|rule| rule.code == code && rule.profiles.contains(&profile));
                 let verdict = check(&code, profile, &after);
                 // What a rule of another profile says does not matter to this one.
-                if asked && !is(&verdict, Status::Pass) && !is(&verdict, Status::NotApplicable) {
+                if asked && !is(&verdict, RuleStatus::Pass) && !is(&verdict, RuleStatus::NotApplicable) {
                     wrong.insert(format!("{name}, {profile}, {code}"), verdict.map(|answer| answer.what));
                 }
             }
@@ -104,7 +104,7 @@ fn they_fail_before() {
         for code in linked(&desired) {
             let asked = RULES.iter().any(|rule| rule.code == code && rule.profiles.contains(&profile));
             let verdict = check(&code, profile, &before);
-            if is(&verdict, Status::Fail) {
+            if is(&verdict, RuleStatus::Fail) {
                 seen.insert(code);
             } else if asked && !NOT_BEFORE.contains(&code.as_str()) {
                 odd.insert(code, verdict.map(|answer| answer.what));
@@ -209,7 +209,7 @@ fn throttling_is_off_only_with_a_net_below() {
                 let set: &[_] = if profile == Profile::Audio { &[] } else { &[("isolated", "2-3")] };
                 let desired = desired(profile, set, &machine);
                 let verdict = check("throttling-off-no-net", profile, &machine.granted(&desired).snapshot());
-                assert!(is(&verdict, Status::Pass), "{name}, {profile}, stalld {stalld}: {verdict:#?}");
+                assert!(is(&verdict, RuleStatus::Pass), "{name}, {profile}, stalld {stalld}: {verdict:#?}");
                 let expected = profile != Profile::Audio && (stalld || name != "6.1-rt");
                 assert_eq!(throttling(&desired), expected, "{name}, {profile}, stalld {stalld}");
             }
@@ -234,6 +234,6 @@ fn robotics_does_without_isolated_cpus() {
     let after = before.granted(&desired).snapshot();
     for code in ["c-states", "soft-watchdog", "governor", "rt-throttling"] {
         let verdict = check(code, Profile::Robotics, &after);
-        assert!(is(&verdict, Status::Pass), "{code}: {verdict:#?}");
+        assert!(is(&verdict, RuleStatus::Pass), "{code}: {verdict:#?}");
     }
 }

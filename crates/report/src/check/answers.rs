@@ -2,7 +2,7 @@
 
 use crate::words;
 use whylate_base::Severity;
-use whylate_checks::{CannotTell, CheckReport, CheckedRule, Fix, RuleOutcome, Status};
+use whylate_checks::{CannotTell, CheckReport, CheckedRule, Fix, RuleOutcome, RuleStatus};
 
 /// The results in the order of reading: failures first, the gravest first, then unknown ones, then passes.
 pub(crate) struct Groups<'a> {
@@ -24,9 +24,9 @@ impl<'a> Groups<'a> {
             match &answered.verdict {
                 Err(unknown) => groups.unknown.push((answered, unknown)),
                 Ok(answer) => match answer.status {
-                    Status::Fail => groups.failed.push((answered, answer)),
-                    Status::Pass => groups.passed.push((answered, answer)),
-                    Status::NotApplicable => groups.beside.push((answered, answer)),
+                    RuleStatus::Fail => groups.failed.push((answered, answer)),
+                    RuleStatus::Pass => groups.passed.push((answered, answer)),
+                    RuleStatus::NotApplicable => groups.beside.push((answered, answer)),
                 },
             }
         }

@@ -8,7 +8,7 @@ use crate::check::answers::way_out_line;
 use crate::words;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use whylate_base::Severity;
-use whylate_checks::{CannotTell, CheckReport, CheckedRule, RuleOutcome, Status};
+use whylate_checks::{CannotTell, CheckReport, CheckedRule, RuleOutcome, RuleStatus};
 
 /// The answers about a machine as a JUnit document; a severity of at least `fail_on` is red.
 pub fn render(report: &CheckReport, fail_on: Severity) -> String {
@@ -40,8 +40,8 @@ fn case(report: &CheckReport, answered: &CheckedRule, fail_on: Severity) -> Test
 fn status(answered: &CheckedRule, fail_on: Severity) -> TestCaseStatus {
     let severity = answered.severity();
     let (red, kind, message, text) = match &answered.verdict {
-        Ok(answer) if answer.status == Status::Pass => return TestCaseStatus::success(),
-        Ok(answer) if answer.status == Status::NotApplicable => {
+        Ok(answer) if answer.status == RuleStatus::Pass => return TestCaseStatus::success(),
+        Ok(answer) if answer.status == RuleStatus::NotApplicable => {
             return skipped(&format!("does not apply: {}", words::clean(&answer.what)));
         }
         Ok(answer) => {

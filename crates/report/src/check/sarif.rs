@@ -7,7 +7,7 @@ use crate::check::answers::way_out_line;
 use crate::words;
 use serde_json::{Map, Value, json};
 use whylate_base::Severity;
-use whylate_checks::{CheckReport, CheckedRule, Proof, Status};
+use whylate_checks::{CheckReport, CheckedRule, Proof, RuleStatus};
 
 /// The schema of the format.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -70,9 +70,9 @@ fn result((index, answered): (usize, &CheckedRule)) -> Value {
     let (kind, level, text, proofs) = match &answered.verdict {
         Ok(answer) => {
             let (kind, level) = match answer.status {
-                Status::Fail => ("fail", level(answered.severity())),
-                Status::Pass => ("pass", "none"),
-                Status::NotApplicable => ("notApplicable", "none"),
+                RuleStatus::Fail => ("fail", level(answered.severity())),
+                RuleStatus::Pass => ("pass", "none"),
+                RuleStatus::NotApplicable => ("notApplicable", "none"),
             };
             let mut text = sentence(&answer.what);
             if !answer.why.is_empty() {

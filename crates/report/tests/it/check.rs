@@ -5,7 +5,7 @@ use crate::schema_check::violations;
 use crate::{assert_current, fixture};
 use serde_json::Value;
 use whylate_base::Severity;
-use whylate_checks::{CheckOptions, CheckReport, Profile, Selection, Status, check};
+use whylate_checks::{CheckOptions, CheckReport, Profile, RuleStatus, Selection, check};
 use whylate_host::{FsRoot, Snapshot, Why};
 use whylate_report::{Style, check};
 
@@ -179,8 +179,8 @@ fn junit_is_red_where_the_exit_code_is_and_green_only_for_a_pass() {
                 assert_eq!(name, answered.rule.code);
                 let grave = answered.severity() >= fail_on;
                 let expected = match &answered.verdict {
-                    Ok(answer) if answer.status == Status::Pass => None,
-                    Ok(answer) if answer.status == Status::Fail && grave => Some("failure"),
+                    Ok(answer) if answer.status == RuleStatus::Pass => None,
+                    Ok(answer) if answer.status == RuleStatus::Fail && grave => Some("failure"),
                     Err(_) if grave => Some("error"),
                     _ => Some("skipped"),
                 };

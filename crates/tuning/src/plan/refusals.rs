@@ -4,7 +4,7 @@ use super::context::PlanContext;
 use super::cpus::named;
 use crate::{Plan, Refusal, Setting, ThreadId};
 use whylate_base::{Cpu, CpuSet};
-use whylate_checks::{CheckOptions, Profile, Selection, Status};
+use whylate_checks::{CheckOptions, Profile, RuleStatus, Selection};
 use whylate_host::{Reading, Server, Snapshot};
 
 /// What the user allowed, by the codes of refusals.
@@ -134,7 +134,7 @@ fn no_net(plan: &Plan, host: &Snapshot) -> Option<Said> {
     let selection = Selection { only: vec![CODE.to_owned()], skip: Vec::new() };
     let report = whylate_checks::check(&after, &CheckOptions::of(Profile::Realtime), &selection);
     let answer =
-        report.answers.first()?.verdict.as_ref().ok().filter(|answer| answer.status == Status::Fail)?;
+        report.answers.first()?.verdict.as_ref().ok().filter(|answer| answer.status == RuleStatus::Fail)?;
     Some((
         CODE,
         format!("{}. {}", answer.what, answer.why),

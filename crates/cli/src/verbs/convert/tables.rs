@@ -1,6 +1,7 @@
 //! Parquet: three files, named after the one that was asked for.
 
-use super::{Input, explained, tell};
+use super::input::{Input, ledger_options};
+use super::summary::summarize;
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::atomic_file::AtomicFile;
 use crate::outcome::Outcome;
@@ -26,13 +27,13 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let [events, activations, segments] = &mut parts[..] else { bail!("three tables have three files") };
     let files = [events.file(), activations.file(), segments.file()];
     let Input::Typed(source) = &mut input else { bail!("tables are made of typed events") };
-    let (written, _) = tables::write(source, &args.cut(), &explained(args), files)
+    let (written, _) = tables::write(source, &args.cut(), &ledger_options(args), files)
         .with_context(|| format!("cannot write {}", paths[0].display()))?;
     let mut bytes = 0;
     for part in parts {
         bytes += part.keep()?;
     }
     let names = paths.map(|path| path.display().to_string()).join(", ");
-    tell(&names, Some(bytes), args, ConvertFormat::Parquet, &written, &input);
+    summarize(&names, Some(bytes), args, ConvertFormat::Parquet, &written, &input);
     Ok(Outcome::Done)
 }

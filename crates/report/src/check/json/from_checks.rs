@@ -50,9 +50,9 @@ impl From<&CheckedRule> for Answer {
         match &answered.verdict {
             Ok(said) => {
                 answer.status = match said.status {
-                    checks::Status::Pass => Status::Pass,
-                    checks::Status::Fail => Status::Fail,
-                    checks::Status::NotApplicable => Status::NotApplicable,
+                    checks::RuleStatus::Pass => Status::Pass,
+                    checks::RuleStatus::Fail => Status::Fail,
+                    checks::RuleStatus::NotApplicable => Status::NotApplicable,
                 };
                 answer.what = said.what.clone();
                 answer.why = said.why.clone();

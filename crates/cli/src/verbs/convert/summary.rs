@@ -1,0 +1,85 @@
+//! What a conversion wrote and left out, on standard error: standard output is for the trace.
+
+use super::input::Input;
+use crate::args::{ConvertArgs, ConvertFormat};
+use crate::output::say;
+use whylate_base::Ns;
+use whylate_events::TraceInfo;
+use whylate_export::Written;
+
+/// More damage than this is counted, not listed.
+const SHOWN_DAMAGE: usize = 5;
+
+/// What was done, on standard error: standard output is for answers.
+pub(super) fn summarize(
+    name: &str,
+    bytes: Option<u64>,
+    args: &ConvertArgs,
+    format: ConvertFormat,
+    written: &Written,
+    input: &Input,
+) {
+    // Behind --to nothing is read, and so not counted.
+    let mut parts = vec![match written.events == written.read || args.to.is_some() {
+        true => format!("{} events", written.events),
+        false => format!("{} of {} events", written.events, written.read),
+    }];
+    if written.activations > 0 {
+        parts.push(format!("{} activations explained", written.activations));
+    }
+    if let Some(bytes) = bytes {
+        parts.push(format!("{:.1} MB", bytes as f64 / 1e6));
+    }
+    say!("{name}: {}", parts.join(", "));
+    if written.no_form > 0 {
+        say!("note: {} events of no known type were left out", written.no_form);
+    }
+    if written.bare > 0 {
+        say!("note: of {} events of no known type only time, CPU and thread are kept", written.bare);
+    }
+    if written.events == 0 {
+        say!("note: {}", nothing(args, written, input.info()));
+    }
+    for choice in &written.unmet {
+        say!("note: the trace has no event {choice}, as far as it was read");
+    }
+    let info = input.info();
+    // Text has a latency tracer's own lines.
+    let is_left_out = info.latency.is_some() && format != ConvertFormat::Text;
+    if is_left_out || !info.breakdowns.is_empty() {
+        say!(
+            "note: what the {} measured is no event, and so not in the output: explain it as it is",
+            info.format
+        );
+    }
+    let damage = &info.damage;
+    for damage in damage.iter().take(SHOWN_DAMAGE) {
+        say!("note: damage {damage}");
+    }
+    if damage.len() > SHOWN_DAMAGE {
+        say!("note: {} more damaged places", damage.len() - SHOWN_DAMAGE);
+    }
+}
+
+/// Why the output has no event.
+fn nothing(args: &ConvertArgs, written: &Written, info: &TraceInfo) -> String {
+    let Some((first, last)) = written.span else {
+        return format!("this has no events: {}", info.format);
+    };
+    if written.no_form > 0 {
+        return "the output has no event: this format has no form for those of the trace".to_owned();
+    }
+    // Where reading ended with the cut, the rest is not known.
+    let end = if args.to.is_some() { String::new() } else { format!(" to {}", seconds(last)) };
+    let begin = seconds(first);
+    format!(
+        "the output has no event: none of the trace is what was asked for; it goes from {begin}{end}, {} CPUs",
+        info.cpus
+    )
+}
+
+/// An instant as `--from` and `--to` take it.
+fn seconds(at: Ns) -> String {
+    let (whole, fraction) = (at.0.div_euclid(1_000_000_000), at.0.rem_euclid(1_000_000_000));
+    format!("{whole}.{fraction:09}")
+}
