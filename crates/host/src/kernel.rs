@@ -3,6 +3,7 @@
 mod cmdline;
 mod config;
 mod installed;
+mod preemption;
 mod version;
 
 use crate::text::Words;
@@ -107,22 +108,6 @@ impl Kernel {
             let unread = || Unread { path: self.release.path.clone(), why: expected() };
             release.parse().map_err(|()| unread())
         })
-    }
-
-    /// How the kernel may be preempted.
-    ///
-    /// # Errors
-    /// If the version could not be read.
-    pub fn preemption(&self) -> Result<Preempt, Unread> {
-        version::preemption(self)
-    }
-
-    /// Whether it is PREEMPT_RT: by the token in `uname -v`, never only by `/sys/kernel/realtime`.
-    ///
-    /// # Errors
-    /// If `uname -v` could not be read, and neither the configuration of the running kernel.
-    pub fn is_realtime(&self) -> Result<bool, Unread> {
-        version::is_realtime(self)
     }
 }
 

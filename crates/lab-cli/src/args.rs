@@ -1,6 +1,7 @@
 //! The command line.
 
 mod disk;
+mod limit;
 mod run;
 mod tuning;
 
@@ -10,8 +11,6 @@ pub(crate) use tuning::TuningArgs;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
-use std::time::Duration;
-use whylate_base::{Ns, parse_duration};
 
 /// The test rig of whylate: known faults on real kernels, and trials of tuning.
 ///
@@ -63,15 +62,6 @@ pub(crate) enum Verb {
         #[arg(last = true, required = true, value_name = "PROGRAM")]
         command: Vec<OsString>,
     },
-}
-
-/// A duration of more than zero.
-fn limit(text: &str) -> Result<Duration, String> {
-    match parse_duration(text) {
-        Ok(Ns(nanoseconds @ 1..)) => Ok(Duration::from_nanos(nanoseconds.unsigned_abs())),
-        Ok(_) => Err("must be more than zero".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 #[cfg(test)]

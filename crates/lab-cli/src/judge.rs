@@ -5,7 +5,10 @@
 //! one that names no culprit (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*.
 
 mod accused;
+mod circumstances;
 mod findings;
+
+pub use circumstances::Circumstances;
 
 use crate::label::{Label, LateJob};
 use crate::scenario::{Expectation, Late};
@@ -109,14 +112,6 @@ impl Judgement {
         let late = self.judged().map(|job| job.late_ns).sum();
         (late, self.judged().map(|job| job.unexplained_ns).sum())
     }
-}
-
-/// Facts about a run that are not in its label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Circumstances {
-    /// The host may have taken time from the guest: it ran in the host's time, or had several CPUs on one thread of
-    /// the emulator. A verdict `stolen` is then neither right nor wrong.
-    pub host_noise: bool,
 }
 
 /// The options of the explanation that [`judge`] needs: a user's defaults, without a choice of threads, unless

@@ -1,6 +1,6 @@
 //! The command line of `whylate-lab disk`.
 
-use super::limit;
+use super::limit::limit;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

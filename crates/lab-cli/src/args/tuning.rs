@@ -1,6 +1,6 @@
 //! The command line of `whylate-lab tuning`.
 
-use super::limit;
+use super::limit::limit;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

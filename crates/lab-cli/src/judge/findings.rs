@@ -1,6 +1,6 @@
 //! Findings of a run: those that must be there, and those that name a wrong culprit.
 
-use super::Circumstances;
+use super::circumstances::Circumstances;
 use crate::label::Label;
 use crate::scenario::{Expectation, Late};
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! Files on disks: each with kind, mode, owner and a digest of its content. Times are left out: a file that was
 //! replaced and restored has new ones, as expected.
 
-use super::Values;
+use super::values::Values;
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read};

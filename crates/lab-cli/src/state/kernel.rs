@@ -1,7 +1,7 @@
 //! Values of the kernel: all of /proc/sys, the affinity of each interrupt, and the parts of /sys and debugfs that affect
 //! latency.
 
-use super::Values;
+use super::values::Values;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

@@ -15,9 +15,11 @@ mod files;
 mod kernel;
 mod threads;
 mod units;
+mod values;
 mod volatile;
 
 pub use compare::{Comparison, ValueDifference, compare};
+pub use values::Values;
 pub use volatile::{VOLATILE, Volatile};
 
 use serde::{Deserialize, Serialize};
@@ -30,9 +32,6 @@ pub struct MachineState {
     /// Values by name, in groups: `files`, `kernel`, `threads`, `units`.
     pub groups: BTreeMap<String, Values>,
 }
-
-/// Values by name. A value that cannot be read is an error message instead.
-pub type Values = BTreeMap<String, String>;
 
 /// The groups.
 pub const GROUPS: [&str; 4] = ["files", "kernel", "threads", "units"];

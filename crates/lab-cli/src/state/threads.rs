@@ -3,7 +3,7 @@
 //! A thread's id is another one after a reboot, and some threads come and go, so a name stands for the values of
 //! all threads of that name.
 
-use super::Values;
+use super::values::Values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use whylate_base::Tid;

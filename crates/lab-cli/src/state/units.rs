@@ -1,6 +1,6 @@
 //! systemd's units: whether they run, whether they are started at boot, as systemctl(1) reports.
 
-use super::Values;
+use super::values::Values;
 use std::process::{Command, Stdio};
 
 pub(super) fn all() -> Values {

@@ -10,27 +10,26 @@
 //! While a program runs, the init sleeps in `waitpid(2)`, so a recording contains only the kernel and the
 //! program.
 
+mod console;
 mod mounts;
 mod processes;
+mod report;
 mod results;
 mod service;
 mod steps;
 
-use crate::job::{GuestJob, GuestStepReport, JOB_PATH, JobReport, Module, OUT_DIR, REPORT_NAME};
+use crate::job::{GuestJob, JOB_PATH, Module, OUT_DIR};
+use report::write_report;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
-use rustix::system::{RebootCommand, finit_module, reboot, uname};
+use rustix::system::{RebootCommand, finit_module, reboot};
 use std::ffi::CString;
 use std::fs::File;
 use std::path::Path;
 use steps::Steps;
 
+pub(crate) use console::{CUT, DONE, READY};
 pub use service::main as service;
-pub(crate) use service::{CUT, JOB_DISK, RESULTS_DISK, WORK};
-
-/// The console line of a guest that is ready for its first step.
-pub(crate) const READY: &str = "whylate-guest: ready";
-/// The console line before the results are written.
-pub(crate) const DONE: &str = "whylate-guest: done";
+pub(crate) use service::{JOB_DISK, RESULTS_DISK, WORK};
 
 /// The disk that the host gave for results: the only one.
 const DISK: &str = "/dev/vda";
@@ -75,14 +74,6 @@ fn work() -> Result<(), String> {
     results::send(Path::new(OUT_DIR), &before, DISK)?;
     println!("{DONE}");
     Ok(())
-}
-
-fn write_report(out: &Path, problems: Vec<String>, steps: Vec<GuestStepReport>) -> Result<(), String> {
-    let about = uname();
-    let kernel = format!("{} {}", about.release().to_string_lossy(), about.version().to_string_lossy());
-    let report =
-        serde_json::to_vec(&JobReport { kernel, problems, steps }).map_err(|error| error.to_string())?;
-    std::fs::write(out.join(REPORT_NAME), report).map_err(|error| format!("{}: {error}", out.display()))
 }
 
 /// Programs in the guest then need no `ulimit`.

@@ -4,8 +4,10 @@
 //! (`disk/customize.sh` has its unit). Files of `/out` are in memory: a job leaves on the disk only what its
 //! steps write there.
 
+use super::console::{DONE, READY};
+use super::report::write_report;
+use super::results;
 use super::steps::Steps;
-use super::{DONE, READY, results, write_report};
 use crate::job::{GuestJob, OUT_DIR};
 use rustix::mount::{MountFlags, mount};
 use std::path::Path;
@@ -17,8 +19,6 @@ pub(crate) const WORK: &str = "/run/whylate-lab";
 pub(crate) const JOB_DISK: &str = "job";
 /// The serial of the disk for the results.
 pub(crate) const RESULTS_DISK: &str = "results";
-/// The console line that requests a power cut; the exit code of the step before follows.
-pub(crate) const CUT: &str = "whylate-guest: cut";
 
 /// Does the job and shuts the machine down. Returns the reason of a failure.
 ///

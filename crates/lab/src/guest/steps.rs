@@ -1,6 +1,6 @@
 //! The steps of a job, one after the other.
 
-use super::CUT;
+use super::console::CUT;
 use super::processes::Processes;
 use crate::job::{GuestStepReport, OUT_DIR, Program, Step};
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! From Debian's mirror into the cache.
 
 use super::apt::{self, Apt};
-use super::{Kernel, Series, Store, UNPACKED, choose, image, unpack};
+use super::{Kernel, Series, Store, UNFINISHED, UNPACKED, choose, image, unpack};
 use crate::LabError;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -97,9 +97,6 @@ impl Store {
         }
     }
 }
-
-/// How directories begin that the next fetch removes.
-pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// Image and modules of an unpacked package.
 fn find_parts(tree: &Path) -> Option<(PathBuf, PathBuf)> {

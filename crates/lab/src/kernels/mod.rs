@@ -23,10 +23,10 @@ mod store;
 mod unpack;
 
 pub(crate) use apt::{advice, debian_source};
-pub(crate) use fetch::UNFINISHED;
 pub use pick::pick;
 pub use series::{SERIES, Series};
 pub use store::Store;
+pub(crate) use store::UNFINISHED;
 
 use crate::LabError;
 use std::path::{Path, PathBuf};

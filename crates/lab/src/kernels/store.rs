@@ -8,10 +8,12 @@
 //!  lock               held while one is fetched or removed: one at a time, of all processes
 //! ```
 
-use super::fetch::UNFINISHED;
 use super::{Kernel, SERIES, Series, image};
 use crate::LabError;
 use std::path::{Path, PathBuf};
+
+/// How directories begin that the next fetch removes.
+pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// The variable for another directory than the user's cache directory.
 const VARIABLE: &str = "WHYLATE_LAB_CACHE";

@@ -1,6 +1,6 @@
 //! Faults that take the CPU by the rules of the scheduler's classes.
 
-use super::{start_burst, start_hog, start_plain_victim, victim};
+use super::start::{start_burst, start_hog, start_plain_victim, victim};
 use crate::periodic::Pace;
 use crate::role::Role;
 use crate::setup::Setup;

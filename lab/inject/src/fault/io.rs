@@ -1,6 +1,6 @@
 //! Faults of memory, devices and the network.
 
-use super::{start_plain_victim, victim};
+use super::start::{start_plain_victim, victim};
 use crate::behaviours::Behaviours;
 use crate::periodic::Pace;
 use crate::role::Role;

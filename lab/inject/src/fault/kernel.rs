@@ -1,7 +1,7 @@
 //! Faults in which the kernel itself keeps the CPU: interrupts, the stop class, sections
 //! without preemption or interrupts.
 
-use super::{start_plain_victim, victim};
+use super::start::{start_plain_victim, victim};
 use crate::periodic::{Log, Pace, sleep};
 use crate::role::Role;
 use crate::setup::Setup;

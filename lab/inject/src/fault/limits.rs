@@ -1,7 +1,7 @@
 //! Faults of the victim's limits and rights.
 
 use super::cpu::start_rivals;
-use super::{start_plain_victim, victim};
+use super::start::{start_plain_victim, victim};
 use crate::cgroup::Group;
 use crate::periodic::{JobRecord, Log};
 use crate::role::ProcessShare;

@@ -1,6 +1,6 @@
 //! Faults at a lock that the victim shares.
 
-use super::{start_burst, victim};
+use super::start::{start_burst, victim};
 use crate::role::{ProcessShare, Role};
 use crate::setup::Setup;
 use crate::threads::{ThreadSpec, Threads};

@@ -1,7 +1,7 @@
 //! Several faults in one run; the label has the fault of each late job.
 
 use super::locks::{Guarding, low, use_lock};
-use super::{start_burst, victim};
+use super::start::{start_burst, victim};
 use crate::periodic::{Log, Pace, Why, sleep};
 use crate::role::{ProcessShare, Role};
 use crate::setup::Setup;

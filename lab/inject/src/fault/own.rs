@@ -1,6 +1,6 @@
 //! Faults that the victim makes itself, and the run without any.
 
-use super::{start_plain_victim, victim};
+use super::start::{start_plain_victim, victim};
 use crate::periodic::{JobRecord, Log};
 use crate::setup::Setup;
 use crate::threads::{ThreadSpec, Threads};
