@@ -106,7 +106,7 @@ pub(crate) enum Verb {
     /// Run as a load of `measure --load` until standard input ends
     #[command(hide = true)]
     LoadWorker(LoadWorkerArgs),
-    /// Say what tuning would change on a machine, and why: now -> then, setting by setting
+    /// Show what tuning would change on a machine, and why: now -> then, setting by setting
     ///
     /// Reads the machine and a profile, whylate's own or one of TuneD's, and changes nothing. What could not be read is
     /// left alone. The order is stable, so that plans can be compared and reviewed.
@@ -124,15 +124,16 @@ pub(crate) enum Verb {
     ///
     /// Exit codes: 0 confirmed; 1 nothing waits for it, or it was undone; 2 could not do it.
     Confirm(ConfirmArgs),
-    /// Say whether a machine still is as it was made, and who changed it where that can be known
+    /// Check that the applied settings are still in place, and show what changed them where that is known
     ///
     /// Exit codes: 0 as applied; 1 drift; 2 could not do it; 3 cannot tell.
     Verify(VerifyArgs),
     /// Undo what was applied: exact old values, files byte for byte
     ///
-    /// Undoes the last apply that is in effect. What somebody else has changed since is shown and left.
+    /// Undoes the last apply that is in effect. A setting that another program has changed since is reported and left
+    /// unchanged.
     ///
-    /// Exit codes: 0 all undone; 1 something was left, because somebody else changed it; 2 could not do it.
+    /// Exit codes: 0 all undone; 1 a setting was left, because another program changed it; 2 could not do it.
     Rollback(RollbackArgs),
     /// Show what was applied when, and what became of it
     History(HistoryArgs),

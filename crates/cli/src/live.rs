@@ -1,4 +1,4 @@
-//! What is told of a measurement while it goes on: to a person at the terminal, and to Prometheus.
+//! Reports the progress of a measurement while it runs: on the terminal, and to Prometheus.
 
 mod screen;
 mod view;
@@ -18,12 +18,12 @@ use whylate_probes::CpuResult;
 use whylate_stats::Run;
 use whylate_sys::Clock;
 
-/// Everybody who is told; those who are not told any more when it is dropped.
+/// The terminal and the metrics server; dropping it restores the one and stops the other.
 pub(crate) struct Audience<'a> {
     args: &'a MeasureArgs,
     server: Option<Server>,
     shown: Shown,
-    /// What was said while the other screen was there, which goes away.
+    /// Messages from the time of the other screen, which goes away.
     news: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Audience<'a> {
         Ok(Audience { args, server, shown, news: Vec::new() })
     }
 
-    /// Tells them how it goes, and what is new.
+    /// Reports the progress, and what is new.
     pub(crate) fn tell(&mut self, progress: &Progress<'_>, news: Vec<String>) {
         if let Some(server) = &self.server {
             server.publish(&so_far(progress, &self.args.probe));

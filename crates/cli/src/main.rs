@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(outcome) => outcome.into(),
-        // Whoever read our output has seen enough; `whylate explain FILE | head` is no failure.
+        // The reader closed the pipe; `whylate explain FILE | head` is no failure.
         Err(error) if output::is_broken_pipe(&error) => Outcome::Done.into(),
         Err(error) => {
             say!("whylate: {error:#}");

@@ -1,7 +1,7 @@
 //! Standard output and standard error.
 
-/// Says something on standard error, as `eprintln!` does, without ending the run when nobody is
-/// there to hear it: a terminal that was closed must not cost the report.
+/// Writes a line to standard error, as `eprintln!` does, and ignores errors: a terminal that was closed must not cost
+/// the report.
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write;

@@ -23,7 +23,7 @@ pub(crate) fn png(drawing: &str) -> Result<Vec<u8>> {
     match sans {
         Some(name) => fonts.set_sans_serif_family(name),
         None => bail!(
-            "this machine has no fonts, and a plot without numbers says nothing: install one (Debian: fonts-dejavu-core), or write an .svg"
+            "this machine has no fonts, and a plot needs its numbers: install one (Debian: fonts-dejavu-core), or write an .svg"
         ),
     }
     let tree = usvg::FsRoot::from_str(drawing, &options).context("the drawing cannot be read")?;

@@ -16,7 +16,7 @@ use whylate_stats::Run;
 
 /// Longer requests are none.
 const MOST_BYTES: usize = 8 << 10;
-/// Whoever takes longer to ask, or to take the answer, goes without.
+/// A client that takes longer to ask, or to take the answer, is disconnected.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -76,7 +76,7 @@ pub(crate) fn explained<'c>(
     failed.map_or(Ok((explanation, selected)), Err)
 }
 
-/// A source whose events are written while somebody else reads them.
+/// A source whose events are written while another thread reads them.
 struct Tee<'s, 'c, F> {
     source: &'s mut dyn EventSource,
     selected: &'s mut Selected<'c>,
@@ -87,7 +87,7 @@ struct Tee<'s, 'c, F> {
 
 impl<'c, F: FnMut(&Event, &Selected<'c>) -> io::Result<()>> EventSource for Tee<'_, 'c, F> {
     fn next_event(&mut self) -> Option<&Event> {
-        // Nobody waits for the rest of what cannot be written.
+        // No thread waits for the rest of what cannot be written.
         if self.failed.is_some() {
             return None;
         }

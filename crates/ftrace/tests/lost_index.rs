@@ -129,7 +129,7 @@ fn dat(idle: bool, counted: bool) -> Dat {
     let pages = |cpu: u64, first: u64, pages: u64| -> Vec<u8> {
         let page = |page: u64| {
             let start = first + page * 10_000;
-            let comm = if idle { format!("swapper/{cpu}") } else { "somebody".to_owned() };
+            let comm = if idle { format!("swapper/{cpu}") } else { "worker".to_owned() };
             let values = [("prev_comm", Value::Text(&comm)), ("next_pid", Value::Int(cpu as i64 + 1))];
             let record = machine.record(&format, &values);
             let data: Vec<u8> = (0..8).flat_map(|n| machine.event(n * 10, &record)).collect();

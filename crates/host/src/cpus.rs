@@ -103,7 +103,7 @@ readings! {
         pub hardware_min_khz: u64 = "cpuinfo_min_freq",
         /// The most the hardware does.
         pub hardware_max_khz: u64 = "cpuinfo_max_freq",
-        /// What the hardware is told to prefer.
+        /// What the hardware is configured to prefer.
         pub energy_preference: String = "energy_performance_preference",
         /// Nanoseconds a change of frequency takes.
         pub transition_latency_ns: u64 = "cpuinfo_transition_latency",

@@ -4,7 +4,7 @@ use crate::table::readings;
 use crate::{FsRoot, Reading, Why, Words};
 use whylate_base::{Cpu, CpuSet};
 
-/// What the scheduler is told.
+/// The scheduler's settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sched {
     /// `kernel.sched_rt_runtime_us`, microseconds; -1: no limit.

@@ -26,9 +26,9 @@ pub struct Snapshot {
     pub cgroups: Cgroups,
     /// Resource limits, users and groups.
     pub limits: Limits,
-    /// What systemd is told.
+    /// systemd's configuration.
     pub systemd: Systemd,
-    /// What the kernel is told to trace.
+    /// The kernel's tracing settings.
     pub tracing: Tracing,
     /// The kernel's messages.
     pub dmesg: Dmesg,

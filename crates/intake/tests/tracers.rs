@@ -118,7 +118,7 @@ fn the_same_calls_in_both_layouts() {
         .find(|event| matches!(event.kind, EventKind::FunctionExit { depth: 0, .. }))
         .expect("its end");
     assert_eq!(left.ts - entered.ts, Ns(1_132_598));
-    // The thread is told by the note of the next switch only.
+    // Only the note of the next switch names the thread.
     assert_eq!(entered.context.tid, Tid(-1));
     assert!(plain.iter().any(|event| event.context.tid == Tid(123)));
 }

@@ -1,4 +1,4 @@
-//! What is said of a claim: the answer, then what it rests on.
+//! The report of a claim: the answer, then what it rests on.
 
 use crate::words;
 use whylate_base::Ns;

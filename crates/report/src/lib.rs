@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A renderer computes nothing: it formats, groups rows and scales to columns or pixels.
-//! It knows no terminal and writes no file; the caller says whether colours are wanted.
+//! It knows no terminal and writes no file; the caller chooses whether colours are used.
 
 pub mod apply;
 mod bins;

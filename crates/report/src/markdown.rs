@@ -17,7 +17,7 @@ pub(crate) fn escape(text: &str) -> String {
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
             '&' => escaped += "&amp;",
-            // A mention would call somebody; "tty@1" is none.
+            // A mention would notify a user; "tty@1" is none.
             '@' if !in_word(before.as_ref()) => escaped += "&#64;",
             c => escaped.push(c),
         }

@@ -16,7 +16,7 @@ pub enum Kind {
 }
 
 /// Runs as they are plotted: one below the other, or over each other; with `by_thread`, each thread on its own. `None`
-/// where they have no samples or, of [`Kind::Time`], do not tell when these were.
+/// where they have no samples or, of [`Kind::Time`], do not have their times.
 pub fn plotted(runs: &[Prepared], kind: Kind, by_thread: bool) -> Option<String> {
     let (title, plot) = match kind {
         Kind::Histogram if by_thread => ("Latency histogram per thread", plot::multiples(runs, None)),

@@ -174,7 +174,7 @@ pub(crate) fn quality(trace: &TraceInfo) -> Option<&'static str> {
     }
 }
 
-/// What is to be said where there is no finding; `None` where no activation was seen either.
+/// The sentence where there is no finding; `None` where no activation was seen either.
 pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     let tasks = &explanation.tasks;
     let activations: u64 = tasks.iter().map(|task| task.activations).sum();

@@ -18,7 +18,7 @@ pub struct Run {
     pub elapsed: Option<Ns>,
     /// Each measuring thread.
     pub threads: Vec<Measured>,
-    /// The latest samples, with their causes, where these are known; `None`: none were listed, so nothing is said of
+    /// The latest samples, with their causes, where these are known; `None`: none were listed, so nothing is known of
     /// causes.
     pub spikes: Option<Vec<Late>>,
     /// How the machine was set: name and value, ascending by name. Empty: not known.

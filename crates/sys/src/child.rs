@@ -15,7 +15,7 @@ pub fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
     let set = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may be gone already, and then nobody sends the signal.
+        // The parent may have exited already, and then no signal is sent.
         match rustix::process::getppid() {
             Some(now) if now == parent => Ok(()),
             _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),

@@ -88,7 +88,7 @@ impl Condition {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // SAFETY: nobody else can have a reference any more, so nobody waits and nobody holds the mutex.
+        // SAFETY: no other reference can exist any more, so no thread waits and no thread holds the mutex.
         unsafe {
             libc::pthread_cond_destroy(self.changed.get());
             libc::pthread_mutex_destroy(self.mutex.get());

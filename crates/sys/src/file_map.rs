@@ -45,7 +45,7 @@ impl FileMap {
 impl Drop for FileMap {
     fn drop(&mut self) {
         // SAFETY: exactly what mmap gave, and no reference into it exists.
-        // It cannot fail for a mapping of its own, and there is nobody to tell.
+        // It cannot fail for a mapping of its own, and a destructor cannot report it.
         let _ = unsafe { munmap(self.start, self.length) };
     }
 }

@@ -89,7 +89,7 @@ fn retry(error: SysError) -> Result<(), SysError> {
 
 impl Drop for MessageQueue {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is this queue's own, and nobody uses it afterwards.
+        // SAFETY: the descriptor is this queue's own, and nothing uses it afterwards.
         unsafe { libc::mq_close(self.0) };
     }
 }

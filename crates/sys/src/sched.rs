@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn wrong_values_are_refused() {
         assert_eq!(setattr(Tid(0), &SchedParams::fifo(100)).expect_err("100").errno(), libc::EINVAL);
-        assert!(getattr(Tid(i32::MAX)).expect_err("nobody").is_no_such_thread());
+        assert!(getattr(Tid(i32::MAX)).expect_err("no such thread").is_no_such_thread());
     }
 
     #[test]

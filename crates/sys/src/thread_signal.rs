@@ -156,7 +156,7 @@ impl SignalTimer {
 
 impl Drop for SignalTimer {
     fn drop(&mut self) {
-        // SAFETY: the timer is this one's own, and nobody uses it afterwards.
+        // SAFETY: the timer is this one's own, and nothing uses it afterwards.
         unsafe { libc::timer_delete(self.id) };
     }
 }

@@ -121,7 +121,7 @@ fn run_watched(command: &mut Command, mut kill: impl FnMut(&SystemCall) -> bool)
         }
         let stopped_by = libc::WSTOPSIG(status);
         let at_call = stopped_by == libc::SIGTRAP | 0x80;
-        // A signal is handed on: the child has it as if nobody had watched.
+        // A signal is passed on: the child receives it as it would without a tracer.
         signal = if at_call { 0 } else { usize::try_from(stopped_by).unwrap_or(0) };
         if at_call && entry(pid)?.is_some_and(|call| kill(&call)) {
             // SAFETY: a system call without pointers, on a child that has not been waited for.

@@ -154,8 +154,8 @@ fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn Sys
     }
 }
 
-/// Who must know that a target has its old state is told, even where it had it: the run before this one may not have
-/// come to that.
+/// A program that must know that a target has its old state is notified, even where it had it: the run before this one
+/// may not have come to that.
 fn finish(back: RollbackResult, planned: &PlannedStep, system: &dyn System) -> Outcome {
     match notified(planned, system) {
         Ok(()) => Outcome::of(back),

@@ -103,7 +103,7 @@ impl List {
             List::Circles { dir } => Ok(listed(&circles::of(&tree, dir), "circles of modules")),
             List::Names => Ok(listed(&names::list(&tree), "names to replace")),
             List::Words { path } => {
-                let mut found = words::list(&tree);
+                let mut found = words::check(&tree);
                 found.retain(|violation| violation.path.starts_with(path.as_str()));
                 Ok(listed(&found, "words to replace"))
             }

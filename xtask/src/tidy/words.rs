@@ -18,28 +18,8 @@ const WORDS: [(&str, &str); 7] = [
 /// Documents that quote other programs, or the past.
 const FOREIGN: [&str; 3] = ["/fixtures/", "/corpus/", "LICENSE"];
 
-/// Files that still have such words; none is added.
-const REMAINING: &[&str] = &[
-    "ARCHITECTURE.md",
-    "crates/checks/",
-    "crates/cli/",
-    "crates/ftrace/",
-    "crates/intake/",
-    "crates/ledger/",
-    "crates/probes/",
-    "crates/report/",
-    "crates/sys/",
-];
-
-/// None of these words, but where they remain.
-pub(super) fn check(tree: &Tree) -> Vec<Violation> {
-    let mut found = list(tree);
-    found.retain(|violation| !REMAINING.iter().any(|prefix| violation.path.starts_with(prefix)));
-    found
-}
-
 /// Looks through documents and the string literals of sources.
-pub(super) fn list(tree: &Tree) -> Vec<Violation> {
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut found = Vec::new();
     for (path, text) in tree.texts("").filter(|(path, _)| !FOREIGN.iter().any(|part| path.contains(part))) {
         if path.ends_with(".md") {
@@ -91,7 +71,7 @@ mod tests {
             ("crates/a/src/lib.rs", "user(\"nobody\")", 0),
             ("crates/a/tests/fixtures/x.md", "nobody knows\n", 0),
         ] {
-            assert_eq!(list(&Tree::of(&[(path, text)])).len(), count, "{path}: {text}");
+            assert_eq!(check(&Tree::of(&[(path, text)])).len(), count, "{path}: {text}");
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct GuestArgs {
     /// How many CPUs the guest has
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) cpus: u32,
-    /// Who keeps the guest's time
+    /// Which clock the guest's time follows
     #[arg(long, value_name = "TIME", default_value = "virtual")]
     pub(crate) time: GuestTime,
     /// Kernel parameters, such as "isolcpus=1 nohz_full=1" (repeatable)

@@ -46,7 +46,7 @@ impl Drop for Screen {
     }
 }
 
-/// Shows the first screen again, if it is not shown. For those who end the process without unwinding.
+/// Shows the first screen again, if it is not shown. For code that ends the process without unwinding.
 pub(crate) fn restore() {
     if SHOWN.swap(false, SeqCst) {
         say(LEAVE);

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     Ok(outcome(&report, fail_on))
 }
 
-/// What failed counts for more than what nobody can tell; neither counts below the threshold.
+/// A failed check outranks one that cannot tell; neither counts below the threshold.
 fn outcome(report: &CheckReport, fail_on: Severity) -> Outcome {
     let grave = || report.answers.iter().filter(|answered| answered.severity() >= fail_on);
     if grave().any(|answered| answered.failed()) {

@@ -37,7 +37,7 @@ fn asked(runs: Vec<Prepared>, args: &CompareArgs) -> Compared {
     Compared { comparison: compare(runs), gates, claims }
 }
 
-/// Found where something is worse or missed, whatever else cannot be told.
+/// Found where something is worse or missed, even where other answers are unknown.
 fn outcome(compared: &Compared, fail_on: FailOnWorse) -> Outcome {
     let verdicts = || compared.comparison.pairs.iter().map(|pair| pair.verdict);
     let answers = || compared.gates.iter().map(|gated| &gated.judged.answer);

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
         None if !cfg!(feature = "parquet") && is_parquet(&args.output) => {
             bail!("this build of whylate cannot write Parquet: build it with --features parquet")
         }
-        None => bail!("the name {} tells no format: give one with --format", args.output.display()),
+        None => bail!("the name {} has no known ending: give a format with --format", args.output.display()),
     };
     if args.cut().is_backwards() {
         bail!("--to is before --from: nothing can be between them");

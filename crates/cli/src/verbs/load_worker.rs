@@ -6,7 +6,7 @@ use anyhow::Result;
 use whylate_probes::load::serve;
 
 pub(crate) fn run(args: &LoadWorkerArgs) -> Result<Outcome> {
-    // Why it ended has been told to whoever started it.
+    // The process that started it already has the reason for its end.
     Ok(match serve(&args.load, &args.cpus) {
         Ok(()) => Outcome::Done,
         Err(_) => Outcome::Failed,

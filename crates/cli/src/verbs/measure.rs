@@ -78,7 +78,7 @@ fn journal(report: &MeasureReport) -> Vec<u8> {
     measure::json::render(report).to_string().into_bytes()
 }
 
-/// What has been said while it runs: each thing once.
+/// What has been reported while it runs: each item once.
 #[derive(Default)]
 struct Said {
     dead: Vec<String>,

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Outcome> {
         PlotKind::Ccdf => (plot::plotted(&runs, Kind::Ccdf, args.per_cpu), "there are no samples"),
         PlotKind::Time => (
             plot::plotted(&runs, Kind::Time, args.per_cpu),
-            "none of the files says when its samples were; documents of `whylate measure --json` do",
+            "none of the files has the times of its samples; documents of `whylate measure --json` do",
         ),
         PlotKind::Shift if runs.len() < 2 => bail!("--kind shift needs two measurements at least"),
         PlotKind::Shift => (plot::shifted(&compare(runs), args.per_cpu), "there are too few samples"),

@@ -1,4 +1,4 @@
-//! Measurements in files, whoever made them.
+//! Measurements in files, of any program.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ fn one(path: &Path) -> Result<Run> {
             Ok(Some(run)) => {
                 return run.with_context(|| {
                     format!(
-                        "{}: it says that it is {}, and is not",
+                        "{}: its schema is {}, but it cannot be read as such",
                         path.display(),
                         measure::json::document::SCHEMA
                     )

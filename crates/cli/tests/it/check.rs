@@ -48,7 +48,7 @@ fn every_format_is_of_the_same_answers() {
 }
 
 #[test]
-fn a_file_s_name_says_its_format() {
+fn a_file_s_ending_selects_its_format() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = snapshot("7.2-rt");
     let run = |name: &str| {

@@ -20,7 +20,7 @@ fn answer(run: &Run) -> Value {
 
 /// Story B: multipathd, 331 us late once, is gone after it was stopped.
 #[test]
-fn the_rogue_is_gone_and_what_changed_is_said() {
+fn the_rogue_is_gone_and_the_change_is_reported() {
     let directory = tempfile::tempdir().expect("a directory");
     let before = file(directory.path(), "before.json", &document(1, 800.0, Some(331_000)));
     let after = file(directory.path(), "after.json", &document(2, 800.0, None));
@@ -59,7 +59,7 @@ fn worse_is_1_and_better_and_the_same_are_0() {
 }
 
 #[test]
-fn gates_are_met_missed_or_cannot_be_told() {
+fn gates_are_met_missed_or_unknown() {
     let directory = tempfile::tempdir().expect("a directory");
     let one = file(directory.path(), "one.json", &document(6, 800.0, Some(331_000)));
     for (gate, code, answers) in [
@@ -124,7 +124,7 @@ fn other_tools_files_are_compared_with_their_like() {
 }
 
 #[test]
-fn what_cannot_be_read_or_compared_is_told() {
+fn what_cannot_be_read_or_compared_is_reported() {
     let directory = tempfile::tempdir().expect("a directory");
     let good = file(directory.path(), "good.json", &document(9, 800.0, None));
     let text = std::fs::read(&good).expect("it");
@@ -156,7 +156,7 @@ fn what_cannot_be_read_or_compared_is_told() {
 }
 
 #[test]
-fn a_files_name_says_its_format() {
+fn a_files_ending_selects_its_format() {
     let directory = tempfile::tempdir().expect("a directory");
     let before = file(directory.path(), "before.json", &document(12, 800.0, Some(331_000)));
     let after = file(directory.path(), "after.json", &document(13, 800.0, None));
@@ -185,7 +185,7 @@ fn a_files_name_says_its_format() {
 
 /// In a real browser: no complaint, every plot is there, and the numbers are those of the JSON.
 #[test]
-fn the_page_shows_what_the_document_says() {
+fn the_page_shows_what_the_document_has() {
     let directory = tempfile::tempdir().expect("a directory");
     let before = file(directory.path(), "before.json", &document(10, 800.0, Some(331_000)));
     let after = file(directory.path(), "after.json", &document(11, 1_600.0, None));

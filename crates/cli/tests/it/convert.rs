@@ -38,7 +38,7 @@ fn left_in(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_format_tells_the_same_story() {
+fn every_format_has_the_same_explanation() {
     let directory = tempfile::tempdir().expect("directory");
     let path = |name: &str| directory.path().join(name);
     for name in ["6.1-throttle.dat", "7.2-rt-higher.dat"] {
@@ -60,7 +60,7 @@ fn every_format_tells_the_same_story() {
 }
 
 #[test]
-fn the_name_tells_the_format() {
+fn the_ending_selects_the_format() {
     let directory = tempfile::tempdir().expect("directory");
     let input = fixture("6.1-higher.dat");
     for (name, options, begin) in [
@@ -262,7 +262,7 @@ fn the_trace_that_is_read_is_not_written_over() {
 }
 
 #[test]
-fn an_output_without_events_is_told() {
+fn an_output_without_events_is_reported() {
     let directory = tempfile::tempdir().expect("directory");
     let output = directory.path().join("a.txt");
     let input = fixture("6.1-higher.dat");
@@ -288,7 +288,7 @@ fn an_output_without_events_is_told() {
 
 /// A latency tracer says in its header what it measured, and rtla says nothing else.
 #[test]
-fn what_is_no_event_is_told_to_be_left_out() {
+fn what_is_no_event_is_reported_as_left_out() {
     let directory = tempfile::tempdir().expect("directory");
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../intake/tests/fixtures");
     for (name, output, words) in [

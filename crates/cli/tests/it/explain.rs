@@ -170,7 +170,7 @@ fn finding<'a>(answer: &'a Value, code: &str, name: &str) -> Option<&'a Value> {
 }
 
 #[test]
-fn throttling_is_told_with_its_period() {
+fn throttling_is_reported_with_its_period() {
     let (_, answer) = explain(&fixture("6.1-throttle.dat"), &["--task", "victim"]);
     let finding = finding(&answer, "rt-throttled", "hog").expect("a finding");
     let title = finding["title"].as_str().unwrap_or_default();
@@ -183,7 +183,7 @@ fn throttling_is_told_with_its_period() {
 }
 
 #[test]
-fn the_fair_server_is_told_from_throttling() {
+fn the_fair_server_is_distinguished_from_throttling() {
     let (code, answer) = explain(&fixture("7.2-fair-server.dat"), &["--task", "victim", "--worst", "1000"]);
     let late: Vec<_> = list(&answer["activations"])
         .iter()
@@ -197,7 +197,7 @@ fn the_fair_server_is_told_from_throttling() {
 }
 
 #[test]
-fn a_thread_that_pinned_itself_too_early_is_told() {
+fn a_thread_that_pinned_itself_too_early_is_reported() {
     let (code, answer) = explain(&fixture("6.12-rt-pin-first.dat"), &["--task", "victim"]);
     assert_eq!(verdict(&answer["activations"][0]), ("pinned-before-priority", "hog"));
     let finding = finding(&answer, "pinned-before-priority", "victim").expect("a finding");
@@ -206,23 +206,23 @@ fn a_thread_that_pinned_itself_too_early_is_told() {
 }
 
 #[test]
-fn drift_is_told_from_lateness() {
+fn drift_is_distinguished_from_lateness() {
     let (_, answer) = explain(&fixture("6.1-relative-sleep.dat"), &["--task", "victim", "--worst", "1000"]);
     assert!(finding(&answer, "relative-sleep", "victim").is_some(), "{:#}", answer["findings"]);
-    accuses_nobody(&answer, &["relative-sleep"]);
+    names_no_culprit(&answer, &["relative-sleep"]);
 }
 
 #[test]
-fn where_nothing_is_wrong_nobody_is_accused() {
+fn where_nothing_is_wrong_no_culprit_is_named() {
     let (code, answer) = explain(&fixture("6.1-nothing.dat"), &[]);
-    accuses_nobody(&answer, &[]);
+    names_no_culprit(&answer, &[]);
     assert_eq!(code, Some(0));
     let run = whylate([OsStr::new("explain"), fixture("6.1-nothing.dat").as_os_str()]);
     assert_eq!(run.stdout.matches("No finding: ").count(), 1, "{run:#?}");
 }
 
 /// No finding but those of `allowed` codes is a warning or worse.
-fn accuses_nobody(answer: &Value, allowed: &[&str]) {
+fn names_no_culprit(answer: &Value, allowed: &[&str]) {
     for finding in list(&answer["findings"]) {
         let code = finding["code"].as_str().unwrap_or_default();
         assert!(finding["severity"] == "info" || allowed.contains(&code), "{finding:#}");

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A run with a cache of its own, which is empty, and a mirror that nobody can reach.
+/// A run with a cache of its own, which is empty, and a mirror that cannot be reached.
 fn lab(directory: &Path, arguments: &[&str]) -> Run {
     let mut command = command();
     command.current_dir(directory).arg("lab").args(arguments);
@@ -83,7 +83,7 @@ fn programs_that_cannot_run_there() {
 }
 
 #[test]
-fn without_qemu_it_says_what_to_install() {
+fn without_qemu_it_names_the_package_to_install() {
     let here = directory();
     let kernel = fake_kernel(here.path());
     let own = env!("CARGO_BIN_EXE_whylate");
@@ -97,7 +97,7 @@ fn without_qemu_it_says_what_to_install() {
 }
 
 #[test]
-fn without_apt_or_network_it_says_so() {
+fn without_apt_or_network_it_reports_that() {
     let here = directory();
     let mut command = command();
     command.current_dir(here.path()).env("PATH", "").args(["lab", "kernels", "--fetch", "6.12"]);

@@ -45,7 +45,7 @@ fn report(run: &Run) -> Value {
 }
 
 #[test]
-fn every_cpu_is_measured_and_the_worst_is_explained_or_told_why_not() {
+fn every_cpu_is_measured_and_the_worst_is_explained_or_has_a_reason() {
     let _one = one_at_a_time();
     let run = measure(&["--duration", "500ms", "--json"]);
     let report = report(&run);
@@ -115,7 +115,7 @@ fn what_was_measured_until_a_signal_is_reported() {
 }
 
 #[test]
-fn without_any_rights_it_measures_and_says_what_is_missing() {
+fn without_any_rights_it_measures_and_reports_what_is_missing() {
     let _one = one_at_a_time();
     let Some(mut nobody) = as_nobody() else { return };
     let output = nobody.args(["measure", "-d", "300ms"]).output().expect("runs");
@@ -127,7 +127,7 @@ fn without_any_rights_it_measures_and_says_what_is_missing() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_told() {
+fn what_cannot_be_measured_is_reported() {
     for (options, word) in [
         (&["-c", "8000"][..], "8000"),
         (&["-c", "3-1"], "3-1"),

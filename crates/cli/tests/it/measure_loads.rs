@@ -42,7 +42,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 fn is_gone(pid: Pid) -> bool {
-    // Where nobody reaps orphans, one stays a zombie.
+    // Where no process reaps orphans, one stays a zombie.
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     test_kill_process(pid).is_err() || stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z"))
 }
@@ -89,7 +89,7 @@ fn a_load_of_each_kind_runs_to_the_end_and_is_reported() {
 }
 
 #[test]
-fn a_load_that_ends_is_told_with_its_last_words() {
+fn a_load_that_ends_is_reported_with_its_last_output() {
     let _one = one_at_a_time();
     let run = whylate([
         "measure",
@@ -115,7 +115,7 @@ fn what_cannot_be_a_load_is_an_error() {
         (&["--load-cpus", "0"], "--load"),
     ] {
         let run = whylate(["measure", "-d", "100ms", "--no-trace"].iter().chain(arguments));
-        // A load that is at work before it fails is told in the report.
+        // A load that is at work before it fails is reported at the end.
         let told = run.stderr.contains(why) || run.stdout.contains(why);
         assert!(told, "{arguments:?}: {run:#?}");
     }

@@ -98,7 +98,7 @@ fn a_kept_run_has_its_traces_which_explain_opens() {
 fn a_full_disk_is_reported_and_measuring_goes_on() {
     let _one = one_at_a_time();
     let place = tempfile::tempdir().expect("a directory");
-    // In a mount namespace of its own: nothing is left mounted, and nobody else sees it.
+    // In a mount namespace of its own: nothing is left mounted, and no other process sees it.
     let script = format!(
         "mount -t tmpfs -o size=16k none {0} && exec {1} measure -d 1500ms --worst 20 --keep {0}/run",
         place.path().display(),
@@ -150,7 +150,7 @@ fn the_observer_measures_itself_where_it_traced() {
 }
 
 #[test]
-fn the_latency_request_is_said_or_refused() {
+fn the_latency_request_is_reported_or_refused() {
     let _one = one_at_a_time();
     let run = whylate(["measure", "-d", "100ms", "--no-trace", "--dma-latency", "0"]);
     match Path::new("/dev/cpu_dma_latency").exists() && rustix::process::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! `whylate measure`: what others are told of it, in files, over HTTP and on a terminal.
+//! `whylate measure`: its results in files, over HTTP and on a terminal.
 
 use crate::support::answer::{list, number};
 use crate::support::run::{command, ended, whylate};
@@ -41,7 +41,7 @@ fn every_file_has_the_same_samples_as_the_report() {
 }
 
 #[test]
-fn a_file_of_no_form_or_in_no_directory_is_told() {
+fn a_file_of_no_form_or_in_no_directory_is_refused() {
     for (file, words) in [("a.txt", ".cyclictest.json"), ("-", "standard output")] {
         let run = whylate(["measure", "-d", "1h", "--export", file]);
         assert_eq!(run.code, Some(2), "{run:#?}");
@@ -93,7 +93,7 @@ fn it_is_served_until_it_ends() {
     kill_process(pid, Signal::INT).expect("a signal");
     let run = ended(child.wait_with_output().expect("ends"));
     assert!(!run.stdout.contains("\x1b["), "no terminal, no colours");
-    assert!(TcpStream::connect(&address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(&address).is_err(), "the server still listens");
 }
 
 /// What a terminal is sent, by script(1), which has one; none where it is missing.

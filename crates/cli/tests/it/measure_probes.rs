@@ -26,7 +26,7 @@ fn first_cpu() -> String {
 }
 
 #[test]
-fn each_probe_measures_and_says_what_it_measured() {
+fn each_probe_measures_and_reports_what_it_measured() {
     let _one = one_at_a_time();
     let cpu = first_cpu();
     for (options, kind) in [
@@ -154,7 +154,7 @@ fn the_first_late_one_ends_it_where_that_is_wanted() {
 }
 
 #[test]
-fn a_threshold_that_tells_nothing_apart_is_told() {
+fn a_threshold_below_usual_samples_is_reported() {
     let _one = one_at_a_time();
     let run = measure(&["--threshold", "1ns", "-D", "200ms", "-c", &first_cpu(), "--no-trace"]);
     assert_eq!(run.code, Some(1), "{run:#?}");
@@ -177,7 +177,7 @@ fn ctrl_c_ends_a_probe_with_two_threads_too() {
 }
 
 #[test]
-fn without_any_rights_every_probe_measures_and_says_what_is_missing() {
+fn without_any_rights_every_probe_measures_and_reports_what_is_missing() {
     let _one = one_at_a_time();
     let cpu = first_cpu();
     for options in [
@@ -194,7 +194,7 @@ fn without_any_rights_every_probe_measures_and_says_what_is_missing() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_told() {
+fn what_cannot_be_measured_is_reported() {
     let allowed = whylate_sys::getaffinity(Tid(0)).expect("affinity");
     let one = [Cpu(0)].into_iter().collect();
     let threads = (allowed.len() + 1).to_string();

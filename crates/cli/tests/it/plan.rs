@@ -98,7 +98,7 @@ fn the_exit_code_is_the_answer() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn wrong_options_are_reported() {
     let dir = tempfile::tempdir().expect("a directory");
     let other = dir.path().join("other.json");
     std::fs::write(&other, "{}").expect("written");
@@ -133,7 +133,7 @@ fn profiles_are_listed() {
 }
 
 #[test]
-fn that_a_machine_was_captured_is_said_once() {
+fn that_a_machine_was_captured_is_reported_once() {
     let file = snapshot();
     let run = whylate(["plan", "--root", file.to_str().expect("UTF-8"), "--isolated", "1", "--json"]);
     let left = json(&run.stdout)["left_alone"].as_array().cloned().expect("a list");
@@ -179,11 +179,11 @@ fn without_kernel_parameters_all_else_is_planned() {
     assert!(run.stdout.contains("--skip-kernel-parameters was given"), "{run:#?}");
 }
 
-/// As a user who may not look into somebody else's configuration, which HOME still names.
+/// As a user without access to another user's configuration, which HOME still names.
 #[test]
-fn profiles_that_nobody_may_look_for_are_told_and_passed_over() {
+fn profiles_in_an_unreadable_directory_are_reported_and_skipped() {
     let dir = tempfile::tempdir().expect("a directory");
-    // Root may look anywhere; a name that leads in a circle is closed to everybody.
+    // Root may look anywhere; a name that leads in a circle is closed to every user.
     let home = dir.path().join("home");
     std::os::unix::fs::symlink(&home, &home).expect("a link");
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_whylate"))

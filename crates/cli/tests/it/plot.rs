@@ -62,7 +62,7 @@ fn a_tail_that_fits_is_dashed() {
 }
 
 #[test]
-fn what_cannot_be_plotted_is_told() {
+fn what_cannot_be_plotted_is_reported() {
     let directory = tempfile::tempdir().expect("a directory");
     let one = file(directory.path(), "one.json", &document(24, 800.0, None));
     let mut timeless = document(24, 800.0, None);
@@ -74,7 +74,7 @@ fn what_cannot_be_plotted_is_told() {
     for (options, words) in [
         (&[&one as &dyn AsRef<OsStr>, &"-o", &gif][..], ".svg or .png"),
         (&[&one, &"-o", &svg, &"--kind", &"shift"], "two measurements"),
-        (&[&timeless, &"-o", &svg, &"--kind", &"time"], "says when"),
+        (&[&timeless, &"-o", &svg, &"--kind", &"time"], "times of its samples"),
         (&[&one, &"-o", &"-"], "standard output"),
     ] {
         let run = plot(options);
@@ -140,7 +140,7 @@ fn the_page_of_a_measurement_is_whole() {
 }
 
 #[test]
-fn files_of_the_same_name_are_told_apart() {
+fn files_of_the_same_name_get_different_labels() {
     let directory = tempfile::tempdir().expect("a directory");
     let make = |name: &str, seed| {
         let own = directory.path().join(name);

@@ -154,10 +154,10 @@ fn a_signal_ends_the_command_as_well() {
     explained(&file);
 }
 
-/// What a service manager sends reaches us alone: the command is told before the recording is
+/// What a service manager sends reaches us alone: the command is signalled before the recording is
 /// written. It ends by itself as soon as it sees the recording.
 #[test]
-fn the_command_is_told_of_a_signal_at_once() {
+fn the_command_gets_a_signal_at_once() {
     let Some(tracefs) = Tracefs::open() else { return };
     for which in [Signal::TERM, Signal::HUP] {
         let (directory, file) = place();
@@ -202,7 +202,7 @@ fn what_a_kill_leaves_the_next_recording_removes() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_told_and_leaves_nothing() {
+fn what_cannot_be_recorded_is_reported_and_leaves_nothing() {
     let Some(tracefs) = Tracefs::open() else { return };
     let (directory, file) = place();
     let before = tracefs.settings();
@@ -282,7 +282,7 @@ fn recording_and_explaining_in_one_go() {
 }
 
 #[test]
-fn without_the_rights_it_says_what_is_missing() {
+fn without_the_rights_it_reports_what_is_missing() {
     let (directory, file) = place();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     fs::set_permissions(directory.path(), mode).expect("chmod");

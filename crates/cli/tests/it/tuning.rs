@@ -166,7 +166,7 @@ fn applied_verified_changed_rolled_back() {
     let again = root.apply(&[]);
     assert!(again.code == Some(0) && again.stderr.contains("nothing to change"), "{again:#?}");
 
-    fs::write(root.path("/proc/sys/vm/swappiness"), "33\n").expect("somebody else");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "33\n").expect("another program");
     let run = root.run(&["verify"]);
     assert!(run.code == Some(1) && run.stdout.contains("drift: /proc/sys/vm/swappiness"), "{run:#?}");
     let run = root.run(&["rollback"]);
@@ -181,7 +181,7 @@ fn applied_verified_changed_rolled_back() {
 }
 
 #[test]
-fn each_report_goes_where_it_is_wanted_or_is_refused_first() {
+fn reports_follow_format_and_output_or_are_refused_first() {
     let root = Root::new();
     let before = root.everything();
     let directory = tempfile::tempdir().expect("a directory");
@@ -215,7 +215,7 @@ fn each_report_goes_where_it_is_wanted_or_is_refused_first() {
 
 /// Killed before each system call that changes anything.
 #[test]
-fn killed_it_is_undone_exactly() {
+fn an_apply_killed_at_any_point_is_rolled_back_exactly() {
     let (mut at, mut killed) = (1, 0);
     loop {
         let root = Root::new();
@@ -238,13 +238,13 @@ fn killed_it_is_undone_exactly() {
 }
 
 #[test]
-fn a_plan_is_applied_only_where_it_still_fits() {
+fn a_plan_is_applied_only_where_its_old_values_still_hold() {
     let root = Root::new();
     let plan = root.directory.path().join("plan.json");
     let (plan, profile) = (plan.to_str().expect("UTF-8"), root.profile.to_str().expect("UTF-8"));
     let run = root.run(&["plan", "--profile", profile, "-o", plan]);
     assert_eq!(run.code, Some(1), "{run:#?}");
-    fs::write(root.path("/proc/sys/vm/swappiness"), "50\n").expect("somebody else");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "50\n").expect("another program");
     let before = root.everything();
     let run = root.run(&["apply", plan, "--yes"]);
     assert!(
@@ -252,9 +252,12 @@ fn a_plan_is_applied_only_where_it_still_fits() {
         "{run:#?}"
     );
     assert_eq!((root.everything(), standings(&root)), (before, vec![]));
-    fs::write(root.path("/proc/sys/vm/swappiness"), "60\n").expect("somebody else");
+    fs::write(root.path("/proc/sys/vm/swappiness"), "60\n").expect("another program");
     let run = root.run(&["apply", plan]);
-    assert!(run.code == Some(2) && run.stderr.contains("--yes"), "nobody is there to be asked: {run:#?}");
+    assert!(
+        run.code == Some(2) && run.stderr.contains("--yes"),
+        "standard input is not a terminal: {run:#?}"
+    );
     let run = root.run(&["apply", plan, "--yes"]);
     assert_eq!(run.code, Some(0), "{run:#?}");
     let made = root.everything();
@@ -269,7 +272,7 @@ fn a_plan_is_applied_only_where_it_still_fits() {
 }
 
 #[test]
-fn what_is_made_in_part_already_is_finished_and_interrupts_that_irqbalance_moves_are_no_hindrance() {
+fn a_partly_applied_plan_is_completed_although_irqbalance_moves_interrupts() {
     let root = Root::new();
     let plan = root.directory.path().join("plan.json");
     let (plan, profile) = (plan.to_str().expect("UTF-8"), root.profile.to_str().expect("UTF-8"));
@@ -280,13 +283,13 @@ fn what_is_made_in_part_already_is_finished_and_interrupts_that_irqbalance_moves
         fs::write(root.path(&irq(number)), cpus).expect("its CPUs");
     }
     assert_eq!(root.run(&["plan", "--profile", profile, "-o", plan]).code, Some(1));
-    // Both are moved: the one that the plan sets, and the one that was as wished.
+    // Both are moved: the one that the plan sets, and the one that was already set.
     fs::write(root.path(&irq(24)), "3\n").expect("its CPUs");
     fs::write(root.path(&irq(25)), "2\n").expect("its CPUs");
     fs::write(root.path("/proc/sys/vm/swappiness"), "10\n").expect("as planned");
     let before = root.everything();
     let run = root.run(&["apply", plan, "--yes"]);
-    assert!(run.code == Some(1) && run.stderr.contains("/proc/irq/25"), "somebody did that: {run:#?}");
+    assert!(run.code == Some(1) && run.stderr.contains("/proc/irq/25"), "another program moved it: {run:#?}");
     assert!(!run.stderr.contains("swappiness"), "{run:#?}");
     fs::create_dir_all(root.path("/proc/70")).expect("a process");
     fs::write(root.path("/proc/70/comm"), "irqbalance\n").expect("its name");
@@ -299,9 +302,9 @@ fn what_is_made_in_part_already_is_finished_and_interrupts_that_irqbalance_moves
     assert_eq!(root.everything(), before);
 }
 
-/// Of a directory's root nobody runs a command: what GRUB reads is not regenerated there.
+/// No command runs for a directory's root: what GRUB reads is not regenerated there.
 #[test]
-fn a_menu_that_was_not_made_anew_is_not_waiting_for_a_reboot() {
+fn a_boot_menu_that_was_not_regenerated_is_drift() {
     const MENU: &str = "/boot/grub/grub.cfg";
     let root = Root::new();
     for path in ["/boot/firmware/config.txt", CMDLINE] {
@@ -336,7 +339,7 @@ fn an_archive_cannot_be_changed() {
 }
 
 #[test]
-fn of_another_machine_a_plan_says_so_and_one_that_is_too_long_is_none() {
+fn a_plan_of_another_machine_is_reported_and_one_that_is_too_long_is_refused() {
     let root = Root::new();
     let plan = root.directory.path().join("plan.json");
     let (name, profile) = (plan.to_str().expect("UTF-8"), root.profile.to_str().expect("UTF-8"));
@@ -345,7 +348,7 @@ fn of_another_machine_a_plan_says_so_and_one_that_is_too_long_is_none() {
     fs::write(root.path("/proc/sys/vm/swappiness"), "50\n").expect("another machine");
     let run = root.run(&["apply", name, "--yes"]);
     assert!(run.code == Some(1) && run.stderr.contains("with the CPUs 0-3, and this is"), "{run:#?}");
-    // Where it comes to the same it is told all the same.
+    // The difference is reported even where the changes are the same.
     fs::write(root.path("/proc/sys/vm/swappiness"), "60\n").expect("another machine");
     let run = root.run(&["apply", name]);
     assert!(run.code == Some(2) && run.stderr.contains("note: the plan was made for"), "{run:#?}");
@@ -356,9 +359,9 @@ fn of_another_machine_a_plan_says_so_and_one_that_is_too_long_is_none() {
 }
 
 #[test]
-fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
+fn verify_reports_interrupted_applies_drift_of_unchanged_settings_and_new_devices() {
     let root = Root::new();
-    fs::write(root.path("/proc/sys/vm/stat_interval"), "10\n").expect("as it is wished");
+    fs::write(root.path("/proc/sys/vm/stat_interval"), "10\n").expect("already set");
     let profile = fs::read_to_string(&root.profile).expect("a profile");
     let more = "\n[files]\n\"/sys/class/net/*/threaded\" = 1\n";
     fs::write(&root.profile, profile + more).expect("a profile");
@@ -379,8 +382,8 @@ fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
     assert_eq!(uncovered[0]["setting"], "/sys/class/net/eth1/threaded");
     assert_eq!((&uncovered[0]["now"], &uncovered[0]["wished"]), (&"0".into(), &"1".into()));
     // What needed no change and does now is.
-    fs::write(root.path("/proc/sys/vm/stat_interval"), "1\n").expect("somebody else");
-    fs::write(root.path("/etc/sysctl.d/20-their.conf"), "vm.stat_interval = 1\n").expect("somebody else");
+    fs::write(root.path("/proc/sys/vm/stat_interval"), "1\n").expect("another program");
+    fs::write(root.path("/etc/sysctl.d/20-their.conf"), "vm.stat_interval = 1\n").expect("another program");
     let run = root.run(&["verify"]);
     assert!(run.code == Some(1) && run.stdout.contains("already set before the apply"), "{run:#?}");
     assert!(run.stdout.contains("20-their.conf sets it so"), "{run:#?}");
@@ -388,7 +391,7 @@ fn verify_tells_what_was_cut_off_what_was_so_already_and_what_came_since() {
 }
 
 #[test]
-fn a_boot_loader_that_cannot_be_told_does_not_keep_the_rest_from_being_applied() {
+fn an_unreadable_boot_loader_can_be_skipped() {
     let root = Root::new();
     fs::write(root.path(CMDLINE), "root=/dev/mmcblk0p2 \"quiet").expect("an open quote");
     let before = root.everything();
@@ -403,7 +406,7 @@ fn a_boot_loader_that_cannot_be_told_does_not_keep_the_rest_from_being_applied()
 }
 
 #[test]
-fn what_a_reboot_takes_back_is_said_before_anybody_agrees() {
+fn settings_that_end_with_a_reboot_are_reported_before_the_apply() {
     let root = Root::new();
     let run = root.apply(&[]);
     assert!(run.code == Some(0) && run.stderr.contains("end with the next reboot"), "{run:#?}");
@@ -412,7 +415,7 @@ fn what_a_reboot_takes_back_is_said_before_anybody_agrees() {
 }
 
 #[test]
-fn a_step_that_fails_is_told_resumed_and_undone() {
+fn a_failed_step_is_reported_resumed_and_rolled_back() {
     let root = Root::new();
     // No file can be put in its place: what is to be written first is called so.
     let blocked = root.path("/boot/firmware/.cmdline.txt.whylate-part");
@@ -439,7 +442,7 @@ fn a_step_that_fails_is_told_resumed_and_undone() {
 }
 
 #[test]
-fn two_at_once_and_the_second_says_who_is_first() {
+fn a_second_change_at_once_is_refused_and_names_the_first() {
     let root = Root::new();
     let tuning = root.path("/var/lib/whylate/tuning");
     fs::create_dir_all(&tuning).expect("a directory");
@@ -455,7 +458,7 @@ fn two_at_once_and_the_second_says_who_is_first() {
 }
 
 #[test]
-fn unconfirmed_it_is_undone_at_the_next_boot() {
+fn an_unconfirmed_apply_is_rolled_back_at_the_next_boot() {
     let root = Root::new();
     let before = root.everything();
     assert_eq!(root.apply(&["--revert-after", "1h"]).code, Some(0));
@@ -479,7 +482,7 @@ fn unconfirmed_it_is_undone_at_the_next_boot() {
 }
 
 #[test]
-fn confirmed_it_stays_and_is_made_again_at_the_next_boot() {
+fn a_confirmed_apply_is_reapplied_at_the_next_boot() {
     let root = Root::new();
     assert_eq!(root.apply(&["--revert-after", "1h"]).code, Some(0));
     assert_eq!(root.run(&["confirm"]).code, Some(0));

@@ -262,7 +262,7 @@ fn a_report_that_cannot_be_written() {
     assert_eq!(fs::read_dir(directory.path()).expect("list").count(), 0);
 }
 
-/// `whylate explain FILE | head -1`: whoever read our output has seen enough.
+/// `whylate explain FILE | head -1`: the reader closes the pipe.
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let file = fixture("6.1-throttle.dat");

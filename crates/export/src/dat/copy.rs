@@ -104,7 +104,7 @@ pub(super) fn thread_names(comms: &[(Tid, Comm)]) -> String {
     comms.iter().map(|(tid, comm)| format!("{tid} {}\n", one_line(comm))).collect()
 }
 
-/// What `uname -snrm` prints, without the host's name: nobody has to know it to read a trace.
+/// What `uname -snrm` prints, without the host's name: reading a trace does not need it.
 pub(super) fn uname(release: Option<&str>, machine: Option<&str>) -> String {
     match (release, machine) {
         (None, None) => String::new(),

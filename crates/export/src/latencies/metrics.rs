@@ -56,7 +56,7 @@ pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     for (name, help, of) in sums {
         head(out, name, "gauge", help)?;
         for (thread, labels) in threads() {
-            // Without samples there is none, and none is told.
+            // Without samples there is none, and none is written.
             if let Some(latency) = of(&thread.histogram) {
                 writeln!(out, "{name}{{{labels}}} {}", latency.as_secs_f64())?;
             }

@@ -1,5 +1,5 @@
 //! What a latency tracer says above its trace, in the kernel's words (`print_trace_header`, kernel/trace/trace.c):
-//! without it the lines are events like any others, and nobody knows what was measured.
+//! without it the lines are events like any others, and what was measured is unknown.
 //!
 //! ```text
 //! # wakeup_rt latency trace v1.1.5 on 6.12.107+deb13-rt-amd64

@@ -94,8 +94,8 @@ impl<W: Write> PageWriter<W> {
         Ok(())
     }
 
-    /// Ends the last page; gives `out` back, with the number of bytes it got. What was lost behind the last record
-    /// is said by a page without any.
+    /// Ends the last page; gives `out` back, with the number of bytes it got. A page without
+    /// records reports what was lost behind the last record.
     ///
     /// # Errors
     /// What `out` answers.

@@ -77,8 +77,8 @@ fn unit_in_doubt(run: &Run, unit: Unit) -> Option<String> {
     let least = run.threads.iter().filter_map(|thread| thread.histogram.min()).min()?;
     (unit == Unit::US && least >= Ns::from_ms(1)).then(|| {
         format!(
-            "no sample is less than {least} late: was this cyclictest -N, which counts in ns and does not say so? Then \
-             all latencies are a thousandth of what is said here. cyclictest's --json tells the unit"
+            "no sample is less than {least} late: was this cyclictest -N, which counts in ns and does not print the unit? \
+             Then all latencies are a thousandth of those shown here. cyclictest's --json has the unit"
         )
     })
 }

@@ -17,7 +17,7 @@ use whylate_base::{Ns, Tid};
 /// Pieces of the past of CPUs and threads that are kept without a second thought. A ledger of as many segments
 /// takes 30 MB.
 pub(super) const MUCH: usize = 1 << 18;
-/// A ledger of more segments is regrouped: nobody reads it, and a page of it takes megabytes.
+/// A ledger of more segments is regrouped: no user reads it, and a page of it takes megabytes.
 const MOST_SEGMENTS: usize = 4_000;
 /// Neighbours that are summed up together.
 const GROUP: usize = 64;

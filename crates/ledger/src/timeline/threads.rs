@@ -26,7 +26,7 @@ pub(crate) enum State {
     Running(Cpu),
     /// Runnable, on a CPU's runqueue.
     Queued(Cpu),
-    /// Asleep, for a reason, until somebody wakes it.
+    /// Asleep, for a reason, until a wakeup.
     Blocked {
         wait: Wait,
         /// The thread that woke it, once one has.

@@ -1,4 +1,4 @@
-//! What was not seen: lost events, a trace that begins or ends in the middle, a switch nobody recorded.
+//! What was not seen: lost events, a trace that begins or ends in the middle, a switch that was not recorded.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::{Confidence, Ns, Severity};

@@ -190,7 +190,7 @@ fn other_signals_are_not_this_limits() {
     // In a page fault it is the OOM killer's.
     let scene = spins(&[]).at(200 * MS).fault(0x7000).kernel_sends(SPINNER, Signal::SIGKILL);
     assert!(!codes(scene).contains(&"rttime-exceeded"));
-    // Somebody else's doing.
+    // Another thread did this.
     let killer = rt("killer", 30, 90);
     let scene = spins(&[]).at(200 * MS).timer_wakes(killer).run(killer);
     assert!(!codes(scene.kernel_sends(SPINNER, Signal::SIGKILL)).contains(&"rttime-exceeded"));

@@ -208,7 +208,7 @@ impl Simulator {
         }
     }
 
-    /// Preempts who runs on `cpu`, if somebody queued there goes before it.
+    /// Preempts the thread that runs on `cpu`, if a thread queued there goes before it.
     fn schedule(&mut self, cpu: usize) {
         let (current, best) = (self.current(cpu), self.best(cpu));
         let rank = |thread: usize| if thread == 0 { i32::MAX } else { PRIORITIES[thread].min(100) };

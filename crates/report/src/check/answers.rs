@@ -39,7 +39,7 @@ impl<'a> Groups<'a> {
         self.failed.iter().filter(|(answered, _)| answered.severity() == severity).count()
     }
 
-    /// `2 errors, 1 warning, 3 cannot be told`: the answer in one line.
+    /// `2 errors, 1 warning, 3 cannot tell`: the answer in one line.
     pub(crate) fn title(&self) -> String {
         let counts = [
             (self.failures(Severity::Error), "error"),
@@ -55,7 +55,7 @@ impl<'a> Groups<'a> {
             parts.push("Nothing found".to_owned());
         }
         if !self.unknown.is_empty() {
-            parts.push(format!("{} cannot be told", self.unknown.len()));
+            parts.push(format!("{} cannot tell", self.unknown.len()));
         }
         parts.join(", ")
     }

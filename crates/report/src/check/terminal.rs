@@ -1,4 +1,4 @@
-//! The answers about a machine: gravest first, then what nobody can tell, then what is well.
+//! The answers about a machine: gravest first, then the unknown ones, then what passed.
 
 use crate::check::answers::{self, Groups};
 use crate::terminal::Style;
@@ -11,7 +11,7 @@ use whylate_checks::{CheckReport, CheckedRule, Fix, RuleOutcome};
 /// How much evidence is shown of one answer; JSON has all of it.
 const PROOFS: usize = 6;
 
-/// The answers about a machine as text: what failed by severity, what cannot be told, and what passed in one line each.
+/// The answers about a machine as text: what failed by severity, what is unknown, and what passed in one line each.
 /// Ends with a line break.
 pub fn render(report: &CheckReport, style: &Style) -> String {
     let mut text = Page::new(style);
@@ -96,5 +96,5 @@ fn footer(page: &mut Page, report: &CheckReport, groups: &Groups<'_>) {
     facts.extend(answers::facts(report));
     page.gap();
     page.facts(&facts);
-    page.paragraph(0, "whylate check --explain CODE says more of each", Ink::Faint);
+    page.paragraph(0, "whylate check --explain CODE explains a rule", Ink::Faint);
 }

@@ -103,7 +103,7 @@ fn causes(causes: &[CauseShift]) -> Markup {
         @if !causes.is_empty() {
             h4 { "Causes of late samples" }
             div.wide { table {
-                thead { tr { th { "cause" } th { "who" } th { "before" } th { "now" } th {} } }
+                thead { tr { th { "cause" } th { "culprit" } th { "before" } th { "now" } th {} } }
                 tbody { @for cause in causes {
                     @let news = News::of(cause);
                     tr {

@@ -101,7 +101,7 @@ fn causes(causes: &[CauseShift]) -> String {
     let rows: String = causes.iter().take(ROWS).map(row).collect();
     let unsure = runs::unsure(causes).map(|why| format!("\n{why}\n")).unwrap_or_default();
     format!(
-        "\n### Causes of late samples\n\n| cause | who | before | now | |\n|---|---|---|---|---|\n{rows}{}{unsure}",
+        "\n### Causes of late samples\n\n| cause | culprit | before | now | |\n|---|---|---|---|---|\n{rows}{}{unsure}",
         more(causes.len())
     )
 }

@@ -28,7 +28,7 @@ pub struct Gated {
     pub judged: Judged,
 }
 
-/// A claim, and what a run says of it.
+/// A claim, and a run's answer to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claiming {
     /// Which of the runs.
@@ -143,7 +143,7 @@ pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
     quantiles.chain(max).collect()
 }
 
-/// The threads that differ on their own; or, of several that do not, a sentence that says so.
+/// The threads that differ on their own; or, of several that do not, one sentence for all.
 pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Difference)>, &'static str> {
     let differ = pair.threads.iter().filter(|(_, part)| part.differs());
     let differ: Vec<(String, &Difference)> = differ.map(|(name, part)| (words::clean(name), part)).collect();
@@ -197,7 +197,7 @@ pub(crate) fn unsure(causes: &[CauseShift]) -> Option<&'static str> {
 /// The settings that differ; or a sentence where there are none, or none are known.
 pub(crate) fn settings(pair: &Pair) -> Result<&[SettingShift], String> {
     match &pair.settings {
-        None => Err("How the machine was set is not known of both: what changed cannot be told.".to_owned()),
+        None => Err("The machine's settings are not known of both: what changed is unknown.".to_owned()),
         Some(Settings { differ, compared: 1 }) if differ.is_empty() => {
             Err("The one setting of the machine that is known of both is the same.".to_owned())
         }

@@ -26,7 +26,7 @@ pub(crate) fn worst(explanation: &Explanation) -> Option<&Activation> {
     explanation.activations.iter().find(late).or(explanation.activations.first())
 }
 
-/// What cannot be told from a recording, was lost, or could not be read.
+/// What a recording cannot show, was lost, or could not be read.
 pub(crate) fn limits(explanation: &Explanation) -> Vec<String> {
     let trace = &explanation.trace;
     let missing = explanation.missing.iter().map(|missing| {

@@ -76,7 +76,7 @@ pub(crate) fn largest(rows: Vec<Row<'_>>, limit: usize) -> (Vec<Row<'_>>, usize,
     (kept, left, time)
 }
 
-/// Who, as one cell of a table: `hog:7 (rt 20), lock of logger:9`.
+/// The culprit, as one cell of a table: `hog:7 (rt 20), lock of logger:9`.
 pub(crate) fn who(by: Option<&Culprit>, owner: Option<&Culprit>) -> String {
     match (by, owner) {
         (Some(by), Some(owner)) if by != owner => format!("{}, lock of {}", words::culprit(by), name(owner)),
@@ -86,7 +86,7 @@ pub(crate) fn who(by: Option<&Culprit>, owner: Option<&Culprit>) -> String {
     }
 }
 
-/// Who, in lines of `width` columns where that can be: the lock's owner gets a line of its own
+/// The culprit, in lines of `width` columns where that can be: the lock's owner gets a line of its own
 /// where there is no room, and then the priorities go.
 pub(crate) fn who_lines(by: Option<&Culprit>, owner: Option<&Culprit>, width: usize) -> Vec<String> {
     let fits = |text: &String| text.chars().count() <= width;

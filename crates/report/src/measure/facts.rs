@@ -154,7 +154,7 @@ pub(crate) fn group(group: &SpikeGroup) -> [String; 6] {
     ]
 }
 
-/// What the samples allow one to say beyond themselves: by which fit, and what it says or why there is none.
+/// What the samples support beyond themselves: by which fit, and its levels or why there are none.
 pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> [(&'static str, String); 2] {
     let sample = report.probe.sample();
     let level = |(p, level): (f64, &Option<Level>)| match level {

@@ -170,7 +170,7 @@ fn heading(report: &MeasureReport, spike: &ExplainedSpike) -> Markup {
     }
 }
 
-/// What the samples allow one to say beyond themselves, and whether the claim holds.
+/// What the samples support beyond themselves, and whether the claim holds.
 fn beyond(report: &MeasureReport) -> Markup {
     html! {
         @if let Some(beyond) = &report.tail {

@@ -1,4 +1,4 @@
-//! What all renderers of a plan share: changes by subject, those that say the same folded into one line.
+//! What all renderers of a plan share: changes by subject, equal ones folded into one line.
 
 use crate::words;
 use whylate_profiles::{Reasons, Skipped};
@@ -25,7 +25,7 @@ pub(crate) struct Block<'a> {
     pub(crate) note: Option<&'a str>,
 }
 
-/// Changes that say the same of several settings.
+/// The same change of several settings.
 pub(crate) struct Row<'a> {
     settings: Vec<&'a Setting>,
     now: Option<&'a str>,
@@ -121,7 +121,7 @@ fn add<'a>(blocks: &mut Vec<Block<'a>>, change: &'a Change) {
     }
 }
 
-/// Whether two settings can be told in one line.
+/// Whether two settings fit in one line.
 fn is_alike(a: &Setting, b: &Setting) -> bool {
     match (a, b) {
         (Setting::ThreadPolicy { .. }, Setting::ThreadPolicy { .. })
@@ -319,7 +319,7 @@ pub(crate) fn facts(plan: &Plan) -> Vec<String> {
     ];
     facts.extend(plan.machine.release.as_ref().map(|release| format!("Linux {}", words::clean(release))));
     facts.extend(plan.machine.cpus.as_ref().map(|cpus| format!("CPUs {}", words::clean(cpus))));
-    // What is switched off is told by nothing that happens.
+    // A variable that is switched off has no effect to show.
     let set =
         plan.desired.variables.iter().filter(|(_, value)| !matches!(value.as_str(), "" | "no" | "false"));
     facts.extend(set.map(|(name, value)| words::clean(&format!("{name}={value}"))));

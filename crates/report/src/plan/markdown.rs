@@ -1,4 +1,4 @@
-//! What tuning would change, for a pull request or a ticket of whoever is to approve it.
+//! What tuning would change, for review in a pull request or a ticket.
 
 use crate::markdown::{code, escape, in_table};
 use crate::plan::changes;

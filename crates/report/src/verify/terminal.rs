@@ -31,7 +31,7 @@ fn write(page: &mut Page, verified: &Verification) {
             page.labelled(2, ("before ", Ink::Faint), &words::clean(before), Ink::Plain);
         }
         for who in &drift.who {
-            page.labelled(2, ("who    ", Ink::Faint), &words::clean(who), Ink::Plain);
+            page.labelled(2, ("cause  ", Ink::Faint), &words::clean(who), Ink::Plain);
         }
     }
     if !verified.unknown.is_empty() {

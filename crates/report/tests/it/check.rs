@@ -27,8 +27,8 @@ fn some() -> Selection {
     Selection { only: only.map(str::to_owned).to_vec(), skip: Vec::new() }
 }
 
-/// A machine with something of everything: failures of all severities, passes, what does not apply, and what
-/// nobody can tell.
+/// A machine with something of everything: failures of all severities, passes, what does not apply, and what is
+/// unknown.
 pub(crate) fn mixed() -> CheckReport {
     let tree = FsRoot::memory(&[
         ("/proc/sys/kernel/osrelease", "6.1.0-28-amd64\n"),

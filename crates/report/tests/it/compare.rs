@@ -90,7 +90,7 @@ fn text_and_document_are_as_before() {
 }
 
 #[test]
-fn page_and_markdown_say_what_the_terminal_says() {
+fn page_and_markdown_show_what_the_terminal_shows() {
     let mut unsure = compared();
     unsure.comparison.pairs[0].causes[0].is_sure = false;
     unsure.comparison.pairs[0].settings = None;

@@ -137,7 +137,7 @@ fn all_that_matters_is_there_without_script() {
 
 /// Loads, spikes by cause, the claim, what lies beyond, what is to be known of it all.
 #[test]
-fn the_page_of_a_measurement_says_what_the_terminal_says() {
+fn the_page_of_a_measurement_shows_what_the_terminal_shows() {
     for sample in [sample::measurement(), sample::poor_measurement()] {
         let text = measure::terminal::render(&sample, &Style { color: false, width: 4_000 });
         // Of activations the page says the same in another way: a timeline, and words for numbers.

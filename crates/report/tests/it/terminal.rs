@@ -70,7 +70,7 @@ fn on_a_narrow_terminal_names_stay_whole() {
 }
 
 #[test]
-fn where_nothing_is_found_one_line_says_so() {
+fn where_nothing_is_found_one_line_reports_that() {
     let line =
         "No finding: in 5,468 activations, no thread was seen to start more than 46.91 ms after it was due.";
     let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 120 });
@@ -92,7 +92,7 @@ fn where_nothing_is_found_one_line_says_so() {
     assert!(!page(&sample).contains("No finding") && !explain::html::render(&sample).contains("No finding"));
 }
 
-/// A verdict that accuses nobody has nothing to advise.
+/// A verdict without a culprit has nothing to advise.
 #[test]
 fn without_a_fix_there_is_no_line_for_it() {
     let mut sample = sample::story();
@@ -107,7 +107,7 @@ fn without_a_fix_there_is_no_line_for_it() {
 }
 
 #[test]
-fn where_the_trace_begins_in_the_middle_no_latency_is_told() {
+fn where_the_trace_begins_in_the_middle_no_latency_is_shown() {
     let mut sample = sample::story();
     for activation in &mut sample.activations {
         activation.trigger = Trigger::TraceStart;

@@ -1,4 +1,4 @@
-//! What is said of applies: done, stopped, undone in part, verified, remembered.
+//! The reports of applies: done, stopped, undone in part, verified, remembered.
 
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};

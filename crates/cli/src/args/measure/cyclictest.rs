@@ -4,7 +4,7 @@ use super::super::values::positive_duration;
 use std::ffi::OsString;
 use whylate_base::Ns;
 
-/// A value whose unit says what it is.
+/// A value whose unit shows what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Either {
     Bare(u32),

@@ -234,7 +234,7 @@ impl ProbeArgs {
         }
     }
 
-    /// -d and -t say by their value what they are.
+    /// The values of -d and -t show what they are.
     fn nothing_twice(&self) -> Result<()> {
         let (d, t) = (self.short_d, self.short_t.flatten());
         let time = |either: Option<Either>| matches!(either, Some(Either::Time(_)));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_says_that_it_is_ours() {
+    fn a_unit_marks_a_value_as_ours() {
         let args = parsed("-d 10s -t 100us -i 2ms -c 3").expect("ours");
         let probe = args.probe().expect("a probe");
         assert_eq!((args.duration(), probe.threshold), (Some(Ns::from_secs(10)), Some(Ns::from_us(100))));

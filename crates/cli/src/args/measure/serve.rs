@@ -37,7 +37,7 @@ fn export(path: PathBuf) -> Result<Export, String> {
         true => Ok(Export { path, form }),
         false => {
             let endings: Vec<&str> = Form::ENDINGS.iter().map(|(ending, _)| *ending).collect();
-            Err(format!("its name says no form; end it with one of {} .json", endings.join(" ")))
+            Err(format!("its name has no known ending; end it with one of {} .json", endings.join(" ")))
         }
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_says_no_form_is_refused() {
+    fn a_name_without_a_known_ending_is_refused() {
         let form = |name: &str| export(Path::new(name).to_owned()).map(|export| export.form).ok();
         assert_eq!(form("a.hist"), Some(Some(Form::Histogram)));
         assert_eq!(form("a.json"), Some(None));

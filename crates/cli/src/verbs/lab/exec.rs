@@ -134,7 +134,7 @@ fn write(setting: &str) -> Result<Step> {
     }
 }
 
-/// Sees that a program will be in the guest, and says where.
+/// Puts a program into the guest; returns its path there.
 fn place(args: &ExecArgs, program: &str, directory: &str, files: &mut Vec<GuestFile>) -> Result<String> {
     let there = guest_path(directory, program);
     match (&args.dir, find_program(program)) {

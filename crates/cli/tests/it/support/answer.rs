@@ -31,7 +31,7 @@ pub(crate) fn tiles(activation: &Value) {
     if let Some(done) = activation["done_ns"].as_i64() {
         assert_eq!(done - due, response, "{}: its response is due to done", about());
     }
-    // Where the trace begins in the middle of it, nobody saw when it was due.
+    // Where the trace begins in the middle of it, its due time is unknown.
     let seen = activation["trigger"]["kind"] != "trace-start";
     let latency = activation["running_ns"].as_i64().filter(|_| seen).map(|running| running - due);
     assert_eq!(activation["latency_ns"].as_i64(), latency, "{}: latency is due to running", about());

@@ -43,7 +43,7 @@ fn named(mut info: TraceInfo, from: &str, to: &str) -> TraceInfo {
 
 fn section_of(info: TraceInfo, events: Vec<Event>) -> (Told, CriticalSection) {
     let told = told(info, events);
-    assert!(told.0.activations.is_empty() && told.0.tasks.is_empty(), "nobody was late in it");
+    assert!(told.0.activations.is_empty() && told.0.tasks.is_empty(), "no activation is in it");
     let [section] = told.0.sections.as_slice() else { panic!("{:#?}", told.0.sections) };
     check_section(section);
     let section = section.clone();

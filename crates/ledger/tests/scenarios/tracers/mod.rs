@@ -1,4 +1,4 @@
-//! What latency tracers and rtla measured: charged to the nanosecond, and nobody accused beyond what they show.
+//! What latency tracers and rtla measured: charged to the nanosecond, and no culprit named beyond what they show.
 
 mod latency;
 mod osnoise;

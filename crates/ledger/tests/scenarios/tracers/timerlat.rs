@@ -70,7 +70,7 @@ fn the_stack_tells_who_had_disabled_interrupts() {
         activation.verdict.evidence.iter().any(|seen| seen.what.contains(word))
     };
     assert!(evidence(&enabling, "cgroup_rstat_flush_locked"), "{:#?}", enabling.verdict);
-    // Interrupts may have been on there all the time: nobody is accused of the delay.
+    // Interrupts may have been on there all the time: no thread is accused of the delay.
     let elsewhere = with(&["delay_tsc", "dummy_load"]);
     assert_eq!((elsewhere.ledger[0].cause, elsewhere.ledger[0].by), (Cause::TimerLate, None));
     assert!(evidence(&elsewhere, "delay_tsc"), "{:#?}", elsewhere.verdict);

@@ -41,11 +41,11 @@ pub struct Machine {
 pub struct Ask {
     /// The sort of work, such as `realtime`.
     pub profile: String,
-    /// The chosen CPUs, as a list; null where nobody chose.
+    /// The chosen CPUs, as a list; null where none were chosen.
     pub cpus: Option<String>,
-    /// The user's priority, 1 to 99; null where not said.
+    /// The user's priority, 1 to 99; null where not given.
     pub priority: Option<u32>,
-    /// Who is to run it; null where not said.
+    /// The user that is to run it; null where not given.
     pub user: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct Totals {
     pub not_applicable: u64,
 }
 
-/// What a rule says.
+/// A rule's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// The rule; `whylate check --explain CODE` prints its page.
@@ -102,9 +102,9 @@ pub enum Status {
 /// What was read where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
-    /// The file, or whose it is.
+    /// The file, or its owner.
     pub path: String,
-    /// What it says.
+    /// Its content.
     pub value: String,
 }
 

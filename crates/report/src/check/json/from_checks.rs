@@ -1,4 +1,4 @@
-//! The answers about a machine, as the wire types say them.
+//! The answers about a machine, as wire types.
 
 use super::document::{Answer, Ask, Document, Fix, Machine, Proof, SCHEMA, Status, Totals};
 use whylate_checks::{self as checks, CheckReport, CheckedRule};

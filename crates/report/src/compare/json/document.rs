@@ -168,7 +168,7 @@ pub struct Larger {
 pub struct Cause {
     /// Its code.
     pub cause: String,
-    /// Who; null: nobody.
+    /// The culprit; null: none.
     pub culprit: Option<String>,
     /// Before; null: it was not among the listed late samples.
     pub before: Option<Seen>,
@@ -207,11 +207,11 @@ pub struct Gate {
     pub gate: String,
     /// The answer.
     pub answer: Answer,
-    /// The number that is the worst of all threads; null where it cannot be told.
+    /// The number that is the worst of all threads; null where it is unknown.
     pub value_ns: Option<i64>,
     /// Whose it is, of a condition that is missed; null otherwise.
     pub thread: Option<String>,
-    /// Why it cannot be told; null where it can.
+    /// Why it is unknown; null where it is known.
     pub why: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A critical section: how long, by whom, and which functions its time went to.
+//! A critical section: its length, its culprit, and the functions its time went to.
 
 use crate::words;
 use maud::{Markup, html};

@@ -1,4 +1,4 @@
-//! What the page says of the trace as a whole: answer, findings, threads, limits.
+//! What the page shows of the trace as a whole: answer, findings, threads, limits.
 
 use super::activation;
 use crate::explain::facts::{self, worst};
@@ -132,7 +132,7 @@ fn causes(task: &TaskSummary) -> Markup {
     }
 }
 
-/// What cannot be told, was lost, or could not be read.
+/// What is unknown, was lost, or could not be read.
 pub(crate) fn limits(explanation: &Explanation) -> Markup {
     let trace = &explanation.trace;
     html! {

@@ -25,9 +25,9 @@ pub struct Document {
     /// The critical sections that the recording was kept for: of the irqsoff, preemptoff and preemptirqsoff tracers.
     #[serde(default)]
     pub sections: Vec<Section>,
-    /// What is to be said of the trace as a whole, gravest first.
+    /// Findings about the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
-    /// Kinds of events that were not recorded, and what cannot be told without them.
+    /// Kinds of events that were not recorded, and what is unknown without them.
     pub missing: Vec<Missing>,
 }
 
@@ -42,17 +42,17 @@ pub struct Trace {
     pub lost_events: u64,
     /// How many CPUs the recording covers.
     pub cpus: u32,
-    /// The trace clock's name; null where the file does not say.
+    /// The trace clock's name; null where the file does not have it.
     pub clock: Option<String>,
-    /// The kernel's release, as `uname -r` prints it; null where the file does not say.
+    /// The kernel's release, as `uname -r` prints it; null where the file does not have it.
     pub kernel_release: Option<String>,
-    /// The machine's architecture, as `uname -m` prints it; null where the file does not say.
+    /// The machine's architecture, as `uname -m` prints it; null where the file does not have it.
     pub machine: Option<String>,
     /// The first instant; null in an empty recording.
     pub start_ns: Option<i64>,
     /// The last instant; null in an empty recording.
     pub end_ns: Option<i64>,
-    /// How far it can be relied on; null in a report of a whylate that did not say.
+    /// How far it can be relied on; null in a report of a whylate that did not record it.
     pub quality: Option<Quality>,
     /// What could not be read.
     pub damage: Vec<Damage>,
@@ -179,7 +179,7 @@ pub struct Activation {
 pub struct Trigger {
     /// The sort of trigger.
     pub kind: TriggerKind,
-    /// Who; null for `timer`, `wakeup` and `trace-start`.
+    /// The trigger's source; null for `timer`, `wakeup` and `trace-start`.
     pub by: Option<By>,
 }
 
@@ -214,7 +214,7 @@ pub struct Entry {
     pub start_ns: i64,
     /// The CPU it happened on.
     pub cpu: u32,
-    /// Who did it; null where nobody in particular did.
+    /// The culprit; null where there is none.
     pub by: Option<By>,
     /// The owner of the lock that was waited for; null where no lock was.
     pub owner: Option<By>,
@@ -257,7 +257,7 @@ pub enum By {
 pub struct Verdict {
     /// The cause code.
     pub cause: String,
-    /// Who; null where nobody in particular did.
+    /// The culprit; null where there is none.
     pub by: Option<By>,
     /// The time charged to cause and culprit.
     pub charged_ns: i64,
@@ -336,9 +336,9 @@ pub struct Section {
     pub thread: Option<By>,
     /// True when the section is an interrupt's own.
     pub of_interrupt: bool,
-    /// The function in which it began; null where the file does not say.
+    /// The function in which it began; null where the file does not have it.
     pub opened_by: Option<String>,
-    /// The function in which it ended; null where the file does not say.
+    /// The function in which it ended; null where the file does not have it.
     pub closed_by: Option<String>,
     /// When it began.
     pub start_ns: i64,
@@ -407,6 +407,6 @@ pub struct Missing {
     pub kind: String,
     /// The tracepoints to record, as `group:event`.
     pub tracepoints: Vec<String>,
-    /// What cannot be told without it.
+    /// What is unknown without it.
     pub cannot_tell: String,
 }

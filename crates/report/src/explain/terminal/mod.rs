@@ -10,7 +10,7 @@ use crate::terminal::layout::Page;
 use whylate_ledger::Explanation;
 
 /// An explanation as text: each thread with its worst activation, the findings, and what
-/// cannot be told. Ends with a line break.
+/// is unknown. Ends with a line break.
 pub fn render(explanation: &Explanation, style: &Style) -> String {
     let mut page = Page::new(style);
     tasks::write(&mut page, explanation);

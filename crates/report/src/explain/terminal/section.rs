@@ -1,4 +1,4 @@
-//! A critical section: how long, by whom, and which functions its time went to. What to do stands in its finding.
+//! A critical section: its length, its culprit, and the functions its time went to. What to do stands in its finding.
 
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;

@@ -1,4 +1,4 @@
-//! The trace as a whole: findings, what cannot be told, what was lost.
+//! The trace as a whole: findings, what is unknown, what was lost.
 
 use super::activation::{evidence, fixes};
 use crate::explain::facts;
@@ -47,7 +47,7 @@ pub(crate) fn no_finding(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// What cannot be told from the recording.
+/// What the recording cannot show.
 pub(crate) fn limits(page: &mut Page, explanation: &Explanation) {
     let trace = &explanation.trace;
     let missing = &explanation.missing;

@@ -40,7 +40,7 @@ const FINEST: f64 = 0.05;
 /// Width of a character of a label.
 const CHARACTER: f64 = 6.4;
 
-/// An activation drawn, and what a caption has to say of it.
+/// An activation drawn, and the facts for its caption.
 pub(crate) struct Timeline {
     /// What goes into an `svg` element of class `timeline`.
     pub(crate) drawing: Markup,
@@ -69,7 +69,11 @@ impl Timeline {
         let note = format!(
             "0 is due, {} s.{}",
             words::instant(scale.start),
-            if merged { " Neighbours too narrow to draw are drawn as one, which says how many." } else { "" }
+            if merged {
+                " Neighbours too narrow to draw are drawn as one, labelled with their number."
+            } else {
+                ""
+            }
         );
         Timeline {
             drawing: drawing(&lanes, &markers, &scale, (top, bottom)),

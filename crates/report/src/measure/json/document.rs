@@ -48,7 +48,7 @@ pub struct Document {
     /// What the trace changed; null where that was not measured.
     #[serde(default)]
     pub observed: Option<Observed>,
-    /// False: a measurement that goes on, or was killed; the document says how it stood.
+    /// False: a measurement that goes on, or was killed; the document has its last state.
     #[serde(default = "yes")]
     pub complete: bool,
 }
@@ -62,7 +62,7 @@ fn yes() -> bool {
 pub struct Group {
     /// The cause's code; null: not explained.
     pub cause: Option<String>,
-    /// Who, without ids that change from one time to the next; null: nobody, or not known.
+    /// The culprit, without ids that change from one time to the next; null: none, or not known.
     pub culprit: Option<String>,
     /// How many there were.
     pub count: u64,
@@ -267,7 +267,7 @@ pub struct CpuResult {
     /// Windows that were no samples, as the CPU had an interrupt or a switch (hwlat); null of other probes.
     #[serde(default)]
     pub disturbed: Option<u64>,
-    /// The CPU's system management interrupts meanwhile (hwlat); null of other probes, and where it cannot be told.
+    /// The CPU's system management interrupts meanwhile (hwlat); null of other probes, and where it is unknown.
     #[serde(default)]
     pub smis: Option<u64>,
     /// Periods whose work was not done by the deadline (deadline); null of other probes.
@@ -336,7 +336,7 @@ pub struct Spike {
     pub woken_ns: i64,
     /// Due to woken.
     pub latency_ns: i64,
-    /// What the trace shows of it; null where `not_explained` says why.
+    /// What the trace shows of it; null where `not_explained` has the reason.
     pub activation: Option<Activation>,
     /// Why there is no explanation; null where there is one.
     pub not_explained: Option<NotExplained>,

@@ -41,7 +41,7 @@ pub(crate) fn groups(page: &mut Page, report: &MeasureReport) {
     }
 }
 
-/// What the samples allow one to say beyond themselves, and whether the claim holds.
+/// What the samples support beyond themselves, and whether the claim holds.
 pub(crate) fn beyond(page: &mut Page, report: &MeasureReport) {
     let Some(beyond) = &report.tail else { return };
     page.gap();

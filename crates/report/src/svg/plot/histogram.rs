@@ -129,7 +129,7 @@ pub(super) fn outline(scaled: &Scaled, edges: &[Ns], height: impl Fn(usize) -> f
     points
 }
 
-/// A line with what it says when it is pointed at or focused.
+/// A line with the text it shows when it is pointed at or focused.
 pub(super) fn line(series: &Series<'_>, points: &[(f64, f64)], is_filled: bool) -> Markup {
     html! {
         g class=(series.class()) tabindex="0" role="img" aria-label=(series.about()) {

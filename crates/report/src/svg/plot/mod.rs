@@ -36,7 +36,7 @@ const BELOW: f64 = 44.0;
 /// Characters to a line of notes below a drawing of its own.
 const NOTE: usize = 140;
 
-/// A plot, and what a caption has to say of it.
+/// A plot, and the facts for its caption.
 pub(crate) struct Plot {
     drawing: Markup,
     height: f64,

@@ -113,7 +113,7 @@ fn arranged(runs: &[Prepared], all: &[Series<'_>]) -> (Vec<(usize, usize)>, usiz
     (places, runs.len(), rows.len())
 }
 
-/// As much of a name as there is room for: its end says which thread it is.
+/// As much of a name as there is room for: its end shows which thread it is.
 fn fitting(name: &str, width: f64) -> String {
     let room = (width / BOLD).max(4.0) as usize;
     let count = name.chars().count();

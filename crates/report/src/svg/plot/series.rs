@@ -89,7 +89,7 @@ impl<'a> Series<'a> {
     }
 }
 
-/// What must be said of samples in no bucket: they are drawn where the latest of them was.
+/// A note on samples in no bucket: they are drawn where the latest of them was.
 pub(super) fn off_scale(all: &[Series<'_>]) -> Vec<String> {
     let beyond = all.iter().filter(|series| series.histogram().overflow() > 0).map(|series| {
         let samples = words::plural(series.histogram().overflow(), "sample");

@@ -119,7 +119,7 @@ fn line(series: &Series<'_>, parts: &[Vec<(f64, f64)>]) -> Markup {
     }
 }
 
-/// The spikes that are the largest of a block: what a spike's own clock says and what the block says are the same
+/// The spikes that are the largest of a block: the spike's own time and the block's time are the same
 /// number, so no two clocks have to be brought together.
 fn marked<'a>(scaled: &Scaled, runs: &'a [Prepared], all: &[Series<'_>]) -> Vec<Marked<'a>> {
     let mut marked: Vec<Marked<'a>> = Vec::new();
