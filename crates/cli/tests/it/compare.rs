@@ -195,7 +195,7 @@ fn the_page_shows_what_the_document_has() {
     let Some(loaded) = browser::load(&page, "") else { return };
     assert_eq!(loaded.console, Vec::<String>::new());
     for about in [
-        "How far quantiles of latency moved",
+        "Shift of latency quantiles",
         "share of samples at least so late",
         "Histograms of latency",
         "largest latency of each",
