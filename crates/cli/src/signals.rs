@@ -6,7 +6,7 @@ use signal_hook::iterator::Signals;
 use std::sync::atomic::Ordering;
 use whylate_investigate::record::Stop;
 
-/// A person who presses Ctrl-C this often means now. Twice is not enough: `timeout` sends its
+/// A user that presses Ctrl-C this often means now. Twice is not enough: `timeout` sends its
 /// signal to its child and again to the child's group, and a closed terminal may send two SIGHUPs.
 const IMPATIENT: u32 = 3;
 

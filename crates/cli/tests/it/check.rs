@@ -16,7 +16,7 @@ fn statuses(arguments: &[&str]) -> (BTreeMap<String, String>, Option<i32>) {
     (answers.iter().map(|answer| (text(&answer["code"]), text(&answer["status"]))).collect(), run.code)
 }
 
-/// A captured machine; the tests of `whylate-checks` know all that is to be said of it.
+/// A captured machine; the tests of `whylate-checks` cover every rule's answer for it.
 fn snapshot(kernel: &str) -> PathBuf {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../checks/tests/fixtures");
     fixtures.join(format!("{kernel}.snapshot"))

@@ -89,7 +89,7 @@ fn a_claim_is_measured_fitted_or_lacks_something() {
     };
     let measured = claim(&quiet, "1ms@1e-3");
     assert_eq!((&measured["carried"], &measured["more_samples"]), (&"measured".into(), &Value::Null));
-    // Of an outlier no fit says anything; of the rest of the samples alone it takes long.
+    // No fit covers an outlier; of the rest of the samples alone it takes long.
     let refused = claim(&rogue, "400us@1e-9");
     assert_eq!(refused["carried"], "no");
     assert!(refused["refused"].as_str().is_some_and(|why| why.contains("331.0 us")), "{refused}");
@@ -118,7 +118,7 @@ fn other_tools_files_are_compared_with_their_like() {
     let (quick, slow) = (path("quick.txt", 0), path("slow.txt", 30));
     let run = compare(&[&quick, &slow]);
     assert_eq!(run.code, Some(1), "{run:#?}");
-    for words in ["slow.txt is worse than quick.txt", "classes of 1 us", "is not known of both"] {
+    for words in ["slow.txt is worse than quick.txt", "classes of 1 us", "settings are not known of both"] {
         assert!(run.stdout.contains(words), "{words}: {}", run.stdout);
     }
 }

@@ -1,4 +1,4 @@
-//! `whylate convert`: what it writes is read back by ourselves, and says the same.
+//! `whylate convert`: its output is read back, and has the same events.
 
 use crate::support::answer::answer;
 use crate::support::run::{Run, as_nobody, command, ended, fixture, whylate};
@@ -286,7 +286,7 @@ fn an_output_without_events_is_reported() {
     assert!(arguments(["--task", "", "--worst", "1"]).contains("--task"));
 }
 
-/// A latency tracer says in its header what it measured, and rtla says nothing else.
+/// A latency tracer has what it measured in its header, and rtla prints nothing else.
 #[test]
 fn what_is_no_event_is_reported_as_left_out() {
     let directory = tempfile::tempdir().expect("directory");

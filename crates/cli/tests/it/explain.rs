@@ -229,7 +229,7 @@ fn names_no_culprit(answer: &Value, allowed: &[&str]) {
     }
 }
 
-/// Priority inheritance bounds the wait: who the owner was boosted above is not to blame.
+/// Priority inheritance bounds the wait: a thread that the boosted owner preempts is no culprit.
 #[test]
 fn with_priority_inheritance_the_middle_thread_is_innocent() {
     let (_, answer) = explain(&fixture("6.1-pi.dat"), &["--task", "victim", "--worst", "1000"]);

@@ -1,4 +1,4 @@
-//! What `whylate lab` says where there is no guest to boot. Those that boot one are in the lab's
+//! What `whylate lab` reports where there is no guest to boot. Those that boot one are in the lab's
 //! own step of `cargo xtask test`.
 
 use crate::support::run::{Run, command, ended};

@@ -1,6 +1,6 @@
 //! The main job, live: a FIFO 50 thread with a period, and a FIFO 60 thread that now and then
 //! takes their CPU from it. Recorded and explained, the rogue is named. Needs root and tracefs;
-//! says so and passes where there is neither.
+//! reports that and passes where there is neither.
 
 use crate::support::answer::{answer, list, verdict};
 use crate::support::run::whylate;

@@ -1,5 +1,5 @@
 //! `whylate measure` on this machine, with whatever rights the tests have: it always measures,
-//! and says what it could not do.
+//! and reports what it could not do.
 
 use crate::support::answer::{list, number, tiles};
 use crate::support::run::{Run, as_nobody, command, ended, whylate};
@@ -36,7 +36,7 @@ fn report(run: &Run) -> Value {
     for spike in list(&report["spikes"]) {
         match &spike["activation"] {
             Value::Null => {
-                assert!(spike["not_explained"]["why"].is_string(), "neither explained nor told why")
+                assert!(spike["not_explained"]["why"].is_string(), "neither explained nor with a reason")
             }
             activation => tiles(activation),
         }
@@ -102,7 +102,7 @@ fn what_was_measured_until_a_signal_is_reported() {
     let mut child = command.spawn().expect("starts");
     let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut first = String::new();
-    said.read_line(&mut first).expect("what it says");
+    said.read_line(&mut first).expect("its first line");
     assert!(first.starts_with("measuring for"), "{first}");
     // It measures a little first; where it is slow to begin, the report is short, and no less valid.
     std::thread::sleep(Duration::from_millis(700));

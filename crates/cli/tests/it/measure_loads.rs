@@ -58,7 +58,7 @@ fn start(arguments: &[&str]) -> Child {
     command.args(["measure", "-d", "1h", "--no-trace", "--json"]).args(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     let mut said = String::new();
-    BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut said).expect("what it says");
+    BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut said).expect("its first line");
     assert!(said.starts_with("measuring"), "{said}");
     child
 }

@@ -68,7 +68,7 @@ fn it_is_served_until_it_ends() {
     let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut line = || {
         let mut line = String::new();
-        said.read_line(&mut line).expect("what it says");
+        said.read_line(&mut line).expect("its first line");
         line
     };
     let first = line();

@@ -1,5 +1,5 @@
-//! `whylate record` on this machine: what it writes, what it says, and that it leaves nothing
-//! behind however it ends. Needs root and tracefs; says so and passes where there is neither.
+//! `whylate record` on this machine: what it writes, what it prints, and that it leaves nothing
+//! behind however it ends. Needs root and tracefs; reports that and passes where there is neither.
 
 use crate::support::answer::{answer, list, number};
 use crate::support::run::{Run, as_nobody, command, ended, fixture, whylate};

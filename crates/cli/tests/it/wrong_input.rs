@@ -1,4 +1,4 @@
-//! Whatever `whylate explain` is given, it says what is wrong and what to do, or gives the part
+//! Whatever `whylate explain` is given, it reports what is wrong and what to do, or gives the part
 //! that could be read. It never panics (`support::run` looks).
 
 use crate::support::answer::{answer, list, number};
@@ -113,8 +113,8 @@ fn no_verb_writes_over_the_file_before() {
     }
 }
 
-/// Wherever a recording is cut, the part before is explained and the damage told, or the
-/// message says why there is nothing to explain. Version 6 has its data last, so that most
+/// Wherever a recording is cut, the part before is explained and the damage reported, or the
+/// message has the reason why there is nothing to explain. Version 6 has its data last, so that most
 /// of it can be cut away.
 #[test]
 fn recordings_that_are_cut() {
@@ -134,7 +134,10 @@ fn recordings_that_are_cut() {
             }
             let answer = answer(&run.stdout);
             assert!(events(&answer) <= all, "{name} at {percent} %");
-            assert!(!list(&answer["trace"]["damage"]).is_empty(), "{name} at {percent} %: no damage told");
+            assert!(
+                !list(&answer["trace"]["damage"]).is_empty(),
+                "{name} at {percent} %: no damage reported"
+            );
             if events(&answer) > 0 {
                 answered += 1;
             }

@@ -50,7 +50,7 @@ fn gates(compared: &Compared) -> String {
 
 fn pair(compared: &Compared, run: usize, pair: &Pair) -> String {
     let mut text = "\n".to_owned();
-    // Of one pair alone the title says it.
+    // The title names a single pair.
     if compared.comparison.pairs.len() > 1 {
         text += &format!("## {}\n\n", escape(&compared.verdict(run, pair.verdict)));
     }

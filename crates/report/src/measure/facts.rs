@@ -140,7 +140,7 @@ pub(crate) fn group(group: &SpikeGroup) -> [String; 6] {
     let because = match (group.cause.map(Cause::code), &group.culprit) {
         (None, _) => "not explained".to_owned(),
         (Some(cause), None) => cause.to_owned(),
-        // `softirq BLOCK` says its cause itself.
+        // `softirq BLOCK` names its cause itself.
         (Some(cause), Some(culprit)) if culprit.starts_with(cause) => words::clean(culprit),
         (Some(cause), Some(culprit)) => format!("{cause}: {}", words::clean(culprit)),
     };

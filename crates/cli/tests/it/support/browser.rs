@@ -10,7 +10,7 @@ const NAMES: [&str; 4] = ["chromium", "chromium-headless-shell", "chromium-brows
 /// It starts within seconds; on a busy machine it takes a while.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// What a browser says of a page.
+/// A browser's report of a page.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     /// The page as it is after its script has run.

@@ -1,4 +1,4 @@
-//! Runs the program and keeps what it said.
+//! Runs the program and keeps its output.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(crate) fn whylate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -
     ended(command().args(arguments).output().expect("the program starts"))
 }
 
-/// What a run said; whatever it was given, it did not panic.
+/// A run's output; whatever it was given, it did not panic.
 pub(crate) fn ended(output: Output) -> Run {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program writes UTF-8");
     let run = Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) };

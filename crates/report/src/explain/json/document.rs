@@ -348,7 +348,7 @@ pub struct Section {
     pub parts: Vec<SectionPart>,
     /// The time of functions that are not listed.
     pub rest_ns: i64,
-    /// The time no line tells of.
+    /// The time without any line.
     pub unexplained_ns: i64,
     /// What a part's time is; null where there are none.
     pub times: Option<PartTimes>,

@@ -428,6 +428,6 @@ pub enum Lacking {
     Priority,
     /// Locked memory.
     LockedMemory,
-    /// The counts of a CPU's interrupts, by which the hwlat probe tells their gaps from the hardware's.
+    /// The counts of a CPU's interrupts, by which the hwlat probe distinguishes their gaps from the hardware's.
     Interrupts,
 }

@@ -11,7 +11,7 @@ use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, layou
 /// The run in a document of schema `whylate.measure/1`; `None`: it is another document.
 ///
 /// # Errors
-/// Why a document that says it is one cannot be read.
+/// Why a document with this schema's name cannot be read.
 pub fn run(value: Value) -> Option<Result<Run, serde_json::Error>> {
     (value["schema"] == SCHEMA).then(|| Ok(Run::from(serde_json::from_value::<Document>(value)?)))
 }
