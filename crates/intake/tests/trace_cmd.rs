@@ -28,24 +28,25 @@ fn recordings() -> Vec<PathBuf> {
 
 /// `None` when trace-cmd is not installed.
 fn report(path: &Path, options: &[&str]) -> Option<(Vec<Event>, TraceInfo)> {
-    // On a busy machine trace-cmd 3.1 was seen to print nothing at all, and the next time everything.
+    // On a busy machine trace-cmd 3.1 was seen to print nothing, or lines without an event, and everything the next time.
+    let mut failures = Vec::new();
     for _ in 0..5 {
         let output = Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
         let Ok(output) = output else {
             skip(Need::Program, "trace-cmd is not installed");
             return None;
         };
-        if !output.stdout.is_empty() {
-            let source = from_reader(Cursor::new(output.stdout), "trace-cmd report", KindSet::ALL);
-            return Some(drain(source.unwrap_or_else(|error| panic!("{}: {error}", path.display()))));
+        let begin = String::from_utf8_lossy(&output.stdout).lines().take(3).collect::<Vec<_>>().join("\n");
+        match from_reader(Cursor::new(output.stdout), "trace-cmd report", KindSet::ALL) {
+            Ok(source) => return Some(drain(source)),
+            Err(error) => failures.push(format!(
+                "{}: {error}\n{begin}\n{}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            )),
         }
-        eprintln!(
-            "trace-cmd printed nothing ({}): {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        );
     }
-    panic!("{}: trace-cmd printed nothing five times", path.display());
+    panic!("{}: trace-cmd printed no event five times:\n{}", path.display(), failures.join("\n"));
 }
 
 fn drain(mut source: Box<dyn EventSource>) -> (Vec<Event>, TraceInfo) {
