@@ -109,6 +109,9 @@ impl Pace {
             behaviours.after_job(done);
             due = self.next(due, done);
         }
+        // The last job ends with a sleep, as all others do: the end of the thread, which may have to take
+        // down the memory of its process, is no part of it.
+        sleep(due);
         log
     }
 }
