@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::stats::{Kept, StatsByThread, Times};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open};
-use crate::timeline::threads::State;
+use crate::timeline::states::State;
 use whylate_base::{Evidence, Ns, Tid};
 use whylate_events::{Event, TraceInfo};
 

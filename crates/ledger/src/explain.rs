@@ -7,7 +7,7 @@ use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
 use crate::stats::Stats;
 use crate::timeline::Timeline;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;

@@ -1,6 +1,6 @@
 //! What to explain: which threads, how many activations of each.
 
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
 
 /// What the user asked for.

@@ -24,6 +24,8 @@ pub(crate) mod recent;
 pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;
+pub(crate) mod states;
+pub(crate) mod thread;
 pub(crate) mod threads;
 pub(crate) mod timers;
 

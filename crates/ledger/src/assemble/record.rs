@@ -5,7 +5,7 @@ use crate::model::{Activation, CpuTrack, OnCpu, Segment, Slice, Trigger, Verdict
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::running::Running;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use std::collections::BTreeSet;
 use whylate_base::{Cpu, Ns};
 use whylate_events::Name;

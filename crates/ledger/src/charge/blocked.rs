@@ -10,7 +10,8 @@ use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
-use crate::timeline::threads::{State, Thread};
+use crate::timeline::states::State;
+use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Ns, Tid};
 
 /// A chain of owners longer than this is a cycle.

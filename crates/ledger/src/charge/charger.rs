@@ -9,7 +9,7 @@ use crate::timeline::activations::Open;
 use crate::timeline::cpus::Clip;
 use crate::timeline::irqs::IrqId;
 use crate::timeline::running::Running;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 
 /// See the module.

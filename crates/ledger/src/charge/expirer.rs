@@ -4,7 +4,8 @@ use super::attribution::Charge;
 use super::charger::Charger;
 use super::notes::VerdictNote;
 use crate::causes::Cause;
-use crate::timeline::threads::{State, Thread};
+use crate::timeline::states::State;
+use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns};
 
 impl Charger<'_> {

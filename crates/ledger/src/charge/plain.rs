@@ -11,7 +11,8 @@ use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::running::Running;
-use crate::timeline::threads::{State, Thread};
+use crate::timeline::states::State;
+use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Ns, SchedClass};
 
 /// The ledger of a plain activation, due to `end`; `None` of any other.

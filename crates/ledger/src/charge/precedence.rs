@@ -7,7 +7,7 @@
 //! Sources: `kernel/sched/core.c` (`__pick_next_task`), `kernel/sched/stop_task.c`, sched(7).
 
 use crate::model::Culprit;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Comm, Ns, Priority, SchedClass, Tid};
 
 /// What decides how a thread is scheduled, at one instant.

@@ -1,7 +1,7 @@
 //! One thread's wait on one runqueue.
 
 use crate::timeline::cpus::CpuTimeline;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Cpu, Ns, SchedClass};
 
 /// The kernel's own path from wake-up to switch is some microseconds, more where the tracer watches.

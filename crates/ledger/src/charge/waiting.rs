@@ -13,7 +13,7 @@ use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
 use crate::timeline::housekeeping::is_housekeeping;
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::running::Running;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
 

@@ -5,7 +5,7 @@ use super::interrupts::LONGEST_SILENCE;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::cpus::IrqsOffSample;
 use crate::timeline::losses::Loss;
-use crate::timeline::threads::State;
+use crate::timeline::states::State;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::{ContextFlags, Event, EventKind, Fact, Kind, KindSet};
 

@@ -8,7 +8,8 @@ use crate::timeline::bandwidth::Window;
 use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
-use crate::timeline::threads::{State, Thread, Waking};
+use crate::timeline::states::State;
+use crate::timeline::thread::{Thread, Waking};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
 

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::syscall_table::Setting;
 use crate::timeline::settings::{Refusal, RtOverrun};
-use crate::timeline::threads::State;
+use crate::timeline::states::State;
 use whylate_base::{Cpu, Ns, Policy, Tid};
 use whylate_events::{Event, Signal};
 

@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
 use crate::timeline::bandwidth;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
 use whylate_events::TraceInfo;
 

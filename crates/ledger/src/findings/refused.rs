@@ -4,7 +4,7 @@ use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::timeline::Timeline;
 use crate::timeline::settings::Refusal;
-use crate::timeline::threads::Thread;
+use crate::timeline::thread::Thread;
 use whylate_base::{Evidence, Finding, Policy, Severity};
 
 pub(super) const INFO: FindingInfo =

@@ -1,0 +1,337 @@
+//! What one thread was and did at each instant: its name, policy, priority, state and CPU.
+//!
+//! ```text
+//! history:  | Blocked | Queued cpu 1 | Running cpu 1 | Queued cpu 1 | Running ...
+//!           ^ start   ^ woken        ^ switched in   ^ preempted
+//! ```
+
+use super::activations::{Open, WakeCause};
+use super::affinity::Affinity;
+use super::housekeeping::is_housekeeping;
+use super::past::Past;
+use super::recent::{forget_before, partition_from_end};
+use super::settings::Refusal;
+use super::sleeps::SleepStyle;
+use super::states::{Span, State, Stay};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use whylate_base::{Comm, Ns, Policy, Priority, Tid};
+use whylate_events::Syscall;
+
+/// A thread's effective priority, and its own where it runs at an inherited one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Priorities {
+    effective: Priority,
+    unboosted: Option<Priority>,
+}
+
+impl Priorities {
+    fn own(self) -> Priority {
+        self.unboosted.unwrap_or(self.effective)
+    }
+}
+
+/// One thread.
+pub(crate) struct Thread {
+    pub(crate) tid: Tid,
+    names: Past<Comm>,
+    /// The last name that was asked about, and whether it is a housekeeping thread's.
+    housekeeping: Cell<(Comm, bool)>,
+    priorities: Past<Priorities>,
+    policies: Past<Option<Policy>>,
+    pub(crate) ever_realtime: bool,
+    pub(crate) history: VecDeque<Span>,
+    /// The activation in progress.
+    pub(crate) open: Option<Open>,
+    /// When the last activation was due.
+    pub(crate) last_due: Option<Ns>,
+    /// A wake-up that was begun (`sched_waking`) and has not yet reached a runqueue.
+    pub(crate) waking: Option<Waking>,
+    /// The system call it is in.
+    pub(crate) syscall: Option<Syscall>,
+    /// True once a system call of this thread was seen: its calls are recorded.
+    pub(crate) syscalls_recorded: bool,
+    /// The kernel lock it contends for, and since when.
+    pub(crate) contending: Option<(u64, Ns)>,
+    /// The owner it lent its priority to just before it went to sleep.
+    pub(crate) lent_priority_to: Option<Tid>,
+    /// When its last event was a page fault, when that was.
+    pub(crate) faulting: Option<Ns>,
+    /// It sleeps in a page fault.
+    pub(crate) sleeps_in_fault: bool,
+    /// When it pinned itself to CPUs while it was SCHED_OTHER.
+    pub(crate) pinned_fair: Option<Ns>,
+    /// When it asked for a real-time policy.
+    pub(crate) raised: Option<Ns>,
+    /// When it was last refused a real-time policy.
+    pub(crate) refused: Option<Refusal>,
+    pub(crate) affinity: Affinity,
+    pub(crate) sleeps: SleepStyle,
+    /// Its activations are reported, so that it must not be forgotten.
+    pub(crate) is_reported: bool,
+    /// It has left the CPU for the last time; another thread may get its id.
+    pub(crate) ended: bool,
+}
+
+/// A wake-up in progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waking {
+    pub(crate) at: Ns,
+    pub(crate) due: Ns,
+    pub(crate) cause: WakeCause,
+    /// The name and priority the event gives the woken thread.
+    pub(crate) comm: Comm,
+    pub(crate) prio: Priority,
+}
+
+impl Thread {
+    pub(super) fn new(tid: Tid) -> Thread {
+        Thread {
+            tid,
+            names: Past::default(),
+            housekeeping: Cell::default(),
+            priorities: Past::assumed(Priorities { effective: Priority::DEFAULT, unboosted: None }),
+            policies: Past::default(),
+            ever_realtime: false,
+            history: VecDeque::new(),
+            open: None,
+            last_due: None,
+            waking: None,
+            syscall: None,
+            syscalls_recorded: false,
+            contending: None,
+            lent_priority_to: None,
+            faulting: None,
+            sleeps_in_fault: false,
+            pinned_fair: None,
+            raised: None,
+            refused: None,
+            affinity: Affinity::default(),
+            sleeps: SleepStyle::default(),
+            is_reported: false,
+            ended: false,
+        }
+    }
+
+    /// True for a thread of the kernel's own that serves others. Names are long to compare, and change rarely.
+    pub(crate) fn is_housekeeping(&self) -> bool {
+        let (comm, is) = self.housekeeping.get();
+        if comm == self.comm() {
+            return is;
+        }
+        let is = is_housekeeping(self.comm().as_str());
+        self.housekeeping.set((self.comm(), is));
+        is
+    }
+
+    /// Its last known name.
+    #[inline]
+    pub(crate) fn comm(&self) -> Comm {
+        self.names.latest()
+    }
+
+    /// Its name at an instant.
+    #[inline]
+    pub(crate) fn comm_at(&self, instant: Ns) -> Comm {
+        self.names.at(instant)
+    }
+
+    /// An event gives it this name from `at` on.
+    #[inline]
+    pub(crate) fn rename(&mut self, at: Ns, comm: Comm) {
+        self.names.set(at, comm);
+    }
+
+    /// True when events have shown this name and this effective priority last.
+    #[inline]
+    pub(crate) fn is_shown_as(&self, comm: Comm, effective: Priority) -> bool {
+        let unboosted = self.priorities.latest().unboosted;
+        self.names.is_shown_as(comm) && self.priorities.is_shown_as(Priorities { effective, unboosted })
+    }
+
+    /// It goes by this name, though no event of its own says so.
+    pub(crate) fn assume_name(&mut self, comm: Comm) {
+        self.names.assume(comm);
+    }
+
+    /// Its last known effective priority: with inheritance.
+    #[inline]
+    pub(crate) fn priority(&self) -> Priority {
+        self.priorities.latest().effective
+    }
+
+    /// Its effective priority at an instant.
+    #[inline]
+    pub(crate) fn priority_at(&self, instant: Ns) -> Priority {
+        self.priorities.at(instant).effective
+    }
+
+    /// Its last known own priority, without inheritance.
+    pub(crate) fn own_priority(&self) -> Priority {
+        self.priorities.latest().own()
+    }
+
+    /// Its own priority at an instant, without inheritance.
+    pub(crate) fn own_priority_at(&self, instant: Ns) -> Priority {
+        self.priorities.at(instant).own()
+    }
+
+    /// True when its priority did not change between two instants.
+    pub(crate) fn keeps_priority(&self, from: Ns, to: Ns) -> bool {
+        self.priorities.changes(from, to).next().is_none()
+    }
+
+    /// Its last known policy, where the recording shows one.
+    pub(crate) fn policy(&self) -> Option<Policy> {
+        self.policies.latest()
+    }
+
+    /// It has this policy from `at` on.
+    pub(crate) fn set_policy(&mut self, at: Ns, policy: Policy) {
+        self.policies.set(at, Some(policy));
+        self.ever_realtime |= policy.is_realtime();
+    }
+
+    /// What it does now.
+    pub(crate) fn state(&self) -> State {
+        self.history.back().map_or(State::Unknown, |span| span.state)
+    }
+
+    /// When what it does now began.
+    pub(crate) fn since(&self) -> Option<Ns> {
+        self.history.back().map(|span| span.start)
+    }
+
+    /// From `start` on it is in `state`.
+    #[inline]
+    pub(crate) fn enter(&mut self, start: Ns, state: State) {
+        // Clocks of two CPUs may disagree by some nanoseconds; a thread's life goes forward only.
+        let start = self.since().map_or(start, |since| start.max(since));
+        self.history.push_back(Span { start, state });
+        if let State::Running(cpu) = state {
+            self.affinity.used(cpu);
+        }
+    }
+
+    /// Notes its effective priority, as an event shows it.
+    #[inline]
+    pub(crate) fn set_priority(&mut self, at: Ns, effective: Priority) {
+        let unboosted = self.priorities.latest().unboosted;
+        self.priorities.set(at, Priorities { effective, unboosted });
+        if unboosted.is_none() && effective.is_realtime() {
+            self.ever_realtime = true;
+        }
+    }
+
+    /// It has this priority of its own, though no event says so.
+    pub(crate) fn assume_priority(&mut self, priority: Priority) {
+        self.priorities.assume(Priorities { effective: priority, unboosted: None });
+        self.ever_realtime |= priority.is_realtime();
+    }
+
+    /// A lock's waiter lends it a priority, or takes it back.
+    pub(crate) fn inherit(&mut self, at: Ns, old: Priority, new: Priority) {
+        let unboosted = match self.priorities.latest().unboosted {
+            None if new.outranks(old) => Some(old),
+            Some(own) if !new.outranks(own) => None,
+            same => same,
+        };
+        self.priorities.set(at, Priorities { effective: new, unboosted });
+        if unboosted.is_none() && new.is_realtime() {
+            self.ever_realtime = true;
+        }
+    }
+
+    /// Takes over the name and the priority that its wake-up shows.
+    pub(crate) fn take_over(&mut self, waking: &Waking) {
+        self.rename(waking.at, waking.comm);
+        self.set_priority(waking.at, waking.prio);
+    }
+
+    /// True when it pinned itself as SCHED_OTHER and has not become real-time since.
+    pub(crate) fn pinned_while_fair(&self) -> bool {
+        self.pinned_fair.is_some() && !self.priority().is_realtime()
+    }
+
+    /// Since when it has not slept, as far as was seen.
+    pub(crate) fn awake_since(&self) -> Option<Ns> {
+        let awake = |span: &&Span| matches!(span.state, State::Running(_) | State::Queued(_));
+        self.history.iter().rev().take_while(awake).last().map(|span| span.start)
+    }
+
+    /// What it did in `from..to`, in order, without gaps: what was not seen is `Unknown`.
+    pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<Stay> {
+        let first = partition_from_end(&self.history, |span| span.start <= from);
+        let known = first.checked_sub(1).and_then(|i| self.history.get(i));
+        let mut state = known.map_or(State::Unknown, |span| span.state);
+        let mut stays = Vec::new();
+        let mut at = from;
+        for next in self.history.range(first..) {
+            if next.start >= to {
+                break;
+            }
+            if next.start > at {
+                stays.push(Stay { from: at, to: next.start, state });
+                at = next.start;
+            }
+            state = next.state;
+        }
+        if at < to {
+            stays.push(Stay { from: at, to, state });
+        }
+        stays
+    }
+
+    /// Forgets what ended before `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        forget_before(&mut self.history, |span| span.start <= horizon);
+        self.names.forget(horizon);
+        self.priorities.forget(horizon);
+        self.policies.forget(horizon);
+        self.affinity.forget(horizon);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::Cpu;
+
+    #[test]
+    fn between_tiles_the_interval() {
+        let mut thread = Thread::new(Tid(1));
+        thread.enter(Ns(10), State::Queued(Cpu(0)));
+        thread.enter(Ns(20), State::Running(Cpu(0)));
+        thread.enter(Ns(20), State::Queued(Cpu(1)));
+        thread.enter(Ns(15), State::Running(Cpu(1)));
+        let stays = thread.between(Ns(5), Ns(30));
+        let ends: Vec<_> = stays.iter().map(|stay| (stay.from.0, stay.to.0, stay.state)).collect();
+        assert_eq!(
+            ends,
+            [(5, 10, State::Unknown), (10, 20, State::Queued(Cpu(0))), (20, 30, State::Running(Cpu(1))),]
+        );
+    }
+
+    #[test]
+    fn a_thread_is_what_it_was_at_an_instant() {
+        let mut thread = Thread::new(Tid(1));
+        thread.assume_name("saved".into());
+        assert_eq!(thread.comm_at(Ns(5)).as_str(), "saved");
+        thread.rename(Ns(10), "shell".into());
+        thread.set_priority(Ns(10), Priority::DEFAULT);
+        thread.enter(Ns(10), State::Queued(Cpu(0)));
+        thread.enter(Ns(20), State::Running(Cpu(0)));
+        thread.rename(Ns(30), "worker".into());
+        thread.set_priority(Ns(30), Priority::realtime(50));
+        thread.set_policy(Ns(30), Policy::Fifo);
+        thread.inherit(Ns(40), Priority::realtime(50), Priority::realtime(90));
+        thread.inherit(Ns(50), Priority::realtime(90), Priority::realtime(50));
+        let comms = [5, 10, 29, 30].map(|at| thread.comm_at(Ns(at)).as_str().to_owned());
+        assert_eq!(comms, ["shell", "shell", "shell", "worker"]);
+        let effective = [9, 29, 30, 40, 50].map(|at| thread.priority_at(Ns(at)));
+        let rt = Priority::realtime;
+        assert_eq!(effective, [Priority::DEFAULT, Priority::DEFAULT, rt(50), rt(90), rt(50)]);
+        assert_eq!(thread.own_priority_at(Ns(45)), rt(50));
+        assert!(thread.keeps_priority(Ns(10), Ns(30)) && !thread.keeps_priority(Ns(10), Ns(31)));
+    }
+}
