@@ -133,16 +133,10 @@ mod tests {
         let other =
             Culprit::Task { tid: Tid(9), comm: Comm::from("other"), priority: Priority::realtime(90) };
         Activation {
-            tid: Tid(5),
-            comm: Comm::from("spins"),
-            priority: Priority::realtime(80),
             cpu: Cpu(1),
             trigger: Trigger::Timer,
-            due: Ns::ZERO,
             woken: Some(Ns::ZERO),
             running: Some(Ns::ZERO),
-            done: None,
-            end: Ns::from_us(100),
             ledger: vec![
                 segment(0, 40, Cause::OwnWork, None),
                 segment(40, 43, Cause::Irq, Some(irq)),
@@ -150,8 +144,7 @@ mod tests {
                 segment(60, 80, Cause::HigherPriorityTask, Some(other)),
                 segment(80, 100, Cause::OwnWork, None),
             ],
-            verdict: Verdict::none(),
-            tracks: vec![],
+            ..Activation::of(Tid(5), Comm::from("spins"), Priority::realtime(80), Ns::ZERO, Ns::from_us(100))
         }
     }
 

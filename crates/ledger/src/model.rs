@@ -102,6 +102,26 @@ pub struct Activation {
 }
 
 impl Activation {
+    /// The activation of a thread from `due` to `end`, with nothing known of it: woken by what was not recorded, on
+    /// CPU 0, with an empty ledger and no verdict. Every other way to make one fills in this.
+    pub fn of(tid: Tid, comm: Comm, priority: Priority, due: Ns, end: Ns) -> Activation {
+        Activation {
+            tid,
+            comm,
+            priority,
+            cpu: Cpu::default(),
+            trigger: Trigger::Wakeup,
+            due,
+            woken: None,
+            running: None,
+            done: None,
+            end,
+            ledger: Vec::new(),
+            verdict: Verdict::none(),
+            tracks: Vec::new(),
+        }
+    }
+
     /// Due to running, if it ran and was seen to become due.
     pub fn latency(&self) -> Option<Ns> {
         let running = self.running.filter(|_| self.trigger != Trigger::TraceStart)?;

@@ -46,16 +46,10 @@ fn activation(due: Ns, done: Ns, cause: Cause, by: Option<Culprit>) -> Activatio
     };
     let middle = due + Ns((done - due).0 / 2);
     Activation {
-        tid: Tid(100),
-        comm: Comm::from("v"),
-        priority: Priority(49),
-        cpu: Cpu(0),
         trigger: Trigger::Timer,
-        due,
         woken: Some(due),
         running: Some(due),
         done: Some(done),
-        end: done,
         ledger: vec![segment(cause, due, middle), segment(Cause::Unexplained, middle, done)],
         verdict: Verdict {
             cause,
@@ -67,7 +61,7 @@ fn activation(due: Ns, done: Ns, cause: Cause, by: Option<Culprit>) -> Activatio
             fix: Vec::new(),
             evidence: Vec::new(),
         },
-        tracks: Vec::new(),
+        ..Activation::of(Tid(100), Comm::from("v"), Priority(49), due, done)
     }
 }
 

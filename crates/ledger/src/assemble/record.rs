@@ -1,7 +1,7 @@
 //! The record that is kept of an activation: what made it due, and what the CPUs involved ran.
 
 use crate::engine::EndedActivation;
-use crate::model::{Activation, CpuTrack, OnCpu, Segment, Slice, Trigger, Verdict};
+use crate::model::{Activation, CpuTrack, OnCpu, Segment, Slice, Trigger};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::running::Running;
@@ -24,19 +24,14 @@ pub(super) fn record(
     let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
     let tracks = tracks(timeline, &ledger, cpu, open.due, end);
     Activation {
-        tid,
-        comm: thread.comm_at(end),
-        priority: thread.own_priority_at(open.due),
         cpu,
         trigger: trigger(timeline, open),
-        due: open.due,
         woken: open.woken,
         running: open.running,
         done,
-        end,
         ledger,
-        verdict: Verdict::none(),
         tracks,
+        ..Activation::of(tid, thread.comm_at(end), thread.own_priority_at(open.due), open.due, end)
     }
 }
 

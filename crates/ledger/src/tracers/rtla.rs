@@ -10,7 +10,7 @@ use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
 use crate::model::softirq_name;
-use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
+use crate::model::{Activation, Culprit, Segment, Trigger};
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{Breakdown, BreakdownPart, Name, PartKind};
@@ -57,19 +57,11 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     // An interrupt's latency alone is no switch to a thread.
     let ran = breakdown.parts.iter().any(|part| part.kind == PartKind::TimerIrq);
     let activation = Activation {
-        tid,
-        comm,
-        priority,
         cpu: breakdown.cpu,
         trigger: Trigger::Timer,
-        due: Ns::ZERO,
-        woken: None,
         running: ran.then_some(total),
-        done: None,
-        end: total,
         ledger,
-        verdict: Verdict::none(),
-        tracks: Vec::new(),
+        ..Activation::of(tid, comm, priority, Ns::ZERO, total)
     };
     assembler.keep_measured(activation, notes, true);
 }

@@ -16,7 +16,7 @@ use super::intervals::Intervals;
 use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
-use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Segment, Slice, Trigger, Verdict};
+use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Segment, Slice, Trigger};
 use crate::timeline::Timeline;
 use std::collections::{BTreeMap, VecDeque};
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Ns, Priority, Tid};
@@ -201,19 +201,14 @@ impl Told<'_> {
         ledger.extend(self.work(timeline, last.at, end));
         let tracks = vec![self.track(timeline, tid, comm, priority, &ledger, last.at)];
         let activation = Activation {
-            tid,
-            comm,
-            priority,
             cpu: self.cpu,
             trigger: Trigger::Timer,
-            due,
             woken: self.irq.map(|irq| (due + irq.latency).min(end)),
             running,
             done,
-            end,
             ledger,
-            verdict: Verdict::none(),
             tracks,
+            ..Activation::of(tid, comm, priority, due, end)
         };
         (activation, notes)
     }

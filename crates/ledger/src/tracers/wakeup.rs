@@ -10,7 +10,7 @@ use super::lines::{Line, Lines, excerpt};
 use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
-use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Slice, Trigger, Verdict};
+use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Slice};
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
@@ -69,19 +69,12 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         }
     }
     let activation = Activation {
-        tid: task.tid,
-        comm,
-        priority,
         cpu: trace.cpu,
-        trigger: Trigger::Wakeup,
-        due,
         woken: Some(due),
         running: Some(running),
-        done: None,
-        end: running,
         ledger: intervals.finish(|_, _| Charge::unexplained()),
-        verdict: Verdict::none(),
         tracks: vec![CpuTrack { cpu: trace.cpu, slices }],
+        ..Activation::of(task.tid, comm, priority, due, running)
     };
     let note = "the wake-up itself is not among the lines: the due time is from the tracer's own measurement";
     assembler.keep_measured(activation, vec![Evidence::general(note)], true);

@@ -117,7 +117,6 @@ fn name(culprit: &Culprit) -> String {
 mod tests {
     use super::*;
     use whylate_base::{Comm, Cpu, Priority, Tid};
-    use whylate_ledger::{Trigger, Verdict};
 
     fn activation(parts: &[(Cause, i64)]) -> Activation {
         let mut at = Ns::ZERO;
@@ -128,30 +127,10 @@ mod tests {
             Segment { cause, start, end: at, cpu: Cpu(0), by: None, owner: None, confidence }
         });
         let ledger: Vec<Segment> = ledger.collect();
-        Activation {
-            tid: Tid(1),
-            comm: Comm::default(),
-            priority: Priority(0),
-            cpu: Cpu(0),
-            trigger: Trigger::Timer,
-            due: Ns::ZERO,
-            woken: None,
-            running: None,
-            done: None,
-            end: at,
-            ledger,
-            verdict: Verdict {
-                cause: Cause::TimerLate,
-                by: None,
-                charged: Ns::ZERO,
-                share: 0.0,
-                confidence: Confidence::Low,
-                why: String::new(),
-                fix: vec![],
-                evidence: vec![],
-            },
-            tracks: vec![],
-        }
+        let mut activation = Activation::of(Tid(1), Comm::default(), Priority(0), Ns::ZERO, at);
+        activation.ledger = ledger;
+        activation.verdict.cause = Cause::TimerLate;
+        activation
     }
 
     #[test]

@@ -102,16 +102,11 @@ fn throttled(due: Ns, idle: Ns) -> Activation {
     }
     other.push((task("trace-cmd", 290, Priority::DEFAULT), rest));
     Activation {
-        tid: Tid(312),
-        comm: Comm::from("rtload"),
-        priority: Priority::realtime(50),
         cpu: CPU,
         trigger: Trigger::Timer,
-        due,
         woken: Some(due + Ns(6_400)),
         running: Some(running),
         done: Some(end),
-        end,
         verdict: Verdict {
             cause: Cause::RtThrottled,
             by: Some(hog),
@@ -141,6 +136,7 @@ fn throttled(due: Ns, idle: Ns) -> Activation {
         },
         tracks: vec![track(Cpu(0), due, &other), track(CPU, due, &slices)],
         ledger,
+        ..Activation::of(Tid(312), Comm::from("rtload"), Priority::realtime(50), due, end)
     }
 }
 
@@ -175,16 +171,10 @@ fn behind_daemon(due: Ns) -> Activation {
     let ledger = tile(due, &parts);
     let end = ledger.last().expect("not empty").end;
     Activation {
-        tid: Tid(1201),
-        comm: Comm::from("cyclictest"),
-        priority: Priority::realtime(80),
         cpu: CPU,
         trigger: Trigger::Thread { tid: Tid(977), comm: Comm::from("multipathd") },
-        due,
         woken: Some(due),
         running: Some(running),
-        done: None,
-        end,
         verdict: Verdict {
             cause: Cause::HigherPriorityTask,
             by: Some(daemon),
@@ -198,6 +188,7 @@ fn behind_daemon(due: Ns) -> Activation {
         },
         tracks: vec![track(CPU, due, &slices)],
         ledger,
+        ..Activation::of(Tid(1201), Comm::from("cyclictest"), Priority::realtime(80), due, end)
     }
 }
 
