@@ -1,5 +1,5 @@
-//! A stretch in the middle of an activation in which its thread, by its own clock, did not get on: what held it up?
-//! A thread that spins reading the clock knows such stretches to the nanosecond.
+//! A gap: a part of an activation in which the thread ran no code, by its own clock. What delayed it?
+//! A thread that spins and reads the clock knows its gaps to the nanosecond.
 
 use crate::causes::Cause;
 use crate::model::{Activation, CpuTrack, Culprit, Segment, Slice, Trigger, Verdict};
@@ -9,17 +9,16 @@ use std::cmp::Reverse;
 use whylate_base::{Confidence, Evidence, Ns};
 
 /// The thread's clock and the trace's may differ by this much (`ktime_get_mono_fast_ns`, kernel/time/timekeeping.c):
-/// of shorter stretches of which nothing was recorded it is not known that nothing happened.
+/// an event just outside of a shorter gap may belong into it.
 const BLUR: Ns = Ns::from_us(10);
-/// Pieces of evidence a reader will want to see.
+/// Segments that are listed as evidence.
 const MAX_EVIDENCE: usize = 4;
 
 impl Activation {
-    /// The part from `from` to `to` as an activation of its own, due when it was held up and running when it went on,
+    /// The part from `from` to `to` as an activation of its own, due where the gap begins and running where it ends,
     /// with the verdict of that part; `None` where the ledger does not cover all of it.
     ///
-    /// Where the trace has the thread running all the same, and that for most of the time, the time was stolen: the CPU
-    /// stood still.
+    /// Where the trace shows the thread on the CPU for most of the gap, the time was stolen: the CPU stood still.
     pub fn gap(&self, from: Ns, to: Ns) -> Option<Activation> {
         if from < self.due || to > self.end || from >= to {
             return None;
@@ -97,18 +96,18 @@ fn verdict(part: &Activation) -> Verdict {
 }
 
 fn why(part: &Activation, cause: Cause, by: Option<&Culprit>, time: Ns) -> String {
-    let who = format!("{} ({})", part.comm, part.priority);
+    let thread = format!("{} ({})", part.comm, part.priority);
     let (length, cpu) = (part.response(), part.cpu);
     match (cause, by) {
         (Cause::Stolen, _) => format!(
-            "{who} had CPU {cpu} and did not get on for {length}: the kernel saw nothing happen there, so the time went \
-             to the hypervisor, the firmware (SMI) or the hardware"
+            "{thread} had CPU {cpu} and executed nothing for {length}: the kernel recorded no event there, so the \
+             hypervisor, the firmware (SMI) or the hardware took the time"
         ),
         (Cause::Unexplained, _) => {
-            format!("what held {who} up for {length} on CPU {cpu} is too short to be told by the trace")
+            format!("the trace cannot show what delayed {thread} on CPU {cpu}: {length} is too short")
         }
-        (_, Some(by)) => format!("{} held {who} up on CPU {cpu}: {time} of {length}", by),
-        (cause, None) => format!("{cause} held {who} up on CPU {cpu}: {time} of {length}"),
+        (_, Some(by)) => format!("{by} delayed {thread} on CPU {cpu} for {time} of {length}"),
+        (cause, None) => format!("{cause} delayed {thread} on CPU {cpu} for {time} of {length}"),
     }
 }
 
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_in_it_held_it_up() {
+    fn what_happened_in_a_gap_delayed_the_thread() {
         let part = part(59_700, 80_400);
         assert_eq!((part.verdict.cause, part.verdict.charged), (Cause::HigherPriorityTask, Ns::from_us(20)));
         assert_eq!(part.latency(), Some(Ns(20_700)));
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_happened_it_was_stolen_or_too_short_to_say() {
+    fn a_gap_without_events_is_stolen_time_or_too_short() {
         assert_eq!(part(5_000, 30_000).verdict.cause, Cause::Stolen);
         assert_eq!(part(38_000, 42_000).verdict.cause, Cause::Irq, "half of it");
         let short = part(5_000, 9_000).verdict;
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_ledger_nothing_is_said() {
+    fn a_gap_outside_of_the_ledger_has_no_verdict() {
         assert!(spinning().gap(Ns(90_000), Ns(100_001)).is_none());
         assert!(spinning().gap(Ns(-1), Ns(10)).is_none());
         assert!(spinning().gap(Ns(10), Ns(10)).is_none());

@@ -1,7 +1,7 @@
 //! Charges every nanosecond of every late activation to a named cause.
 //!
 //! ```text
-//! events ──> timeline (who had each CPU, what each thread waited for)
+//! events ──> timeline (which thread had each CPU, what each thread waited for)
 //!        ──> activations (due, woken, running, done)
 //!        ──> ledger (segments that tile due..done)
 //!        ──> verdicts, findings

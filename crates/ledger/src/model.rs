@@ -167,7 +167,7 @@ pub enum Trigger {
     Wakeup,
     /// The trace begins in the middle of it; due is where it was first seen.
     TraceStart,
-    /// It ran already; due is where it was held up ([`Activation::gap`]).
+    /// It ran already; due is where the gap begins ([`Activation::gap`]).
     Running,
 }
 

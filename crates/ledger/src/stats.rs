@@ -7,7 +7,7 @@ use crate::spread::Distribution;
 use rustc_hash::FxHashMap;
 use whylate_base::{Ns, Tid};
 
-/// Culprits that are kept apart. Where threads come and go by the million, those who cost little are forgotten.
+/// Culprits that are kept apart. Where threads come and go by the million, those that cost little are forgotten.
 const MOST_COSTS: usize = 8192;
 /// Fewer activations than this do not show what is usual.
 const ENOUGH: u64 = 5;

@@ -10,7 +10,7 @@ use whylate_events::{Event, Signal};
 /// `include/uapi/asm-generic/errno-base.h`
 const EPERM: i64 = -1;
 const EBUSY: i64 = -16;
-/// RLIMIT_RTTIME is counted in ticks, and a sleep resets it: who slept this shortly before has not
+/// RLIMIT_RTTIME is counted in ticks, and a sleep resets it: a thread that slept this shortly before has not
 /// met it. The slowest tick is 10 ms.
 const SHORTEST_LIMIT: Ns = Ns::from_ms(10);
 /// A limit that is met each second fills no more than this.

@@ -61,7 +61,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// True when enough of the period before was seen to tell who used the time up.
+    /// True when enough of the period before was seen to tell which thread used the time up.
     pub(crate) fn shows_user(&self, period: Ns) -> bool {
         self.used.1.0.saturating_mul(4) >= period.0
     }

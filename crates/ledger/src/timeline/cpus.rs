@@ -178,7 +178,7 @@ impl CpuTimeline {
         from
     }
 
-    /// Who had the CPU in `from..to`: clipped, in order, without gaps.
+    /// What the CPU ran in `from..to`: clipped, in order, without gaps.
     pub(crate) fn between(&self, from: Ns, to: Ns) -> Slices<'_> {
         let next = partition_from_end(&self.slices, |slice| slice.start <= from);
         let current = next.checked_sub(1).and_then(|i| self.slices.get(i)).copied();

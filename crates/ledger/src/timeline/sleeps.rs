@@ -30,8 +30,8 @@ impl Wait {
 
 /// How a thread programs its sleeps: until an instant, or for a while from now.
 ///
-/// Told from its system calls where they were recorded, and else from its timers: one who sleeps
-/// until `previous + period` moves the expiry by a constant; one who sleeps for a while moves
+/// Its system calls show it where they were recorded, and else its timers: a thread that sleeps
+/// until `previous + period` moves the expiry by a constant; one that sleeps for a while moves
 /// the distance from now to the expiry by nothing at all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SleepStyle {

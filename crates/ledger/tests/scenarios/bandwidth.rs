@@ -186,7 +186,7 @@ fn a_hog_that_was_preempted_and_moved_away_is_not_passed_over() {
 }
 
 #[test]
-fn the_server_is_charged_to_whom_it_ran() {
+fn the_server_is_charged_to_the_thread_that_it_ran() {
     let (first, starving) = (fair("kworker/1:1", 30), fair("starving", 31));
     let told = Scene::new()
         .kernel("6.12.9-amd64")

@@ -24,7 +24,7 @@ fn owner_on_cpu_2() -> Scene {
 }
 
 #[test]
-fn a_futex_with_waiters_is_a_lock_and_who_wakes_its_waiter_held_it() {
+fn a_futex_with_waiters_is_a_lock_and_the_waker_held_it() {
     let told = owner_on_cpu_2()
         .at(150)
         .call(sys::FUTEX, sys::LOCK)
@@ -120,7 +120,7 @@ fn inheritance_does_not_make_the_owner_a_real_time_thread() {
 }
 
 #[test]
-fn a_contended_kernel_lock_is_followed_to_who_releases_it() {
+fn a_contended_kernel_lock_is_followed_to_its_owner() {
     let told = owner_on_cpu_2()
         .at(150)
         .contend(0xffff_8880)

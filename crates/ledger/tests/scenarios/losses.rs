@@ -144,7 +144,7 @@ fn an_activation_cut_by_the_end_is_charged_to_the_end() {
 }
 
 #[test]
-fn a_wait_cut_by_the_end_is_charged_to_who_has_the_cpu() {
+fn a_wait_cut_by_the_end_is_charged_to_the_thread_on_the_cpu() {
     let hog = rt("hog", 20, 90);
     let told = Scene::new()
         .cpu(1)
@@ -201,7 +201,7 @@ fn a_thread_that_is_found_elsewhere_was_not_running_here() {
 }
 
 #[test]
-fn a_cpu_that_was_not_recorded_starves_nobody() {
+fn a_cpu_that_was_not_recorded_starves_no_thread() {
     let told = Scene::new()
         .cpu(1)
         .at(0)
@@ -227,7 +227,7 @@ fn what_was_not_recorded_is_said() {
 }
 
 #[test]
-fn a_wait_that_the_trace_ends_in_says_so() {
+fn a_wait_that_the_trace_ends_in_is_reported_as_one() {
     let hog = rt("hog", 20, 90);
     let told = Scene::new()
         .cpu(1)
@@ -242,7 +242,7 @@ fn a_wait_that_the_trace_ends_in_says_so() {
 }
 
 #[test]
-fn a_wait_that_began_before_the_trace_accuses_nobody() {
+fn a_wait_that_began_before_the_trace_accuses_no_thread() {
     // It was preempted, or woken, before the first event; nothing shows it until it runs.
     let hog = rt("hog", 20, 90);
     let told = Scene::new()

@@ -86,7 +86,7 @@ fn a_cpu_that_was_busy_for_some_of_the_wait_is_no_way_out() {
 }
 
 #[test]
-fn the_time_it_takes_to_move_a_thread_is_nobodys_fault() {
+fn the_time_it_takes_to_move_a_thread_accuses_no_thread() {
     let told = machine()
         .fact(may_use(VICTIM, "1-2"))
         .at(MS)

@@ -67,7 +67,7 @@ fn the_timer_that_hands_out_what_is_left_refills_as_well() {
 }
 
 #[test]
-fn who_runs_meanwhile_is_not_accused() {
+fn a_thread_that_runs_meanwhile_is_not_accused() {
     let told = refilled(stopped(OTHER), "sched_cfs_period_timer").explain("worker");
     let activation = told.only();
     assert_blames(activation, Cause::CgroupQuota, None);

@@ -194,7 +194,7 @@ fn not_given_way(flags: ContextFlags) -> Activation {
 }
 
 #[test]
-fn a_witness_with_interrupts_off_shows_who_disabled_them() {
+fn an_event_with_interrupts_off_shows_which_thread_disabled_them() {
     let activation = not_given_way(ContextFlags::IRQS_OFF);
     assert_charges(&activation, &[(Cause::IrqsDisabled, 302), (Cause::OwnWork, 98)]);
     assert_blames(&activation, Cause::IrqsDisabled, Some(APP));
@@ -203,7 +203,7 @@ fn a_witness_with_interrupts_off_shows_who_disabled_them() {
 }
 
 #[test]
-fn a_witness_that_is_asked_to_yield_shows_who_disabled_preemption() {
+fn an_event_with_need_resched_shows_which_thread_disabled_preemption() {
     let activation = not_given_way(ContextFlags::default());
     assert_charges(&activation, &[(Cause::PreemptionDisabled, 302), (Cause::OwnWork, 98)]);
     assert_blames(&activation, Cause::PreemptionDisabled, Some(APP));
@@ -311,7 +311,7 @@ fn pins_itself_first(hog: Thread, victim: Thread) -> Scene {
 }
 
 #[test]
-fn who_pins_itself_first_and_is_raised_later_is_told_so() {
+fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
     let (hog, victim, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 50));
     let told = pins_itself_first(hog, victim)
         .at(5_000 * MS + 106)
@@ -341,7 +341,7 @@ fn who_pins_itself_first_and_is_raised_later_is_told_so() {
 }
 
 #[test]
-fn who_pins_itself_first_and_is_never_raised_is_told_so() {
+fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
     let (hog, victim) = (rt("hog", 20, 1), fair("rtapp", 10));
     let told = pins_itself_first(hog, victim)
         .at(5_000 * MS + 106)
@@ -364,7 +364,7 @@ fn who_pins_itself_first_and_is_never_raised_is_told_so() {
 }
 
 #[test]
-fn who_pins_itself_first_is_not_stuck_behind_the_kernels_own_threads() {
+fn a_thread_that_pins_itself_first_is_not_stuck_behind_the_kernels_own_threads() {
     let (ktimers, victim) = (rt("ktimers/1", 20, 1), fair("rtapp", 10));
     let told = pins_itself_first(ktimers, victim)
         .at(5_000 * MS + 106)

@@ -36,7 +36,7 @@ fn asks(scene: Scene, nr: i64, policy: u64, error: i64) -> Scene {
 }
 
 #[test]
-fn who_was_refused_a_real_time_policy_is_explained_and_told_so() {
+fn a_thread_that_was_refused_a_real_time_policy_is_explained_and_reported() {
     let told = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM).explain_with(&Options::default());
     assert_blames(told.worst(), Cause::FairQueue, Some(fair("other", 20)));
     let finding = told.finding("realtime-refused").expect("a finding");
@@ -80,7 +80,7 @@ fn other_policies_and_other_errors_are_no_refusal() {
 }
 
 #[test]
-fn who_becomes_real_time_in_the_end_was_not_refused() {
+fn a_thread_that_becomes_real_time_in_the_end_was_not_refused() {
     let raised = rt("app", 10, 40);
     let told = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM)
         .at(60 * MS)
@@ -94,7 +94,7 @@ fn who_becomes_real_time_in_the_end_was_not_refused() {
 }
 
 #[test]
-fn who_pinned_itself_and_was_refused_did_not_pin_itself_too_early() {
+fn a_thread_that_pinned_itself_and_was_refused_did_not_pin_itself_too_early() {
     let (hog, app) = (rt("hog", 30, 1), fair("app", 10));
     let told = Scene::new()
         .cpu(1)
@@ -134,7 +134,7 @@ fn spins(signals: &[(i64, i32)]) -> Scene {
 }
 
 #[test]
-fn who_runs_without_sleeping_is_warned_and_killed() {
+fn a_thread_that_does_not_sleep_is_warned_and_killed() {
     let told = spins(&[(200 * MS, Signal::SIGXCPU), (400 * MS, Signal::SIGKILL)])
         .at(400 * MS + 10)
         .die(IDLE)
@@ -147,7 +147,7 @@ fn who_runs_without_sleeping_is_warned_and_killed() {
 }
 
 #[test]
-fn who_raised_itself_and_has_not_been_switched_since_is_real_time() {
+fn a_thread_that_raised_itself_and_has_not_been_switched_since_is_real_time() {
     let (before, after) = (fair("spinner", 10), SPINNER);
     let told = Scene::new()
         .cpu(1)
@@ -169,7 +169,7 @@ fn who_raised_itself_and_has_not_been_switched_since_is_real_time() {
 }
 
 #[test]
-fn a_warning_alone_is_told_as_one() {
+fn a_warning_alone_is_reported_as_one() {
     let told =
         spins(&[(200 * MS, Signal::SIGXCPU)]).at(201 * MS).sleep(IDLE).explain_with(&Options::default());
     let finding = told.finding("rttime-exceeded").expect("a finding");

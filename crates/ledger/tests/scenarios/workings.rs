@@ -18,7 +18,7 @@ fn idle() -> Scene {
 }
 
 #[test]
-fn nobody_is_accused_where_nothing_is_wrong() {
+fn a_healthy_thread_accuses_no_other() {
     let mut scene = idle();
     for n in 0..10 {
         scene = period(scene, n, 50);

@@ -4,7 +4,7 @@
 //! Scene::new().cpu(1).at(0).run(HOG).at(100).timer_wakes(VICTIM).at(431).sleep(VICTIM).explain("victim")
 //! ```
 //!
-//! Times are microseconds. A scene knows who is current on each CPU and which interrupts are on
+//! Times are microseconds. A scene knows which thread is current on each CPU and which interrupts are on
 //! top, so that every event gets the context that the kernel would give it.
 
 use std::collections::BTreeMap;
@@ -135,7 +135,7 @@ impl Scene {
         self
     }
 
-    /// An event of no type, which shows who is current, with these flags.
+    /// An event of no type, which shows the current thread, with these flags.
     pub(crate) fn sign(self, flags: ContextFlags) -> Scene {
         self.event_with(flags, EventKind::Other)
     }
@@ -162,22 +162,22 @@ impl Scene {
         scene
     }
 
-    /// `next` gets the CPU; who had it is preempted.
+    /// `next` gets the CPU; the current thread is preempted.
     pub(crate) fn run(self, next: Thread) -> Scene {
         self.switch(TaskState::Preempted, next)
     }
 
-    /// Who had the CPU goes to sleep; `next` gets it.
+    /// The current thread goes to sleep; `next` gets it.
     pub(crate) fn sleep(self, next: Thread) -> Scene {
         self.switch(TaskState::Interruptible, next)
     }
 
-    /// Who had the CPU goes to sleep uninterruptibly; `next` gets it.
+    /// The current thread goes to sleep uninterruptibly; `next` gets it.
     pub(crate) fn block(self, next: Thread) -> Scene {
         self.switch(TaskState::Uninterruptible, next)
     }
 
-    /// Who had the CPU ends; `next` gets it.
+    /// The current thread ends; `next` gets it.
     pub(crate) fn die(self, next: Thread) -> Scene {
         self.switch(TaskState::Dead, next)
     }
@@ -197,7 +197,7 @@ impl Scene {
         self.event(EventKind::Wakeup { wake: Scene::wake_event(thread, target), new: false })
     }
 
-    /// Who is current wakes `thread`, which is put on the runqueue of `target`.
+    /// The current thread wakes `thread`, which is put on the runqueue of `target`.
     pub(crate) fn wake(self, thread: Thread, target: u32) -> Scene {
         self.waking(thread, target).wakeup(thread, target)
     }
@@ -314,7 +314,7 @@ impl Scene {
         })
     }
 
-    /// `sched_process_exec` by who is current, which goes on as `thread`.
+    /// `sched_process_exec` by the current thread, which goes on as `thread`.
     pub(crate) fn exec(mut self, thread: Thread) -> Scene {
         let old = Tid(self.on().current.tid);
         self.on().current = thread;

@@ -68,7 +68,7 @@ fn rtlas_analysis_is_an_activation_of_the_same_ledger() {
 }
 
 #[test]
-fn parts_that_exceed_their_total_are_cut_and_nobody_is_sure() {
+fn parts_that_exceed_their_total_are_cut_and_the_confidence_is_low() {
     let mut breakdown = objtool();
     breakdown.total = Ns(30_000);
     let told = broken_down(breakdown);

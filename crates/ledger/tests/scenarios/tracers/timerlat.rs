@@ -53,7 +53,7 @@ fn a_timerlat_sample_is_an_activation_of_its_thread() {
 }
 
 #[test]
-fn the_stack_tells_who_had_disabled_interrupts() {
+fn the_stack_shows_which_thread_disabled_interrupts() {
     let entry = ["timerlat_irq", "hrtimer_interrupt", "asm_sysvec_apic_timer_interrupt"];
     let with = |below: &[&'static str]| {
         let stack: Vec<&str> = entry.iter().chain(below).copied().collect();
@@ -119,7 +119,7 @@ fn a_timerlat_thread_is_not_accused_of_delaying_itself() {
 
 /// As Linux 6.12 printed it: an interrupt came between the sample and its stack, and idle is a thread's noise.
 #[test]
-fn nobody_kept_an_idle_cpu() {
+fn no_thread_kept_an_idle_cpu() {
     use TimerlatContext::{Irq, Thread};
     let mut events = vec![
         sample(15_958_782_000, 0, 3_120, Irq, 1_418),
