@@ -53,7 +53,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let mut tasks: Vec<TaskSummary> = Vec::new();
     for thread in timeline.threads.iter() {
         let Some(stats) = assembler.stats.get(thread.tid) else { continue };
-        tasks.push(summary(thread, stats));
+        tasks.push(summary(timeline, thread, stats));
         for kept in &stats.worst {
             let mut activation = kept.activation.clone();
             activation.verdict = verdict::of(timeline, stats, options.judge, &activation, &kept.notes);
@@ -85,14 +85,16 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     explanation
 }
 
-fn summary(thread: &Thread, stats: &Stats) -> TaskSummary {
+fn summary(timeline: &Timeline, thread: &Thread, stats: &Stats) -> TaskSummary {
     let mut causes: Vec<(Cause, Ns)> = stats.causes().collect();
     causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
+    let worst = stats.worst.first().map(|kept| &kept.activation);
+    let at = worst.map_or(timeline.now, |worst| worst.due);
     TaskSummary {
         tid: thread.tid,
-        comm: thread.comm(),
-        policy: thread.policy(),
-        priority: thread.own_priority(),
+        comm: worst.map_or_else(|| thread.comm_at(at), |worst| worst.comm),
+        policy: thread.policy_at(at),
+        priority: worst.map_or_else(|| thread.own_priority_at(at), |worst| worst.priority),
         activations: stats.activations,
         latency: stats.latency.spread(),
         response: stats.response.spread(),

@@ -41,11 +41,11 @@ pub struct Missing {
 pub struct TaskSummary {
     /// Its id.
     pub tid: Tid,
-    /// Its last known name.
+    /// Its name in its worst activation.
     pub comm: Comm,
-    /// Its policy, where the recording tells it.
+    /// Its policy then, where the recording tells it.
     pub policy: Option<Policy>,
-    /// Its last known priority, without inheritance.
+    /// Its priority then, without inheritance.
     pub priority: Priority,
     /// How many activations were seen, whole or cut off.
     pub activations: u64,

@@ -28,8 +28,10 @@ pub(crate) mod states;
 pub(crate) mod thread;
 pub(crate) mod threads;
 pub(crate) mod timers;
+pub(crate) mod windows;
 
-use bandwidth::{Bandwidth, Windows};
+use crate::model::Culprit;
+use bandwidth::BandwidthSettings;
 use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
 use irqs::Irqs;
@@ -38,15 +40,16 @@ use quota::QuotaTimers;
 use settings::RtOverrun;
 use threads::Threads;
 use timers::ArmedTimers;
-use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::KindSet;
+use windows::Windows;
 
 /// See the module.
 pub(crate) struct Timeline {
     pub(crate) cpus: Cpus,
     pub(crate) threads: Threads,
     pub(crate) irqs: Irqs,
-    pub(crate) bandwidth: Bandwidth,
+    pub(crate) bandwidth: BandwidthSettings,
     /// Times real-time threads were passed over, all of the trace.
     pub(crate) windows: Windows,
     pub(crate) timers: ArmedTimers,
@@ -67,7 +70,7 @@ impl Timeline {
             cpus: Cpus::default(),
             threads: Threads::default(),
             irqs: Irqs::default(),
-            bandwidth: Bandwidth { kernel, ..Bandwidth::default() },
+            bandwidth: BandwidthSettings::new(kernel),
             windows: Windows::default(),
             timers: ArmedTimers::default(),
             timer_clocks: TimerClocks::default(),
@@ -88,9 +91,11 @@ impl Timeline {
 
     /// Real-time use of a CPU in the period before `until`, as far as it was seen: the top user, the share of all
     /// real-time threads, and over how long.
-    pub(crate) fn realtime_use(&self, cpu: &CpuTimeline, until: Ns) -> (Option<(Tid, Priority)>, f64, Ns) {
-        let from = (until - self.bandwidth.period).max(self.first.unwrap_or(until));
-        bandwidth::usage(cpu.between(from, until))
+    pub(crate) fn realtime_use(&self, cpu: &CpuTimeline, until: Ns) -> (Option<Culprit>, f64, Ns) {
+        let from = (until - self.bandwidth.at(until).period).max(self.first.unwrap_or(until));
+        let (top, share, seen) = windows::usage(cpu.between(from, until));
+        let top = top.map(|(tid, priority)| Culprit::Task { tid, comm: self.comm_at(tid, until), priority });
+        (top, share, seen)
     }
 
     /// A CPU passes over real-time threads no more, from `end` on.

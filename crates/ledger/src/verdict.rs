@@ -1,14 +1,14 @@
 //! From a ledger to the answer: what made this activation late, which culprit, and what to do.
 
 mod advice;
-pub(crate) mod boost;
 mod sentence;
 
+use sentence::Circumstances;
 pub(crate) use sentence::segment;
 
 use crate::causes::Cause;
 use crate::causes::info::Usual;
-use crate::charge::notes::VerdictNote;
+use crate::charge::notes::{VerdictNote, is_boosted};
 use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
@@ -97,10 +97,11 @@ pub(crate) fn of(
         share: share_of(charged),
         confidence,
         why: String::new(),
-        fix: if on_time { Vec::new() } else { fix(timeline, cause, by.as_ref(), activation.priority) },
+        fix: if on_time { Vec::new() } else { fix(cause, by.as_ref(), activation.priority, notes) },
         evidence,
     };
-    verdict.why = sentence::why(timeline, stats, activation, &verdict, underlying, on_time, usual_work);
+    let circumstances = Circumstances { underlying, on_time, usual_work, notes };
+    verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =
         delays_timer_threads.then(|| expirer(notes, &judged, (cause, by))).flatten().filter(|_| !on_time)
@@ -153,14 +154,9 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
 }
 
 /// What to do about a cause and culprit, best first.
-pub(crate) fn fix(
-    timeline: &Timeline,
-    cause: Cause,
-    by: Option<&Culprit>,
-    late_thread: Priority,
-) -> Vec<String> {
+fn fix(cause: Cause, by: Option<&Culprit>, late_thread: Priority, notes: &[VerdictNote]) -> Vec<String> {
     match by {
-        Some(by) if boost::is_boosted(timeline, by) => advice::boosted(),
+        Some(by) if is_boosted(notes, by) => advice::boosted(),
         by => cause.advice(by, late_thread),
     }
 }
@@ -240,7 +236,7 @@ fn bandwidth_evidence(timeline: &Timeline, activation: &Activation) -> Option<Ev
     })?;
     let (share, over) = window.used;
     let idle = if window.saw_idle { "the CPU was idle" } else { "only SCHED_OTHER threads ran" };
-    let used = match window.shows_user(timeline.bandwidth.period) {
+    let used = match window.shows_user(timeline.bandwidth.at(window.start).period) {
         true => {
             let used = Ns((over.0 as f64 * share) as i64);
             format!("real-time threads had used {used} ({:.0} %) of the {over} before", share * 100.0)

@@ -3,7 +3,7 @@
 use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
 use crate::timeline::Timeline;
-use crate::timeline::bandwidth::Window;
+use crate::timeline::windows::Window;
 use whylate_base::{Ns, Tid};
 
 /// Marks the bandwidth windows in which time was lost, and adds those that only a wait showed.
@@ -35,10 +35,7 @@ fn shown_by(timeline: &Timeline, segment: &Segment) -> Window {
         passed_over: Tid::IDLE,
         saw_idle: segment.cause != Cause::FairServer,
         ran: None,
-        most_used_by: match segment.by {
-            Some(Culprit::Task { tid, priority, .. }) => Some((tid, priority)),
-            _ => None,
-        },
+        most_used_by: segment.by.filter(|by| matches!(by, Culprit::Task { .. })),
         used,
         hurt: true,
     }

@@ -1,10 +1,11 @@
 //! Which mechanism let a CPU pass over a runnable real-time thread: RT throttling, or a deadline server.
 
 use crate::causes::Cause;
-use crate::timeline::bandwidth::{Bandwidth, DEFAULT_RUNTIME, Window};
+use crate::timeline::bandwidth::Bandwidth;
+use crate::timeline::windows::Window;
 use whylate_base::Confidence;
 
-/// Which mechanism it was, and how surely.
+/// Which mechanism it was, and how surely, where `bandwidth` was set when the window began.
 pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confidence) {
     let throttles = bandwidth.throttles();
     if window.saw_idle {
@@ -39,7 +40,7 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
 /// True when a whole period was seen and real-time use in it was far from the limit.
 fn used_too_little(window: &Window, bandwidth: &Bandwidth) -> bool {
     let (share, over) = window.used;
-    let limit = bandwidth.runtime.unwrap_or(DEFAULT_RUNTIME).as_secs_f64() / bandwidth.period.as_secs_f64();
+    let limit = bandwidth.limit_or_default().as_secs_f64() / bandwidth.period.as_secs_f64();
     // RT_RUNTIME_SHARE lets CPUs borrow, so that a CPU's own limit can only be higher.
     over.0 >= bandwidth.period.0 / 2 && share < 0.5 * limit
 }
@@ -47,6 +48,7 @@ fn used_too_little(window: &Window, bandwidth: &Bandwidth) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::bandwidth::BandwidthSettings;
     use whylate_base::{Cpu, Ns, Tid};
 
     fn window(saw_idle: bool, used: f64) -> Window {
@@ -65,8 +67,8 @@ mod tests {
 
     #[test]
     fn the_mechanism_is_told_by_version_and_by_idle() {
-        let kernel =
-            |version, group_sched| Bandwidth { kernel: Some(version), group_sched, ..Bandwidth::default() };
+        let unknown = BandwidthSettings::new(None).at(Ns(0));
+        let kernel = |version, group_sched| Bandwidth { kernel: Some(version), group_sched, ..unknown };
         for (bandwidth, saw_idle, used, cause) in [
             (kernel((6, 1), None), false, 0.95, Cause::RtThrottled),
             (kernel((6, 1), None), true, 0.95, Cause::RtThrottled),
@@ -75,7 +77,7 @@ mod tests {
             (kernel((6, 12), None), false, 0.95, Cause::FairServer),
             (kernel((6, 12), Some(false)), true, 0.95, Cause::Unexplained),
             (kernel((6, 18), Some(true)), true, 0.95, Cause::RtThrottled),
-            (Bandwidth::default(), true, 0.95, Cause::RtThrottled),
+            (unknown, true, 0.95, Cause::RtThrottled),
         ] {
             assert_eq!(
                 mechanism(&window(saw_idle, used), &bandwidth).0,

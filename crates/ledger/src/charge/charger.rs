@@ -1,7 +1,7 @@
 //! The charger: it builds one ledger, front to back.
 
 use super::attribution::Charge;
-use super::notes::VerdictNote;
+use super::notes::{VerdictNote, is_boosted};
 use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
 use crate::timeline::Timeline;
@@ -10,7 +10,8 @@ use crate::timeline::cpus::Clip;
 use crate::timeline::irqs::IrqId;
 use crate::timeline::running::Running;
 use crate::timeline::thread::Thread;
-use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+use whylate_events::Kind;
 
 /// See the module.
 pub(super) struct Charger<'a> {
@@ -58,17 +59,32 @@ impl Charger<'_> {
             {
                 last.end = to;
             }
-            _ => self.segments.push(Segment {
-                cause,
-                start: self.at,
-                end: to,
-                cpu: self.cpu,
-                by,
-                owner,
-                confidence,
-            }),
+            _ => {
+                self.note_boosted(by);
+                self.segments.push(Segment {
+                    cause,
+                    start: self.at,
+                    end: to,
+                    cpu: self.cpu,
+                    by,
+                    owner,
+                    confidence,
+                });
+            }
         }
         self.at = to;
+    }
+
+    /// Notes of a thread that it runs at an inherited priority now.
+    fn note_boosted(&mut self, by: Option<Culprit>) {
+        if let Some(by @ Culprit::Task { tid, priority, .. }) = by
+            && self.timeline.seen.contains(Kind::PiSetprio)
+            && let Some(thread) = self.timeline.threads.get(tid)
+            && priority.outranks(thread.own_priority_at(self.at))
+            && !is_boosted(&self.notes, &by)
+        {
+            self.notes.push(VerdictNote::Boosted(by));
+        }
     }
 
     /// What is charged from here on becomes segments of its own; returns the index of the first.
@@ -117,18 +133,6 @@ impl Charger<'_> {
 
     /// A thread as a culprit, by the name that it had then.
     pub(super) fn task(&self, tid: Tid, priority: Priority, at: Ns) -> Culprit {
-        culprit(self.timeline, tid, priority, at)
+        Culprit::Task { tid, comm: self.timeline.comm_at(tid, at), priority }
     }
-}
-
-/// A thread as a culprit, by the name that it had then.
-pub(crate) fn culprit(timeline: &Timeline, tid: Tid, priority: Priority, at: Ns) -> Culprit {
-    Culprit::Task { tid, comm: timeline.comm_at(tid, at), priority }
-}
-
-/// The SCHED_OTHER thread that a deadline server ran in a window from `at` on, by the name and the priority that it had
-/// then.
-pub(crate) fn served(timeline: &Timeline, at: Ns, tid: Tid, comm: Comm) -> Culprit {
-    let priority = timeline.threads.get(tid).map_or(Priority::DEFAULT, |thread| thread.priority_at(at));
-    Culprit::Task { tid, comm, priority }
 }

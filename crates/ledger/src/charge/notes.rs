@@ -13,6 +13,8 @@ pub(crate) enum VerdictNote {
     Timers(TimerCallbacks),
     /// The thread that runs expired timers waited for the CPU until then.
     Expirer { thread: Culprit, until: Ns },
+    /// A thread ran at a priority above its own: it held a lock that another waited for.
+    Boosted(Culprit),
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.
@@ -31,4 +33,9 @@ pub(crate) struct TimerCallbacks {
     pub(crate) most: (Symbol, usize, Ns),
     /// The thread that armed most of that function's timers, and how many of them.
     pub(crate) armed_by: Option<(Tid, Comm, usize)>,
+}
+
+/// True of a culprit that ran at a priority above its own.
+pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
+    notes.iter().any(|note| matches!(note, VerdictNote::Boosted(boosted) if boosted == by))
 }

@@ -2,18 +2,18 @@
 
 use super::attribution::Charge;
 use super::bandwidth::mechanism;
-use super::charger::{Charger, culprit, served};
+use super::charger::Charger;
 use super::overdue::{notably_late, shows_irqs_off};
 use super::precedence::{Contender, Relation};
 use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue};
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::bandwidth::Window;
 use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
 use crate::timeline::housekeeping::is_housekeeping;
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::running::Running;
 use crate::timeline::thread::Thread;
+use crate::timeline::windows::Window;
 use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
 
@@ -113,7 +113,7 @@ impl Charger<'_> {
             Relation::StopClass => Cause::StopTask,
             Relation::Deadline => Cause::DeadlineTask,
             Relation::HigherPriority if waiter.priority.class() == SchedClass::Fair => {
-                return self.behind_realtime(queue, end, by);
+                return self.behind_realtime(queue, start, end, by);
             }
             Relation::HigherPriority => Cause::HigherPriorityTask,
             Relation::EqualPriority => Cause::EqualPriorityTask,
@@ -126,17 +126,14 @@ impl Charger<'_> {
     }
 
     /// A SCHED_OTHER thread waits for a real-time one: by the rules, unless it put itself there.
-    fn behind_realtime(&self, queue: &Queue<'_>, end: Ns, by: Culprit) -> Charge {
+    fn behind_realtime(&self, queue: &Queue<'_>, start: Ns, end: Ns, by: Culprit) -> Charge {
         let waiter = queue.waiter;
         match waiter.pinned_fair {
             // The kernel's own threads come and go: no thread is stuck behind them.
             Some(pinned)
-                if pinned < end
-                    && !serves_the_kernel(&by)
-                    && waiter.refused.is_none()
-                    && waiter.raised.is_none_or(|raised| raised > pinned) =>
+                if pinned.covers(start, end) && !serves_the_kernel(&by) && waiter.refused.is_none() =>
             {
-                let confidence = if waiter.raised.is_some() { Confidence::High } else { Confidence::Medium };
+                let confidence = if pinned.until.is_some() { Confidence::High } else { Confidence::Medium };
                 Charge::to(Cause::PinnedBeforePriority, Some(by), confidence)
             }
             _ => Charge::to(Cause::HigherPriorityTask, Some(by), Confidence::High),
@@ -249,19 +246,20 @@ impl Charger<'_> {
 
     /// Charges RT throttling to the thread that used the time up, and a server to the thread that it served: `ran`.
     fn by_bandwidth(&self, window: &Window, ran: Option<Culprit>) -> Charge {
-        let (cause, confidence) = mechanism(window, &self.timeline.bandwidth);
+        let bandwidth = self.timeline.bandwidth.at(window.start);
+        let (cause, confidence) = mechanism(window, &bandwidth);
         let by = match cause {
             Cause::FairServer => match (window.ran, ran) {
                 // A kworker has another name by now.
-                (Some((first, comm)), Some(Culprit::Task { tid, .. })) if first == tid => {
-                    Some(served(self.timeline, window.start, tid, comm))
+                (Some(first @ Culprit::Task { tid: first_tid, .. }), Some(Culprit::Task { tid, .. }))
+                    if first_tid == tid =>
+                {
+                    Some(first)
                 }
                 (_, ran) => ran,
             },
             Cause::Unexplained => None,
-            _ => window
-                .user(self.timeline.bandwidth.period)
-                .map(|(tid, prio)| culprit(self.timeline, tid, prio, window.start)),
+            _ => window.user(bandwidth.period),
         };
         Charge::to(cause, by, confidence)
     }

@@ -145,13 +145,12 @@ impl Engine<'_> {
                     thread.set_priority(at, prio);
                 }
             }
-            Some(Fact::RtRuntimeUs(us)) => {
-                self.timeline.bandwidth.unlimited = us < 0;
-                self.timeline.bandwidth.runtime = (us >= 0).then(|| Ns::from_us(us));
+            Some(Fact::RtRuntimeUs(us)) => self.timeline.bandwidth.set_runtime_us(at, us),
+            Some(Fact::RtPeriodUs(us)) if us > 0 => {
+                self.timeline.bandwidth.set_period(at, Ns::from_us(us));
             }
-            Some(Fact::RtPeriodUs(us)) if us > 0 => self.timeline.bandwidth.period = Ns::from_us(us),
-            Some(Fact::RtGroupSched(on)) => self.timeline.bandwidth.group_sched = Some(on),
-            Some(Fact::FairServerNs(ns)) => self.timeline.bandwidth.fair_server = Some(ns),
+            Some(Fact::RtGroupSched(on)) => self.timeline.bandwidth.set_group_sched(at, on),
+            Some(Fact::FairServerNs(ns)) => self.timeline.bandwidth.set_fair_server(at, ns),
             Some(Fact::Hypervisor(on)) => self.timeline.hypervisor = Some(on),
             Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.told(cpus),
             Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. })

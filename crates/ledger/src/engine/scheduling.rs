@@ -3,13 +3,14 @@
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
+use crate::model::Culprit;
 use crate::timeline::activations::{Begin, Open, WakeCause};
-use crate::timeline::bandwidth::Window;
 use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::{Thread, Waking};
+use crate::timeline::windows::Window;
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
 
@@ -179,7 +180,15 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(switch.prev_tid);
         if !thread.is_shown_as(switch.prev_comm, switch.prev_prio) {
             let history = self.timeline.cpus.get_mut(cpu);
-            changed_while_running(thread, history, at, switch);
+            let since = changed_while_running(thread, history, at, switch);
+            // What a signal showed of it meanwhile is of this time, too.
+            let own = thread.own_priority();
+            let overruns = self.timeline.rt_overruns.iter_mut().rev();
+            for overrun in overruns.take_while(|overrun| overrun.at >= since) {
+                if overrun.tid == switch.prev_tid {
+                    (overrun.comm, overrun.priority) = (switch.prev_comm, own);
+                }
+            }
         }
         let lent_priority_to = thread.lent_priority_to.take();
         match switch.prev_state {
@@ -249,12 +258,13 @@ impl Engine<'_> {
     /// Follows the times a CPU passes over runnable real-time threads.
     fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let to_idle = switch.next_tid.is_idle();
+        let next = Culprit::Task { tid: switch.next_tid, comm: switch.next_comm, priority: switch.next_prio };
         let to_low = to_idle || switch.next_prio.class() == SchedClass::Fair;
         if let Some(window) = self.timeline.windows.open_on(cpu) {
             if to_low {
                 window.saw_idle |= to_idle;
                 if !to_idle {
-                    window.ran.get_or_insert((switch.next_tid, switch.next_comm));
+                    window.ran.get_or_insert(next);
                 }
             } else if switch.next_prio.class() == SchedClass::Realtime {
                 self.timeline.close_window(cpu, at);
@@ -284,7 +294,7 @@ impl Engine<'_> {
             end: None,
             passed_over,
             saw_idle: to_idle,
-            ran: (!to_idle).then_some((switch.next_tid, switch.next_comm)),
+            ran: (!to_idle).then_some(next),
             most_used_by: user,
             used: (share, over),
             hurt: false,
@@ -292,9 +302,15 @@ impl Engine<'_> {
     }
 }
 
-/// A thread's name or priority is new as it leaves the CPU, and taken to be so since it was switched in.
+/// A thread's name or priority is new as it leaves the CPU, and taken to be so since it was switched in; returns when
+/// that was.
 #[cold]
-fn changed_while_running(thread: &mut Thread, history: Option<&mut CpuTimeline>, at: Ns, switch: &Switch) {
+fn changed_while_running(
+    thread: &mut Thread,
+    history: Option<&mut CpuTimeline>,
+    at: Ns,
+    switch: &Switch,
+) -> Ns {
     let ran = matches!(thread.state(), State::Running(_));
     let since = thread.since().filter(|_| ran).unwrap_or(at);
     thread.rename(since, switch.prev_comm);
@@ -308,6 +324,7 @@ fn changed_while_running(thread: &mut Thread, history: Option<&mut CpuTimeline>,
         }
     }
     thread.set_priority(since, switch.prev_prio);
+    since
 }
 
 /// What a thread waits for that goes to sleep now.

@@ -22,13 +22,14 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(target);
         match setting {
             Setting::Affinity => {
-                // A priority it has just raised shows only at its next switch.
-                if caller == target && !thread.priority().is_realtime() && thread.raised.is_none() {
-                    thread.pinned_fair = Some(at);
+                if caller == target {
+                    thread.pins_itself(at);
                 }
                 thread.affinity.change(at);
             }
-            Setting::Priority { .. } if caller == target => thread.raised = Some(at),
+            Setting::Priority { policy, .. } if caller == target => {
+                thread.asks_for_policy(at, policy.is_none_or(Policy::is_realtime));
+            }
             Setting::Priority { .. } => {}
         }
     }
@@ -56,13 +57,13 @@ impl Engine<'_> {
             }
             _ => return,
         };
-        // It has asked, and is where it was.
-        thread.raised = None;
+        thread.stays_as_it_was();
         if policy.is_some_and(|policy| !policy.is_realtime()) {
             return;
         }
+        let comm = thread.comm();
         let times = thread.refused.map_or(0, |refusal| refusal.times) + 1;
-        thread.refused = Some(Refusal { at, cpu: event.cpu, call, policy, no_room, times });
+        thread.refused = Some(Refusal { at, cpu: event.cpu, comm, call, policy, no_room, times });
     }
 
     /// `signal_generate`: the kernel's own SIGXCPU or SIGKILL to a real-time thread that has not slept.
@@ -93,6 +94,8 @@ impl Engine<'_> {
         let whole = thread.open.as_ref().is_some_and(|open| open.woken.is_some());
         self.timeline.rt_overruns.push(RtOverrun {
             tid: signal.tid,
+            comm: thread.comm(),
+            priority: thread.own_priority(),
             at,
             cpu: event.cpu,
             killed,

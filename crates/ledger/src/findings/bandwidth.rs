@@ -4,8 +4,7 @@ use super::rhythm::rhythm;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::charge::bandwidth::mechanism;
-use crate::charge::charger::{culprit, served};
-use crate::timeline::bandwidth::Window;
+use crate::timeline::windows::Window;
 use std::collections::BTreeMap;
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Priority, Severity};
 
@@ -16,16 +15,21 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut groups: BTreeMap<(Cpu, Cause), Vec<&Window>> = BTreeMap::new();
     for window in subject.timeline.windows.iter() {
         let long = window.end.is_some_and(|end| end - window.start >= SHORTEST);
-        let (cause, _) = mechanism(window, &subject.timeline.bandwidth);
+        let (cause, _) = mechanism(window, &subject.timeline.bandwidth.at(window.start));
         if long && window.hurt && cause != Cause::Unexplained {
             groups.entry((window.cpu, cause)).or_default().push(window);
         }
     }
-    groups.into_iter().map(|((cpu, cause), windows)| finding(subject, cpu, cause, &windows)).collect()
+    let finding = |((cpu, cause), mut windows): (_, Vec<&Window>)| {
+        // A window that only a wait showed is known when that wait ends.
+        windows.sort_by_key(|window| window.start);
+        finding(subject, cpu, cause, &windows)
+    };
+    groups.into_iter().map(finding).collect()
 }
 
 fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -> Finding {
-    let timeline = subject.timeline;
+    let settings = |window: &&Window| subject.timeline.bandwidth.at(window.start);
     let mut lengths: Vec<Ns> =
         windows.iter().filter_map(|window| window.end.map(|end| end - window.start)).collect();
     lengths.sort();
@@ -36,11 +40,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         1 => "once".to_owned(),
         n => format!("{n} times"),
     };
-    let period = match rhythm(&starts) {
-        Some(period) => format!(", every {period}"),
-        None if cause == Cause::FairServer || windows.len() == 1 => String::new(),
-        None => format!(", per period of {}", timeline.bandwidth.period),
-    };
+    let period = rhythm(&starts).map_or_else(String::new, |period| format!(", every {period}"));
     let length = if longest - typical > Ns(typical.0 / 10) {
         format!("{typical} each, {longest} at most")
     } else {
@@ -51,39 +51,34 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         Cause::CoarseClockThrottled => "RT throttling stopped real-time threads that used little CPU time",
         _ => "RT throttling stopped all real-time threads",
     };
-    let confidence = windows
-        .iter()
-        .map(|window| mechanism(window, &timeline.bandwidth).1)
-        .min()
-        .unwrap_or(Confidence::Low);
-    let user =
-        windows.iter().find_map(|window| Some((window.start, window.user(timeline.bandwidth.period)?)));
-    let user = user.map(|(at, (tid, prio))| culprit(timeline, tid, prio, at));
+    let confidence =
+        windows.iter().map(|window| mechanism(window, &settings(window)).1).min().unwrap_or(Confidence::Low);
+    let shown = windows.iter().find_map(|window| {
+        let settings = settings(window);
+        Some((window.user(settings.period)?, settings))
+    });
     let culprit = match cause {
-        Cause::FairServer => windows
-            .iter()
-            .find_map(|window| Some((window.start, window.ran?)))
-            .map(|(at, (tid, comm))| served(timeline, at, tid, comm)),
-        _ => user,
+        Cause::FairServer => windows.iter().find_map(|window| window.ran),
+        _ => shown.map(|(user, _)| user),
     };
-    let why = match (cause, &user) {
-        (Cause::FairServer, Some(user)) => format!(
+    let why = match (cause, &shown) {
+        (Cause::FairServer, Some((user, _))) => format!(
             "{} kept SCHED_OTHER threads off CPU {cpu}; from Linux 6.12 on a deadline server gives such threads 50 ms \
              of each second, before any real-time thread (confidence {confidence})",
             user
         ),
-        (Cause::CoarseClockThrottled, Some(user)) => format!(
+        (Cause::CoarseClockThrottled, Some((user, settings))) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU, as the scheduler's clock \
              counts; of the little time that they used {} used most (confidence {confidence})",
-            timeline.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
-            timeline.bandwidth.period,
+            settings.limit_or_default(),
+            settings.period,
             user
         ),
-        (_, Some(user)) => format!(
+        (_, Some((user, settings))) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {} used most of it \
              (confidence {confidence})",
-            timeline.bandwidth.runtime.unwrap_or(Ns::from_ms(950)),
-            timeline.bandwidth.period,
+            settings.limit_or_default(),
+            settings.period,
             user
         ),
         (_, None) => {
@@ -96,7 +91,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         .map(|window| {
             let length = window.end.map_or(Ns::ZERO, |end| end - window.start);
             let (share, over) = window.used;
-            let used = match window.shows_user(timeline.bandwidth.period) {
+            let used = match window.shows_user(settings(window).period) {
                 true => {
                     let used = Ns((over.0 as f64 * share) as i64);
                     format!("; real-time use {used} ({:.0} %) of the {over} before", share * 100.0)

@@ -3,9 +3,8 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::charge::notes::is_boosted;
 use crate::model::{Activation, Culprit, Trigger, Verdict};
-use crate::verdict::boost::is_boosted;
-use crate::verdict::fix;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
@@ -57,10 +56,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         1 => first,
         n => format!("{first} and {} more", n - 1),
     };
+    let inherited = worst.first().is_some_and(|activation| is_boosted(subject.notes(activation), &by));
     let reason = match cause.info().details.culprit_finding {
-        Some(_) if cause == Cause::HigherPriorityTask && is_boosted(subject.timeline, &by) => {
-            "higher priority, inherited by a lock"
-        }
+        Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         reason => reason.unwrap_or(cause.code()),
     };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
@@ -85,9 +83,6 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect(),
-        fix: worst
-            .first()
-            .map(|activation| fix(subject.timeline, cause, Some(&by), activation.priority))
-            .unwrap_or_default(),
+        fix: worst.first().map(|activation| activation.verdict.fix.clone()).unwrap_or_default(),
     }
 }

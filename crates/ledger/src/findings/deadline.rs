@@ -24,7 +24,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             severity: Severity::Error,
             title: format!(
                 "{}:{} missed its deadline of {deadline} in {} of {} activations",
-                thread.comm(),
+                subject.shown(thread).0,
                 thread.tid,
                 stats.missed,
                 stats.activations

@@ -29,11 +29,11 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
     let largest = most.largest();
     let worst_of = largest.iter().max_by_key(|(_, sum)| sum.longest);
     let largest_of = worst_of.map_or_else(String::new, |(by, sum)| {
-        format!("; the largest interference took {}: {}", sum.longest, culprit(timeline, by))
+        format!("; the largest interference took {}: {}", sum.longest, culprit(timeline, sum.at, by))
     });
     let mut evidence: Vec<Evidence> = Vec::new();
     for (by, sum) in largest.iter().take(LISTED) {
-        let by = culprit(timeline, by);
+        let by = culprit(timeline, sum.at, by);
         let what = format!("{by}: {}, {} in all, {} at most", times(sum.times), sum.total, sum.longest);
         evidence.push(Evidence::at(sum.at, worst, what));
     }
@@ -50,7 +50,7 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
             .to_owned(),
         evidence,
         fix: match worst_of {
-            Some((by, _)) => advice(timeline, by),
+            Some((by, sum)) => advice(timeline, sum.at, by),
             None => vec![
                 "trace the osnoise events as well (rtla osnoise -T, or events/osnoise/enable): they name what \
                  interfered"
@@ -75,22 +75,22 @@ fn share(part: Ns, whole: Ns) -> String {
     if percent > 0.0 && percent < 0.01 { "<0.01 %".to_owned() } else { format!("{percent:.2} %") }
 }
 
-fn culprit(timeline: &Timeline, by: &Interference) -> String {
-    by_of(timeline, by).map_or_else(|| "an NMI".to_owned(), |by| by.to_string())
+fn culprit(timeline: &Timeline, at: Ns, by: &Interference) -> String {
+    by_of(timeline, at, by).map_or_else(|| "an NMI".to_owned(), |by| by.to_string())
 }
 
-fn by_of(timeline: &Timeline, by: &Interference) -> Option<Culprit> {
+fn by_of(timeline: &Timeline, at: Ns, by: &Interference) -> Option<Culprit> {
     let &Interference { source, name, id } = by;
     match source {
         NoiseSource::Nmi => None,
         NoiseSource::Irq => Some(actors::irq_named(name, Some(id))),
         NoiseSource::Softirq => Some(Culprit::Softirq { vec: id }),
-        NoiseSource::Thread => Some(actors::task(timeline, by.tid(), name.as_str())),
+        NoiseSource::Thread => Some(actors::task(timeline, at, by.tid(), name.as_str())),
     }
 }
 
-fn advice(timeline: &Timeline, by: &Interference) -> Vec<String> {
-    let culprit = by_of(timeline, by);
+fn advice(timeline: &Timeline, at: Ns, by: &Interference) -> Vec<String> {
+    let culprit = by_of(timeline, at, by);
     match by.source {
         NoiseSource::Nmi => Cause::Nmi.advice(None, Priority::DEFAULT),
         NoiseSource::Irq => Cause::Irq.advice(culprit.as_ref(), Priority::DEFAULT),

@@ -17,22 +17,23 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             .filter_map(|((_, by), cost)| Some((by.as_ref()?, cost)))
             .max_by_key(|(_, cost)| cost.total)
             .filter(|(_, cost)| cost.total >= STUCK)?;
-        let raised = match thread.raised {
+        let pinned = thread.pinned_fair?;
+        let raised = match pinned.until {
             Some(_) => "only then did the thread raise its priority",
             None => "it never got to raise its priority",
         };
-        let evidence = thread.pinned_fair.map(|at| Evidence {
-            at: Some(at),
+        let evidence = Evidence {
+            at: Some(pinned.at),
             cpu: None,
-            what: format!("{} called sched_setaffinity as SCHED_OTHER", thread.comm()),
-        });
+            what: format!("{} called sched_setaffinity as SCHED_OTHER", pinned.comm),
+        };
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),
             severity: Severity::Error,
-            title: format!("{}:{} pinned itself before raising its priority", thread.comm(), thread.tid),
+            title: format!("{}:{} pinned itself before raising its priority", pinned.comm, thread.tid),
             why: format!("{} held that CPU for {}: {raised}", by, cost.total),
-            evidence: evidence.into_iter().collect(),
-            fix: Cause::PinnedBeforePriority.advice(Some(by), thread.own_priority()),
+            evidence: vec![evidence],
+            fix: Cause::PinnedBeforePriority.advice(Some(by), subject.shown(thread).1),
         })
     });
     stuck.collect()

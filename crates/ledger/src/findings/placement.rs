@@ -3,7 +3,6 @@
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::model::Activation;
-use crate::verdict::fix;
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Finding, Ns, Severity, Tid};
 
@@ -36,6 +35,6 @@ fn finding(subject: &Subject<'_>, late: &[&Activation]) -> Option<Finding> {
             "{total} were lost this way in the whole trace; on the idle CPU the thread would have run at once"
         ),
         evidence: evidence.collect(),
-        fix: fix(subject.timeline, Cause::WakePlacement, worst.verdict.by.as_ref(), worst.priority),
+        fix: worst.verdict.fix.clone(),
     })
 }

@@ -19,19 +19,20 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect();
+        let (comm, priority) = subject.shown(thread);
         // Where only an idle CPU indicates it, each activation's own verdict reports that.
         (!evidence.is_empty()).then(|| Finding {
             code: Cause::CgroupQuota.code(),
             severity: Severity::Warning,
             title: format!(
-                "{}:{} was stopped by its cgroup's CPU quota for {} in {} activations",
-                thread.comm(), thread.tid, cost.total, cost.activations
+                "{comm}:{} was stopped by its cgroup's CPU quota for {} in {} activations",
+                thread.tid, cost.total, cost.activations
             ),
             why: "the quota (cpu.max) is shared by all threads of the cgroup and of those below it; when it is used \
                   up, all of them wait for the next period, even on an idle CPU"
                 .to_owned(),
             evidence,
-            fix: Cause::CgroupQuota.advice(None, thread.own_priority()),
+            fix: Cause::CgroupQuota.advice(None, priority),
         })
     });
     stopped.collect()

@@ -12,7 +12,7 @@ pub(super) const INFO: FindingInfo =
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let timeline = subject.timeline;
-    // Who got there in the end, with a lower priority or by another's help, has what it needs.
+    // A thread that became real-time in the end, at a lower priority or by another's help, has what it needs.
     let refused = timeline.threads.iter().filter(|thread| !thread.ever_realtime);
     refused
         .filter(|thread| subject.options.selects(thread))
@@ -32,14 +32,17 @@ fn finding(timeline: &Timeline, thread: &Thread, refusal: &Refusal) -> Finding {
         1 => String::new(),
         n => format!(", the last of {n} times"),
     };
-    let (why, fix) = if refusal.no_room { no_room() } else { not_permitted(timeline.bandwidth.group_sched) };
+    let (why, fix) = if refusal.no_room {
+        no_room()
+    } else {
+        not_permitted(timeline.bandwidth.at(refusal.at).group_sched)
+    };
     Finding {
         code: INFO.code,
         severity: Severity::Error,
         title: format!(
             "{}:{} asked for {what} and was refused ({error}): it is not real-time",
-            thread.comm(),
-            thread.tid
+            refusal.comm, thread.tid
         ),
         why: why.to_owned(),
         evidence: vec![Evidence::at(

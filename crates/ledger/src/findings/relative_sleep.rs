@@ -12,6 +12,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
         thread.sleeps.is_relative().filter(|relative| *relative)?;
         let response = stats.response.spread()?;
+        let (comm, priority) = subject.shown(thread);
         let calls = thread.sleeps.relative_calls;
         let evidence = if calls > 0 {
             format!("{calls} sleeps by nanosleep or clock_nanosleep without TIMER_ABSTIME")
@@ -21,14 +22,14 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         Some(Finding {
             code: Cause::RelativeSleep.code(),
             severity: Severity::Warning,
-            title: format!("{}:{} sleeps relative to now, and so drifts", thread.comm(), thread.tid),
+            title: format!("{comm}:{} sleeps relative to now, and so drifts", thread.tid),
             why: format!(
                 "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \
                  and is never made up for",
                 response.p50, response.max
             ),
             evidence: vec![Evidence::general(evidence)],
-            fix: Cause::RelativeSleep.advice(None, thread.own_priority()),
+            fix: Cause::RelativeSleep.advice(None, priority),
         })
     });
     drifting.collect()

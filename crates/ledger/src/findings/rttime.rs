@@ -13,14 +13,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     for overrun in &subject.timeline.rt_overruns {
         by_thread.entry(overrun.tid).or_default().push(overrun);
     }
-    by_thread.into_iter().filter_map(|(tid, overruns)| finding(subject, tid, &overruns)).collect()
+    by_thread.into_values().filter_map(|overruns| finding(&overruns)).collect()
 }
 
-fn finding(subject: &Subject<'_>, tid: Tid, overruns: &[&RtOverrun]) -> Option<Finding> {
+fn finding(overruns: &[&RtOverrun]) -> Option<Finding> {
     let last = overruns.last()?;
-    let thread = subject.timeline.threads.get(tid)?;
-    // One that was raised on the CPU, and was ended there, shows its priority only in the end.
-    let who = format!("{}:{tid} ({})", thread.comm(), thread.own_priority());
+    let thread = format!("{}:{} ({})", last.comm, last.tid, last.priority);
     let killed = overruns.iter().any(|overrun| overrun.killed);
     let what = if killed { "killed it with its whole process" } else { "sent it SIGXCPU" };
     let evidence = overruns.iter().take(5).map(|overrun| {
@@ -32,7 +30,7 @@ fn finding(subject: &Subject<'_>, tid: Tid, overruns: &[&RtOverrun]) -> Option<F
     Some(Finding {
         code: INFO.code,
         severity: Severity::Error,
-        title: format!("{who} ran for {} without sleeping, and the kernel {what}", last.awake),
+        title: format!("{thread} ran for {} without sleeping, and the kernel {what}", last.awake),
         why: "RLIMIT_RTTIME bounds how long a real-time thread may use a CPU without sleeping: at its soft limit \
               the kernel sends SIGXCPU, which ends a program that does not handle it, and at its hard limit SIGKILL"
             .to_owned(),

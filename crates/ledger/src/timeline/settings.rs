@@ -1,12 +1,31 @@
 //! What threads asked of the scheduler and did not get, and limits that they met.
 
-use whylate_base::{Cpu, Ns, Policy, Tid};
+use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
+
+/// A thread pinned itself to CPUs while it was SCHED_OTHER.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PinnedFair {
+    pub(crate) at: Ns,
+    /// Its name then.
+    pub(crate) comm: Comm,
+    /// When it asked for a real-time policy after that, or was seen with one; `None` where it never did.
+    pub(crate) until: Option<Ns>,
+}
+
+impl PinnedFair {
+    /// True when it was pinned and had not yet asked for more, at the beginning or the end of `from..to`.
+    pub(crate) fn covers(&self, from: Ns, to: Ns) -> bool {
+        self.at < to && self.until.is_none_or(|until| from < until)
+    }
+}
 
 /// The kernel refused a real-time policy or priority.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
     pub(crate) at: Ns,
     pub(crate) cpu: Cpu,
+    /// The thread's name then.
+    pub(crate) comm: Comm,
     /// The call's name.
     pub(crate) call: &'static str,
     /// What it asked for, where its arguments show it.
@@ -21,6 +40,9 @@ pub(crate) struct Refusal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RtOverrun {
     pub(crate) tid: Tid,
+    /// The thread's name and its own priority then.
+    pub(crate) comm: Comm,
+    pub(crate) priority: Priority,
     pub(crate) at: Ns,
     pub(crate) cpu: Cpu,
     /// Killed (the hard limit), rather than warned by SIGXCPU (the soft one).

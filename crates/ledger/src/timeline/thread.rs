@@ -10,7 +10,7 @@ use super::affinity::Affinity;
 use super::housekeeping::is_housekeeping;
 use super::past::Past;
 use super::recent::{forget_before, partition_from_end};
-use super::settings::Refusal;
+use super::settings::{PinnedFair, Refusal};
 use super::sleeps::SleepStyle;
 use super::states::{Span, State, Stay};
 use std::cell::Cell;
@@ -59,10 +59,10 @@ pub(crate) struct Thread {
     pub(crate) faulting: Option<Ns>,
     /// It sleeps in a page fault.
     pub(crate) sleeps_in_fault: bool,
-    /// When it pinned itself to CPUs while it was SCHED_OTHER.
-    pub(crate) pinned_fair: Option<Ns>,
-    /// When it asked for a real-time policy.
-    pub(crate) raised: Option<Ns>,
+    /// It pinned itself to CPUs while it was SCHED_OTHER.
+    pub(crate) pinned_fair: Option<PinnedFair>,
+    /// It has asked for a real-time policy, which shows only at its next switch.
+    raised: Option<Ns>,
     /// When it was last refused a real-time policy.
     pub(crate) refused: Option<Refusal>,
     pub(crate) affinity: Affinity,
@@ -186,10 +186,17 @@ impl Thread {
         self.policies.latest()
     }
 
+    /// Its policy at an instant, where the recording shows one.
+    pub(crate) fn policy_at(&self, instant: Ns) -> Option<Policy> {
+        self.policies.at(instant)
+    }
+
     /// It has this policy from `at` on.
     pub(crate) fn set_policy(&mut self, at: Ns, policy: Policy) {
         self.policies.set(at, Some(policy));
-        self.ever_realtime |= policy.is_realtime();
+        if policy.is_realtime() {
+            self.is_real_time(at);
+        }
     }
 
     /// What it does now.
@@ -219,7 +226,7 @@ impl Thread {
         let unboosted = self.priorities.latest().unboosted;
         self.priorities.set(at, Priorities { effective, unboosted });
         if unboosted.is_none() && effective.is_realtime() {
-            self.ever_realtime = true;
+            self.is_real_time(at);
         }
     }
 
@@ -238,7 +245,7 @@ impl Thread {
         };
         self.priorities.set(at, Priorities { effective: new, unboosted });
         if unboosted.is_none() && new.is_realtime() {
-            self.ever_realtime = true;
+            self.is_real_time(at);
         }
     }
 
@@ -246,6 +253,39 @@ impl Thread {
     pub(crate) fn take_over(&mut self, waking: &Waking) {
         self.rename(waking.at, waking.comm);
         self.set_priority(waking.at, waking.prio);
+    }
+
+    /// It pins itself to CPUs, unless it is real-time, or is about to be shown as such.
+    pub(crate) fn pins_itself(&mut self, at: Ns) {
+        if !self.priority().is_realtime() && self.raised.is_none() {
+            self.pinned_fair = Some(PinnedFair { at, comm: self.comm(), until: None });
+        }
+    }
+
+    /// It asks for another policy or priority; `rises`: for a real-time one.
+    pub(crate) fn asks_for_policy(&mut self, at: Ns, rises: bool) {
+        self.raised = rises.then_some(at);
+        if let (true, Some(pinned)) = (rises, &mut self.pinned_fair) {
+            pinned.until.get_or_insert(at);
+        }
+    }
+
+    /// It was refused what it asked for, and is what it was.
+    pub(crate) fn stays_as_it_was(&mut self) {
+        let raised = self.raised.take();
+        if let Some(pinned) = &mut self.pinned_fair
+            && pinned.until == raised
+        {
+            pinned.until = None;
+        }
+    }
+
+    /// Takes in that it is real-time by itself.
+    fn is_real_time(&mut self, at: Ns) {
+        self.ever_realtime = true;
+        if let Some(pinned) = &mut self.pinned_fair {
+            pinned.until.get_or_insert(at.max(pinned.at));
+        }
     }
 
     /// True when it pinned itself as SCHED_OTHER and has not become real-time since.
@@ -282,12 +322,12 @@ impl Thread {
         stays
     }
 
-    /// Forgets what ended before `horizon`.
+    /// Forgets what ended before `horizon`, but for its policies: a summary asks for them when the trace ends, and they
+    /// change by a system call only.
     pub(crate) fn forget(&mut self, horizon: Ns) {
         forget_before(&mut self.history, |span| span.start <= horizon);
         self.names.forget(horizon);
         self.priorities.forget(horizon);
-        self.policies.forget(horizon);
         self.affinity.forget(horizon);
     }
 }

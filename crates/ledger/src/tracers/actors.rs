@@ -7,7 +7,7 @@ use crate::charge::attribution::Charge;
 use crate::charge::precedence::{Contender, Relation};
 use crate::model::Culprit;
 use crate::timeline::Timeline;
-use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
+use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Kind, Name, Noise};
 
 /// x86's vector of the local timer (`LOCAL_TIMER_VECTOR`), under which osnoise reports it.
@@ -31,41 +31,49 @@ pub(super) fn unnamed(cpu: Cpu) -> Tid {
     Tid(-2 - i32::try_from(cpu.0).unwrap_or(i32::MAX - 2))
 }
 
-/// timerlat's thread of a CPU, made known to the timeline; it is real-time by itself, at `priority` where the
-/// recording has no other.
-pub(super) fn measured(timeline: &mut Timeline, cpu: Cpu, tid: Tid, priority: i32) -> (Tid, Comm, Priority) {
+/// timerlat's thread of a CPU as it was at an instant, made known to the timeline; it is real-time by itself, at
+/// `priority` where the recording has no other.
+pub(super) fn measured(
+    timeline: &mut Timeline,
+    at: Ns,
+    cpu: Cpu,
+    tid: Tid,
+    priority: i32,
+) -> (Tid, Comm, Priority) {
     let thread = timeline.threads.get_mut(tid);
-    if thread.comm().is_empty() || thread.comm().as_str().starts_with('<') {
+    let comm = thread.comm_at(at);
+    if comm.is_empty() || comm.as_str().starts_with('<') {
         thread.assume_name(Comm::from(format!("timerlat/{cpu}").as_str()));
     }
     if !thread.ever_realtime {
         thread.assume_priority(Priority::realtime(priority));
     }
-    (tid, thread.comm(), thread.own_priority())
+    (tid, thread.comm_at(at), thread.own_priority_at(at))
 }
 
-/// A thread, with its priority where the recording has it.
-pub(crate) fn task(timeline: &Timeline, tid: Tid, comm: &str) -> Culprit {
+/// A thread as it was at an instant, with its priority where the recording has it.
+pub(crate) fn task(timeline: &Timeline, at: Ns, tid: Tid, comm: &str) -> Culprit {
     let known = timeline.threads.get(tid);
-    let comm = match known.map(|thread| thread.comm()).filter(|_| comm.is_empty() || comm.starts_with('<')) {
-        Some(known) => known,
-        None => Comm::from(comm),
-    };
+    let comm =
+        match known.map(|thread| thread.comm_at(at)).filter(|_| comm.is_empty() || comm.starts_with('<')) {
+            Some(known) => known,
+            None => Comm::from(comm),
+        };
     // Nice 0 is also the default of a thread that the recording does not describe.
     let told = [Kind::Switch, Kind::Waking, Kind::Wakeup].iter().any(|&kind| timeline.seen.contains(kind));
     let priority = known
         .filter(|thread| {
-            thread.policy().is_some()
+            thread.policy_at(at).is_some()
                 || thread.ever_realtime
-                || (told && thread.priority() != Priority::DEFAULT)
+                || (told && thread.priority_at(at) != Priority::DEFAULT)
         })
-        .map_or(Priority::UNKNOWN, |thread| thread.own_priority());
+        .map_or(Priority::UNKNOWN, |thread| thread.own_priority_at(at));
     Culprit::Task { tid, comm, priority }
 }
 
-/// How to call a thread.
-pub(super) fn called(timeline: &Timeline, tid: Tid) -> String {
-    if tid.is_idle() { "the idle CPU".to_owned() } else { task(timeline, tid, "").to_string() }
+/// How to call a thread at an instant.
+pub(super) fn called(timeline: &Timeline, at: Ns, tid: Tid) -> String {
+    if tid.is_idle() { "the idle CPU".to_owned() } else { task(timeline, at, tid, "").to_string() }
 }
 
 /// An interrupt of an osnoise event.

@@ -23,8 +23,10 @@ const FRAMES: usize = 12;
 /// Makes the activation, and keeps it with the thread it is of.
 pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     let total = breakdown.total.max(Ns::ZERO);
-    let (tid, comm, priority) =
-        actors::measured(assembler.timeline_mut(), breakdown.cpu, actors::unnamed(breakdown.cpu), PRIORITY);
+    let (cpu, tid) = (breakdown.cpu, actors::unnamed(breakdown.cpu));
+    let timeline = assembler.timeline_mut();
+    // It has no instants; rtla prints it when it stops.
+    let (tid, comm, priority) = actors::measured(timeline, timeline.now, cpu, tid, PRIORITY);
     let place = interrupted(&breakdown.stack);
     let blocker =
         breakdown.parts.iter().find(|part| part.kind == PartKind::BlockingThread && !part.name.is_empty());
@@ -170,7 +172,7 @@ fn charge(
 fn thread(timeline: &Timeline, part: &BreakdownPart) -> Culprit {
     let idle = part.name.starts_with("swapper/") || part.name == "<idle>";
     let id = part.id.and_then(|id| i32::try_from(id).ok());
-    task(timeline, Tid(id.unwrap_or(if idle { 0 } else { -1 })), &part.name)
+    task(timeline, timeline.now, Tid(id.unwrap_or(if idle { 0 } else { -1 })), &part.name)
 }
 
 fn notes(
@@ -182,7 +184,7 @@ fn notes(
     let mut notes = Vec::new();
     if let Some(place) = place {
         let who = match blocker {
-            Some(Culprit::Task { tid: Tid::IDLE, .. }) => actors::called(timeline, Tid::IDLE),
+            Some(Culprit::Task { tid: Tid::IDLE, .. }) => actors::called(timeline, timeline.now, Tid::IDLE),
             Some(by) => by.to_string(),
             None => "the current thread".to_owned(),
         };

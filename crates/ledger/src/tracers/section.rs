@@ -69,7 +69,7 @@ pub(super) fn section(
             .threads
             .get(task.tid)
             .filter(|thread| thread.ever_realtime)
-            .map(|thread| thread.own_priority());
+            .map(|thread| thread.own_priority_at(start));
         let priority = match task.rt_priority {
             0 => known.unwrap_or(Priority::UNKNOWN),
             rt => Priority::realtime(rt.min(99) as i32),

@@ -97,7 +97,7 @@ impl Timerlats {
         let mut noise = *noise;
         if noise.source == NoiseSource::Thread {
             let thread = assembler.timeline_mut().threads.get_mut(thread_of(&noise));
-            if thread.comm().is_empty() {
+            if thread.comm_at(event.ts).is_empty() {
                 thread.assume_name(Comm::from(noise.name.as_str()));
             }
         }
@@ -196,7 +196,7 @@ impl Told<'_> {
         let running = self.thread.map(|_| last.at);
         let done = self.returned.map(|returned| due + returned.latency);
         let end = done.unwrap_or(last.at);
-        let (tid, comm, priority) = actors::measured(timeline, self.cpu, self.own, PRIORITY);
+        let (tid, comm, priority) = actors::measured(timeline, due, self.cpu, self.own, PRIORITY);
         let (mut ledger, notes) = self.wait(timeline, due, last.at);
         ledger.extend(self.work(timeline, last.at, end));
         let tracks = vec![self.track(timeline, tid, comm, priority, &ledger, last.at)];
@@ -231,7 +231,7 @@ impl Told<'_> {
         let place = interrupted(&names);
         // Its own thread, still awake, delays no other thread.
         let others = current.filter(|&current| current != self.own);
-        let delay = delay_charge(timeline, others, place.as_ref(), delay_end - due);
+        let delay = delay_charge(timeline, others, place.as_ref(), due, delay_end - due);
         intervals.fill(due, delay_end, delay_end - due, delay);
         // The handler itself, up to its sample.
         let handled = irq_at.unwrap_or(delay_end);
@@ -246,7 +246,11 @@ impl Told<'_> {
         });
         if let (Some(irq), Some(irq_at)) = (self.irq, irq_at) {
             notes.extend(place.map(|place| {
-                Evidence::at(irq_at, self.cpu, actors::hit(&actors::called(timeline, irq.tid), &place))
+                Evidence::at(
+                    irq_at,
+                    self.cpu,
+                    actors::hit(&actors::called(timeline, irq.at, irq.tid), &place),
+                )
             }));
         }
         (segments, notes)
@@ -300,7 +304,7 @@ impl Told<'_> {
         let below = match self.irq.map(|irq| irq.tid) {
             None => OnCpu::Unknown,
             Some(Tid::IDLE) => OnCpu::Idle,
-            Some(current) => match task(timeline, current, "") {
+            Some(current) => match task(timeline, running, current, "") {
                 Culprit::Task { tid, comm, priority } => OnCpu::Task { tid, comm, priority },
                 _ => OnCpu::Unknown,
             },
@@ -322,7 +326,13 @@ impl Told<'_> {
 }
 
 /// Why the timer's interrupt was late, by the thread that it hit and the place.
-fn delay_charge(timeline: &Timeline, current: Option<Tid>, place: Option<&Interrupted>, delay: Ns) -> Charge {
+fn delay_charge(
+    timeline: &Timeline,
+    current: Option<Tid>,
+    place: Option<&Interrupted>,
+    due: Ns,
+    delay: Ns,
+) -> Charge {
     let unknown = Charge::to(Cause::TimerLate, None, Confidence::Low);
     match (current, place) {
         (_, Some(Interrupted::Idle { .. })) if delay <= LONGEST_IDLE_EXIT => {
@@ -332,7 +342,7 @@ fn delay_charge(timeline: &Timeline, current: Option<Tid>, place: Option<&Interr
             Charge::to(Cause::IdleExit, None, Confidence::Medium)
         }
         (Some(current), Some(Interrupted::Kernel { enabling: true, .. })) if !current.is_idle() => {
-            Charge::to(Cause::IrqsDisabled, Some(task(timeline, current, "")), Confidence::Medium)
+            Charge::to(Cause::IrqsDisabled, Some(task(timeline, due, current, "")), Confidence::Medium)
         }
         _ => unknown,
     }
@@ -351,7 +361,7 @@ fn charge(timeline: &Timeline, noise: &Noise, blocking: bool) -> Charge {
             Charge::to(Cause::Dispatch, None, Confidence::Medium)
         }
         NoiseSource::Thread => {
-            let culprit = task(timeline, thread_of(noise), noise.name.as_str());
+            let culprit = task(timeline, noise.start, thread_of(noise), noise.name.as_str());
             actors::in_front(culprit, blocking, Priority::realtime(PRIORITY))
         }
     }

@@ -35,14 +35,14 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
     // What was taken for one, without its beginning.
     assembler.stats.remove(task.tid);
     let thread = assembler.timeline_mut().threads.get_mut(task.tid);
-    if thread.comm().is_empty() {
+    if thread.comm_at(running).is_empty() {
         thread.assume_name(task.comm);
     }
     if task.rt_priority > 0 {
         thread.assume_priority(Priority::realtime(task.rt_priority.min(99) as i32));
     }
-    let priority = thread.own_priority();
-    let comm = thread.comm();
+    let priority = thread.own_priority_at(due);
+    let comm = thread.comm_at(running);
     let mut intervals = Intervals::new(trace.cpu, due, running);
     let mut slices = Vec::new();
     let window = lines.between(due, running);
@@ -56,7 +56,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
                 OnCpu::Task { tid: task.tid, comm, priority },
             )
         } else {
-            let culprit = actors::task(assembler.timeline(), line.tid, "");
+            let culprit = actors::task(assembler.timeline(), line.at, line.tid, "");
             let on_cpu = match culprit {
                 Culprit::Task { tid, comm, priority } => OnCpu::Task { tid, comm, priority },
                 _ => OnCpu::Unknown,
@@ -111,13 +111,13 @@ pub(super) fn notes(
     let resched = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
     notes.extend(run(lines, others, resched).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
-        let (who, where_) = (actors::called(timeline, tid), between(&from, &to));
+        let (who, where_) = (actors::called(timeline, at, tid), between(&from, &to));
         Evidence::at(at, trace.cpu, format!("need-resched was set, and {who} still ran for {length}{where_}"))
     }));
     let disabled = |line: &Line| line.flags.irqs_off() && !line.flags.in_interrupt();
     notes.extend(run(lines, others, disabled).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
-        let (who, where_) = (actors::called(timeline, tid), between(&from, &to));
+        let (who, where_) = (actors::called(timeline, at, tid), between(&from, &to));
         Evidence::at(
             at,
             trace.cpu,

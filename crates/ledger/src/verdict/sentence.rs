@@ -1,9 +1,8 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
-use super::boost::is_boosted;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
-use crate::charge::notes::TimerCallbacks;
+use crate::charge::notes::{TimerCallbacks, VerdictNote, is_boosted};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
@@ -63,16 +62,25 @@ pub(crate) fn expirer_waited(activation: &Activation, verdict: &Verdict, expirer
     )
 }
 
-/// Why the activation was late, in one sentence; `underlying`: the cause of its time, where the verdict is starvation.
+/// What a sentence needs beyond the verdict itself.
+pub(crate) struct Circumstances<'a> {
+    /// The cause of the time, where the verdict is starvation.
+    pub(crate) underlying: Cause,
+    /// Nothing made it late.
+    pub(crate) on_time: bool,
+    pub(crate) usual_work: Ns,
+    pub(crate) notes: &'a [VerdictNote],
+}
+
+/// Why the activation was late, in one sentence.
 pub(crate) fn why(
     timeline: &Timeline,
     stats: &Stats,
     activation: &Activation,
     verdict: &Verdict,
-    underlying: Cause,
-    on_time: bool,
-    usual_work: Ns,
+    circumstances: &Circumstances<'_>,
 ) -> String {
+    let Circumstances { underlying, on_time, usual_work, notes } = *circumstances;
     let late_thread = format!("{} ({})", activation.comm, activation.priority);
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
@@ -83,6 +91,7 @@ pub(crate) fn why(
         };
         return format!("nothing delayed {late_thread}: {charged} of {response} was {what}{usual}");
     }
+    let bandwidth = timeline.bandwidth.at(activation.due);
     let of_verdict = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
     (verdict.cause.info().why)(&LateActivation {
         name: activation.comm.to_string(),
@@ -92,12 +101,12 @@ pub(crate) fn why(
         response,
         culprit: verdict.by.as_ref(),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
-        inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(timeline, by)),
+        inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(activation),
         is_whole: activation.is_whole(),
         usual_work,
-        rt_runtime: timeline.bandwidth.runtime,
-        rt_period: timeline.bandwidth.period,
+        rt_runtime: bandwidth.limit(),
+        rt_period: bandwidth.period,
         is_guest: timeline.hypervisor,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })

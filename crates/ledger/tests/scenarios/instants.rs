@@ -2,8 +2,8 @@
 
 use crate::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::Priority;
-use whylate_events::{ContextFlags, Fact};
-use whylate_ledger::{Cause, Culprit, OnCpu, Trigger};
+use whylate_events::{ContextFlags, Fact, Signal};
+use whylate_ledger::{Cause, Culprit, OnCpu, Options, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 
@@ -56,7 +56,7 @@ fn an_activation_has_the_priority_that_its_thread_had_when_it_was_due() {
     let told = scene.at(2 * MS + 5).run(lowered).at(3 * MS).sleep(IDLE).at(4 * MS).explain("victim");
     let worst = told.worst();
     assert_eq!((worst.due.0, worst.priority), (1_000_000, Priority::realtime(50)));
-    assert_eq!(told.0.tasks[0].priority, Priority::realtime(5), "the summary has the last one");
+    assert_eq!(told.0.tasks[0].priority, Priority::realtime(50), "the summary is of the worst activation");
 }
 
 #[test]
@@ -104,4 +104,62 @@ fn a_cpu_that_was_allowed_then_is_a_placement() {
     let told =
         scene.at(4 * MS + 20).ret(sys::SCHED_SETAFFINITY).at(5 * MS).sleep(IDLE).at(6 * MS).explain("victim");
     assert_charges(told.worst(), &[(Cause::WakePlacement, 2 * MS), (Cause::OwnWork, MS)]);
+}
+
+/// A hog uses 950 ms of CPU 1; then the CPU idles while the victim is runnable.
+fn throttled() -> Scene {
+    let scene = Scene::new().kernel("6.1.0-18-amd64").cpu(1).at(0).fact(Fact::RtRuntimeUs(950_000));
+    let scene = scene.run(rt("hog", 20, 1)).at(950 * MS).run(IDLE).at(960 * MS).timer_wakes(VICTIM);
+    scene.at(1_000 * MS).run(VICTIM).at(1_000 * MS + 200).sleep(rt("hog", 20, 1))
+}
+
+#[test]
+fn bandwidth_control_is_what_was_set_then() {
+    let told = throttled().at(1_100 * MS).fact(Fact::RtRuntimeUs(-1)).at(1_200 * MS).explain("victim");
+    assert_blames(told.only(), Cause::RtThrottled, Some(rt("hog", 20, 1)));
+    assert!(told.only().verdict.why.contains("950.0 ms of 1.000 s"), "{}", told.only().verdict.why);
+    assert!(told.finding("rt-throttled").is_some(), "{:?}", told.codes());
+}
+
+#[test]
+fn a_finding_has_the_names_and_priorities_of_its_time() {
+    let renamed = rt("polite", 20, 5);
+    let told = throttled().at(1_100 * MS).sleep(IDLE).at(1_200 * MS).wake(renamed, 1).run(renamed);
+    let told = told.at(1_300 * MS).sleep(IDLE).explain("victim");
+    let finding = told.finding("rt-throttled").expect("a finding");
+    assert!(finding.why.contains("hog:20 (rt 1) used most of it"), "{}", finding.why);
+
+    let (app, later) = (fair("app", 10), fair("server", 10));
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(app).at(105);
+    let scene = scene.run(app).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).fail(sys::SCHED_SETSCHEDULER, 1);
+    let scene = scene.at(200).sleep(IDLE).at(300).timer_wakes(later).at(305).run(later).at(400).sleep(IDLE);
+    let told = scene.explain_with(&Options::default());
+    let finding = told.finding("realtime-refused").expect("a finding");
+    assert!(finding.title.starts_with("app:10 asked for SCHED_FIFO"), "{}", finding.title);
+
+    let spinner = rt("spinner", 10, 50);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).timer_wakes(spinner).at(5);
+    let scene = scene.run(spinner).at(200 * MS).vector("local_timer");
+    let scene = scene.kernel_sends(spinner, Signal::SIGXCPU).vector_exit("local_timer");
+    let scene = scene.at(201 * MS).sleep(IDLE).at(300 * MS).timer_wakes(later).at(300 * MS + 5).run(later);
+    let told = scene.at(301 * MS).sleep(IDLE).explain_with(&Options::default());
+    let finding = told.finding("rttime-exceeded").expect("a finding");
+    assert!(finding.title.starts_with("spinner:10 (rt 50) ran for"), "{}", finding.title);
+}
+
+#[test]
+fn a_wait_after_a_thread_rose_and_fell_is_not_that_of_one_that_pinned_itself_first() {
+    // It pins itself, rises at once, and is SCHED_OTHER again when it waits.
+    let (hog, before, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 80));
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(before);
+    let scene = scene.at(105).run(before).call(sys::SCHED_SETAFFINITY, [0, 8, 0]);
+    let scene = scene.ret(sys::SCHED_SETAFFINITY).at(120).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]);
+    let scene = scene.ret(sys::SCHED_SETSCHEDULER).unseen_switch_to(raised).at(200).sleep(hog);
+    let scene = scene.at(10 * MS).timer_wakes(raised).run(raised).at(10 * MS + 50);
+    let scene = scene.call(sys::SCHED_SETSCHEDULER, [0, 0, 0]).unseen_switch_to(before).at(10 * MS + 60);
+    let told =
+        scene.run(hog).at(900 * MS).sleep(before).ret(sys::SCHED_SETSCHEDULER).at(901 * MS).sleep(IDLE);
+    let told = told.explain_with(&Options::default());
+    assert_blames(told.worst(), Cause::HigherPriorityTask, Some(hog));
+    assert!(told.finding("pinned-before-priority").is_none(), "{:?}", told.codes());
 }

@@ -1,0 +1,137 @@
+//! Times the scheduler passed over runnable real-time threads: RT throttling or a deadline server.
+//!
+//! By the rules of its class a runnable real-time thread always goes before SCHED_OTHER and idle.
+//! Where it did not, RT bandwidth control held it back (`kernel/sched/rt.c`, to 6.11, and later
+//! with CONFIG_RT_GROUP_SCHED), or the fair server of 6.12 ran SCHED_OTHER for it
+//! (`kernel/sched/deadline.c`). A deadline server never idles the CPU: idle settles it.
+
+use super::cpus::Clip;
+use super::running::Running;
+use crate::model::Culprit;
+use std::collections::HashMap;
+use whylate_base::{Cpu, Ns, Priority, Tid};
+
+/// A time in which a CPU ran idle or SCHED_OTHER although a real-time thread was runnable.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) cpu: Cpu,
+    pub(crate) start: Ns,
+    pub(crate) end: Option<Ns>,
+    /// The real-time thread that was passed over first.
+    pub(crate) passed_over: Tid,
+    pub(crate) saw_idle: bool,
+    /// The SCHED_OTHER thread that ran first, if one did, as it was then.
+    pub(crate) ran: Option<Culprit>,
+    /// The real-time thread that had used most of the CPU in the period before, as it was at the end of that.
+    pub(crate) most_used_by: Option<Culprit>,
+    /// The share of the CPU all real-time threads had used in the period before, and over how long.
+    pub(crate) used: (f64, Ns),
+    /// True once a thread that is explained lost time here.
+    pub(crate) hurt: bool,
+}
+
+impl Window {
+    /// True when enough of the period before was seen to tell which thread used the time up.
+    pub(crate) fn shows_user(&self, period: Ns) -> bool {
+        self.used.1.0.saturating_mul(4) >= period.0
+    }
+
+    /// The real-time thread that used the time up, if enough was seen to tell.
+    pub(crate) fn user(&self, period: Ns) -> Option<Culprit> {
+        self.most_used_by.filter(|_| self.shows_user(period))
+    }
+}
+
+/// The windows of a trace, by CPU and time.
+#[derive(Default)]
+pub(crate) struct Windows {
+    all: Vec<Window>,
+    /// The one in progress of each CPU, by index.
+    open: HashMap<u32, usize>,
+}
+
+impl Windows {
+    /// All of them, in the order in which they were seen.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Window> {
+        self.all.iter()
+    }
+
+    /// True while a CPU passes over real-time threads.
+    pub(crate) fn is_open(&self, cpu: Cpu) -> bool {
+        self.open.contains_key(&cpu.0)
+    }
+
+    /// The one in progress on a CPU.
+    pub(crate) fn open_on(&mut self, cpu: Cpu) -> Option<&mut Window> {
+        self.all.get_mut(*self.open.get(&cpu.0)?)
+    }
+
+    /// The one on a CPU at an instant.
+    pub(crate) fn at(&self, cpu: Cpu, instant: Ns) -> Option<&Window> {
+        self.all.iter().rev().find(|window| {
+            window.cpu == cpu && window.start <= instant && window.end.is_none_or(|end| end > instant)
+        })
+    }
+
+    /// The last one on a CPU in some of `from..to`.
+    pub(crate) fn overlapping(&mut self, cpu: Cpu, from: Ns, to: Ns) -> Option<&mut Window> {
+        self.all
+            .iter_mut()
+            .rev()
+            .find(|window| window.cpu == cpu && window.start < to && window.end.is_none_or(|end| end > from))
+    }
+
+    /// One that has ended.
+    pub(crate) fn add(&mut self, window: Window) {
+        self.all.push(window);
+    }
+
+    /// One begins, and is in progress.
+    pub(crate) fn open(&mut self, window: Window) {
+        self.open.insert(window.cpu.0, self.all.len());
+        self.all.push(window);
+    }
+
+    /// The one in progress on a CPU ends; returns when.
+    pub(crate) fn close(&mut self, cpu: Cpu, end: Ns) -> Option<Ns> {
+        let window = self.all.get_mut(self.open.remove(&cpu.0)?)?;
+        window.end = Some(end.max(window.start));
+        window.end
+    }
+
+    /// The trace ends.
+    pub(crate) fn close_all(&mut self, end: Ns) {
+        for window in &mut self.all {
+            window.end.get_or_insert(end);
+        }
+    }
+}
+
+/// Sums real-time use over slices: the top user and the share of all.
+pub(super) fn usage(slices: impl Iterator<Item = Clip>) -> (Option<(Tid, Priority)>, f64, Ns) {
+    let mut by_thread: HashMap<Tid, (Priority, Ns)> = HashMap::new();
+    let (mut used, mut seen) = (Ns::ZERO, Ns::ZERO);
+    // An interrupt's time is booked on the thread below it unless the kernel accounts it apart.
+    let mut below: Option<(Tid, Priority)> = None;
+    for (from, to, slice) in slices {
+        let length = to - from;
+        match slice.running {
+            Running::Unknown => {
+                below = None;
+                continue;
+            }
+            Running::Task(tid, prio) => below = prio.realtime_user().map(|_| (tid, prio)),
+            Running::Idle => below = None,
+            Running::Irq(_) | Running::Softirq(_) | Running::Nmi => {}
+        }
+        seen += length;
+        if let Some((tid, prio)) = below {
+            used += length;
+            by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += length;
+        }
+    }
+    let top =
+        by_thread.into_iter().max_by_key(|&(tid, (_, time))| (time, tid)).map(|(tid, (prio, _))| (tid, prio));
+    let share = if seen > Ns::ZERO { used.as_secs_f64() / seen.as_secs_f64() } else { 0.0 };
+    (top, share, seen)
+}
