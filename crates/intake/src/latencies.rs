@@ -16,7 +16,9 @@ mod rtla;
 
 pub use error::LatenciesError;
 
+use crate::pasted;
 use error::Broken;
+use std::borrow::Cow;
 use std::path::Path;
 use whylate_stats::Run;
 
@@ -41,7 +43,11 @@ pub fn open(path: &Path) -> Result<Run, LatenciesError> {
 /// # Errors
 /// If they are none of another tool's measurements.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
-    let text = String::from_utf8_lossy(bytes);
+    let text = pasted::restored(bytes);
+    let text = match pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own) {
+        Some(whole) => Cow::Owned(whole),
+        None => text,
+    };
     let read = match text.trim_start().starts_with('{') {
         true => json::read(&text),
         false => [rtla::read, oslat::read, cyclictest::read].into_iter().find_map(|reader| reader(&text)),

@@ -17,6 +17,7 @@ pub mod latencies;
 mod clock_jumps;
 mod error;
 mod open;
+mod pasted;
 mod perf;
 mod perfetto;
 mod raw;

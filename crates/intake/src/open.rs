@@ -1,6 +1,7 @@
 //! Recognizes a file's format by its first bytes and opens it.
 
 use crate::error::OpenError;
+use crate::pasted::{self, Decoded};
 use crate::perf::{self, PerfSource};
 use crate::perfetto::{self, PerfettoSource};
 use crate::seekable::{RandomFile, ReadAt};
@@ -187,12 +188,21 @@ fn text_source(
             false => OpenError::Binary { name },
         });
     }
-    match text::open(start, rest, wanted) {
-        Ok(source) => Ok(Box::new(source)),
+    // What a mail's encoding hides are the lines of the text.
+    let opened = match pasted::is_quoted_printable(&start) {
+        true => text::open(Vec::new(), Decoded::new(Cursor::new(start).chain(rest)), wanted).map(boxed),
+        false => text::open(start, rest, wanted).map(boxed),
+    };
+    match opened {
+        Ok(source) => Ok(source),
         Err(text::TextError::Io(source)) => Err(OpenError::Io { name, source }),
         Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || text == 0 => {
             Err(OpenError::Binary { name })
         }
         Err(text::TextError::NoEvents { lines, .. }) => Err(OpenError::NoEvents { name, lines }),
     }
+}
+
+fn boxed(source: impl EventSource + 'static) -> Box<dyn EventSource> {
+    Box::new(source)
 }

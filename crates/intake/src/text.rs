@@ -29,6 +29,7 @@ mod body;
 mod fields;
 mod graph;
 mod header;
+mod held;
 mod line;
 mod lines;
 mod names;

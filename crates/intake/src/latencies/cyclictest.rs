@@ -21,6 +21,19 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     Some(source.at_most(threads.len()).and_then(|()| source.run(threads)).map(|run| told(text, source, run)))
 }
 
+/// True of a thread's line without its maximum: a mail program broke it.
+pub(super) fn ends_early(line: &str) -> bool {
+    let maximum = || line.rsplit_once("Max:").map_or("", |(_, maximum)| maximum.trim_start());
+    line.starts_with("T:")
+        && line.contains("P:")
+        && !maximum().starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// True of a line that is not the rest of another one.
+pub(super) fn is_own(line: &str) -> bool {
+    line.starts_with(['T', '#', '/', 'p'])
+}
+
 /// Adds what the rest of the text has.
 fn told(text: &str, source: Source, mut run: Run) -> Run {
     run.notes.extend(unit_in_doubt(&run, source.unit));

@@ -222,20 +222,6 @@ pub(crate) fn symbol(value: &str) -> Symbol {
     Symbol::from(if is_address { "" } else { name })
 }
 
-/// The line without blanks around it, without the `>` that mail and annotated listings put
-/// in front, and without the zeros that a crash leaves behind.
-pub(crate) fn unquoted(line: &str) -> &str {
-    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0 || *byte == 0x0b;
-    let bytes = line.as_bytes();
-    let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
-    let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
-    let mut text = line.get(start..end).unwrap_or(line);
-    while let Some(rest) = text.strip_prefix('>') {
-        text = trim_start(rest);
-    }
-    text
-}
-
 /// No machine the kernel supports has a higher CPU number (`CONFIG_NR_CPUS` ends at 8192);
 /// tables by CPU must not grow with a number out of a damaged line.
 pub(crate) fn cpu_from(text: &str) -> Option<Cpu> {

@@ -25,6 +25,11 @@ pub(crate) struct Header {
     pub(crate) is_perf: bool,
 }
 
+/// True of a header's line that a mail program may have broken: the one with the latency, and the one with the thread.
+pub(crate) fn may_break(text: &str) -> bool {
+    text.contains("latency: ") || text.contains("| task: ") || text.contains(" latency trace v")
+}
+
 /// What a file may make us keep of facts.
 const MOST_FACTS: usize = 1024;
 
@@ -59,26 +64,25 @@ impl Header {
         if let Some((_, cpus)) = text.rsplit_once("#P:") {
             self.cpus = leading_number(cpus);
         }
-        if let Some((title, release)) = text.split_once(" on ")
-            && let Some((tracer, _)) = title.split_once(" latency trace v")
+        // Each of them is sought anywhere in the line: pasted text may have lost the ends of its lines.
+        if let Some((before, after)) = text.split_once(" latency trace v")
+            && let Some((version, release)) = after.split_once(" on ")
+            && let Some((_, tracer)) = fields::last_word(before)
         {
-            self.begin(tracer, title, release);
+            self.begin(tracer, &format!("{tracer} latency trace v{version}"), release);
         }
-        if let Some(rest) = text.strip_prefix("latency:") {
+        if let Some((_, rest)) = text.split_once("latency: ") {
             self.measured(rest);
         }
         if let Some((_, task)) = text.split_once("| task:") {
             self.task(task);
         }
-        if let Some((end, function)) = text.strip_prefix("=>").and_then(|text| text.split_once(':'))
-            && let Some(latency) = self.first_latency()
-        {
-            let function = fields::symbol(function);
-            let function = (!function.is_empty()).then(|| function.to_string());
-            match fields::trim(end) {
-                "started at" => latency.started_at = function,
-                "ended at" => latency.ended_at = function,
-                _ => {}
+        for (end, is_start) in [("=> started at:", true), ("=> ended at:", false)] {
+            if let Some((_, function)) = text.split_once(end)
+                && let Some(latency) = self.first_latency()
+            {
+                let function = function_of(function);
+                *(if is_start { &mut latency.started_at } else { &mut latency.ended_at }) = function;
             }
         }
     }
@@ -90,7 +94,7 @@ impl Header {
             return;
         }
         self.title = Some(title.to_owned());
-        self.kernel_release = Some(fields::first_word(release).to_owned());
+        self.kernel_release = Some(fields::first_word(release).trim_end_matches(['#', '-']).to_owned());
         self.latency = LatencyTracer::from_name(fields::trim(tracer)).map(|tracer| LatencyTrace {
             tracer,
             latency: Ns::ZERO,
@@ -118,7 +122,10 @@ impl Header {
         }
         if let Some((_, model)) = text.split_once("(M:") {
             let model = fields::first_word(model).to_ascii_lowercase();
-            self.fact(Fact::PreemptRt(model.starts_with("preempt_rt")));
+            // Kernels with the patches of PREEMPT_RT call their model `preempt`, too.
+            let is_rt =
+                model.starts_with("preempt_rt") || self.kernel_release.as_deref().is_some_and(is_rt_release);
+            self.fact(Fact::PreemptRt(is_rt));
         }
     }
 
@@ -154,6 +161,15 @@ impl Header {
     }
 }
 
+/// A function's name, without what others wrote behind it: offset, drawing, remarks.
+fn function_of(text: &str) -> Option<String> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    let name = fields::first_word(text);
+    let name = name.get(..name.find(|c| !is_of_name(c)).unwrap_or(name.len()))?;
+    let is_name = name.starts_with(|first: char| !first.is_ascii_digit());
+    is_name.then(|| name.to_owned())
+}
+
 /// `cyclictest-12905 (uid:0 nice:0 policy:1 rt_prio:80)`: a latency tracer's victim; `-0` is none.
 fn latency_task(text: &str) -> Option<LatencyTask> {
     let (who, settings) = text.rsplit_once(" (uid:")?;
@@ -176,6 +192,14 @@ pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
     );
     let count = note.split_whitespace().find_map(|word| word.parse().ok());
     is_loss.then_some((fields::cpu_from(cpu)?, count))
+}
+
+/// `6.1.0-rt7`, `6.12.107+deb13-rt-amd64`: a release that the patches of PREEMPT_RT, or Debian, named.
+fn is_rt_release(release: &str) -> bool {
+    release.match_indices("-rt").any(|(at, found)| {
+        let rest = release.get(at + found.len()..).unwrap_or("");
+        rest.is_empty() || rest.starts_with(|next: char| next.is_ascii_digit() || "-+.".contains(next))
+    })
 }
 
 fn leading_number(text: &str) -> Option<u32> {

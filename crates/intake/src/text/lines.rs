@@ -1,5 +1,6 @@
 //! Lines of a stream of any size, one at a time and in bounded memory.
 
+use crate::pasted;
 use memchr::memchr;
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -24,7 +25,7 @@ pub(crate) struct Lines<R> {
 
 /// One line, without its end.
 pub(crate) struct Line<'a> {
-    /// What is no UTF-8 is replaced, and non-breaking blanks are blanks.
+    /// What is no UTF-8 is replaced, and blanks of all kinds are ordinary ones.
     pub(crate) text: Cow<'a, str>,
     /// The rest of it was left out.
     pub(crate) is_cut: bool,
@@ -52,15 +53,7 @@ impl<R: Read> Lines<R> {
         self.is_skipping = is_cut;
         self.at += usize::from(is_whole);
         let bytes = self.buffer.get(start..start + length)?;
-        let (text, is_utf8) = match std::str::from_utf8(bytes) {
-            Ok(text) => (Cow::Borrowed(text), true),
-            Err(_) => (String::from_utf8_lossy(bytes), false),
-        };
-        // Web pages keep columns apart with them.
-        let text = match !text.is_ascii() && text.contains('\u{a0}') {
-            true => Cow::Owned(text.replace('\u{a0}', " ")),
-            false => text,
-        };
+        let (text, is_utf8) = pasted::decoded(bytes);
         Some(Ok(Line { text, is_cut, is_utf8 }))
     }
 

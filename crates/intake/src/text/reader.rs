@@ -1,14 +1,16 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
 use super::body::{self, Body, Stack};
-use super::fields::{self, unquoted};
+use super::fields;
 use super::graph::{self, Call, GraphLine, Step, What};
 use super::header::{self, Header};
+use super::held::{Held, HeldLine, Shape};
 use super::line::{self, Head};
 use super::names::Names;
 use super::rtla::{Analyses, Said};
 use super::tally::Tally;
 use super::window::Window;
+use crate::pasted;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
@@ -25,6 +27,9 @@ pub(crate) struct Reader {
     pub(crate) names: Names,
     /// Lines read so far.
     pub(crate) lines: u64,
+    /// The number of the line that is being taken in.
+    number: u64,
+    held: Held,
     /// False once a line was no UTF-8.
     pub(crate) is_utf8: bool,
     header: Header,
@@ -86,6 +91,8 @@ impl Reader {
             window: Window::default(),
             names: Names::default(),
             lines: 0,
+            number: 0,
+            held: Held::default(),
             is_utf8: true,
             header: Header::default(),
             analyses: Analyses::default(),
@@ -110,24 +117,74 @@ impl Reader {
     /// Takes a line in.
     pub(crate) fn line(&mut self, raw: &str, is_cut: bool) {
         self.lines += 1;
-        let text = unquoted(raw);
+        let printed = pasted::printed(raw);
+        let (text, columns) = (printed.text.as_ref(), printed.columns);
+        if !self.held.is_empty()
+            && self.shape(text) == Shape::Foreign
+            && let Some(whole) = self.held.with(text)
+        {
+            if self.shape(&whole) == Shape::Whole {
+                self.held.take();
+                self.known(&whole, is_cut, false);
+                return;
+            }
+            if self.held.hold(HeldLine { number: self.lines, text: text.to_owned(), columns, is_cut }) {
+                return;
+            }
+        }
+        self.release();
+        self.number = self.lines;
+        match self.known(text, is_cut, pasted::fits_a_break(columns)) {
+            true => self.held.passed(text, columns),
+            false => {
+                self.held.hold(HeldLine { number: self.lines, text: text.to_owned(), columns, is_cut });
+            }
+        }
+    }
+
+    /// Takes in what was held back, line by line: the next one is not the rest of it.
+    fn release(&mut self) {
+        for line in self.held.take() {
+            self.number = line.number;
+            self.known(&line.text, line.is_cut, false);
+            self.held.passed(&line.text, line.columns);
+        }
+    }
+
+    /// What a line is by itself.
+    fn shape(&self, text: &str) -> Shape {
+        if text.is_empty() || text.starts_with('#') || text.starts_with("=>") {
+            return Shape::Whole;
+        }
+        match line::split(text).map(|(head, body)| (body::parse(&head, body, self.header.numbers), body)) {
+            Some((body, text)) if ends_early(&body, text) => Shape::Early,
+            Some(_) => Shape::Whole,
+            None if header::loss(text).is_some() || graph::parse(text).is_some() => Shape::Whole,
+            None => self.analyses.shape(text),
+        }
+    }
+
+    /// Takes a line in; false where it ends too early and `may_hold` allows to wait for the next one.
+    fn known(&mut self, text: &str, is_cut: bool, may_hold: bool) -> bool {
         if is_cut {
-            self.cut_lines.add(self.lines, text);
+            self.cut_lines.add(self.number, text);
         }
         match text.bytes().next() {
             None => {}
+            Some(b'#') if may_hold && header::may_break(text) => return false,
             Some(b'#') => self.comment(text),
             // A frame of a stack trace, which belongs to the event above it.
             Some(b'=') if text.starts_with("=>") => self.frame(text.get(2..).unwrap_or("")),
             _ => match line::split(text) {
-                Some((head, body)) => self.event_line(&head, body),
-                None => self.other_line(text),
+                Some((head, body)) => return self.event_line(&head, body, may_hold),
+                None => return self.other_line(text, may_hold),
             },
         }
+        true
     }
 
     fn comment(&mut self, text: &str) {
-        if matches!(self.analyses.line(self.lines, text), Said::Nothing | Said::Strange) {
+        if matches!(self.analyses.line(self.number, text), Said::Nothing | Said::Strange) {
             self.header.comment(text.trim_start_matches('#'));
             // Facts between the events hold from there on.
             if let Some(last) = self.last {
@@ -136,8 +193,11 @@ impl Reader {
         }
     }
 
-    fn event_line(&mut self, head: &Head<'_>, body: &str) {
+    fn event_line(&mut self, head: &Head<'_>, body: &str, may_hold: bool) -> bool {
         let parsed = body::parse(head, body, self.header.numbers);
+        if may_hold && ends_early(&parsed, body) {
+            return false;
+        }
         self.names.learn(head.context.tid, head.comm);
         self.free_text = matches!(parsed, Body::Event(EventKind::Marker(_)))
             || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));
@@ -161,13 +221,14 @@ impl Reader {
             }
             Body::Unknown => self.event(event(EventKind::Other)),
             Body::Damaged => {
-                self.strange_fields.add(self.lines, body);
+                self.strange_fields.add(self.number, body);
                 self.event(event(EventKind::Other));
             }
         }
+        true
     }
 
-    fn other_line(&mut self, text: &str) {
+    fn other_line(&mut self, text: &str, may_hold: bool) -> bool {
         if let Some((cpu, count)) = header::loss(text) {
             let waiting = self.losses.entry(cpu.0).or_default();
             if waiting.len() < MOST_LOSSES {
@@ -180,13 +241,21 @@ impl Reader {
         {
             self.frame(function);
         } else {
-            match self.analyses.line(self.lines, text) {
+            match self.analyses.line(self.number, text) {
                 Said::Read => {}
                 Said::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
                 Said::Nothing if self.header.report_line(text) || self.free_text || is_ornament(text) => {}
-                Said::Nothing | Said::Strange => self.strange_lines.add(self.lines, text),
+                Said::Nothing | Said::Strange if self.is_rest(text) => {}
+                Said::Nothing | Said::Strange if may_hold => return false,
+                Said::Nothing | Said::Strange => self.strange_lines.add(self.number, text),
             }
         }
+        true
+    }
+
+    /// True of the rest of a line that was whole without it.
+    fn is_rest(&self, text: &str) -> bool {
+        self.held.last_with(text).is_some_and(|whole| self.shape(&whole) == Shape::Whole)
     }
 
     fn graph_line(&mut self, line: &GraphLine<'_>) {
@@ -207,7 +276,7 @@ impl Reader {
             What::Call(call) => self.call(Event { ts, cpu: line.cpu, context, kind: EventKind::Other }, call),
             What::Comment(body) => {
                 let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
-                self.event_line(&head, body);
+                self.event_line(&head, body, false);
             }
             What::Ornament | What::Switch(..) => {}
         }
@@ -246,7 +315,7 @@ impl Reader {
         self.read += 1;
         self.highest_cpu = self.highest_cpu.max(event.cpu.0);
         if self.last.is_some_and(|last| event.ts < last.ts) {
-            self.backwards.add(self.lines, "");
+            self.backwards.add(self.number, "");
         }
         self.span = match self.span {
             Some((first, last)) => Some((first.min(event.ts), last.max(event.ts))),
@@ -271,7 +340,7 @@ impl Reader {
 
     fn keep(&mut self, event: Event) {
         if self.wanted.contains(event.kind.kind()) && !self.window.push(event) {
-            self.too_late.add(self.lines, "");
+            self.too_late.add(self.number, "");
         }
     }
 
@@ -300,6 +369,7 @@ impl Reader {
 
     /// The text has ended.
     pub(crate) fn end(&mut self) {
+        self.release();
         self.analyses.end();
         if let Some(last) = self.last {
             for (cpu, counts) in std::mem::take(&mut self.losses) {
@@ -360,6 +430,15 @@ impl Reader {
             self.failed.clone(),
         ];
         told.into_iter().flatten().collect()
+    }
+}
+
+/// True of an event that lacks fields, and of a tracer's own line in no known form.
+fn ends_early(parsed: &Body, body: &str) -> bool {
+    match parsed {
+        Body::Damaged => true,
+        Body::Unknown => body.starts_with(|first: char| first.is_ascii_digit()),
+        _ => false,
     }
 }
 

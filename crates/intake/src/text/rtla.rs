@@ -24,6 +24,7 @@
 //! nothing; of its table, each CPU's longest single noise is taken, a breakdown without parts.
 
 use super::fields::{self, decimal, microseconds};
+use super::held::Shape;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool};
 
@@ -145,6 +146,17 @@ impl Analyses {
         if is_row(line) { Said::Read } else { Said::Nothing }
     }
 
+    /// What a line is by itself.
+    pub(crate) fn shape(&self, line: &str) -> Shape {
+        let line = without_colours(line);
+        let is_known = |known: &[&str]| known.iter().any(|&begin| line.starts_with(begin));
+        let is_whole = line.starts_with("## CPU ")
+            || is_known(TITLES)
+            || self.has_title && (is_known(TABLES) || is_row(line))
+            || self.is_within() && is_of_analysis(line);
+        if is_whole { Shape::Whole } else { Shape::Foreign }
+    }
+
     /// True inside an analysis, whose lines look like no trace's.
     pub(crate) fn is_within(&self) -> bool {
         self.current.is_some()
@@ -213,6 +225,9 @@ impl Analyses {
             return if time.is_some() { Said::Read } else { Said::Strange };
         }
         if let Some(&(label, kind)) = KNOWN.iter().find(|(label, _)| rest.starts_with(label)) {
+            if time.is_none() && kind != PartKind::BlockingThread {
+                return Said::Strange;
+            }
             let note =
                 rest.get(label.len()..).map(|note| fields::trim(note).trim_matches(['(', ')'])).unwrap_or("");
             let previous = self.previous.take_if(|_| kind == PartKind::IrqDelay);
@@ -231,6 +246,23 @@ impl Analyses {
         sum.is_sum = true;
         current.parts.push(BreakdownPart { id: u32::try_from(id).ok(), ..part(kind, fields::trim(name)) });
         Said::Read
+    }
+}
+
+/// True of a line within an analysis that nothing is missing of: the time of all but the blocking thread.
+fn is_of_analysis(line: &str) -> bool {
+    let (rest, has_time) = time(line).map_or((line, false), |(rest, _)| (rest, true));
+    let labelled = KNOWN.iter().find(|(label, _)| rest.starts_with(label));
+    let has_id = || rest.rsplit_once(':').is_some_and(|(_, id)| decimal(id).is_some());
+    match labelled {
+        Some((_, kind)) => has_time || *kind == PartKind::BlockingThread,
+        None => {
+            line.starts_with("->")
+                || line.starts_with("Blocking thread stack trace")
+                || (has_time && rest.ends_with(':'))
+                || has_id()
+                || !line.is_empty() && line.bytes().all(|byte| byte == b'-')
+        }
     }
 }
 

@@ -327,3 +327,81 @@ fn who_runs_is_told_by_the_lines_between_the_calls() {
     );
     assert_eq!(info.damage, []);
 }
+
+/// A tracer's file as a mail program breaks it: the same events as of the whole lines, and no damage.
+#[test]
+fn broken_lines_are_read_as_they_were() {
+    let whole = "\
+# wakeup_rt latency trace v1.1.5 on 6.12.0-test\n\
+# latency: 300 us, #6/6, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)\n\
+#    | task: irq/77-controller-118 (uid:0 nice:0 policy:1 rt_prio:50)\n\
+  cat-229         0dnh5.    0us :      229:120:R   + [000]     118: 49:R irq/77-controller\n\
+  cat-229         0dn.5.   10us : _raw_spin_unlock_irqrestore <-complete\n\
+  cat-229         0d..3.  280us : thread_noise: kworker/7:0:85 start 3937.898321339 duration 20990 ns\n\
+  cat-229         0d..3.  290us : sched_switch: prev_comm=cat prev_pid=229 prev_prio=120 prev_state=R ==> next_comm=b next_pid=118 next_prio=49\n\
+  cat-229         0d..3.  300us :      229:120:R ==> [000]     118: 49:R irq/77-controller\n";
+    let broken = "\
+>> # wakeup_rt latency trace v1.1.5 on 6.12.0-test\n\
+>> # latency: 300 us, #6/6, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0\n\
+>> #P:4)\n\
+>> #    | task: irq/77-controller-118 (uid:0 nice:0 policy:1\n\
+>> rt_prio:50)\n\
+>>   cat-229         0dnh5.    0us :      229:120:R   + [000]     \n\
+>> 118: 49:R irq/77-controller\n\
+>>   cat-229         0dn.5.   10us : _raw_spin_unlock_irqrestore\n\
+>> <-complete\n\
+>>   cat-229         0d..3.  280us : thread_noise: kworker/7:0:85\n\
+>> start 3937.898321339 duration 20990 ns\n\
+>>   cat-229         0d..3.  290us : sched_switch: prev_comm=cat\n\
+>> prev_pid=229 prev_prio=120 prev_state=R ==> next_comm=b\n\
+>> next_pid=118 next_prio=49\n\
+>>   cat-229         0d..3.  300us :      229:120:R ==> [000]\n\
+>> 118: 49:R irq/77-controller\n";
+    let ((events, info), (rejoined, same)) = (all(whole), all(broken));
+    assert_eq!((rejoined, &same.damage), (events, &vec![]));
+    assert_eq!((same.latency, same.events), (info.latency, info.events));
+    // Prose is no rest of a line that lacks nothing.
+    let (events, info) =
+        all(&format!("{whole}\nThis is what the tracer printed here last night, on a new machine.\n"));
+    assert_eq!((events.len(), info.damage.len()), (rejoined_length(whole), 1));
+}
+
+fn rejoined_length(text: &str) -> usize {
+    all(text).0.len()
+}
+
+#[test]
+fn a_header_is_read_where_its_lines_ran_together() {
+    let lines: Vec<&str> = IRQSOFF.lines().collect();
+    let expected = all(IRQSOFF).1;
+    for text in [
+        IRQSOFF.replace("------\n# latency", "------# latency"),
+        format!("{}\n{}\n", lines[..11].join(" "), lines[11..].join("\n")),
+        IRQSOFF.replace(
+            "ended at:   run_timer_softirq+0x10/0x20",
+            "ended at:   run_timer_softirq----- the end \u{7ed3}",
+        ),
+    ] {
+        let (_, info) = all(&text);
+        assert_eq!(
+            (info.latency, info.kernel_release),
+            (expected.latency.clone(), expected.kernel_release.clone()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_kernel_with_the_realtime_patches_is_known_by_its_release() {
+    let facts = |text: &str| {
+        let (events, _) = all(text);
+        events.iter().any(|event| matches!(event.kind, Marker(text) if Fact::parse(text.as_str()) == Some(Fact::PreemptRt(true))))
+    };
+    assert!(!facts(IRQSOFF));
+    for release in ["3.8.0-rt7", "6.12.107+deb13-rt-amd64", "4.9.30-rt20-v7"] {
+        assert!(facts(&IRQSOFF.replace("3.8.0-test+", release)), "{release}");
+    }
+    for release in ["3.8.0-rtl", "5.4.0-smart-2"] {
+        assert!(!facts(&IRQSOFF.replace("3.8.0-test+", release)), "{release}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Text that passed through a mail program, a web page or a console before it became a file: what these add is taken
+//! off, so that a reader sees the line that the program printed. Every reader of text uses this.
+//!
+//! ```text
+//! bytes ─> quoted_printable ─> lines ─> printed() ──────────────────────────────> a reader's line
+//!          =3D, =20, =EOL               entities:  &lt;idle&gt;-0                  │
+//!                                       blanks:    non-breaking, of no width     ├─> wrapped: a line that was broken
+//!                                       quotes:    "> > "                        │   in two, where the reader knows
+//!                                       console:   "[   12.345678] ", syslog's   │   only the two together
+//! ```
+
+mod blanks;
+mod console;
+mod entities;
+mod quoted_printable;
+mod quotes;
+mod wrapped;
+
+pub(crate) use blanks::decoded;
+pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
+pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
+
+use std::borrow::Cow;
+use std::io::Read;
+
+/// A line as the program printed it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Printed<'a> {
+    /// Without blanks around it.
+    pub(crate) text: Cow<'a, str>,
+    /// How many characters it has without quotes' marks, with blanks at its end: by this a broken line shows.
+    pub(crate) columns: usize,
+}
+
+/// The line without what others put around it.
+pub(crate) fn printed(line: &str) -> Printed<'_> {
+    match entities::decoded(line) {
+        Cow::Borrowed(line) => {
+            let (text, columns) = bare(line);
+            Printed { text: Cow::Borrowed(text), columns }
+        }
+        Cow::Owned(line) => {
+            let (text, columns) = bare(&line);
+            Printed { text: Cow::Owned(text.to_owned()), columns }
+        }
+    }
+}
+
+/// Without marks and prefixes in any order, as a console's output is quoted and a quoted mail logged.
+fn bare(line: &str) -> (&str, usize) {
+    let mut text = quotes::unmarked(line);
+    let columns = text.len();
+    while let Some(rest) = console::without_prefix(text) {
+        text = quotes::unmarked(rest);
+    }
+    (trimmed(text), columns)
+}
+
+/// Without blanks around it, and without the zeros that a crash leaves behind.
+fn trimmed(line: &str) -> &str {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0 || *byte == 0x0b;
+    let bytes = line.as_bytes();
+    let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    line.get(start..end).unwrap_or(line)
+}
+
+/// So many lines at the beginning of a text show whether others put something around its lines.
+const SHOWN_BY: usize = 1000;
+
+/// A whole text as the program printed it, line by line; the same text where there is nothing to take off.
+pub(crate) fn restored(bytes: &[u8]) -> Cow<'_, str> {
+    if is_quoted_printable(bytes) {
+        let mut decoded_bytes = Vec::new();
+        // Reading from memory does not fail.
+        if Decoded::new(bytes).read_to_end(&mut decoded_bytes).is_ok() {
+            return Cow::Owned(lines_of(&decoded(&decoded_bytes).0));
+        }
+    }
+    let (text, _) = decoded(bytes);
+    let is_plain = |line: &str| matches!(&printed(line).text, Cow::Borrowed(bare) if *bare == trimmed(line));
+    if text.lines().take(SHOWN_BY).all(is_plain) {
+        return text;
+    }
+    Cow::Owned(lines_of(&text))
+}
+
+fn lines_of(text: &str) -> String {
+    let mut all = String::with_capacity(text.len());
+    for line in text.lines() {
+        all.push_str(&printed(line).text);
+        all.push('\n');
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! What the kernel's console, `dmesg` and system loggers put in front of a line, as of a dump of the trace buffer on
+//! an oops:
+//!
+//! ```text
+//! <4>[   12.345678]     bash-1234    0d..2.  1234567us : ...
+//! [   12.345678][    T1] ...                                  CONFIG_PRINTK_CALLER
+//! [Sun Nov 22 10:11:12 2026] ...                              dmesg -T
+//! kern  :warn  : [   12.345678] ...                           dmesg -x
+//! Nov 22 10:11:12 host kernel: [   12.345678] ...             syslog, journalctl
+//! 2026-11-22T10:11:12.123456+00:00 host kernel: ...           the same with an ISO date
+//! ```
+
+/// What follows the prefix; `None` where there is none.
+pub(super) fn without_prefix(line: &str) -> Option<&str> {
+    let text = line.trim_start_matches([' ', '\t']);
+    let rest = match text.bytes().next()? {
+        b'<' => level(text),
+        b'[' => bracketed(text),
+        b'0'..=b'9' | b'A'..=b'Z' => logged(text),
+        b'a'..=b'z' => facility(text),
+        _ => None,
+    }?;
+    Some(rest.strip_prefix(' ').unwrap_or(rest))
+}
+
+/// `<4>`
+fn level(text: &str) -> Option<&str> {
+    let (number, rest) = text.strip_prefix('<')?.split_once('>')?;
+    (number.len() <= 3 && is_digits(number)).then_some(rest)
+}
+
+/// `[   12.345678]`, `[    T1]`, `[    C0]`, `[Sun Nov 22 10:11:12 2026]`
+fn bracketed(text: &str) -> Option<&str> {
+    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let inside = inside.trim_start_matches(' ');
+    let is_time =
+        || inside.split_once('.').is_some_and(|(s, us)| is_digits(s) && us.len() == 6 && is_digits(us));
+    let is_caller = || inside.strip_prefix(['T', 'C']).is_some_and(is_digits);
+    let is_date = || {
+        let mut words = inside.split_ascii_whitespace();
+        let day = words.next().is_some_and(|day| DAYS.contains(&day));
+        day && words.next().is_some_and(is_month) && words.any(is_time_of_day)
+    };
+    (is_time() || is_caller() || is_date()).then_some(rest)
+}
+
+/// `Nov 22 10:11:12 host kernel: ` and the like: a date, and a kernel that logged.
+fn logged(text: &str) -> Option<&str> {
+    let mut words = text.split_ascii_whitespace();
+    let first = words.next()?;
+    let has_date = match first.bytes().next()? {
+        b'0'..=b'9' => first.len() >= 19 && first.as_bytes().get(4) == Some(&b'-') && first.contains('T'),
+        _ => {
+            is_month(first) && words.next().is_some_and(is_digits) && words.next().is_some_and(is_time_of_day)
+        }
+    };
+    let (before, rest) = has_date.then(|| text.split_once(" kernel:"))??;
+    (before.split_ascii_whitespace().count() <= MOST_WORDS).then_some(rest)
+}
+
+/// `kern  :warn  : `
+fn facility(text: &str) -> Option<&str> {
+    let (level, rest) = text.strip_prefix("kern ")?.trim_start().strip_prefix(':')?.split_once(':')?;
+    (level.len() <= 8 && level.trim_end().bytes().all(|byte| byte.is_ascii_lowercase())).then_some(rest)
+}
+
+/// Month, day, time and the machine.
+const MOST_WORDS: usize = 4;
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+fn is_month(word: &str) -> bool {
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].contains(&word)
+}
+
+/// `10:11:12`
+fn is_time_of_day(word: &str) -> bool {
+    word.len() >= 8
+        && word.split(':').count() == 3
+        && word.bytes().all(|b| b.is_ascii_digit() || b":.".contains(&b))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,87 @@
+//! Lines that end too early, held back until the next one shows whether a mail program broke them.
+
+use crate::pasted::{fits_a_break, may_continue};
+
+/// A line is not broken more often.
+const MOST: usize = 4;
+/// The rest of a line that is whole without it is not longer than this: what is longer is prose.
+const LONGEST_REST: usize = 40;
+
+/// A line as it was met.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct HeldLine {
+    pub(crate) number: u64,
+    pub(crate) text: String,
+    /// See [`crate::pasted::Printed`].
+    pub(crate) columns: usize,
+    pub(crate) is_cut: bool,
+}
+
+/// What a reader makes of a line by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One of its lines, with all of its fields.
+    Whole,
+    /// One of its lines, which ends too early.
+    Early,
+    /// None of its lines.
+    Foreign,
+}
+
+/// The lines held back, and the last one that was not.
+#[derive(Default)]
+pub(crate) struct Held {
+    lines: Vec<HeldLine>,
+    last: HeldLine,
+}
+
+impl Held {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Holds a line back, if one of its length may have been broken.
+    pub(crate) fn hold(&mut self, line: HeldLine) -> bool {
+        let holds = self.lines.len() < MOST && fits_a_break(line.columns);
+        if holds {
+            self.lines.push(line);
+        }
+        holds
+    }
+
+    /// All that are held back, together with `rest`; `None` where that cannot be the rest of them.
+    pub(crate) fn with(&self, rest: &str) -> Option<String> {
+        let last = self.lines.last().filter(|last| may_continue(last.columns, rest) && !is_elision(rest))?;
+        let is_comment = last.text.starts_with('#');
+        (!is_comment || rest.len() <= LONGEST_REST).then_some(())?;
+        let mut all: String = self.lines.iter().map(|line| format!("{} ", line.text)).collect();
+        all.push_str(rest);
+        Some(all)
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<HeldLine> {
+        std::mem::take(&mut self.lines)
+    }
+
+    /// Notes a line that was not held back.
+    pub(crate) fn passed(&mut self, text: &str, columns: usize) {
+        self.last.columns = if fits_a_break(columns) { columns } else { 0 };
+        if self.last.columns > 0 {
+            self.last.text.clear();
+            self.last.text.push_str(text);
+        }
+    }
+
+    /// The last line that was not held back together with `rest`, where that may be the rest of it.
+    pub(crate) fn last_with(&self, rest: &str) -> Option<String> {
+        let continues =
+            rest.len() <= LONGEST_REST && may_continue(self.last.columns, rest) && !is_elision(rest);
+        continues.then(|| format!("{} {rest}", self.last.text))
+    }
+}
+
+/// `[...]`, `...`, `<snip>`, `(omitted)`: lines were left out here.
+fn is_elision(text: &str) -> bool {
+    text.starts_with(['[', '.', '(', '*', '-', '\u{2026}'])
+        || text.starts_with('<') && !text.starts_with("<-")
+}
