@@ -7,13 +7,14 @@
 use super::charger::Charger;
 use super::queue::{PASSED_OVER, Queue};
 use crate::timeline::running::Running;
-use whylate_base::{Confidence, Ns, SchedClass};
+use std::collections::HashMap;
+use whylate_base::{Confidence, Ns, SchedClass, Tid};
 
 /// From a refill to the switch: an interrupt, sometimes a call to another CPU.
 const LONGEST_PICKUP: Ns = Ns::from_ms(1);
 /// The same where the CPU was not idle, and so nothing else tells a refill from a coincidence.
 const PROMPT: Ns = Ns::from_us(200);
-/// No turn of a fair queue takes so long with a few others on it; periods are 100 ms unless set.
+/// No turn of one other in a fair queue takes so long; periods are 100 ms unless set.
 const LONGEST_TURN: Ns = Ns::from_ms(10);
 
 /// A time within a wait in which the thread was not allowed to run.
@@ -46,10 +47,18 @@ impl Charger<'_> {
             };
             return Some(Throttled { from, to, confidence });
         }
-        let refill = refill.filter(|refill| to - refill.at <= PROMPT)?;
+        let refill = refill.filter(|_| to < self.timeline.now)?;
         let from = since(&refill);
-        let long = refill.at - from >= LONGEST_TURN && to < self.timeline.now;
-        long.then_some(Throttled { from, to: refill.at, confidence: Confidence::Medium })
+        let (stopped, picked_up) = (refill.at - from, to - refill.at);
+        // With its quota back it is one of several in the fair queue again.
+        let by_refill = match picked_up <= PROMPT {
+            true => stopped >= LONGEST_TURN,
+            false => {
+                let turns = others_turns(queue, from, to);
+                picked_up <= turns && stopped >= turns
+            }
+        };
+        by_refill.then_some(Throttled { from, to: refill.at, confidence: Confidence::Medium })
     }
 
     /// True when the CPU idled in a wait for longer than it takes to wake up.
@@ -64,4 +73,21 @@ impl Charger<'_> {
         let slices = queue.timeline.between(from, to);
         slices.filter(|(.., slice)| slice.running == Running::Idle).map(|(start, end, _)| end - start).sum()
     }
+}
+
+/// The longest time that a fair queue makes a thread wait for one turn of each other that ran in `from..to`.
+fn others_turns(queue: &Queue<'_>, from: Ns, to: Ns) -> Ns {
+    /// The weight of a thread over that of one that is nicer by one (`sched_prio_to_weight`, `kernel/sched/core.c`).
+    const WEIGHT_OF_ONE_NICE: f64 = 1.25;
+    let own = queue.waiter.priority_at(from);
+    let mut others: HashMap<Tid, f64> = HashMap::new();
+    for (.., slice) in queue.timeline.between(from, to) {
+        if let Running::Task(tid, theirs) = slice.running
+            && let (Some(own), Some(theirs)) = (own.nice(), theirs.nice())
+        {
+            others.insert(tid, WEIGHT_OF_ONE_NICE.powi((own - theirs).max(0)));
+        }
+    }
+    let turns: f64 = others.values().sum();
+    Ns((LONGEST_TURN.0 as f64 * turns) as i64)
 }

@@ -147,6 +147,47 @@ fn an_idle_cpu_is_no_quotas_where_none_is_in_use() {
 }
 
 #[test]
+fn with_its_quota_back_it_waits_for_its_turn_again() {
+    // Stopped at 20 ms; the refill is at 100 ms, and the other's turn ends at a tick 4 ms later.
+    let refilled = |runs_at: i64| {
+        stopped(OTHER)
+            .at(100 * MS)
+            .fire_named(PERIOD, "sched_cfs_period_timer")
+            .fired(PERIOD)
+            .at(runs_at)
+            .run(VICTIM)
+            .at(runs_at + 10 * MS)
+            .sleep(IDLE)
+            .explain("worker")
+    };
+    let told = refilled(104 * MS);
+    assert_blames(told.only(), Cause::CgroupQuota, None);
+    assert_eq!(told.only().verdict.confidence, Confidence::Medium);
+    assert_eq!(told.only().verdict.charged, whylate_base::Ns::from_ms(80));
+    // Long after the refill it waits for its turn all the same: the refill was another cgroup's.
+    assert_blames(refilled(130 * MS).only(), Cause::FairQueue, Some(OTHER));
+}
+
+#[test]
+fn many_others_make_a_long_wait_of_many_turns() {
+    // Eight others at 10 ms each, and some cgroup's timer expires meanwhile.
+    let mut scene = stopped(OTHER);
+    for (n, tid) in (21..28).enumerate() {
+        scene = scene.at((30 + 10 * n as i64) * MS).run(fair("other", tid));
+    }
+    let told = scene
+        .at(98 * MS)
+        .fire_named(PERIOD, "sched_cfs_period_timer")
+        .fired(PERIOD)
+        .at(100 * MS)
+        .run(VICTIM)
+        .at(110 * MS)
+        .sleep(IDLE)
+        .explain("worker");
+    assert_eq!(told.only().verdict.cause, Cause::FairQueue);
+}
+
+#[test]
 fn at_the_end_of_the_trace_the_refill_is_yet_to_come() {
     let told = stopped(IDLE).at(90 * MS).sign(ContextFlags::default()).explain("worker");
     let activation = told.only();
