@@ -73,8 +73,8 @@ impl Engine<'_> {
                     cpu.exit_timer(at);
                 }
             }
-            EventKind::Exec { .. }
-            | EventKind::SoftirqRaise { .. }
+            EventKind::Exec { tid, .. } => self.timeline.threads.get_mut(*tid).has_executed = true,
+            EventKind::SoftirqRaise { .. }
             | EventKind::HrtimerCancel { .. }
             | EventKind::TimerExpire { .. }
             | EventKind::TimerExpireExit { .. }

@@ -10,6 +10,7 @@
 //!
 //! State only: the engine makes it from events, and the charger asks it. It draws no conclusions.
 
+pub(crate) mod abi;
 pub(crate) mod activations;
 pub(crate) mod affinity;
 pub(crate) mod bandwidth;
@@ -18,6 +19,7 @@ pub(crate) mod cpus;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
 pub(crate) mod losses;
+pub(crate) mod pacing;
 pub(crate) mod past;
 pub(crate) mod quota;
 pub(crate) mod recent;

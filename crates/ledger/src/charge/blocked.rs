@@ -22,6 +22,15 @@ impl Charger<'_> {
     pub(super) fn blocked(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         match wait {
             Wait::Lock { owner } => self.follow(waker.or(owner), to, 0),
+            Wait::Semaphore { owner: owner @ Some(_) } => {
+                let before = self.fence();
+                self.follow(owner, to, 0);
+                // It may have been a message that the other thread owed.
+                for segment in &mut self.segments[before..] {
+                    segment.confidence = segment.confidence.min(Confidence::Medium);
+                }
+                self.fence();
+            }
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
             Wait::Fault => {
                 // Without system calls a read right after a fault looks like that fault's own.
@@ -30,7 +39,9 @@ impl Charger<'_> {
                 self.charge(to, Charge::to(Cause::PageFault, None, confidence));
             }
             Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
-            Wait::Period | Wait::Input | Wait::Unsure => self.charge(to, Charge::unexplained()),
+            Wait::Period | Wait::Input | Wait::Semaphore { owner: None } | Wait::Unsure => {
+                self.charge(to, Charge::unexplained())
+            }
         }
     }
 
@@ -64,6 +75,9 @@ impl Charger<'_> {
                 }
                 State::Blocked { wait: Wait::Lock { owner: next }, waker } => {
                     self.follow(waker.or(next), end, depth + 1);
+                }
+                State::Blocked { wait: Wait::Semaphore { owner: next @ Some(_) }, .. } => {
+                    self.follow(next, end, depth + 1);
                 }
                 State::Blocked { .. } => self.charge(end, held(Confidence::Medium)),
                 State::Unknown => self.unseen(end),

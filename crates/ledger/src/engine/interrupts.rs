@@ -2,8 +2,9 @@
 
 use super::Engine;
 use crate::timeline::running::Running;
+use crate::timeline::states::State;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
@@ -87,7 +88,25 @@ impl Engine<'_> {
         self.timeline.timers.arm(start.hrtimer, armed);
         let sleeps = start.function.is_empty() || start.function.as_str().starts_with("hrtimer_wakeup");
         if sleeps && !in_interrupt && !event.context.tid.is_idle() {
-            self.timeline.threads.get_mut(event.context.tid).sleeps.program(at, start.softexpires);
+            self.sleeps(at, event.context.tid, start.softexpires);
+        }
+    }
+
+    /// A thread programs a sleep. Where a program was started to sleep once, as a shell starts sleep(1), it is the sleep
+    /// of the thread that waits for its end.
+    fn sleeps(&mut self, at: Ns, tid: Tid, expires: Ns) {
+        let thread = self.timeline.threads.get_mut(tid);
+        thread.pacing.program(at, expires);
+        let Some(parent) = thread
+            .started_by
+            .take()
+            .filter(|_| thread.has_executed)
+            .map(|parent| self.timeline.threads.get_mut(parent))
+        else {
+            return;
+        };
+        if matches!(parent.state(), State::Blocked { .. }) {
+            parent.pacing.program(at, expires);
         }
     }
 

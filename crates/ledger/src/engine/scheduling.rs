@@ -4,6 +4,7 @@
 use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::Culprit;
+use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::running::Running;
@@ -63,7 +64,7 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         match thread.state() {
             State::Blocked { wait, .. } => {
-                let wait = self.refined(wait, waking.cause);
+                let wait = self.refined(tid, wait, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
                 if let Some(span) = thread.history.back_mut() {
@@ -81,7 +82,10 @@ impl Engine<'_> {
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
                 let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
                 let sleeping = match thread.syscall {
-                    Some(call) => self.syscalls.is_none_or(|table| table.sleeps_relative(&call).is_some()),
+                    Some(call) => {
+                        let table = self.syscalls.map(|native| native.for_abi(thread.abi));
+                        table.is_none_or(|table| table.sleeps_relative(&call).is_some())
+                    }
                     // In no call at all it waits for a page, if for anything.
                     None => !thread.syscalls_recorded && thread.faulting.is_none(),
                 };
@@ -111,9 +115,25 @@ impl Engine<'_> {
         comm.as_str().starts_with("ktimers/") || comm.as_str().starts_with("ksoftirqd/")
     }
 
-    /// A sleep on a device that another program's thread ended was a wait for what that thread held.
-    fn refined(&self, wait: Wait, cause: WakeCause) -> Wait {
+    /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
+    /// for what that thread held. So is a wait for a semaphore in the middle of a period, where the thread seldom waits
+    /// for one: what waits for messages does so in each activation.
+    fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
+            (Wait::Semaphore { .. }, WakeCause::Thread(waker)) => {
+                let posts = |waker: &Thread| match &waker.syscall {
+                    Some(call) => {
+                        self.syscalls.is_some_and(|native| native.for_abi(waker.abi).is_futex(call))
+                    }
+                    None => !waker.syscalls_recorded,
+                };
+                let posted = self.timeline.threads.get(waker).is_some_and(posts);
+                let in_period = self.timeline.threads.get(tid).is_some_and(|thread| {
+                    let by_timer = |open: &Open| matches!(open.begin, Begin::Woken(WakeCause::Timer { .. }));
+                    thread.open.as_ref().is_some_and(by_timer) && thread.pacing.seldom_waits()
+                });
+                Wait::Semaphore { owner: Some(waker).filter(|_| posted && in_period) }
+            }
             (Wait::Io, WakeCause::Thread(tid)) => {
                 let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 if by_program { Wait::Lock { owner: Some(tid) } } else { wait }
@@ -199,7 +219,15 @@ impl Engine<'_> {
                 self.end(switch.prev_tid, Some(at), at);
             }
             state => {
-                let wait = why_asleep(self.syscalls.as_ref(), at, thread, lent_priority_to, state);
+                if let (Some(native), Some(call)) = (self.syscalls, &thread.syscall)
+                    && state == TaskState::Interruptible
+                    && native.shows_32_bit(call)
+                {
+                    thread.abi = Abi::Of32Bit;
+                }
+                let table = self.syscalls.map(|native| native.for_abi(thread.abi));
+                let wait = why_asleep(table, at, thread, lent_priority_to, state);
+                thread.pacing.note_wait(wait);
                 thread.enter(at, State::Blocked { wait, waker: None });
                 if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
                     open.sleeps_in_fault(at);

@@ -109,6 +109,7 @@ impl Engine<'_> {
         let affinity = self.timeline.threads.get(parent).map(|parent| parent.affinity.inherited());
         let child = self.timeline.threads.begin(child);
         child.rename(at, comm);
+        child.started_by = Some(parent);
         child.affinity = affinity.unwrap_or_default();
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) ended: Vec<EndedActivation>,
     options: &'a Options,
     /// The machine's system calls; `None` of one whose numbers are not known.
-    pub(super) syscalls: Option<SyscallTable>,
+    pub(super) syscalls: Option<&'static SyscallTable>,
     /// True when trace time and the kernel's monotonic time are one.
     pub(super) monotonic: bool,
 }

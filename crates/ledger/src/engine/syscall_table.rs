@@ -1,30 +1,34 @@
 //! System calls by number: what a thread that sleeps in one waits for, and what one asks of the scheduler.
 
+use crate::timeline::abi::Abi;
 use crate::timeline::sleeps::Wait;
 use whylate_base::{Policy, Tid};
 use whylate_events::{Syscall, TaskState};
 
-/// System call numbers of one architecture, as far as the ledger reads them.
-#[derive(Clone, Copy, Debug)]
+/// System call numbers of one ABI, as far as the ledger reads them. Those of a call that exists with 32-bit and with
+/// 64-bit times are both given; where it exists once, twice the same.
+#[derive(Debug)]
 pub(crate) struct SyscallTable {
-    futex: i64,
+    futex: [i64; 2],
     futex_wait: i64,
     nanosleep: i64,
-    clock_nanosleep: i64,
+    clock_nanosleep: [i64; 2],
     sched_setparam: i64,
     sched_setscheduler: i64,
     sched_setattr: i64,
     sched_setaffinity: i64,
     /// Calls that wait for the next period or for input, beyond the sleeps.
     waits: &'static [i64],
+    /// The numbers of this kernel's 32-bit programs.
+    of_32_bit: Option<&'static SyscallTable>,
 }
 
 /// `arch/x86/entry/syscalls/syscall_64.tbl`
-const X86_64: SyscallTable = SyscallTable {
-    futex: 202,
+static X86_64: SyscallTable = SyscallTable {
+    futex: [202, 202],
     futex_wait: 455,
     nanosleep: 35,
-    clock_nanosleep: 230,
+    clock_nanosleep: [230, 230],
     sched_setparam: 142,
     sched_setscheduler: 144,
     sched_setattr: 314,
@@ -36,14 +40,35 @@ const X86_64: SyscallTable = SyscallTable {
         0, 7, 23, 34, 45, 47, 43, 70, 65, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 208, 426,
         220, 441, 19, 295,
     ],
+    of_32_bit: Some(&I386),
 };
 
-/// `include/uapi/asm-generic/unistd.h`: arm64, riscv64, loongarch64.
-const GENERIC: SyscallTable = SyscallTable {
-    futex: 98,
+/// `arch/x86/entry/syscalls/syscall_32.tbl`
+static I386: SyscallTable = SyscallTable {
+    futex: [240, 422],
+    futex_wait: 455,
+    nanosleep: 162,
+    clock_nanosleep: [267, 407],
+    sched_setparam: 154,
+    sched_setscheduler: 156,
+    sched_setattr: 351,
+    sched_setaffinity: 241,
+    // read, waitpid, pause, select, socketcall, wait4, ipc, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend,
+    // io_getevents, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, preadv, recvmmsg, accept4,
+    // recvfrom, recvmsg, then those with 64-bit times, io_uring_enter, epoll_pwait2
+    waits: &[
+        3, 7, 29, 82, 102, 114, 117, 142, 145, 168, 177, 179, 247, 256, 280, 284, 308, 309, 319, 333, 337,
+        364, 371, 372, 413, 414, 417, 419, 420, 421, 426, 441,
+    ],
+    of_32_bit: None,
+};
+
+/// `scripts/syscall.tbl`: riscv64, loongarch64, and arm64 but for its 32-bit programs.
+static GENERIC: SyscallTable = SyscallTable {
+    futex: [98, 98],
     futex_wait: 455,
     nanosleep: 101,
-    clock_nanosleep: 115,
+    clock_nanosleep: [115, 115],
     sched_setparam: 118,
     sched_setscheduler: 119,
     sched_setattr: 274,
@@ -54,6 +79,30 @@ const GENERIC: SyscallTable = SyscallTable {
     waits: &[
         63, 65, 69, 72, 73, 22, 133, 137, 188, 193, 192, 183, 202, 207, 212, 242, 243, 260, 95, 4, 426, 441,
     ],
+    of_32_bit: None,
+};
+
+/// The same, with `arch/arm/tools/syscall.tbl` beside it.
+static ARM64: SyscallTable = SyscallTable { of_32_bit: Some(&ARM), ..GENERIC };
+
+/// `arch/arm/tools/syscall.tbl`
+static ARM: SyscallTable = SyscallTable {
+    futex: [240, 422],
+    futex_wait: 455,
+    nanosleep: 162,
+    clock_nanosleep: [265, 407],
+    sched_setparam: 154,
+    sched_setscheduler: 156,
+    sched_setattr: 380,
+    sched_setaffinity: 241,
+    // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, io_getevents, epoll_wait,
+    // mq_timedreceive, waitid, accept, recv, recvfrom, recvmsg, semop, msgrcv, semtimedop, pselect6, ppoll,
+    // epoll_pwait, preadv, recvmmsg, accept4, then those with 64-bit times, io_uring_enter, epoll_pwait2
+    waits: &[
+        3, 29, 114, 142, 145, 168, 177, 179, 245, 252, 277, 280, 285, 291, 292, 297, 298, 302, 312, 335, 336,
+        346, 361, 365, 366, 413, 414, 417, 419, 420, 421, 426, 441,
+    ],
+    of_32_bit: None,
 };
 
 /// What a system call asks of the scheduler, for a thread.
@@ -67,22 +116,45 @@ pub(crate) enum Setting {
 
 impl SyscallTable {
     /// The numbers of a machine, as `uname -m` names it; `None` for one whose table is not known here.
-    pub(crate) fn of(machine: Option<&str>) -> Option<SyscallTable> {
+    pub(crate) fn of(machine: Option<&str>) -> Option<&'static SyscallTable> {
         match machine {
-            Some("x86_64") | None => Some(X86_64),
-            Some("aarch64" | "riscv64" | "loongarch64") => Some(GENERIC),
+            Some("x86_64") | None => Some(&X86_64),
+            Some("aarch64") => Some(&ARM64),
+            Some("riscv64" | "loongarch64") => Some(&GENERIC),
+            Some("i686" | "i586" | "i486" | "i386") => Some(&I386),
+            Some(machine) if machine.starts_with("armv") => Some(&ARM),
             Some(_) => None,
         }
     }
 
+    /// The table by which to read a thread's calls.
+    pub(crate) fn for_abi(&'static self, abi: Abi) -> &'static SyscallTable {
+        match abi {
+            Abi::Native => self,
+            Abi::Of32Bit => self.of_32_bit.unwrap_or(self),
+        }
+    }
+
+    /// True when a thread that sleeps interruptibly in this call is a 32-bit program's: the call of that number does
+    /// not sleep so in a 64-bit one. Nothing else in a recording tells the two apart.
+    pub(crate) fn shows_32_bit(&self, call: &Syscall) -> bool {
+        let sleeps = |table: &SyscallTable| table.is_sleep(call.nr) || table.futex.contains(&call.nr);
+        let waits = self.waits.contains(&call.nr) || call.nr == self.futex_wait;
+        !sleeps(self) && !waits && self.of_32_bit.is_some_and(sleeps)
+    }
+
+    fn is_sleep(&self, nr: i64) -> bool {
+        nr == self.nanosleep || self.clock_nanosleep.contains(&nr)
+    }
+
     /// Why a thread sleeps that leaves the CPU inside this call.
     pub(crate) fn wait(&self, call: &Syscall, state: TaskState) -> Wait {
-        if call.nr == self.nanosleep || call.nr == self.clock_nanosleep {
+        if self.is_sleep(call.nr) {
             Wait::Period
-        } else if call.nr == self.futex {
+        } else if self.futex.contains(&call.nr) {
             futex_wait(call)
         } else if call.nr == self.futex_wait {
-            Wait::Input
+            Wait::Semaphore { owner: None }
         } else if call.nr == self.sched_setaffinity && state == TaskState::Uninterruptible {
             Wait::Migration
         } else if state == TaskState::Uninterruptible {
@@ -99,11 +171,17 @@ impl SyscallTable {
         const TIMER_ABSTIME: u64 = 1;
         if call.nr == self.nanosleep {
             Some(true)
-        } else if call.nr == self.clock_nanosleep {
+        } else if self.clock_nanosleep.contains(&call.nr) {
             Some(call.args[1] & TIMER_ABSTIME == 0)
         } else {
             None
         }
+    }
+
+    /// True for the call by which a thread lets another go on.
+    pub(crate) fn is_futex(&self, call: &Syscall) -> bool {
+        const FUTEX_WAKE: i64 = 454;
+        self.futex.contains(&call.nr) || call.nr == FUTEX_WAKE
     }
 
     /// What the call asks of the scheduler, and for which thread.
@@ -143,6 +221,7 @@ fn futex_wait(call: &Syscall) -> Wait {
     match call.args[1] & CMD_MASK {
         LOCK_PI | LOCK_PI2 => Wait::Lock { owner: None },
         WAIT | WAIT_BITSET if call.args[2] as u32 as u64 == LOCKED_WITH_WAITERS => Wait::Lock { owner: None },
+        WAIT | WAIT_BITSET => Wait::Semaphore { owner: None },
         _ => Wait::Input,
     }
 }
@@ -163,8 +242,9 @@ mod tests {
             (0x86, 0, lock),
             (13, 0, lock),
             (0x89, 2, lock),
-            (0x189, 0, Wait::Input),
-            (0x80, 4, Wait::Input),
+            (0x189, 0, Wait::Semaphore { owner: None }),
+            (0x81, 1, Wait::Input),
+            (0x80, 4, Wait::Semaphore { owner: None }),
         ] {
             assert_eq!(X86_64.wait(&futex(op, val), TaskState::Interruptible), wait, "op {op:#x} val {val}");
         }
@@ -178,6 +258,28 @@ mod tests {
         assert_eq!(X86_64.sleeps_relative(&call(35, 0)), Some(true));
         assert_eq!(X86_64.sleeps_relative(&call(0, 0)), None);
         assert!(SyscallTable::of(Some("s390x")).is_none());
+    }
+
+    #[test]
+    fn an_interruptible_sleep_tells_a_32_bit_program() {
+        let call = |nr| Syscall { nr, args: [1, 1, 0, 0, 0, 0] };
+        let arm64 = SyscallTable::of(Some("aarch64")).expect("a table");
+        // clock_nanosleep and futex of ARM; clock_nanosleep, futex and read of arm64; read of ARM.
+        for (nr, shows) in
+            [(265, true), (407, true), (240, true), (115, false), (98, false), (63, false), (3, false)]
+        {
+            assert_eq!(arm64.shows_32_bit(&call(nr)), shows, "{nr}");
+        }
+        let arm = arm64.for_abi(Abi::Of32Bit);
+        assert_eq!(arm.sleeps_relative(&call(265)), Some(false));
+        assert_eq!(arm.wait(&call(3), TaskState::Interruptible), Wait::Input);
+        assert!(
+            X86_64.shows_32_bit(&call(267))
+                && !I386.shows_32_bit(&call(267))
+                && !X86_64.shows_32_bit(&call(202))
+        );
+        let riscv = SyscallTable::of(Some("riscv64")).expect("a table");
+        assert!(!riscv.shows_32_bit(&call(265)));
     }
 
     #[test]

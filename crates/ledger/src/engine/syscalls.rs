@@ -6,8 +6,8 @@ use whylate_events::{Event, Syscall, SyscallReturn};
 
 impl Engine<'_> {
     pub(super) fn syscall_enter(&mut self, at: Ns, event: &Event, call: &Syscall) {
-        let table = self.syscalls;
         let thread = self.timeline.threads.get_mut(event.context.tid);
+        let table = self.syscalls.map(|native| native.for_abi(thread.abi));
         thread.syscall = Some(*call);
         thread.faulting = None;
         let Some(table) = table else { return };
@@ -17,8 +17,8 @@ impl Engine<'_> {
             thread.syscalls_recorded = true;
         }
         match table.sleeps_relative(call) {
-            Some(true) => thread.sleeps.relative_calls += 1,
-            Some(false) => thread.sleeps.absolute_calls += 1,
+            Some(true) => thread.pacing.relative_calls += 1,
+            Some(false) => thread.pacing.absolute_calls += 1,
             None => {}
         }
         if let Some((setting, target)) = setting {
@@ -28,8 +28,10 @@ impl Engine<'_> {
 
     pub(super) fn syscall_exit(&mut self, at: Ns, event: &Event, ret: &SyscallReturn) {
         let caller = event.context.tid;
-        let call = self.timeline.threads.get_mut(caller).syscall.take().filter(|call| call.nr == ret.nr);
-        let setting = call.and_then(|call| self.syscalls?.setting(&call, caller));
+        let thread = self.timeline.threads.get_mut(caller);
+        let call = thread.syscall.take().filter(|call| call.nr == ret.nr);
+        let table = self.syscalls.map(|native| native.for_abi(thread.abi));
+        let setting = call.and_then(|call| table?.setting(&call, caller));
         if let Some((setting, target)) = setting {
             self.is_answered(at, event, setting, target, ret.ret);
         }

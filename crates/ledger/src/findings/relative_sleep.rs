@@ -10,15 +10,11 @@ const ENOUGH: u64 = 10;
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let drifting = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
-        thread.sleeps.is_relative().filter(|relative| *relative)?;
+        thread.pacing.drifts().filter(|drifts| *drifts)?;
         let response = stats.response.spread()?;
         let (comm, priority) = subject.shown(thread);
-        let calls = thread.sleeps.relative_calls;
-        let evidence = if calls > 0 {
-            format!("{calls} sleeps by nanosleep or clock_nanosleep without TIMER_ABSTIME")
-        } else {
-            "each timer expires the same time after the instant it was started at".to_owned()
-        };
+        let evidence = "where its response is longer, the sleep after it is as long as ever, and the next period begins \
+                        as much later";
         Some(Finding {
             code: Cause::RelativeSleep.code(),
             severity: Severity::Warning,

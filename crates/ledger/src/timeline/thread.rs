@@ -5,13 +5,14 @@
 //!           ^ start   ^ woken        ^ switched in   ^ preempted
 //! ```
 
+use super::abi::Abi;
 use super::activations::{Open, WakeCause};
 use super::affinity::Affinity;
 use super::housekeeping::is_housekeeping;
+use super::pacing::Pacing;
 use super::past::Past;
 use super::recent::{forget_before, partition_from_end};
 use super::settings::{PinnedFair, Refusal};
-use super::sleeps::SleepStyle;
 use super::states::{Span, State, Stay};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -66,7 +67,13 @@ pub(crate) struct Thread {
     /// When it was last refused a real-time policy.
     pub(crate) refused: Option<Refusal>,
     pub(crate) affinity: Affinity,
-    pub(crate) sleeps: SleepStyle,
+    /// How its system calls are read.
+    pub(crate) abi: Abi,
+    pub(crate) pacing: Pacing,
+    /// The thread that forked it, until it first sleeps.
+    pub(crate) started_by: Option<Tid>,
+    /// It runs a program of its own, by execve(2).
+    pub(crate) has_executed: bool,
     /// Its activations are reported, so that it must not be forgotten.
     pub(crate) is_reported: bool,
     /// It has left the CPU for the last time; another thread may get its id.
@@ -107,7 +114,10 @@ impl Thread {
             raised: None,
             refused: None,
             affinity: Affinity::default(),
-            sleeps: SleepStyle::default(),
+            abi: Abi::Native,
+            pacing: Pacing::default(),
+            started_by: None,
+            has_executed: false,
             is_reported: false,
             ended: false,
         }

@@ -74,6 +74,42 @@ fn a_futex_without_waiters_is_a_condition_and_ends_the_activation() {
     assert_eq!((activations[1].due, activations[1].done), (Ns::from_us(452), Some(Ns::from_us(502))));
 }
 
+/// Twelve periods of 10 ms; where `waits`, the thread waits for the owner's post in the middle.
+fn periods(waits: impl Fn(i64) -> bool) -> Scene {
+    const SEMAPHORE: [u64; 3] = [0x7f00_0000, 0x189, 0];
+    let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..12 {
+        let due = n * 10_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        if waits(n) {
+            scene = scene.at(due + 10).call(sys::FUTEX, SEMAPHORE).at(due + 12).sleep(IDLE);
+            scene = scene.cpu(2).at(due + 6_000).call(sys::FUTEX, [0x7f00_0000, 0x81, 1]);
+            scene = scene.wake(VICTIM, 1).ret(sys::FUTEX).cpu(1).at(due + 6_005).run(VICTIM).ret(sys::FUTEX);
+        }
+        scene = scene.at(due + 6_050).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 6_052).sleep(IDLE);
+    }
+    scene
+}
+
+#[test]
+fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
+    let told = periods(|n| n == 8).explain("victim");
+    let waited: Vec<_> = told.in_order().into_iter().filter(|one| one.due == Ns::from_us(80_100)).collect();
+    let [waited] = waited[..] else { panic!("one activation, late by the wait: {waited:?}") };
+    assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(5_988));
+    assert_blames(waited, Cause::LockWait, Some(OWNER));
+    assert_eq!(waited.verdict.confidence, whylate_base::Confidence::Medium);
+}
+
+#[test]
+fn a_thread_that_waits_in_each_period_waits_for_messages() {
+    let told = periods(|_| true).explain("victim");
+    assert!(told.in_order().iter().all(|activation| activation.verdict.cause != Cause::LockWait));
+}
+
 #[test]
 fn priority_inheritance_names_the_owner_without_any_system_call() {
     let boosted = Thread { prio: VICTIM.prio, ..OWNER };

@@ -202,6 +202,28 @@ fn a_thread_that_sleeps_for_a_while_drifts() {
 }
 
 #[test]
+fn the_sleep_of_a_shell_is_that_of_the_program_it_starts() {
+    const SHELL: Thread = rt("sh", 30, 50);
+    let timer = 0xffff_8881_0000_0000;
+    let mut scene = idle().at(50).timer_wakes(SHELL).at(55).run(SHELL);
+    let mut now = 60;
+    for n in 0..30 {
+        let sleep = rt("sleep", 100 + n, 50);
+        now += 300 + i64::from(n * 7919 % 400);
+        scene = scene.at(now).fork(SHELL, sleep).wake(sleep, 1).sleep(sleep).exec(sleep);
+        now += 500;
+        scene = scene.at(now).arm(timer, now + 10 * MS).sleep(IDLE);
+        now += 10 * MS;
+        scene = scene.at(now).fire(timer).wake(sleep, 1).fired(timer).at(now + 5).run(sleep);
+        scene = scene.at(now + 50).wake(SHELL, 1).at(now + 60).die(SHELL);
+        now += 60;
+    }
+    let told = scene.at(now + 100).sleep(IDLE).explain("sh");
+    let finding = told.finding("relative-sleep").expect("a finding");
+    assert!(finding.title.contains("sh:30"), "{}", finding.title);
+}
+
+#[test]
 fn a_relative_sleep_is_told_from_timers_as_well() {
     let run = |absolute: bool| {
         let timer = 0xffff_8881_0000_0000;

@@ -1,0 +1,247 @@
+//! How a thread keeps its period: does a late period make all later ones late, or is it made up for?
+//!
+//! The kind of call does not tell. Python's `time.sleep` sleeps until an instant that it has just computed from now, and
+//! so drifts; jackd's dummy driver sleeps for a while that it has shortened by its lateness, and does not. The expiries
+//! tell: with the response `r` from one expiry to the next call, and the distance `d` from that call to its expiry,
+//! a thread that drifts leaves `d` as it is where `r` changes, and one that keeps its period changes `d` by `-r`.
+
+use super::sleeps::Wait;
+use std::collections::VecDeque;
+use whylate_base::Ns;
+
+/// A program that sleeps until `previous + period` moves the expiry by a constant, to the nanosecond.
+const SAME_STEP: Ns = Ns::from_us(1);
+/// Distances of one thread that are as near as this are the same for a period.
+const SAME_DISTANCE: Ns = Ns::from_us(20);
+/// A response that changes by less tells nothing: the way into the call varies as much.
+const NOTABLE_CHANGE: Ns = Ns::from_us(5);
+/// So many notable changes tell.
+const ENOUGH_CHANGES: u32 = 5;
+/// Periods in a row over which small errors either add up or do not.
+const ROW: usize = 8;
+/// So many rows are enough to compare how much they vary.
+const ENOUGH_ROWS: u32 = 16;
+/// The variance of a row's length over that of as many independent periods: 1 where errors add up, 1/8 where each is
+/// made up for in the next period.
+const MADE_UP_FOR: f64 = 0.35;
+/// So many periods tell how a thread spends them.
+const ENOUGH_PERIODS: u32 = 3;
+/// So many sleeping calls tell of what kind they are.
+const ENOUGH_CALLS: u32 = 5;
+
+/// The sleeps that a thread programmed, in numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pacing {
+    /// Sleeps relative to now, by their system calls.
+    pub(crate) relative_calls: u32,
+    /// Sleeps until an instant, by their system calls.
+    pub(crate) absolute_calls: u32,
+    /// Sleeps until or for a time, and waits for a semaphore, by the states in which the thread left its CPU.
+    periods: u32,
+    semaphores: u32,
+    last: Option<Sleep>,
+    /// The last expiries, while the response changes little.
+    row: VecDeque<Ns>,
+    compared: u32,
+    same_step: u32,
+    same_distance: u32,
+    /// Notable changes of the response that left the distance as it was.
+    kept: u32,
+    /// Those that changed the distance by as much the other way.
+    made_up_for: u32,
+    steps: Variance,
+    rows: Variance,
+}
+
+/// One sleep.
+#[derive(Clone, Copy, Debug)]
+struct Sleep {
+    expires: Ns,
+    /// From the call to the expiry, give or take a constant between the trace's clock and the timer's.
+    distance: Ns,
+    /// From the expiry before to the call, give or take the same constant.
+    response: Option<Ns>,
+    /// From the expiry before.
+    step: Option<Ns>,
+}
+
+impl Pacing {
+    /// A sleep was programmed at `now` (trace clock) to end at `expires` (the timer's clock).
+    pub(crate) fn program(&mut self, now: Ns, expires: Ns) {
+        let distance = expires - now;
+        let mut sleep = Sleep { expires, distance, response: None, step: None };
+        if let Some(last) = self.last {
+            sleep.response = Some(now - last.expires);
+            sleep.step = Some(expires - last.expires);
+            self.compare(&last, &sleep);
+        }
+        self.last = Some(sleep);
+    }
+
+    fn compare(&mut self, last: &Sleep, next: &Sleep) {
+        self.compared += 1;
+        let shortened = last.distance - next.distance;
+        self.same_distance += u32::from(size(shortened) <= SAME_DISTANCE);
+        if let (Some(before), Some(step)) = (last.step, next.step) {
+            self.same_step += u32::from(size(step - before) <= SAME_STEP);
+        }
+        let (Some(before), Some(response)) = (last.response, next.response) else { return };
+        let longer = response - before;
+        let near = |a: Ns, b: Ns| size(a - b) <= Ns(size(longer).0 / 4).max(SAME_STEP);
+        if size(longer) >= NOTABLE_CHANGE {
+            self.kept += u32::from(near(shortened, Ns::ZERO));
+            self.made_up_for += u32::from(near(shortened, longer));
+        }
+        if size(longer) > SAME_DISTANCE {
+            self.row.clear();
+            return;
+        }
+        if let (Some(first), Some(step)) = (self.row.front(), next.step)
+            && self.row.len() == ROW
+        {
+            self.steps.add(step);
+            self.rows.add(next.expires - *first);
+            self.row.pop_front();
+        }
+        self.row.push_back(next.expires);
+    }
+
+    /// The thread goes to sleep.
+    pub(crate) fn note_wait(&mut self, wait: Wait) {
+        match wait {
+            Wait::Period => self.periods += 1,
+            Wait::Semaphore { .. } => self.semaphores += 1,
+            _ => {}
+        }
+    }
+
+    /// True for a thread that sleeps from period to period, and waits for a semaphore in fewer than half of them.
+    pub(crate) fn seldom_waits(&self) -> bool {
+        self.periods >= ENOUGH_PERIODS && self.semaphores * 2 < self.periods
+    }
+
+    /// True when a late period makes the later ones late: the thread sleeps relative to now. `None` when that cannot be
+    /// told.
+    pub(crate) fn drifts(&self) -> Option<bool> {
+        if self.compared >= 10 && self.same_step * 2 > self.compared {
+            return Some(false);
+        }
+        let told = self.kept + self.made_up_for;
+        if told >= ENOUGH_CHANGES {
+            let periodic = self.same_distance * 5 >= self.compared * 4;
+            match f64::from(self.kept) / f64::from(told) {
+                share if share > 0.8 && periodic => return Some(true),
+                share if share < 0.5 => return Some(false),
+                _ => {}
+            }
+        }
+        if self.rows.count >= ENOUGH_ROWS && self.steps.sum_of_squares > 0.0 {
+            let as_many = ROW as f64 * self.steps.sum_of_squares;
+            if self.rows.sum_of_squares / as_many < MADE_UP_FOR {
+                return Some(false);
+            }
+        }
+        let calls = self.relative_calls + self.absolute_calls;
+        (calls >= ENOUGH_CALLS).then_some(self.relative_calls > 4 * self.absolute_calls)
+    }
+}
+
+/// Without its sign.
+fn size(difference: Ns) -> Ns {
+    Ns(difference.0.saturating_abs())
+}
+
+/// How much some lengths vary (Welford's method).
+#[derive(Clone, Copy, Debug, Default)]
+struct Variance {
+    count: u32,
+    mean: f64,
+    sum_of_squares: f64,
+}
+
+impl Variance {
+    fn add(&mut self, length: Ns) {
+        let length = length.0 as f64;
+        self.count += 1;
+        let from_old_mean = length - self.mean;
+        self.mean += from_old_mean / f64::from(self.count);
+        self.sum_of_squares += from_old_mean * (length - self.mean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: i64 = 10_000_000;
+
+    /// A thread that works for `response(n)` in its n-th period, and then sleeps until `wake(n, now, expiry before)`.
+    fn pacing(response: impl Fn(i64) -> i64, wake: impl Fn(i64, i64, i64) -> i64) -> Pacing {
+        let mut pacing = Pacing::default();
+        let mut expiry = 0;
+        for n in 0..40 {
+            let now = expiry + response(n);
+            expiry = wake(n, now, expiry);
+            pacing.program(Ns(now), Ns(expiry));
+        }
+        pacing
+    }
+
+    /// Some microseconds that no rule foresees.
+    fn jitter(n: i64) -> i64 {
+        (n * n * 7919 + n * 104_729) % 1_500
+    }
+
+    fn varied(n: i64) -> i64 {
+        300_000 + (n * n * 7919) % 400_000
+    }
+
+    fn nearly_constant(n: i64) -> i64 {
+        24_000 + jitter(n)
+    }
+
+    #[test]
+    fn the_expiries_tell_which_thread_drifts() {
+        for response in [varied, nearly_constant] {
+            let absolute = pacing(response, |_, _, last| last + PERIOD);
+            assert_eq!(absolute.drifts(), Some(false));
+        }
+        // Python: until an instant computed from now. A call of another kind changes nothing.
+        let mut python = pacing(varied, |n, now, _| now + PERIOD + jitter(n));
+        assert_eq!(python.drifts(), Some(true));
+        python.absolute_calls = 40;
+        assert_eq!(python.drifts(), Some(true));
+        // jackd: for a while, which is shortened by the response and rounded to a microsecond.
+        for response in [varied, nearly_constant] {
+            let mut jackd = pacing(response, |n, now, last| {
+                let rest = last / PERIOD * PERIOD + PERIOD - now;
+                now + rest / 1_000 * 1_000 + 1_500 + jitter(n) / 2
+            });
+            jackd.relative_calls = 40;
+            assert_eq!(jackd.drifts(), Some(false));
+        }
+    }
+
+    #[test]
+    fn calls_tell_where_the_response_never_changes() {
+        let mut pacing = pacing(|_| 24_000, |n, now, _| now + PERIOD + (n * n * 7919) % 4_000);
+        assert_eq!(pacing.drifts(), None);
+        pacing.relative_calls = 40;
+        assert_eq!(pacing.drifts(), Some(true));
+    }
+
+    #[test]
+    fn sleeps_of_all_lengths_are_no_period() {
+        let erratic = pacing(varied, |n, now, _| now + PERIOD + (n * n * 31) % 9 * 1_000_000);
+        assert_eq!(erratic.drifts(), None);
+    }
+
+    #[test]
+    fn skipped_periods_are_made_up_for() {
+        let overruns = pacing(
+            |n| if n % 5 == 0 { 12_500_000 } else { 100_000 },
+            |_, now, last| last + ((now - last) / PERIOD + 1) * PERIOD,
+        );
+        assert_eq!(overruns.drifts(), Some(false));
+    }
+}
