@@ -5,58 +5,61 @@
 //! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat
 //! ```
 //!
-//! Most of them count in whole microseconds, and only up to a limit; a [`Run`]'s notes report it.
+//! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
+//! and only up to a limit; a [`Run`]'s notes report it.
 
 mod counted;
 mod cyclictest;
 mod error;
+mod file;
 mod json;
 mod oslat;
 mod rtla;
+mod sections;
 
 pub use error::LatenciesError;
+pub use file::contents;
 
 use crate::pasted;
 use error::Broken;
-use std::borrow::Cow;
 use std::path::Path;
 use whylate_stats::Run;
 
-/// Longer files are no histograms: a day of `cyclictest -v` at 1 ms has 2 GiB.
-const MOST_BYTES: u64 = 4 << 30;
-
-/// The measurement in a file, which gives it its label.
+/// The measurement in a file, which may be packed with gzip or zstd.
 ///
 /// # Errors
 /// If the file cannot be read, or is none of another tool's measurements.
 pub fn open(path: &Path) -> Result<Run, LatenciesError> {
-    let file = |error| LatenciesError::File { path: path.to_owned(), error };
-    let size = std::fs::metadata(path).map_err(file)?.len();
-    if size > MOST_BYTES {
-        return Err(LatenciesError::Unknown { path: path.to_owned() });
-    }
-    read(path, &std::fs::read(path).map_err(file)?)
+    read(path, &contents(path)?)
 }
 
-/// The measurement in the bytes of a file.
+/// The measurement in the bytes of a file, which gives it its label.
 ///
 /// # Errors
 /// If they are none of another tool's measurements.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
-    let text = pasted::restored(bytes);
-    let text = match pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own) {
-        Some(whole) => Cow::Owned(whole),
-        None => text,
-    };
-    let read = match text.trim_start().starts_with('{') {
+    let text = lines(&pasted::restored(bytes));
+    let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
+    let comments = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+    let is_json =
+        text.lines().find(|line| !comments(line)).is_some_and(|line| line.trim_start().starts_with('{'));
+    let read = match is_json {
         true => json::read(&text),
-        false => [rtla::read, oslat::read, cyclictest::read].into_iter().find_map(|reader| reader(&text)),
+        false => {
+            [rtla::read, oslat::read, cyclictest::read].into_iter().flat_map(|reader| reader(&text)).collect()
+        }
     };
-    match read {
-        None => Err(LatenciesError::Unknown { path: path.to_owned() }),
-        Some(Err(Broken { tool, why })) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
-        Some(Ok(run)) => Ok(Run { label: label(path), ..run }),
+    let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();
+    match read.and_then(|runs| if runs.is_empty() { Ok(None) } else { sections::pooled(runs).map(Some) }) {
+        Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned() }),
+        Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
+        Ok(Some(run)) => Ok(Run { label: label(path), ..run }),
     }
+}
+
+/// A terminal's lines: one that was written over is a line of its own (cyclictest moves the cursor up).
+fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").replace("\x1b[1A", "")
 }
 
 fn label(path: &Path) -> String {

@@ -68,7 +68,7 @@ impl LiveHistogram {
             min: Ns(self.min.load(Relaxed)),
             max: Ns(self.max.load(Relaxed)),
         };
-        Histogram::new(buckets, exact)
+        Histogram::new(buckets, exact).with_limit(layout::LIMIT)
     }
 }
 

@@ -121,6 +121,7 @@ impl CpuResult {
             histogram: self.histogram.clone(),
             maxima: Some(self.maxima.clone()),
             missed: Some(self.missed),
+            is_stage: false,
         }
     }
 }

@@ -43,7 +43,7 @@ impl Claim {
             fitted: tail.map(|tail| match tail.level(probability) {
                 Some(level) => level.upper,
                 // So common that it was measured.
-                None => histogram.percentile(1.0 - probability),
+                None => histogram.percentile_bounds(1.0 - probability).map(|bounds| bounds.most),
             }),
         }
     }

@@ -44,14 +44,14 @@ impl Shift {
     }
 }
 
-/// Between which samples a quantile lies, with 95 %. `None` where that may be beyond the last one.
+/// Between which latencies a quantile lies, with 95 %: the outer ends of the buckets of two samples. `None` where that may
+/// be beyond the last one.
 pub fn interval(histogram: &Histogram, q: f64) -> Option<(Ns, Ns)> {
     let n = histogram.count() as f64;
     let spread = quantile(0.975) * (n * q * (1.0 - q)).sqrt();
     let (low, high) = ((n * q - spread).floor(), (n * q + spread).ceil() + 1.0);
-    (low >= 1.0 && high <= n)
-        .then(|| histogram.ranked(low as u64).zip(histogram.ranked(high as u64)))
-        .flatten()
+    let ends = || Some((histogram.ranked(low as u64)?.least, histogram.ranked(high as u64)?.most));
+    (low >= 1.0 && high <= n).then(ends).flatten()
 }
 
 /// How often both are beyond one threshold.
@@ -68,21 +68,69 @@ pub struct Tails {
 }
 
 impl Tails {
+    /// As many samples of both together are beyond the threshold, or more where the buckets are wide.
+    const BEYOND: u64 = 50;
+    /// The threshold is this quantile of both together at least.
+    const LOWEST: f64 = 0.9;
+
     /// Beyond the highest quantile of both together that has some 50 samples beyond, from the 90th percentile on.
-    /// `None` with too few samples.
+    /// Samples beyond the buckets of one of them count as well: the threshold is one that both buckets have.
+    /// `None` with too few samples, or too few in buckets.
     pub fn of(before: &Histogram, after: &Histogram) -> Option<Tails> {
-        const BEYOND: u64 = 50;
         let mut both = before.clone();
         both.merge(after);
-        let share = 1.0 - BEYOND as f64 / both.count() as f64;
-        if share < 0.9 || before.count() == 0 || after.count() == 0 {
+        let share = 1.0 - Tails::BEYOND as f64 / both.count() as f64;
+        if share < Tails::LOWEST || before.count() == 0 || after.count() == 0 {
             return None;
         }
-        let threshold = both.percentile(share)?;
+        let known = [before, after].into_iter().filter(|one| one.overflow() > 0).map(Histogram::limit).min();
+        let highest = known.map_or(Ns(i64::MAX), |limit| Ns(limit.0 - 1));
+        let wanted = both.percentile_bounds(share)?.most.min(highest);
+        let threshold = shared_end(before, after, wanted)?;
         let (a, b) = (before.beyond(threshold), after.beyond(threshold));
         let share_of_after = after.count() as f64 / both.count() as f64;
         (a + b > 0).then(|| Tails { threshold, before: a, after: b, p: uneven(b, a + b, share_of_after) })
     }
+
+    /// So many samples of each are needed at least.
+    pub fn needed() -> u64 {
+        (Tails::BEYOND as f64 / (1.0 - Tails::LOWEST) / 2.0).ceil() as u64
+    }
+}
+
+/// The highest latency up to `wanted` that lies inside no bucket of either: what is beyond it can be counted exactly.
+/// `None` where a bucket of all samples covers it.
+fn shared_end(before: &Histogram, after: &Histogram, mut wanted: Ns) -> Option<Ns> {
+    let inside = |one: &Histogram, at: Ns| {
+        let bucket = one.buckets().get(one.buckets().partition_point(|bucket| bucket.upto < at))?;
+        (bucket.from <= at && at < bucket.upto).then_some(Ns(bucket.from.0 - 1))
+    };
+    while let Some(lower) = inside(before, wanted).or_else(|| inside(after, wanted)) {
+        wanted = lower;
+    }
+    (wanted >= Ns::ZERO).then_some(wanted)
+}
+
+/// How many times as many samples, divided as these `a` of `n` and `b` of `m` are, show with a doubt of `p` that the shares
+/// differ; `None`: they do not differ, or not with as many as can be measured.
+pub fn times_as_many(a: u64, n: u64, b: u64, m: u64, p: f64) -> Option<f64> {
+    let share = m as f64 / (n as f64 + m as f64);
+    let shows = |times: f64| {
+        let (a, b) = ((a as f64 * times).round() as u64, (b as f64 * times).round() as u64);
+        uneven(b, a.saturating_add(b), share) < p
+    };
+    if a as f64 * m as f64 == b as f64 * n as f64 {
+        return None;
+    }
+    // In steps of a tenth: what is counted in whole samples is no smoother.
+    let mut times = 1.0;
+    while !shows(times) {
+        times *= 1.1;
+        if times > 1e6 {
+            return None;
+        }
+    }
+    Some(times)
 }
 
 /// How likely a binomial count is as unlikely as `k` of `n`, or more.
@@ -161,6 +209,41 @@ mod tests {
         let few = drawn(3, 2_000, 1_000.0);
         let shift = Shift::of(&few, &after, 0.9993).expect("samples beyond");
         assert_eq!((shift.least, shift.is_shown()), (None, false));
+    }
+
+    #[test]
+    fn wide_buckets_beside_narrow_ones_are_counted_alike() {
+        use crate::{Bucket, Exact};
+        let narrow: Vec<Ns> = (0..20_000).map(|at| Ns(at % 2_000 * 20)).collect();
+        let coarse = |width: i64| {
+            let of = |from: i64| {
+                let count = narrow.iter().filter(|ns| (from..from + width).contains(&ns.0)).count() as u64;
+                Bucket { from: Ns(from), upto: Ns(from + width - 1), count }
+            };
+            let exact = Exact { overflow: 0, sum: 0, min: Ns(0), max: Ns(39_980) };
+            Histogram::new(
+                (0..).map(|at| of(at * width)).take_while(|bucket| bucket.from < Ns(40_000)),
+                exact,
+            )
+        };
+        let tails = Tails::of(&narrow.iter().copied().collect(), &coarse(10_000)).expect("samples");
+        assert_eq!((tails.threshold, tails.before, tails.after), (Ns(29_999), 5_000, 5_000));
+        // Of samples beyond the scale only the number is known: the threshold lies below them.
+        let cut = Histogram::new(
+            coarse(1_000).buckets().iter().copied().filter(|bucket| bucket.from < Ns(20_000)),
+            Exact { overflow: 10_000, sum: 0, min: Ns(0), max: Ns(39_980) },
+        );
+        let tails = Tails::of(&coarse(1_000), &cut).expect("samples");
+        assert_eq!((tails.threshold, tails.before, tails.after), (Ns(19_999), 10_000, 10_000));
+    }
+
+    #[test]
+    fn how_many_more_samples_show_a_difference() {
+        // None and one: eight times as many are as unlikely as 2 * 0.5^8.
+        let times = times_as_many(0, 10_000, 1, 10_000, 0.01).expect("a number");
+        assert!((7.5..9.0).contains(&times), "{times}");
+        assert_eq!(times_as_many(5, 1_000, 10, 2_000, 0.01), None);
+        assert_eq!(times_as_many(5, 1_000, 50, 1_000, 0.01), Some(1.0));
     }
 
     proptest! {

@@ -1,7 +1,11 @@
 //! Latencies, counted in buckets whose width grows with the latency.
 //!
-//! Buckets are log-linear: exact below 2 048 ns, then 1 024 buckets to each doubling, so a percentile is at most
-//! 0.1 % too high. Minimum, maximum and mean are exact. A histogram that another program made keeps its own buckets.
+//! Buckets are log-linear: exact below 2 048 ns, then 1 024 buckets to each doubling. A histogram that another program
+//! made keeps its own buckets.
+//!
+//! One convention holds for all numbers: they are rounded down. A percentile is the lower end of its bucket (at most 0.1 %
+//! too low), as the minimum and the maximum of a tool that counts in whole microseconds are the lower ends of theirs.
+//! Where the difference decides, [`Bounds`] has both ends.
 
 use whylate_base::Ns;
 
@@ -52,6 +56,15 @@ pub struct Bucket {
     pub count: u64,
 }
 
+/// The ends between which a number lies, both included: of samples in buckets no more is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// It is at least this.
+    pub least: Ns,
+    /// It is at most this.
+    pub most: Ns,
+}
+
 /// A distribution of latencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
@@ -61,6 +74,10 @@ pub struct Histogram {
     sum: u64,
     min: Ns,
     max: Ns,
+    /// Minimum and maximum were rounded down to a multiple of it.
+    unit: Ns,
+    /// No sample of the overflow is below it.
+    limit: Ns,
 }
 
 /// What is known of a distribution beside its buckets.
@@ -82,7 +99,21 @@ impl Histogram {
         let buckets: Vec<Bucket> = buckets.into_iter().filter(|bucket| bucket.count > 0).collect();
         // A file may say anything: counts saturate.
         let count = buckets.iter().map(|bucket| bucket.count).fold(exact.overflow, u64::saturating_add);
-        Histogram { buckets, count, overflow: exact.overflow, sum: exact.sum, min: exact.min, max: exact.max }
+        let Exact { overflow, sum, min, max } = exact;
+        let limit = buckets.last().map_or(min, |last| Ns(last.upto.0.saturating_add(1)));
+        Histogram { buckets, count, overflow, sum, min, max, unit: Ns(1), limit }
+    }
+
+    /// The same of a program that rounds minimum, maximum and each sample of the mean down to a multiple of `unit`.
+    #[must_use]
+    pub fn rounded_down_to(self, unit: Ns) -> Histogram {
+        Histogram { unit: unit.max(Ns(1)), ..self }
+    }
+
+    /// The same of a program that counts as overflow what is at least `limit`: more than its buckets that are not empty show.
+    #[must_use]
+    pub fn with_limit(self, limit: Ns) -> Histogram {
+        Histogram { limit: self.limit.max(limit), ..self }
     }
 
     /// How many samples there are.
@@ -90,19 +121,41 @@ impl Histogram {
         self.count
     }
 
-    /// The least, exact; `None` without samples.
+    /// The least; `None` without samples.
     pub fn min(&self) -> Option<Ns> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The most, exact; `None` without samples.
+    /// The ends of the least; `None` without samples.
+    pub fn min_bounds(&self) -> Option<Bounds> {
+        self.min().map(|min| Bounds { least: min, most: self.upto(min).min(self.upto(self.max)) })
+    }
+
+    /// The most; `None` without samples.
     pub fn max(&self) -> Option<Ns> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The mean, exact to the nanosecond; `None` without samples.
+    /// The ends of the most; `None` without samples.
+    pub fn max_bounds(&self) -> Option<Bounds> {
+        self.max().map(|max| Bounds { least: max, most: self.upto(max) })
+    }
+
+    /// The mean; `None` without samples.
     pub fn mean(&self) -> Option<Ns> {
         self.sum.checked_div(self.count).map(|mean| Ns(i64::try_from(mean).unwrap_or(i64::MAX)))
+    }
+
+    /// The ends of the mean; `None` without samples. Of samples that were rounded down it is too low by less than the
+    /// widest bucket.
+    pub fn mean_bounds(&self) -> Option<Bounds> {
+        let widest = self
+            .buckets
+            .iter()
+            .map(|bucket| bucket.upto.0.saturating_sub(bucket.from.0).saturating_add(1))
+            .max();
+        let width = if self.unit > Ns(1) { widest.unwrap_or(1).max(self.unit.0) } else { 1 };
+        self.mean().map(|mean| Bounds { least: mean, most: Ns(mean.0.saturating_add(width - 1)) })
     }
 
     /// The sum of all samples, in nanoseconds.
@@ -116,39 +169,72 @@ impl Histogram {
         self.percentile(0.5).filter(|_| !beyond)
     }
 
-    /// The latency that the share `q` (0 to 1) of the samples did not exceed: the nearest-rank
-    /// percentile, rounded up by at most a bucket's width, never above the maximum. `None` without samples.
+    /// The latency that the share `q` (0 to 1) of the samples did not exceed: the nearest-rank percentile, rounded down by
+    /// less than a bucket's width. `None` without samples.
     pub fn percentile(&self, q: f64) -> Option<Ns> {
+        self.percentile_bounds(q).map(|bounds| bounds.least)
+    }
+
+    /// The ends of a [`percentile`](Self::percentile).
+    pub fn percentile_bounds(&self, q: f64) -> Option<Bounds> {
         self.ranked((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64)
     }
 
-    /// The sample of a rank, counted from 1 at the least; a rank beyond either end is that end's.
-    pub fn ranked(&self, rank: u64) -> Option<Ns> {
+    /// The ends of the sample of a rank, counted from 1 at the least; a rank beyond either end is that end's.
+    pub fn ranked(&self, rank: u64) -> Option<Bounds> {
         let rank = rank.clamp(1, self.count.max(1));
+        if rank >= self.count {
+            return self.max_bounds();
+        }
         let mut seen = 0;
         let bucket = self.buckets.iter().find(|bucket| {
             seen = bucket.count.saturating_add(seen);
             seen >= rank
         });
+        let most = self.upto(self.max);
         // A rank beyond the buckets lies in the overflow, of which only the maximum is known.
-        (self.count > 0).then(|| bucket.map_or(self.max, |bucket| bucket.upto.min(self.max)))
+        let (from, upto) = bucket.map_or((self.limit(), most), |bucket| (bucket.from, bucket.upto));
+        Some(Bounds { least: from.max(self.min).min(most), most: upto.min(most) })
     }
 
     /// The [`percentile`](Self::percentile), where there are samples beyond it: 100 are needed
     /// for the 99th, 10,000 for the 99.99th. With fewer it would be the maximum by another name; and so it would be
     /// where the rank is that of a sample in no bucket.
     pub fn tail(&self, q: f64) -> Option<Ns> {
+        self.tail_bounds(q).map(|bounds| bounds.least)
+    }
+
+    /// The ends of a [`tail`](Self::tail).
+    pub fn tail_bounds(&self, q: f64) -> Option<Bounds> {
         let rank = (q * self.count as f64).ceil();
         (rank < self.count as f64 && rank <= (self.count - self.overflow) as f64)
-            .then(|| self.percentile(q))
+            .then(|| self.percentile_bounds(q))
             .flatten()
     }
 
     /// How many samples are above a latency. Of a bucket that it lies in, all are counted but the latency is its last.
     pub fn beyond(&self, latency: Ns) -> u64 {
         let from = self.buckets.partition_point(|bucket| bucket.upto <= latency);
-        let overflow = if self.max > latency { self.overflow } else { 0 };
+        let overflow = if self.upto(self.max) > latency { self.overflow } else { 0 };
         self.buckets[from..].iter().map(|bucket| bucket.count).fold(overflow, u64::saturating_add)
+    }
+
+    /// How many samples are surely above a latency: of a bucket that it lies in, none but the maximum.
+    pub fn surely_beyond(&self, latency: Ns) -> u64 {
+        let from = self.buckets.partition_point(|bucket| bucket.from <= latency);
+        let overflow = if self.limit() > latency { self.overflow } else { 0 };
+        let all = self.buckets[from..].iter().map(|bucket| bucket.count).fold(overflow, u64::saturating_add);
+        all.max(u64::from(self.count > 0 && self.max > latency))
+    }
+
+    /// The least that a sample in no bucket can be.
+    pub fn limit(&self) -> Ns {
+        self.limit
+    }
+
+    /// The most that was rounded down to `latency`.
+    fn upto(&self, latency: Ns) -> Ns {
+        Ns(latency.0.saturating_add((self.unit.0 - 1).max(0)))
     }
 
     /// Samples too large for any bucket (over 17 s): in count, mean and maximum only.
@@ -170,6 +256,12 @@ impl Histogram {
             *self = other.clone();
             return;
         }
+        self.limit = match (self.overflow, other.overflow) {
+            (0, 0) => self.limit.max(other.limit),
+            (0, _) => other.limit,
+            (_, 0) => self.limit,
+            _ => self.limit.min(other.limit),
+        };
         self.buckets.extend_from_slice(&other.buckets);
         self.buckets.sort_by_key(|bucket| bucket.upto);
         self.buckets.dedup_by(|later, earlier| {
@@ -185,6 +277,7 @@ impl Histogram {
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+        self.unit = self.unit.max(other.unit);
     }
 }
 
@@ -203,7 +296,7 @@ impl FromIterator<Ns> for Histogram {
             (exact.min, exact.max) = (exact.min.min(latency), exact.max.max(latency));
         }
         let bucket = |(at, count)| Bucket { from: layout::lower(at), upto: layout::upper(at), count };
-        Histogram::new(counts.into_iter().map(bucket), exact)
+        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(layout::LIMIT)
     }
 }
 
@@ -245,6 +338,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_rounded_down_lies_between_two_ends() {
+        let bucket = |us: i64, count| Bucket { from: Ns::from_us(us), upto: Ns(us * 1_000 + 9_999), count };
+        let exact = Exact { overflow: 0, sum: 1_100_000, min: Ns::from_us(0), max: Ns::from_us(20) };
+        let of = Histogram::new([bucket(0, 90), bucket(10, 9), bucket(20, 1)], exact)
+            .rounded_down_to(Ns::from_us(10));
+        let ends = |bounds: Option<Bounds>| bounds.map(|bounds| (bounds.least.0, bounds.most.0));
+        assert_eq!(ends(of.min_bounds()), Some((0, 9_999)));
+        assert_eq!(ends(of.percentile_bounds(0.99)), Some((10_000, 19_999)));
+        assert_eq!(ends(of.max_bounds()), Some((20_000, 29_999)));
+        assert_eq!(ends(of.mean_bounds()), Some((11_000, 20_999)));
+        assert_eq!((of.beyond(Ns(15_000)), of.surely_beyond(Ns(15_000))), (10, 1));
+        assert_eq!((of.beyond(Ns(25_000)), of.surely_beyond(Ns(25_000))), (1, 0));
+        assert_eq!((of.beyond(Ns(29_999)), of.surely_beyond(Ns(9_999))), (0, 10));
+    }
+
+    #[test]
     fn absurd_counts_of_a_file_are_survived() {
         let bucket = |upto, count| Bucket { from: Ns(upto), upto: Ns(upto), count };
         let exact = Exact { overflow: u64::MAX, sum: u64::MAX, min: Ns(1), max: Ns(9) };
@@ -283,9 +392,13 @@ mod tests {
             let rank = ((q * samples.len() as f64).ceil() as usize).clamp(1, samples.len());
             let exact = samples[rank - 1];
             let got = measured.percentile(q).expect("samples").0;
-            prop_assert!(got >= exact, "{got} < {exact}");
-            let slack = if exact < layout::LIMIT.0 { exact / 1_000 + 1 } else { i64::MAX - exact };
-            prop_assert!(got <= exact + slack, "{got} > {exact}");
+            prop_assert!(got <= exact, "{got} > {exact}");
+            let slack = if exact < layout::LIMIT.0 { exact / 1_000 + 1 } else { exact };
+            prop_assert!(got >= exact - slack, "{got} < {exact}");
+            let bounds = measured.percentile_bounds(q).expect("samples");
+            prop_assert!(bounds.least.0 == got && exact <= bounds.most.0, "{bounds:?}");
+            let later = samples.iter().filter(|sample| **sample > exact).count() as u64;
+            prop_assert!(measured.surely_beyond(Ns(exact)) <= later && later <= measured.beyond(Ns(exact)));
             prop_assert_eq!(measured.min(), samples.first().map(|&s| Ns(s)));
             prop_assert_eq!(measured.max(), samples.last().map(|&s| Ns(s)));
             prop_assert_eq!(measured.mean(), Some(Ns(samples.iter().sum::<i64>() / samples.len() as i64)));

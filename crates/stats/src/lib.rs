@@ -26,7 +26,7 @@ mod trend;
 
 pub use claim::{Claim, DOUBT};
 pub use extremes::{Blocks, Gev, Level, Pareto, Refusal, Tail};
-pub use histogram::{Bucket, Exact, Histogram, layout};
+pub use histogram::{Bounds, Bucket, Exact, Histogram, layout};
 pub use maxima::Maxima;
 pub use rhythm::{Rhythm, rhythm};
 pub use run::{Late, Measured, Run};

@@ -40,6 +40,9 @@ pub struct Measured {
     pub maxima: Option<Maxima>,
     /// So many periods passed without a sample, because the thread was late; `None`: not known.
     pub missed: Option<u64>,
+    /// True of a stage of the same wake-ups that another thread of the run measured as a whole: rtla's `IRQ` columns beside
+    /// its `Thr` columns. A gate checks it, and the sums of the run leave it out.
+    pub is_stage: bool,
 }
 
 /// A late sample and its cause.
@@ -56,30 +59,35 @@ pub struct Late {
 }
 
 impl Run {
+    /// The threads whose samples are all samples of the run, each once.
+    pub fn whole(&self) -> impl Iterator<Item = &Measured> {
+        self.threads.iter().filter(|thread| !thread.is_stage)
+    }
+
     /// The share of all periods that passed without a sample; `None`: not known of all threads.
     pub fn missed(&self) -> Option<f64> {
-        let missed: u64 = self.threads.iter().map(|thread| thread.missed).sum::<Option<u64>>()?;
-        let taken: u64 = self.threads.iter().map(|thread| thread.histogram.count()).sum();
+        let missed: u64 = self.whole().map(|thread| thread.missed).sum::<Option<u64>>()?;
+        let taken: u64 = self.whole().map(|thread| thread.histogram.count()).sum();
         Some(missed as f64 / (missed as f64 + taken as f64).max(1.0))
     }
 
     /// The samples of all threads together.
     pub fn all(&self) -> Histogram {
         let mut all = Histogram::default();
-        self.threads.iter().for_each(|thread| all.merge(&thread.histogram));
+        self.whole().for_each(|thread| all.merge(&thread.histogram));
         all
     }
 
     /// The largest of all threads in each stretch of time; `None` where one of them does not tell.
     pub fn maxima(&self) -> Option<Maxima> {
-        let each: Option<Vec<&Maxima>> = self.threads.iter().map(|thread| thread.maxima.as_ref()).collect();
+        let each: Option<Vec<&Maxima>> = self.whole().map(|thread| thread.maxima.as_ref()).collect();
         each?.into_iter().cloned().reduce(|all, one| all.with(&one))
     }
 
     /// How many samples there are in a second, of all threads together; `None` where the time is not known.
     pub fn rate(&self) -> Option<f64> {
         let seconds = self.elapsed.filter(|elapsed| *elapsed > Ns::ZERO)?.0 as f64 / 1e9;
-        Some(self.threads.iter().map(|thread| thread.histogram.count()).sum::<u64>() as f64 / seconds)
+        Some(self.whole().map(|thread| thread.histogram.count()).sum::<u64>() as f64 / seconds)
     }
 }
 
@@ -104,6 +112,9 @@ mod tests {
         };
         assert_eq!((run.all().count(), run.all().max(), run.rate()), (4, Some(Ns(9)), Some(2.0)));
         assert_eq!(run.maxima().map(|maxima| maxima.blocks().to_vec()), Some(vec![Some(Ns(7)), Some(Ns(9))]));
+        let mut staged = run.clone();
+        staged.threads[1].is_stage = true;
+        assert_eq!((staged.all().count(), staged.rate()), (3, Some(1.5)));
         assert_eq!(Run { threads: vec![Measured::default()], ..run }.maxima(), None);
     }
 }

@@ -2,15 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use whylate_intake::latencies;
 use whylate_investigate::compare::Prepared;
 use whylate_report::measure;
 use whylate_stats::Run;
 
-/// A document of a week has some 100 MB; what is longer is none. The same for what is read from a pipe.
+/// A document of a week has some 100 MB; what is longer is none.
 const MOST_BYTES: u64 = 512 << 20;
 
 /// The measurements in some files, each with a label of its own.
@@ -29,23 +27,10 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Prepared>> {
 }
 
 fn one(path: &Path) -> Result<Run> {
-    let cannot = || format!("cannot read {}", path.display());
-    let mut file = File::open(path).with_context(cannot)?;
-    let metadata = file.metadata().with_context(cannot)?;
-    if metadata.is_dir() {
-        bail!("cannot read {}: it is a directory; name the files", path.display());
-    }
-    if metadata.is_file() && metadata.len() > MOST_BYTES {
-        // No document of ours; other tools' text may be longer.
-        return Ok(latencies::open(path)?);
-    }
-    let mut bytes = Vec::new();
-    file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(cannot)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        bail!("cannot read {}: it does not end within {} MiB", path.display(), MOST_BYTES >> 20);
-    }
+    let bytes = latencies::contents(path)?;
     let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    if is_object {
+    // No document of ours is longer; other tools' text may be.
+    if is_object && bytes.len() as u64 <= MOST_BYTES {
         match serde_json::from_slice(&bytes).map(measure::json::run) {
             Ok(Some(run)) => {
                 return run.with_context(|| {
@@ -57,7 +42,8 @@ fn one(path: &Path) -> Result<Run> {
                 });
             }
             Ok(None) => {}
-            Err(error) if bytes.starts_with(b"{") => {
+            // Several documents may follow each other.
+            Err(error) if error.is_eof() => {
                 return Err(error)
                     .with_context(|| format!("{}: it begins as JSON, and is broken", path.display()));
             }

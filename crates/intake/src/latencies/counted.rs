@@ -12,9 +12,9 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    pub(super) const NS: Unit = Unit { name: "1 ns", is: Ns(1) };
-    pub(super) const US: Unit = Unit { name: "1 us", is: Ns::from_us(1) };
-    pub(super) const MS: Unit = Unit { name: "1 ms", is: Ns::from_ms(1) };
+    pub(super) const NS: Unit = Unit { name: "ns", is: Ns(1) };
+    pub(super) const US: Unit = Unit { name: "us", is: Ns::from_us(1) };
+    pub(super) const MS: Unit = Unit { name: "ms", is: Ns::from_ms(1) };
 }
 
 /// Which tool measured, with which probe and unit.
@@ -29,21 +29,67 @@ impl Source {
     /// The measurement; threads without samples are left out.
     pub(super) fn run(self, threads: impl IntoIterator<Item = Counted>) -> Result<Run, Broken> {
         let Source { tool, probe, unit } = self;
-        let threads: Vec<Measured> = threads.into_iter().filter_map(|thread| thread.measured(unit)).collect();
-        if threads.is_empty() {
+        let threads: Vec<Counted> = threads.into_iter().collect();
+        threads.iter().try_for_each(|thread| self.is_complete(thread))?;
+        let width = threads.iter().map(Counted::width).max().unwrap_or(1);
+        let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
+        let mut empty = Vec::new();
+        let named = |thread: Counted| (thread.name.clone(), thread.is_stage, thread.measured(unit));
+        let mut measured = Vec::new();
+        for (name, is_stage, thread) in threads.into_iter().map(named) {
+            match thread {
+                Some(thread) => measured.push(thread),
+                None if is_stage => {}
+                None => empty.push(name),
+            }
+        }
+        if measured.is_empty() {
             return Err(self.broken("there is no sample in it".to_owned()));
         }
-        let notes = self.notes(&threads);
-        Ok(Run { tool: tool.to_owned(), probe: probe.to_owned(), threads, notes, ..Run::default() })
+        let mut notes = self.notes(&measured, width, is_max_upper);
+        if let Some(first) = empty.first() {
+            let others = empty.len() - 1;
+            let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+            notes.push(format!("{first}{others} took no sample and is left out"));
+        }
+        Ok(Run { tool: tool.to_owned(), probe: probe.to_owned(), threads: measured, notes, ..Run::default() })
+    }
+
+    /// Refuses what was cut or changed: lines that are missing would pass for samples that were not taken.
+    fn is_complete(self, thread: &Counted) -> Result<(), Broken> {
+        let held = thread.held();
+        let is = |total: u64| total == held || total == held.saturating_add(thread.overflow);
+        if thread.overflow > 0 && thread.max.is_none() {
+            return Err(self.broken(format!(
+                "{} samples of {} are beyond the last class, and the maximum is not in the file",
+                thread.overflow, thread.name
+            )));
+        }
+        match thread.total {
+            Some(total) if !is(total) => Err(self.broken(format!(
+                "the classes of {} hold {held} samples, and the total in the file is {total}: lines are missing or changed",
+                thread.name
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// What a reader must know of such numbers.
-    fn notes(self, threads: &[Measured]) -> Vec<String> {
+    fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool) -> Vec<String> {
         let all = |of: fn(&Histogram) -> u64| {
-            threads.iter().map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
+            let whole = threads.iter().filter(|thread| !thread.is_stage);
+            whole.map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
         };
         let (overflow, samples) = (all(Histogram::overflow), all(Histogram::count));
-        let mut notes = vec![format!("counted in classes of {}", self.unit.name)];
+        let unit = self.unit.name;
+        let rounding = match (width, self.unit == Unit::NS, is_max_upper) {
+            (1, true, false) => "",
+            (_, _, false) => ": every latency shown is rounded down to its class",
+            (_, _, true) => {
+                ": minimum and percentiles are rounded down to their class, the maximum is rounded up"
+            }
+        };
+        let mut notes = vec![format!("counted in classes of {width} {unit}{rounding}")];
         if overflow == samples {
             let remedy = match self.tool {
                 "cyclictest" => ": measure with a histogram (cyclictest -h 1000)",
@@ -52,7 +98,9 @@ impl Source {
             notes = vec![format!("only minimum, mean and maximum are known{remedy}")];
         } else if overflow > 0 {
             notes.push(format!(
-                "{overflow} of {samples} samples were beyond the last class: of them only the maximum is known"
+                "{overflow} of {samples} samples were beyond the last class: of them only the maximum is known. Percentiles \
+                 are those of all samples, of which {} are in classes",
+                samples - overflow
             ));
         }
         notes
@@ -76,15 +124,27 @@ impl Source {
 pub(super) struct Counted {
     pub(super) cpu: Option<Cpu>,
     pub(super) name: String,
-    /// Latency in units, and how often.
+    /// The lower end of each class in units, and how many samples it holds.
     pub(super) classes: Vec<(u64, u64)>,
+    /// How many units wide a class is; 0 is read as 1.
+    pub(super) width: u64,
+    /// Minimum and maximum are rounded down to multiples of so many units; 0 is read as 1.
+    pub(super) rounding: u64,
+    /// The maximum is the upper end of its class instead.
+    pub(super) is_max_upper: bool,
     /// Samples beyond the last class.
     pub(super) overflow: u64,
+    /// Where the last class of the file ends, in units, also where it is empty.
+    pub(super) limit: u64,
+    /// How many samples the classes hold by the file's own sum, with or without the overflow.
+    pub(super) total: Option<u64>,
     /// In units, where they are given.
     pub(super) min: Option<u64>,
     pub(super) max: Option<u64>,
     /// In units.
     pub(super) mean: Option<f64>,
+    /// As of [`Measured::is_stage`].
+    pub(super) is_stage: bool,
 }
 
 /// No machine has so many CPUs: a line with more columns is no line of a histogram.
@@ -99,13 +159,27 @@ impl Counted {
     pub(super) fn counted_by_upper_ends(mut self) -> Counted {
         self.classes.iter_mut().for_each(|class| class.0 = class.0.saturating_sub(1));
         self.min = self.min.map(|min| min.saturating_sub(1));
+        self.is_max_upper = true;
         self
     }
 
-    /// Of classes that are `unit` wide: class `n` holds latencies from `n` units to just below `n + 1`. Without samples
-    /// there is nothing.
+    pub(super) fn has_samples(&self) -> bool {
+        self.overflow > 0 || self.held() > 0
+    }
+
+    fn width(&self) -> u64 {
+        self.width.max(1)
+    }
+
+    /// How many samples the classes hold.
+    fn held(&self) -> u64 {
+        self.classes.iter().map(|class| class.1).fold(0, u64::saturating_add)
+    }
+
+    /// Of classes that are `width` units wide: class `n` holds latencies from `n` units to just below `n + width`. Without
+    /// samples there is nothing.
     fn measured(mut self, unit: Unit) -> Option<Measured> {
-        let unit = unit.is.0.max(1) as u64;
+        let (width, unit) = (self.width(), unit.is.0.max(1) as u64);
         let ns = |units: u64| Ns(units.saturating_mul(unit).min(LONGEST) as i64);
         self.classes.retain(|(_, count)| *count > 0);
         self.classes.sort_unstable();
@@ -116,10 +190,14 @@ impl Counted {
             }
             same
         });
-        let counted: u64 = self.classes.iter().map(|class| class.1).fold(0, u64::saturating_add);
-        let samples = counted.saturating_add(self.overflow);
         let first = self.classes.first().map(|class| class.0);
         let last = self.classes.last().map(|class| class.0);
+        // A maximum in no class is a sample that the file did not count.
+        let own_end = u64::from(self.is_max_upper);
+        if last.zip(self.max).is_some_and(|(last, max)| max >= last.saturating_add(width + own_end)) {
+            self.overflow = self.overflow.max(1);
+        }
+        let samples = self.held().saturating_add(self.overflow);
         // With samples beyond the classes only the tool itself knows how late the latest was.
         let max = self.max.or(if self.overflow == 0 { last } else { None }).max(last);
         let min = self.min.or(first).or(max)?;
@@ -127,7 +205,7 @@ impl Counted {
         let sum = self.mean.map_or_else(own_sum, |mean| mean * samples as f64) * unit as f64;
         let bucket = |&(class, count): &(u64, u64)| {
             let from = ns(class);
-            Bucket { from, upto: Ns(ns(class.saturating_add(1)).0 - 1).max(from), count }
+            Bucket { from, upto: Ns(ns(class.saturating_add(width)).0 - 1).max(from), count }
         };
         let exact = Exact {
             overflow: self.overflow,
@@ -135,13 +213,16 @@ impl Counted {
             min: ns(min),
             max: ns(max.unwrap_or(min)),
         };
-        let histogram = Histogram::new(self.classes.iter().map(bucket), exact);
+        let histogram = Histogram::new(self.classes.iter().map(bucket), exact)
+            .rounded_down_to(if self.is_max_upper { Ns(1) } else { ns(self.rounding.max(1)) })
+            .with_limit(ns(self.limit));
         (samples > 0).then_some(Measured {
             cpu: self.cpu,
             name: self.name,
             histogram,
             maxima: None,
             missed: None,
+            is_stage: self.is_stage,
         })
     }
 }

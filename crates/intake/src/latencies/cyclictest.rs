@@ -5,20 +5,87 @@
 
 use super::counted::{Counted, MOST_THREADS, Source, Unit};
 use super::error::Broken;
-use std::collections::BTreeMap;
+use super::sections;
+use std::collections::{BTreeMap, HashMap};
 use whylate_base::Ns;
 use whylate_stats::Run;
 
-pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
-    let source = source(text);
-    let threads = if text.lines().any(|line| line.trim_end() == "# Histogram") {
-        histogram(text)?
-    } else if statuses(text).next().is_some() {
-        summary(text)
-    } else {
-        each_sample(text)?
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let mut seen = Seen::default();
+    let parts = sections::cut(text, |line| seen.begins(line));
+    parts.into_iter().flat_map(one).collect()
+}
+
+/// What a text has of one run so far.
+#[derive(Default)]
+struct Seen {
+    histogram: bool,
+    samples: bool,
+    /// Of each thread its id, and how many samples it had taken.
+    counts: HashMap<u32, (String, u64)>,
+    cycles: HashMap<u32, u64>,
+}
+
+impl Seen {
+    /// True of a line that cannot be of the run that the lines before it are of: its threads are others, they begin to
+    /// count anew, or a run has it only once.
+    fn begins(&mut self, line: &str) -> bool {
+        let status = line.strip_prefix("T:").and_then(Status::of);
+        let sample = sample(line);
+        let is_histogram = line == "# Histogram";
+        let is_new = if line.starts_with("# /dev/cpu_dma_latency") {
+            self.samples
+        } else if is_histogram {
+            self.histogram
+        } else if let Some(status) = &status {
+            let before = self.counts.get(&status.number);
+            self.histogram || before.is_some_and(|(id, count)| *id != status.id || *count > status.count)
+        } else if let Some((thread, cycle, _)) = sample {
+            self.cycles.get(&thread).is_some_and(|before| *before >= cycle)
+        } else {
+            false
+        };
+        if is_new {
+            *self = Seen::default();
+        }
+        self.histogram |= is_histogram;
+        self.samples |= is_histogram || status.is_some() || sample.is_some();
+        if let Some(status) = status {
+            self.counts.insert(status.number, (status.id.to_owned(), status.count));
+        }
+        if let Some((thread, cycle, _)) = sample {
+            self.cycles.insert(thread, cycle);
+        }
+        is_new
+    }
+}
+
+/// The measurement in a part of a text; two where its histogram and its status lines are of two runs.
+fn one(text: &str) -> Vec<Result<Run, Broken>> {
+    let has_histogram = text.lines().any(|line| line.trim_end() == "# Histogram");
+    let summary = match statuses(text).next() {
+        Some(_) => summary(text),
+        None => Ok(Vec::new()),
     };
-    Some(source.at_most(threads.len()).and_then(|()| source.run(threads)).map(|run| told(text, source, run)))
+    let source = source(text);
+    let finished = |threads: Vec<Counted>| {
+        let run = source.at_most(threads.len()).and_then(|()| source.run(threads));
+        run.map(|run| told(text, source, run))
+    };
+    let summary = match summary {
+        Ok(threads) => threads,
+        Err(why) => return vec![Err(source.broken(why))],
+    };
+    if has_histogram {
+        let Some(threads) = histogram(text) else { return Vec::new() };
+        let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
+        let other = (later || summary.len() > threads.len()).then(|| finished(summary));
+        return other.into_iter().chain([finished(threads)]).collect();
+    }
+    if !summary.is_empty() {
+        return vec![finished(summary)];
+    }
+    each_sample(text).map(finished).into_iter().collect()
 }
 
 /// True of a thread's line without its maximum: a mail program broke it.
@@ -37,12 +104,7 @@ pub(super) fn is_own(line: &str) -> bool {
 /// Adds what the rest of the text has.
 fn told(text: &str, source: Source, mut run: Run) -> Run {
     run.notes.extend(unit_in_doubt(&run, source.unit));
-    if text.contains("cpu_dma_latency set to") {
-        run.notes.push(
-            "it held /dev/cpu_dma_latency while it measured: an application that does not will wake later"
-                .to_owned(),
-        );
-    }
+    run.notes.extend(dma_latency(text));
     let ours = |name: &str| {
         let comments = text.lines().take_while(|line| line.starts_with('#'));
         comments.filter_map(|line| line.strip_prefix("# whylate: ")).find_map(|rest| rest.strip_prefix(name))
@@ -54,6 +116,26 @@ fn told(text: &str, source: Source, mut run: Run) -> Run {
     }
     run.interval = intervals(text).first().copied();
     run
+}
+
+/// No idle state takes as long to leave: the longest in the kernel's tables is 10 ms (drivers/idle/intel_idle.c).
+const LONGEST_EXIT_US: u64 = 100_000;
+
+/// What `# /dev/cpu_dma_latency set to 0us` means for the numbers: the kernel enters no idle state that takes longer to
+/// leave (Documentation/power/pm_qos_interface.rst).
+fn dma_latency(text: &str) -> Option<String> {
+    let rest = text.split_once("/dev/cpu_dma_latency set to")?.1.trim_start();
+    let us: u64 = rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+    Some(match us {
+        0 => "it held /dev/cpu_dma_latency at 0 us while it measured: an application that does not will wake later".to_owned(),
+        LONGEST_EXIT_US.. => format!(
+            "/dev/cpu_dma_latency was set to {us} us: no idle state takes as long to leave, so CPUs entered all of them"
+        ),
+        _ => format!(
+            "it held /dev/cpu_dma_latency at {us} us while it measured: CPUs entered no idle state that takes longer to leave, \
+             and an application that does not hold it may wake later"
+        ),
+    })
 }
 
 /// The lines that are written over and over, one of each thread, without their `T:`.
@@ -105,12 +187,15 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
     };
     let (min, max) = (named("# Min Latencies:"), named("# Max Latencies:"));
     let (mean, overflow) = (named("# Avg Latencies:"), named("# Histogram Overflows:"));
+    let total = named("# Total:");
+    let mut limit = 0_u64;
     for line in text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())) {
         let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
         let Some(Ok(class)) = words.next() else { continue };
         // One more than there may be is enough to refuse them.
         for (at, count) in words.take(MOST_THREADS + 1).enumerate() {
             let Ok(count) = count else { break };
+            limit = limit.max(class.saturating_add(1));
             if at >= threads.len() {
                 threads.push(Counted::default());
             }
@@ -126,50 +211,96 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
         (thread.min, thread.max) = (of(&min, at), of(&max, at));
         thread.overflow = of(&overflow, at).unwrap_or(0);
         thread.mean = of(&mean, at).map(|mean| mean as f64);
+        (thread.total, thread.limit) = (of(&total, at), limit);
     }
     (!threads.is_empty()).then_some(threads)
 }
 
-/// `T: 0 ( 9066) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744`, written over and over: the last
-/// one of each thread counts.
-fn summary(text: &str) -> Vec<Counted> {
-    let mut threads = BTreeMap::new();
-    for line in statuses(text) {
-        let field = |name: &str| {
-            let rest = line.split_once(name)?.1.trim_start();
-            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok()
-        };
-        let number =
-            line.trim_start().split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok());
-        if let (Some(number), Some(count), Some(max)) = (number, field("C:"), field("Max:")) {
-            let thread = Counted {
-                name: format!("thread {number}"),
-                overflow: count,
-                min: field("Min:"),
-                max: Some(max),
-                mean: field("Avg:").map(|mean| mean as f64),
-                ..Counted::default()
-            };
-            threads.insert(number, thread);
-        }
-    }
-    threads.into_values().collect()
+/// `T: 0 ( 9066) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744`
+struct Status<'a> {
+    number: u32,
+    id: &'a str,
+    count: u64,
 }
 
-/// `       0:       6:      40`: thread, cycle, latency.
+impl Status<'_> {
+    /// Of what follows `T:`; `None`: it is not whole, as the last line of a stream may be.
+    fn of(line: &str) -> Option<Status<'_>> {
+        let (number, rest) = line.split_once('(')?;
+        let (id, rest) = rest.split_once(')')?;
+        field(rest, "Max:")?;
+        Some(Status {
+            number: number.trim().parse().ok()?,
+            id: id.trim(),
+            count: field(line, "C:")?.try_into().ok()?,
+        })
+    }
+}
+
+/// A number behind its name.
+fn field(line: &str, name: &str) -> Option<i128> {
+    let rest = line.split_once(name)?.1.trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+/// The status lines are written over and over: the last one of each thread counts.
+///
+/// # Errors
+/// If no line of a thread can be read: the thread may be the latest of all.
+fn summary(text: &str) -> Result<Vec<Counted>, String> {
+    let mut threads: BTreeMap<u32, Result<Counted, &str>> = BTreeMap::new();
+    for line in statuses(text) {
+        let number = line.trim_start().split(|c: char| !c.is_ascii_digit()).next();
+        let Some(number) = number.and_then(|number| number.parse::<u32>().ok()) else { continue };
+        // Of latencies below 0 the clock is to blame; a maximum below 0 is no maximum.
+        let known = |name: &str| field(line, name).and_then(|value| u64::try_from(value.max(0)).ok());
+        let max = field(line, "Max:").and_then(|max| u64::try_from(max).ok());
+        match (field(line, "C:").and_then(|count| u64::try_from(count).ok()), max) {
+            (Some(count), Some(max)) => {
+                let thread = Counted {
+                    name: format!("thread {number}"),
+                    overflow: count,
+                    min: known("Min:").map(|min| min.min(max)),
+                    max: Some(max),
+                    mean: known("Avg:").map(|mean| mean as f64),
+                    ..Counted::default()
+                };
+                threads.insert(number, Ok(thread));
+            }
+            // The last of a stream may be cut.
+            _ => _ = threads.entry(number).or_insert(Err(line)),
+        }
+    }
+    let whole = |(number, thread): (u32, Result<Counted, &str>)| {
+        thread.map_err(|line| {
+            format!("the line of thread {number} has no number of samples or no maximum: {:?}", line.trim())
+        })
+    };
+    threads.into_iter().map(whole).collect()
+}
+
+/// `       0:       6:      40`: thread, cycle, latency. Times of day have no spaces.
+fn sample(line: &str) -> Option<(u32, u64, u64)> {
+    if !line.contains(": ") && !line.starts_with(' ') {
+        return None;
+    }
+    let mut words = line.split(':').map(str::trim);
+    let sample = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    words.next().is_none().then_some(sample)
+}
+
+/// All samples, as `-v` prints them.
 fn each_sample(text: &str) -> Option<Vec<Counted>> {
     let mut threads: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
     let (mut samples, mut others) = (0u64, 0u64);
     for line in text.lines() {
-        let mut words = line.split(':').map(str::trim);
-        let sample =
-            (words.next().map(str::parse), words.next().map(str::parse::<u64>), words.next().map(str::parse));
-        match sample {
-            (Some(Ok(thread)), Some(Ok(_)), Some(Ok(latency))) if words.next().is_none() => {
+        match sample(line) {
+            Some((thread, _, latency)) => {
                 *threads.entry(thread).or_default().entry(latency).or_default() += 1;
                 samples += 1;
             }
-            _ => others += 1,
+            None => others += 1,
         }
     }
     let counted = |(thread, classes): (u32, BTreeMap<u64, u64>)| Counted {

@@ -16,10 +16,32 @@ pub enum LatenciesError {
         #[source]
         error: io::Error,
     },
+    /// It is a directory.
+    #[error("cannot read {}: it is a directory; name the files", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It is longer than any measurement.
+    #[error("cannot read {}: it does not end within {mib} MiB", path.display())]
+    Endless {
+        /// The file.
+        path: PathBuf,
+        /// So much was read.
+        mib: u64,
+    },
+    /// It is packed, and the packing is damaged.
+    #[error("cannot read {}: {what}, and the rest may have the latest samples", path.display())]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// It is not a measurement of a supported tool.
     #[error(
         "{}: not a measurement of a supported tool. Supported are: whylate measure --json; cyclictest's output (also -h, --histfile, \
-         -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; jitterdebugger's JSON; OSADL's RT Dataset",
+         -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; jitterdebugger's JSON; OSADL's RT Dataset; all of them also in gzip or zstd",
         path.display()
     )]
     Unknown {

@@ -1,30 +1,40 @@
 //! JSON of rt-tests (`--json`), of jitterdebugger, and OSADL's RT Dataset (github.com/osadl/Latencyplot).
 
-use super::counted::{Counted, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Source, Unit};
 use super::error::Broken;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
-pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
-    let document: Value = match serde_json::from_str(text) {
-        Ok(document) => document,
-        Err(error) => {
-            return Some(Err(Broken { tool: "some program", why: format!("it is no JSON: {error}") }));
+/// Each document in a text; comments may stand before the first.
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let start = text.find('{').unwrap_or(0);
+    let mut runs = Vec::new();
+    for document in serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>() {
+        match document {
+            Ok(document) => runs.extend(one(&document)),
+            Err(error) => {
+                let why = format!("it is no JSON: {error}");
+                runs.push(Err(Broken { tool: "some program", why }));
+            }
         }
-    };
+    }
+    runs
+}
+
+fn one(document: &Value) -> Option<Result<Run, Broken>> {
     if document["format"]["name"] == "RT Dataset" {
-        return Some(dataset(&document));
+        return Some(dataset(document));
     }
     if let Some(threads) = document["thread"].as_object() {
-        return rt_tests(threads, &document);
+        return rt_tests(threads, document);
     }
     let cpus = document["cpu"].as_object()?;
     cpus.values().next()?.get("histogram")?;
     let thread = |number, thread: &Value| counted(Some(number), thread, &thread["count"]);
     let source = Source { tool: "jitterdebugger", probe: "timer", unit: Unit::US };
-    Some(each(source, cpus, thread).map(|run| Run { machine: machine(&document), ..run }))
+    Some(each(source, cpus, thread).map(|run| Run { machine: machine(document), ..run }))
 }
 
 /// What `--json` of rt-tests writes (src/lib/rt-utils.c), and whylate in the same form.
@@ -126,7 +136,8 @@ fn machine(document: &Value) -> Vec<(String, String)> {
     machine.collect()
 }
 
-/// `"latency": {"granularity": "microseconds", "cores": [[0, 3, 17, ...], ...]}`: each class a number's place in the list.
+/// `"latency": {"granularity": "microseconds", "maxima": [7], "cores": [[0, 1, 2], [0, 3, 17]]}`: the first list has the
+/// lower ends of the classes, each other one the counts of a core (src/plot-rtdataset.py).
 fn dataset(document: &Value) -> Result<Run, Broken> {
     let latency = &document["latency"];
     let unit = match latency["granularity"].as_str() {
@@ -135,20 +146,40 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
         _ => Unit::US,
     };
     let source = Source { tool: "OSADL's mk-rtdataset", probe: "timer", unit };
-    let cores =
-        latency["cores"].as_array().ok_or_else(|| source.broken("it has no latency.cores".to_owned()))?;
-    let maxima = latency["maxima"].as_array();
-    let core = |(at, core): (usize, &Value)| {
-        let counts = core.as_array()?.iter().enumerate();
-        Some(Counted {
-            cpu: u32::try_from(at).ok().map(Cpu),
-            name: format!("CPU {at}"),
-            classes: counts.filter_map(|(class, count)| Some((class as u64, count.as_u64()?))).collect(),
-            max: maxima.and_then(|maxima| maxima.get(at)?.as_u64()),
-            ..Counted::default()
-        })
+    let lists = latency["cores"].as_array().into_iter().flatten();
+    let lists: Option<Vec<Vec<u64>>> =
+        lists.map(|list| list.as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>()).collect();
+    let lists = lists.ok_or_else(|| source.broken("latency.cores has what is no count".to_owned()))?;
+    let Some((axis, cores)) = lists.split_first() else {
+        return Err(source.broken("it has no latency.cores".to_owned()));
     };
-    let run = source.run(cores.iter().enumerate().filter_map(core))?;
+    let width = axis.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap_or(1);
+    if axis.windows(2).any(|pair| pair[0] >= pair[1]) || cores.iter().any(|core| core.len() != axis.len()) {
+        let why = "latency.cores does not begin with the classes of all cores, ascending".to_owned();
+        return Err(source.broken(why));
+    }
+    let numbers = cpus(document["condition"]["cyclictest"].as_str().unwrap_or_default());
+    let numbers = numbers.filter(|numbers| numbers.len() == cores.len());
+    let cycles = document["condition"]["cycles"].as_u64();
+    let core = |(at, counts): (usize, &Vec<u64>)| {
+        let cpu = numbers.as_ref().map_or(at as u32, |numbers| numbers[at]);
+        let max = latency["maxima"].get(at).and_then(Value::as_u64);
+        let limit = axis.last().map_or(0, |last| last.saturating_add(width));
+        let held = counts.iter().fold(0_u64, |all, count| all.saturating_add(*count));
+        // Samples beyond the last class are not counted: the maximum shows that there are some, the cycles how many.
+        let is_beyond = max.is_some_and(|max| max >= limit);
+        Counted {
+            cpu: Some(Cpu(cpu)),
+            name: format!("CPU {cpu}"),
+            classes: axis.iter().copied().zip(counts.iter().copied()).collect(),
+            width,
+            limit,
+            overflow: cycles.filter(|_| is_beyond).map_or(0, |cycles| cycles.saturating_sub(held)),
+            max,
+            ..Counted::default()
+        }
+    };
+    let run = source.run(cores.iter().enumerate().map(core))?;
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -170,4 +201,19 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
         machine: machine.collect(),
         ..run
     })
+}
+
+/// The CPUs of `-a2,4-7` in a command line of cyclictest; `None`: it names none.
+fn cpus(command: &str) -> Option<Vec<u32>> {
+    let list = command.split_ascii_whitespace().find_map(|word| word.strip_prefix("-a"))?;
+    let mut all = Vec::new();
+    for range in list.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        if last.saturating_sub(first) as usize > MOST_THREADS {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all)
 }

@@ -2,13 +2,22 @@
 
 use super::counted::{Counted, Source, Unit};
 use super::error::Broken;
+use super::sections;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
 const SOURCE: Source = Source { tool: "oslat", probe: "busy", unit: Unit::US };
 
+/// Each measurement in a text, which begin with `oslat V 2.40`.
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let mut begun = false;
+    let parts =
+        sections::cut(text, |line| line.starts_with("oslat V") && std::mem::replace(&mut begun, true));
+    parts.into_iter().filter_map(one).collect()
+}
+
 /// `    002 (us):\t 5091 77`, after `        Core:\t 1 3`. The last class holds what was later, too.
-pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
+fn one(text: &str) -> Option<Result<Run, Broken>> {
     let line = |name: &str| {
         let of = |line: &str| {
             line.trim_start()
@@ -35,7 +44,10 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
         .collect();
     for line in text.lines().filter(|line| line.contains("(us):")) {
         let Some((class, rest)) = line.split_once("(us):") else { continue };
-        let Ok(class) = class.trim().parse::<u64>() else { continue };
+        let Ok(class) = class.trim().parse::<u64>() else {
+            let why = format!("{:?} is not a class in whole microseconds", class.trim());
+            return Some(Err(SOURCE.broken(why)));
+        };
         let last = rest.contains("overflows");
         for (thread, count) in threads.iter_mut().zip(numbers(rest)) {
             match last {

@@ -1,27 +1,48 @@
 //! The histograms of `rtla timerlat hist` and `rtla osnoise hist` (tools/tracing/rtla/src/timerlat_hist.c,
 //! osnoise_hist.c): a column for each CPU, and of timerlat for each of its contexts.
 
-use super::counted::{Counted, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Source, Unit};
 use super::error::Broken;
+use super::sections;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
-/// `Index   IRQ-000   Thr-000`, then `3   940   11815`, then `over:`, `count:`, `min:`, `avg:`, `max:` of each column.
-pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
-    let title = text.lines().find(|line| line.starts_with("# RTLA "))?;
-    let header = text.lines().find_map(|line| line.trim_start().strip_prefix("Index"))?;
-    let probe = if title.contains("timerlat") { "timerlat" } else { "osnoise" };
+/// Each table in a text.
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let mut has_table = false;
+    let parts = sections::cut(text, |line| {
+        let is_table = header(line).is_some();
+        // A title begins what is behind it, a table without one only itself.
+        let is_new = has_table && (is_table || line.starts_with("# RTLA "));
+        has_table = is_table || (has_table && !is_new);
+        is_new
+    });
+    parts.into_iter().filter_map(one).collect()
+}
+
+/// The columns' titles of a line `Index   IRQ-000   Thr-000`.
+fn header(line: &str) -> Option<Vec<Counted>> {
+    let titles = line.trim_start().strip_prefix("Index")?.split_ascii_whitespace();
+    // One more than there may be is enough to refuse them.
+    titles.take(MOST_THREADS + 1).map(column).collect()
+}
+
+/// `3   940   11815`, then `over:`, `count:`, `min:`, `avg:`, `max:` of each column.
+fn one(text: &str) -> Option<Result<Run, Broken>> {
+    let mut columns = text.lines().find_map(header).filter(|columns| !columns.is_empty())?;
+    let titled = |name: &str| text.lines().any(|line| line.starts_with("# RTLA ") && line.contains(name));
+    let is_timerlat = titled("timerlat") || columns.iter().any(|column| stage(column) != Stage::All);
     let unit = match text.lines().any(|line| line.starts_with("# Time unit is nanoseconds")) {
         true => Unit::NS,
         false => Unit::US,
     };
+    let probe = if is_timerlat { "timerlat" } else { "osnoise" };
     let source = Source { tool: "rtla", probe, unit };
-    if let Err(broken) = source.at_most(header.split_ascii_whitespace().count()) {
+    if let Err(broken) = source.at_most(columns.len()) {
         return Some(Err(broken));
     }
-    let mut columns: Vec<Counted> = header.split_ascii_whitespace().map(column).collect();
     // Newer ones sum all CPUs up below the table.
-    let table = text.lines().skip_while(|line| !line.trim_start().starts_with("Index")).skip(1);
+    let table = text.lines().skip_while(|line| header(line).is_none()).skip(1);
     for line in table.take_while(|line| !line.starts_with("ALL:")) {
         let Some((name, rest)) = line.trim_start().split_once(char::is_whitespace) else { continue };
         for (column, value) in columns.iter_mut().zip(rest.split_ascii_whitespace()) {
@@ -29,6 +50,7 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
             match (name, name.parse::<u64>()) {
                 (_, Ok(class)) => column.classes.push((class, value)),
                 ("over:", _) => column.overflow = value,
+                ("count:", _) => column.total = Some(value),
                 ("min:", _) => column.min = Some(value),
                 ("avg:", _) => column.mean = Some(value as f64),
                 ("max:", _) => column.max = Some(value),
@@ -36,22 +58,117 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
             }
         }
     }
+    widths(&mut columns);
+    let main = stages(&mut columns);
     let elapsed = text.lines().find_map(|line| line.strip_prefix("# Duration:")).and_then(duration);
-    Some(source.run(columns).map(|run| Run { elapsed, ..run }))
+    Some(source.run(columns).map(|mut run| {
+        if !text.lines().any(|line| line.starts_with("# Time unit is")) {
+            run.notes.push(
+                "the file does not have the unit: taken to be microseconds, rtla's usual one".to_owned(),
+            );
+        }
+        run.notes.extend(
+            main.note().filter(|_| run.threads.iter().any(|thread| thread.is_stage)).map(str::to_owned),
+        );
+        let probe = main.probe().map_or(run.probe, str::to_owned);
+        Run { elapsed, probe, ..run }
+    }))
 }
 
-/// `IRQ-003`, `Thr-003`, `Usr-003`, `CPU-003`.
-fn column(title: &str) -> Counted {
-    let (context, number) = title.split_once('-').unwrap_or((title, ""));
-    let cpu = number.parse().ok().map(Cpu);
-    let name = match (context, cpu) {
-        ("IRQ", Some(cpu)) => format!("CPU {cpu}, interrupt"),
-        ("Thr", Some(cpu)) => format!("CPU {cpu}, thread"),
-        ("Usr", Some(cpu)) => format!("CPU {cpu}, user space"),
-        (_, Some(cpu)) => format!("CPU {cpu}"),
-        _ => title.to_owned(),
+/// How wide the classes are (`-b`), which the file does not have: rows without samples are left out, so they lie as far
+/// apart as the largest width with which all of them begin. With the first row alone it is the maximum that counts.
+fn widths(columns: &mut [Counted]) {
+    let lower_ends = columns.iter().flat_map(|column| &column.classes).map(|class| class.0);
+    let all = lower_ends.fold(0, divisor);
+    let largest = columns.iter().filter(|column| column.overflow == 0).filter_map(|column| column.max).max();
+    let width = if all > 0 { all } else { largest.map_or(1, |largest| largest.saturating_add(1)) };
+    // osnoise hist counts in the kernel (`osnoise_init_trace_hist` in osnoise_hist.c), and its extremes are classes, too.
+    let of_extremes = columns.iter().flat_map(|column| [column.min, column.max]).flatten().fold(0, divisor);
+    let rounding = if of_extremes > 0 && of_extremes.is_multiple_of(width) { width } else { 1 };
+    let limit = |column: &Counted| column.classes.iter().map(|class| class.0.saturating_add(width)).max();
+    for column in columns {
+        (column.width, column.rounding, column.limit) = (width, rounding, limit(column).unwrap_or(0));
+    }
+}
+
+/// The greatest common divisor; of 0 and a number that number.
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// A stage of timerlat's wake-up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Until the timer's interrupt.
+    Irq,
+    /// Until the thread runs: what other tools measure.
+    Thread,
+    /// Until user space runs again.
+    User,
+    /// osnoise has one column for each CPU.
+    All,
+}
+
+impl Stage {
+    /// The probe, where it is not timerlat's usual one.
+    fn probe(self) -> Option<&'static str> {
+        match self {
+            Stage::Irq => Some("timerlat, interrupt"),
+            Stage::User => Some("timerlat, user space"),
+            Stage::Thread | Stage::All => None,
+        }
+    }
+
+    fn note(self) -> Option<&'static str> {
+        match self {
+            Stage::Thread => {
+                Some("samples are those of the thread; the other columns are stages of the same wake-ups")
+            }
+            Stage::User => Some(
+                "samples are those of user space; the interrupt's columns are stages of the same wake-ups",
+            ),
+            Stage::Irq | Stage::All => None,
+        }
+    }
+}
+
+fn stage(column: &Counted) -> Stage {
+    match column.name.rsplit_once(", ").map(|(_, stage)| stage) {
+        Some(INTERRUPT) => Stage::Irq,
+        Some(THREAD) => Stage::Thread,
+        Some(USER) => Stage::User,
+        _ => Stage::All,
+    }
+}
+
+/// Marks the columns that are stages of what others count as a whole; which stage that is. A wake-up is in several
+/// columns, and summed up it would count as several.
+fn stages(columns: &mut [Counted]) -> Stage {
+    let has = |wanted| columns.iter().any(|column| stage(column) == wanted && column.has_samples());
+    let main =
+        [Stage::Thread, Stage::User, Stage::Irq].into_iter().find(|stage| has(*stage)).unwrap_or(Stage::All);
+    for column in columns {
+        column.is_stage = stage(column) != main;
+    }
+    main
+}
+
+const INTERRUPT: &str = "interrupt";
+const THREAD: &str = "thread";
+const USER: &str = "user space";
+
+/// `IRQ-003`, `Thr-003`, `Usr-003`, `CPU-003`; `None`: it is no title.
+fn column(title: &str) -> Option<Counted> {
+    let (stage, number) = title.split_once('-')?;
+    let cpu: u32 = number.parse().ok()?;
+    let name = match stage {
+        "IRQ" => format!("CPU {cpu}, {INTERRUPT}"),
+        "Thr" => format!("CPU {cpu}, {THREAD}"),
+        "Usr" => format!("CPU {cpu}, {USER}"),
+        "CPU" => format!("CPU {cpu}"),
+        _ => return None,
     };
-    Counted { cpu, name, ..Counted::default() }
+    Some(Counted { cpu: Some(Cpu(cpu)), name, ..Counted::default() })
 }
 
 /// `   0 00:10:00`: days, hours, minutes, seconds.

@@ -27,7 +27,8 @@ const JSON: &str = r#"{"file_version": 1, "cmdline:": "/usr/bin/cyclictest -q -m
                "2": {"histogram": {"17": 18, "20": 2}, "cycles": 21, "min": 17, "max": 787, "avg": 38.73, "cpu": 0}}}"#;
 const JITTERDEBUGGER: &str = r#"{"version": 3, "cpu": {"1": {"histogram": {"2": 9, "4": 1}, "count": 10, "min": 2, "max": 4, "avg": 2.20}}}"#;
 const DATASET: &str = r#"{"format": {"name": "RT Dataset", "version": "1.0"}, "kernel": {"version": "6.1-rt"},
-    "condition": {"load": "idle", "interval": 200}, "latency": {"granularity": "microseconds", "cores": [[0, 3, 7], [0, 0, 9, 1]]}}"#;
+    "condition": {"load": "idle", "interval": 200}, "latency": {"granularity": "microseconds", "maxima": [2, 7],
+    "cores": [[0, 1, 2, 3], [0, 3, 7, 0], [0, 0, 8, 1]]}}"#;
 
 #[test]
 fn a_histogram_of_cyclictest() {
@@ -38,7 +39,7 @@ fn a_histogram_of_cyclictest() {
         (first.count(), first.overflow(), first.max(), first.min()),
         (16, 2, Some(Ns(1_026_000)), Some(Ns(17_000)))
     );
-    assert_eq!(first.tail(0.25), Some(Ns(17_999)));
+    assert_eq!(first.tail(0.25), Some(Ns(17_000)));
     assert_eq!(first.tail(0.9), None, "not known");
     assert_eq!(run.threads[1].histogram.max(), Some(Ns(18_000)));
     assert!(run.notes.iter().any(|note| note.contains("cpu_dma_latency")), "{:?}", run.notes);
@@ -79,8 +80,9 @@ fn the_columns_of_a_summary_tell_its_unit() {
     let late = IN_NS.replace("Act:   25531", "Act:10025531").replace("Avg:   41307", "Avg:10041307");
     assert_eq!(run(&late).all().max(), Some(Ns(937_027_000)));
     // A histogram has the unit of the summary beside it.
-    let both = format!("{IN_NS}{HISTOGRAM}");
-    assert_eq!(run(&both).all().max(), Some(Ns(1_026)));
+    let status = IN_NS.replace("937027", "  1025");
+    let both = HISTOGRAM.replace("# Histogram\n", &format!("{status}# Histogram\n"));
+    assert_eq!((run(&both).threads.len(), run(&both).all().max()), (2, Some(Ns(1_026))));
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn counts_of_oslat() {
     );
     assert_eq!(run.threads[1].histogram.count(), 11);
     // Its class 1 is from 0 to 1 us.
-    assert_eq!((first.histogram.min(), first.histogram.tail(0.5)), (Some(Ns(0)), Some(Ns(999))));
+    assert_eq!((first.histogram.min(), first.histogram.tail(0.5)), (Some(Ns(0)), Some(Ns(0))));
 }
 
 #[test]
@@ -153,7 +155,190 @@ fn json_of_three_tools() {
         (dataset.threads.len(), dataset.all().count(), dataset.interval),
         (2, 20, Some(Ns::from_us(200)))
     );
-    assert_eq!(dataset.threads[1].histogram.max(), Some(Ns(3_000)));
+}
+
+/// The first list has the classes, the maxima have no entry for it; one is beyond the classes.
+#[test]
+fn the_first_list_of_a_dataset_is_its_axis() {
+    let dataset = run(DATASET);
+    let of = |at: usize| {
+        let thread = &dataset.threads[at];
+        (thread.name.as_str(), thread.histogram.count(), thread.histogram.overflow(), thread.histogram.max())
+    };
+    assert_eq!(of(0), ("CPU 0", 10, 0, Some(Ns(2_000))));
+    // 9 are counted, and one that the maximum shows.
+    assert_eq!(of(1), ("CPU 1", 10, 1, Some(Ns(7_000))));
+    let told = DATASET.replace(
+        r#""interval": 200"#,
+        r#""interval": 200, "cycles": 12, "cyclictest": "cyclictest -a3,5 -q""#,
+    );
+    let told = run(&told);
+    assert_eq!((told.threads[1].cpu, told.threads[1].histogram.overflow()), (Some(Cpu(5)), 3));
+    assert!(told.notes.iter().any(|note| note.contains("of which 19 are in classes")), "{:?}", told.notes);
+    let error = |text: String| read(Path::new("x"), text.as_bytes()).expect_err("no axis").to_string();
+    assert!(error(DATASET.replace("[0, 1, 2, 3]", "[4, 1, 2, 3]")).contains("classes of all cores"));
+    assert!(error(DATASET.replace("[0, 1, 2, 3]", "[0, 1, 2]")).contains("classes of all cores"));
+}
+
+/// Of two runs in one file the first is the worse one.
+#[test]
+fn no_run_in_a_file_is_passed_over() {
+    let worst = |text: &str| {
+        let run = run(text);
+        let threads: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
+        assert!(run.notes[0].starts_with("the file holds 2 runs of"), "{:?}", run.notes);
+        assert!(
+            threads[0].starts_with("run 1, ") && threads[threads.len() - 1].starts_with("run 2, "),
+            "{threads:?}"
+        );
+        (run.threads.len(), run.all().max().expect("samples").0 / 1_000)
+    };
+    let summary = |id: u32, max: u32| {
+        format!(
+            "T: 0 ({id:5}) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:   {max:5}\n\
+             T: 1 ({:5}) P:80 I:1500 C:   1262 Min:     21 Act:   26 Avg:   74 Max:      80\n",
+            id + 1
+        )
+    };
+    assert_eq!(worst(&(summary(70, 744) + "\nanother one:\n" + &summary(80, 90))), (4, 744));
+    // Of the same threads: the second one begins to count anew.
+    assert_eq!(worst(&(summary(70, 744) + &summary(70, 90).replace("2000", "1500"))), (4, 744));
+    let quiet = HISTOGRAM.replace("01026", "00090").replace("00002 00000", "00000 00000");
+    assert_eq!(worst(&(HISTOGRAM.to_owned() + &quiet)), (4, 1_026));
+    assert_eq!(worst(&(HISTOGRAM.to_owned() + &summary(70, 90))), (4, 1_026));
+    assert_eq!(worst(&(summary(70, 2_000) + HISTOGRAM)), (4, 2_000));
+    assert_eq!(worst(&(OSLAT.to_owned() + &OSLAT.replace("410", "99"))), (4, 410));
+    assert_eq!(worst(&(RTLA.to_owned() + &RTLA.replace("31 ", "19 "))), (8, 31));
+    assert_eq!(worst(&(JSON.to_owned() + &JSON.replace("787", "90"))), (4, 787));
+    let samples = "       0:       0:      21\n       0:       1:     200\n";
+    assert_eq!(worst(&(samples.to_owned() + &samples.replace("200", "100"))), (2, 200));
+    let mixed =
+        read(Path::new("x"), (summary(70, 744) + OSLAT).as_bytes()).expect_err("two tools").to_string();
+    assert!(mixed.contains("cyclictest (timer) and oslat (busy)"), "{mixed}");
+}
+
+/// A terminal shows the lines of running threads over and over.
+#[test]
+fn lines_that_are_written_over_are_of_one_run() {
+    let line = |count: u32, max: u32| {
+        format!("T: 0 ( 9066) P:80 I:1000 C: {count:6} Min:     14 Act:   24 Avg:   34 Max:   {max:5}")
+    };
+    for between in ["\n", "\r", "\r\n\x1b[1A"] {
+        let text = [line(10, 99), line(500, 99), line(2_000, 744)].join(between);
+        assert_eq!((run(&text).threads.len(), run(&text).all().count()), (1, 2_000), "{between:?}");
+    }
+    let cut = format!("{}\nT: 0 ( 9066) P:80 I:1000 C:   20", line(2_000, 744));
+    assert_eq!(run(&cut).all().max(), Some(Ns(744_000)), "the last line of a stream may be cut");
+    let error = |text: &str| read(Path::new("x"), text.as_bytes()).expect_err("a thread is lost").to_string();
+    let lost = format!("{}\nT: 1 ( 9067) P:80 I:1500 C:   2000 Min:     14 Act:   24 Avg:", line(2_000, 744));
+    assert!(error(&lost).contains("the line of thread 1"), "{}", error(&lost));
+    assert!(error(&line(2_000, 744).replace("  744", "  -12")).contains("no maximum"));
+    let idle = format!(
+        "{}\nT: 1 ( 9067) P:80 I:1500 C:      0 Min:1000000 Act:    0 Avg:    0 Max:       0",
+        line(9, 9)
+    );
+    assert!(
+        run(&idle).notes.iter().any(|note| note.starts_with("thread 1 took no sample")),
+        "{:?}",
+        run(&idle).notes
+    );
+}
+
+/// Where lines were lost, percentiles would be wrong.
+#[test]
+fn rows_that_are_missing_are_noticed() {
+    let error =
+        |text: String| read(Path::new("x"), text.as_bytes()).expect_err("rows are missing").to_string();
+    let cut = |text: &str, row: &str| {
+        text.lines().filter(|line| !line.starts_with(row)).collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        error(cut(HISTOGRAM, "000017"))
+            .contains("the classes of thread 0 hold 10 samples, and the total in the file is 14")
+    );
+    assert!(error(cut(RTLA, "1 ")).contains("the classes of CPU 0, interrupt"));
+    assert!(error(cut(HISTOGRAM, "# Max Latencies")).contains("the maximum is not in the file"));
+    // A maximum in no class is a sample more.
+    let beyond = cut(&cut(HISTOGRAM, "# Histogram Overflows"), "# Total");
+    assert_eq!(run(&beyond).threads[0].histogram.overflow(), 1);
+}
+
+#[test]
+fn the_width_of_rtla_s_classes_is_that_of_its_rows() {
+    let text = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n# Duration:   0 00:01:00\n\
+        Index   CPU-000   CPU-001\n0          9000      9000\n10          900       900\n20           10         0\n\
+        over:         0         0\ncount:     9910      9900\nmin:          0         0\navg:          0         0\n\
+        max:         20        10\n";
+    let of_ten = run(text);
+    let bounds = of_ten.threads[0].histogram.percentile_bounds(0.99).expect("samples");
+    assert_eq!((bounds.least, bounds.most), (Ns(10_000), Ns(19_999)));
+    assert_eq!(of_ten.threads[0].histogram.max_bounds().map(|max| max.most), Some(Ns(29_999)));
+    assert!(of_ten.notes[0].starts_with("counted in classes of 10 us"), "{:?}", of_ten.notes);
+    assert!(run(RTLA).notes[0].starts_with("counted in classes of 1 us"));
+    // Nanoseconds, and a single row: its end is that of the maximum.
+    let one = "# RTLA osnoise histogram\n# Time unit is nanoseconds (ns)\nIndex   CPU-000\n0   500\nover: 0\ncount: 500\n\
+        min: 120\navg: 300\nmax: 870\n";
+    let bounds = run(one).threads[0].histogram.percentile_bounds(0.5).expect("samples");
+    assert_eq!((bounds.least, bounds.most), (Ns(120), Ns(870)));
+}
+
+#[test]
+fn a_wake_up_of_rtla_is_counted_once() {
+    let both = run(RTLA);
+    assert_eq!((both.all().count(), both.all().max()), (35_494 + 30_024, Some(Ns(31_000))), "threads only");
+    assert_eq!(
+        both.threads.iter().map(|thread| thread.is_stage).collect::<Vec<_>>(),
+        [true, false, true, false]
+    );
+    let without_threads: String =
+        RTLA.lines().take_while(|line| !line.starts_with("ALL")).fold(String::new(), |text, line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match (line.starts_with('#'), words.as_slice()) {
+                (false, [name, irq, _, other, _]) => text + &format!("{name} {irq} {other}\n"),
+                _ => text + line + "\n",
+            }
+        });
+    let irq = run(&without_threads);
+    assert_eq!((irq.probe.as_str(), irq.all().count()), ("timerlat, interrupt", 276_816 + 206_238));
+    let user = run(&without_threads.replace("IRQ-", "Usr-"));
+    assert_eq!((user.probe.as_str(), user.threads[0].is_stage), ("timerlat, user space", false));
+    assert_eq!(both.probe, "timerlat");
+}
+
+#[test]
+fn the_latency_that_was_asked_for_is_told_by_its_value() {
+    let note = |us: u32| {
+        let text = HISTOGRAM.replace("set to 0us", &format!("set to {us}us"));
+        run(&text).notes.into_iter().find(|note| note.contains("cpu_dma_latency")).expect("a note")
+    };
+    assert!(note(0).starts_with("it held /dev/cpu_dma_latency at 0 us"));
+    assert!(note(50).starts_with("it held /dev/cpu_dma_latency at 50 us"));
+    assert!(note(1_000_000).contains("CPUs entered all of them") && !note(1_000_000).contains("held"));
+}
+
+#[test]
+fn packed_files_are_unpacked_and_damaged_ones_refused() {
+    use std::io::Write;
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    for text in [HISTOGRAM, RTLA, OSLAT, JSON, JITTERDEBUGGER, DATASET] {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(text.as_bytes()).expect("memory");
+        let gzip = gzip.finish().expect("memory");
+        let zstd = zstd::encode_all(gzip.as_slice(), 1).expect("memory");
+        let plain = run(text);
+        for bytes in [&gzip, &zstd] {
+            let read = open(&file("a.txt", bytes)).expect("a measurement");
+            assert_eq!(read, plain);
+        }
+        let cut = open(&file("cut.gz", &gzip[..gzip.len() - 9])).expect_err("it is cut off").to_string();
+        assert!(cut.contains("the gzip stream is cut off"), "{cut}");
+    }
+    assert!(open(directory.path()).expect_err("a directory").to_string().contains("it is a directory"));
 }
 
 #[test]
@@ -164,7 +349,7 @@ fn the_last_class_of_oslat_s_json_holds_what_was_later() {
         run(&text.replace("MAX", &max.to_string())).all()
     };
     assert_eq!((of(271).overflow(), of(271).count(), of(271).max()), (5, 106, Some(Ns(271_000))));
-    assert_eq!((of(32).overflow(), of(32).tail(0.5)), (0, Some(Ns(999))));
+    assert_eq!((of(32).overflow(), of(32).tail(0.5)), (0, Some(Ns(0))));
 }
 
 #[test]
@@ -200,7 +385,7 @@ fn numbers_that_no_tool_writes_are_survived() {
     same(
         JSON.replace("\"20\": 2", &format!("\"{most}\": {most}")).replace("\"cycles\": 21", "\"cycles\": -1"),
     );
-    same(JSON.replace("38.73", "1e308").replace("787", "-787"));
+    same(JSON.replace("38.73", "1e308"));
     for number in ["nan", "inf", "-1", "1e300"] {
         same(
             OSLAT
@@ -210,7 +395,11 @@ fn numbers_that_no_tool_writes_are_survived() {
         );
         same(OSLAT.replace("Core:\t 1", &format!("Core:\t {number}")));
     }
-    same(RTLA.replace("00:10:00", &format!("{0}:{0}:{0}", i64::MAX)).replace("35487", &most.to_string()));
+    same(
+        RTLA.replace("00:10:00", &format!("{0}:{0}:{0}", i64::MAX))
+            .replace("35487", &most.to_string())
+            .replace("35494", &most.to_string()),
+    );
     let broad = format!("# Histogram\n000001{}\n", " 1".repeat(counted::MOST_THREADS + 2));
     let error = read(Path::new("x"), broad.as_bytes()).expect_err("no machine is as large").to_string();
     assert!(error.contains("more than 65536 threads"), "{error}");
@@ -265,5 +454,9 @@ fn measurements_in_mails_are_read_as_they_were() {
         plain.replace("T:", "[   12.345678] T:"),
     ] {
         assert_eq!(read(&mail).threads, run.threads, "{mail}");
+    }
+    for text in [HISTOGRAM, RTLA, OSLAT, "       0:       0:      21\n       0:       1:      20\n"] {
+        let quoted: String = text.lines().map(|line| format!("> {line}\n")).collect();
+        assert_eq!(read(&quoted).threads, read(text).threads, "{quoted}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use whylate_base::{Ns, parse_duration};
-use whylate_stats::{Histogram, Run};
+use whylate_stats::{Bounds, Histogram, Run};
 
 /// A number of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub struct Judged {
 /// Whether a gate is met.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GateAnswer {
-    /// Every thread meets it; the worst with this.
+    /// Every thread meets it; the worst with this, rounded down to its class.
     Met(Ns),
     /// This thread does not; it is the worst.
     Missed {
@@ -62,7 +62,7 @@ pub enum GateAnswer {
         /// Its number.
         value: Ns,
     },
-    /// The number is not known of some thread, and the others meet it.
+    /// The number is not known of some thread, or not closely enough, and the others meet it.
     CannotTell(String),
 }
 
@@ -82,24 +82,30 @@ impl Gate {
     }
 
     fn answer(&self, run: &Run) -> GateAnswer {
-        let mut worst: Option<(Ns, &str)> = None;
+        let (mut worst, mut missed): (Option<Ns>, Option<(Ns, &str)>) = (None, None);
         let mut unknown = None;
         for thread in &run.threads {
             match self.statistic.of(&thread.histogram) {
-                Ok(value) if worst.is_none_or(|(most, _)| value > most) => {
-                    worst = Some((value, &thread.name))
+                // The least that it can be is too much already.
+                Ok(Bounds { least, .. }) if !self.holds(least) => {
+                    missed = missed.max(Some((least, &thread.name)));
                 }
-                Ok(_) => {}
-                Err(why) => unknown = Some(format!("{}: {why}", thread.name)),
+                Ok(Bounds { least, most }) if !self.holds(most) => {
+                    let why = format!(
+                        "{}: {} was counted in classes, and lies between {least} and {most}",
+                        thread.name, self.statistic
+                    );
+                    unknown.get_or_insert(why);
+                }
+                Ok(Bounds { least, .. }) => worst = worst.max(Some(least)),
+                Err(why) => _ = unknown.get_or_insert(format!("{}: {why}", thread.name)),
             }
         }
-        match (worst, unknown) {
-            (Some((value, thread)), _) if !self.holds(value) => {
-                GateAnswer::Missed { thread: thread.to_owned(), value }
-            }
-            (_, Some(why)) => GateAnswer::CannotTell(why),
-            (Some((value, _)), None) => GateAnswer::Met(value),
-            (None, None) => GateAnswer::CannotTell("nothing was measured".to_owned()),
+        match (missed, unknown, worst) {
+            (Some((value, thread)), ..) => GateAnswer::Missed { thread: thread.to_owned(), value },
+            (_, Some(why), _) => GateAnswer::CannotTell(why),
+            (.., Some(value)) => GateAnswer::Met(value),
+            (None, None, None) => GateAnswer::CannotTell("nothing was measured".to_owned()),
         }
     }
 
@@ -109,13 +115,13 @@ impl Gate {
 }
 
 impl Statistic {
-    fn of(self, histogram: &Histogram) -> Result<Ns, String> {
+    fn of(self, histogram: &Histogram) -> Result<Bounds, String> {
         let none = || "nothing was measured".to_owned();
         match self {
-            Statistic::Min => histogram.min().ok_or_else(none),
-            Statistic::Mean => histogram.mean().ok_or_else(none),
-            Statistic::Max => histogram.max().ok_or_else(none),
-            Statistic::Quantile(q) => histogram.tail(q).ok_or_else(|| match histogram.overflow() {
+            Statistic::Min => histogram.min_bounds().ok_or_else(none),
+            Statistic::Mean => histogram.mean_bounds().ok_or_else(none),
+            Statistic::Max => histogram.max_bounds().ok_or_else(none),
+            Statistic::Quantile(q) => histogram.tail_bounds(q).ok_or_else(|| match histogram.overflow() {
                 0 => {
                     let needed = (1.0 / (1.0 - q)).ceil();
                     format!("{self} needs {needed:.0} samples at least, and there are {}", histogram.count())

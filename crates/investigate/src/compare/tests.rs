@@ -15,7 +15,7 @@ fn run(seed: i64, mut change: impl FnMut(i64, i64) -> i64) -> Run {
     });
     let histogram = samples.collect();
     let name = "CPU 0".to_owned();
-    let thread = Measured { cpu: Some(Cpu(0)), name, histogram, maxima: Some(maxima), missed: None };
+    let thread = Measured { cpu: Some(Cpu(0)), name, histogram, maxima: Some(maxima), ..Measured::default() };
     Run { probe: "timer".to_owned(), threads: vec![thread], ..Run::default() }
 }
 

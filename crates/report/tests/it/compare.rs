@@ -32,6 +32,7 @@ fn measured(label: &str, body: i64, rogue: Option<i64>) -> Run {
             histogram: all.into_iter().collect(),
             maxima: Some(Maxima::of_blocks(Ns::from_secs(1), blocks)),
             missed: Some(0),
+            is_stage: false,
         }
     };
     let spike = |latency| Late {

@@ -53,9 +53,10 @@ fn thread(result: &CpuResult) -> Option<Measured> {
     Some(Measured {
         cpu: result.bound.then_some(Cpu(result.cpu)),
         name: if result.bound { format!("CPU {}", result.cpu) } else { format!("thread {}", result.tid) },
-        histogram: Histogram::new(buckets, exact),
+        histogram: Histogram::new(buckets, exact).with_limit(layout::LIMIT),
         maxima,
         missed: Some(result.missed),
+        is_stage: false,
     })
 }
 

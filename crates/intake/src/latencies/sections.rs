@@ -1,0 +1,67 @@
+//! Several measurements in one text: where each begins, and all of them as one.
+
+use super::error::Broken;
+use std::collections::BTreeSet;
+use whylate_base::Ns;
+use whylate_stats::{Measured, Run};
+
+/// Cuts a text before each line with which another measurement begins.
+pub(super) fn cut(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
+    let (mut parts, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        if begins(line.trim_end()) && at > start {
+            parts.push(&text[start..at]);
+            start = at;
+        }
+        at += line.len();
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// All measurements of a file as one: a condition for the file is one for each of them.
+///
+/// # Errors
+/// If they did not measure the same thing.
+pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
+    if runs.len() == 1 {
+        return Ok(runs.remove(0));
+    }
+    let kinds: BTreeSet<String> = runs.iter().map(|run| format!("{} ({})", run.tool, run.probe)).collect();
+    if kinds.len() > 1 {
+        let kinds = kinds.into_iter().collect::<Vec<_>>().join(" and ");
+        let why = format!("the file holds measurements of {kinds}: save each in a file of its own");
+        return Err(Broken { tool: "more than one program", why });
+    }
+    let count = runs.len();
+    let same = |of: fn(&Run) -> Option<Ns>| {
+        let each: BTreeSet<Option<Ns>> = runs.iter().map(of).collect();
+        each.first().copied().flatten().filter(|_| each.len() == 1)
+    };
+    let interval = same(|run| run.interval);
+    let elapsed = runs.iter().map(|run| run.elapsed).collect::<Option<Vec<Ns>>>();
+    let (tool, probe) = (runs[0].tool.clone(), runs[0].probe.clone());
+    let mut notes = vec![format!(
+        "the file holds {count} runs of {tool}: they are taken together, and a gate checks each thread of each run. To \
+         compare them, save each in a file of its own"
+    )];
+    let mut threads = Vec::new();
+    let mut own: Vec<(String, Vec<String>)> = Vec::new();
+    for (at, run) in runs.into_iter().enumerate() {
+        let number = (at + 1).to_string();
+        let named = |thread: Measured| Measured { name: format!("run {number}, {}", thread.name), ..thread };
+        threads.extend(run.threads.into_iter().map(named));
+        for note in run.notes {
+            match own.iter_mut().find(|(text, _)| *text == note) {
+                Some((_, of)) => of.push(number.clone()),
+                None => own.push((note, vec![number.clone()])),
+            }
+        }
+    }
+    notes.extend(own.into_iter().map(|(text, of)| match of.len() == count {
+        true => text,
+        false => format!("run {}: {text}", of.join(", ")),
+    }));
+    let elapsed = elapsed.map(|each| Ns(each.iter().map(|one| one.0).fold(0, i64::saturating_add)));
+    Ok(Run { tool, probe, interval, elapsed, threads, notes, ..Run::default() })
+}
