@@ -8,11 +8,12 @@ use crate::options::Options;
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
+use crate::tracers::handlers::Handlers;
 use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;
 use whylate_base::Ns;
-use whylate_events::{EventSource, Kind, KindSet, TraceInfo};
+use whylate_events::{Event, EventSource, Kind, KindSet, TraceInfo};
 
 /// Explains every activation of the selected threads of a trace.
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
@@ -23,18 +24,31 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     for (tid, comm) in source.comms() {
         assembler.timeline_mut().threads.get_mut(tid).assume_name(comm);
     }
+    let mut apply = |event: &Event| {
+        if !tracers.is_over() {
+            assembler.apply(event);
+        }
+        tracers.see(&mut assembler, event);
+    };
+    let mut handlers = Handlers::of(source.info().latency.as_ref());
     loop {
         let batch = source.next_batch();
         if batch.is_empty() {
             break;
         }
         for event in batch {
-            if !tracers.is_over() {
-                assembler.apply(event);
+            let Some(held) = &mut handlers else {
+                apply(event);
+                continue;
+            };
+            if !held.hold(event) {
+                // There are more than a tracer keeps.
+                handlers.take().into_iter().flat_map(Handlers::untouched).for_each(|held| apply(&held));
+                apply(event);
             }
-            tracers.see(&mut assembler, event);
         }
     }
+    handlers.into_iter().flat_map(Handlers::revealed).for_each(|event| apply(&event));
     // A stream may know more names at its end than at its beginning.
     for (tid, comm) in source.comms() {
         let thread = assembler.timeline_mut().threads.get_mut(tid);

@@ -11,6 +11,7 @@
 //! Where the scheduler's events are in the trace as well, the ordinary ledger goes first.
 
 pub(crate) mod actors;
+pub(crate) mod handlers;
 mod interrupted;
 mod intervals;
 mod lines;
@@ -22,6 +23,7 @@ mod timerlat;
 mod wakeup;
 
 use crate::assemble::Assembler;
+use crate::causes::info::USE_PREEMPT_RT;
 use crate::model::{Activation, Explanation};
 use crate::options::{Judge, Options, Select};
 use crate::timeline::Timeline;
@@ -29,7 +31,7 @@ use lines::Lines;
 use missing::missing;
 use osnoise::Noises;
 use timerlat::Timerlats;
-use whylate_events::{Event, EventKind, LatencyTrace, Tool, TraceInfo};
+use whylate_events::{Event, EventKind, Fact, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
 pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
@@ -52,6 +54,8 @@ pub(crate) struct Tracers {
     noises: Noises,
     /// True once the wake-up that the trace was kept for has ended: the rest is the tracer's own end.
     over: bool,
+    /// Whether the kernel is a PREEMPT_RT one, where the trace shows it.
+    preempt_rt: Option<bool>,
 }
 
 impl Tracers {
@@ -60,7 +64,8 @@ impl Tracers {
             let lines = Lines::of(trace.cpu);
             (trace, lines)
         });
-        Tracers { trace, timerlats: Timerlats::default(), noises: Noises::default(), over: false }
+        let (timerlats, noises) = (Timerlats::default(), Noises::default());
+        Tracers { trace, timerlats, noises, over: false, preempt_rt: None }
     }
 
     /// What osnoise and hwlat measured.
@@ -77,12 +82,16 @@ impl Tracers {
     #[inline]
     pub(crate) fn see(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
         if let Some((trace, lines)) = &mut self.trace {
-            lines.see(event);
             if let (EventKind::Switch(switch), Some(task), true) =
                 (&event.kind, trace.task, trace.tracer.is_wakeup())
+                && switch.next_tid == task.tid
             {
-                self.over |= switch.next_tid == task.tid;
+                // A wake-up before the one that the tracer measured was shorter.
+                let woken = lines.woken.get(&task.tid);
+                self.over |=
+                    woken.is_none_or(|&woken| (event.ts - woken) + (event.ts - woken) >= trace.latency);
             }
+            lines.see(event);
         }
         if matches!(
             event.kind,
@@ -91,6 +100,7 @@ impl Tracers {
                 | EventKind::OsnoiseSample(_)
                 | EventKind::Hwlat { .. }
                 | EventKind::StackFrame { .. }
+                | EventKind::Marker(_)
         ) {
             self.see_measured(assembler, event);
         }
@@ -107,6 +117,11 @@ impl Tracers {
             EventKind::OsnoiseSample(sample) => self.noises.sample(event, sample),
             EventKind::Hwlat { inner, outer } => self.noises.hwlat(event, *inner.max(outer)),
             EventKind::StackFrame { name } => self.timerlats.frame(event.cpu, *name),
+            EventKind::Marker(text) => {
+                if let Some(Fact::PreemptRt(is_rt)) = Fact::parse(text.as_str()) {
+                    self.preempt_rt = Some(is_rt);
+                }
+            }
             _ => {}
         }
     }
@@ -143,7 +158,7 @@ impl Tracers {
                 }
             }
             Some((trace, lines)) => {
-                let section = section::section(timeline, &explanation.trace, trace, lines);
+                let section = section::section(timeline, &explanation.trace, trace, lines, self.preempt_rt);
                 explanation.findings.push(section::finding(asked.deadline, &section));
                 explanation.sections.push(section);
                 if asked.tasks.is_empty() {
@@ -158,6 +173,12 @@ impl Tracers {
             // A latency tracer prints the switch that ends it, and no other.
             explanation.findings.retain(|finding| finding.code != "unseen-switches");
         }
+        if self.preempt_rt == Some(true) {
+            let taken = |advice: &String| USE_PREEMPT_RT.contains(&advice.as_str());
+            let of_activations = explanation.activations.iter_mut().map(|one| &mut one.verdict.fix);
+            let of_findings = explanation.findings.iter_mut().map(|finding| &mut finding.fix);
+            of_activations.chain(of_findings).for_each(|fix| fix.retain(|advice| !taken(advice)));
+        }
         explanation.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         if explanation.trace.span.is_none() {
             // Of lengths alone there are no instants.
@@ -165,7 +186,11 @@ impl Tracers {
             let of_findings = explanation.findings.iter_mut().flat_map(|one| &mut one.evidence);
             of_activations.chain(of_findings).for_each(|seen| seen.at = None);
         }
-        if let Some(missing) = missing(timeline, explanation) {
+        let lines = self.trace.as_ref().map(|(_, lines)| lines);
+        let shows_within = lines.is_some_and(|lines| {
+            explanation.sections.iter().all(|section| section::shows_within(lines, section))
+        });
+        if let Some(missing) = missing(timeline, explanation, shows_within) {
             explanation.missing = missing;
         }
     }

@@ -3,8 +3,8 @@
 use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_ledger::{
-    Activation, Cause, CriticalSection, Culprit, Explanation, FunctionTimes, Gap, OnCpu, Trigger, Verdict,
-    irq_name, is_stand_in, softirq_name, thread_name,
+    Activation, Cause, CpuContext, CriticalSection, Culprit, Explanation, FunctionTimes, Gap, OnCpu, Trigger,
+    Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
 use whylate_stats::Histogram;
 
@@ -208,9 +208,10 @@ pub(crate) fn lateness(activation: &Activation) -> String {
 pub(crate) fn section(section: &CriticalSection) -> Vec<String> {
     let mut parts =
         vec![section.tracer.name().to_owned(), format!("CPU {}", section.cpu), section.latency.to_string()];
-    parts.extend(section.thread.as_ref().map(|thread| match section.of_interrupt {
-        true => format!("an interrupt upon {}", culprit(thread)),
-        false => culprit(thread),
+    parts.extend(section.thread.as_ref().map(|thread| match section.context {
+        CpuContext::Irq => format!("an interrupt upon {}", culprit(thread)),
+        CpuContext::Softirq => format!("a softirq upon {}", culprit(thread)),
+        CpuContext::Thread => culprit(thread),
     }));
     parts
 }

@@ -135,6 +135,13 @@ pub(super) fn the_culprit(by: Option<&Culprit>) -> String {
     by.map_or_else(|| "the other thread".to_owned(), Culprit::to_string)
 }
 
+/// Advice that a PREEMPT_RT kernel has taken already.
+pub(crate) const USE_PREEMPT_RT: [&str; 3] = [
+    "boot with threadirqs, or use a PREEMPT_RT kernel: the handler is then a thread with a priority",
+    "use a PREEMPT_RT kernel, which disables interrupts far less",
+    "use a fully preemptible kernel: preempt=full, or PREEMPT_RT",
+];
+
 /// Advice that needs no names.
 pub(super) fn lines(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| (*line).to_owned()).collect()

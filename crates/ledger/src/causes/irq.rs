@@ -1,7 +1,7 @@
 //! A hard interrupt handler ran.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
-use crate::model::culprit::Culprit;
+use super::info::{USE_PREEMPT_RT, Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
+use crate::model::culprit::{Culprit, is_vector};
 use whylate_base::Priority;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -28,7 +28,7 @@ fn why(late: &LateActivation<'_>) -> String {
 
 fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
     match by {
-        Some(Culprit::Irq { irq: None, .. }) => lines(&[
+        Some(Culprit::Irq { irq: None, name }) if name.is_empty() || is_vector(name.as_str()) => lines(&[
             "this interrupt is the CPU's own timer or a call from another CPU, and cannot be moved: take work off this \
              CPU (isolcpus=, nohz_full=, an isolated cpuset partition)",
             "let fewer timers expire at once, or arm them on another CPU: the evidence shows which thread armed them, \
@@ -36,7 +36,7 @@ fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
         ]),
         _ => lines(&[
             "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list",
-            "boot with threadirqs, or use a PREEMPT_RT kernel: the handler is then a thread with a priority",
+            USE_PREEMPT_RT[0],
         ]),
     }
 }

@@ -1,6 +1,6 @@
 //! A task of lower priority had interrupts disabled.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{USE_PREEMPT_RT, Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -29,6 +29,6 @@ fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
             "find the section: trace {} with the irqsoff tracer, where the kernel has it",
             the_culprit(by)
         ),
-        "use a PREEMPT_RT kernel, which disables interrupts far less".to_owned(),
+        USE_PREEMPT_RT[1].to_owned(),
     ]
 }

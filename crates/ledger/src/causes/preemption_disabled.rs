@@ -1,6 +1,6 @@
 //! A task of lower priority kept the CPU after the wake-up.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{USE_PREEMPT_RT, Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -25,7 +25,7 @@ fn why(late: &LateActivation<'_>) -> String {
 
 fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
     vec![
-        "use a fully preemptible kernel: preempt=full, or PREEMPT_RT".to_owned(),
+        USE_PREEMPT_RT[2].to_owned(),
         format!(
             "find the section: trace {} with the preemptoff tracer, where the kernel has it",
             the_culprit(by)

@@ -21,6 +21,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
+    if let Some(by) = late.culprit {
+        return format!(
+            "the timer's interrupt for {thread} came {charged} late on CPU {cpu}, and hit {by}: that had disabled \
+             interrupts, or the CPU stood still in what it did"
+        );
+    }
     let guest = match late.is_guest {
         Some(true) => "; this machine is a guest, and its hypervisor may have taken the CPU",
         _ => "",
@@ -32,14 +38,20 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn evidence(time: &ChargedTime) -> String {
-    let running =
-        time.running.as_ref().map_or_else(String::new, |task| format!(", while {task} had the CPU"));
+    let running = time.culprit.as_ref().or(time.running.as_ref());
+    let running = running.map_or_else(String::new, |task| format!(", while {task} had the CPU"));
     format!("{} from expiry to handler{running}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "record the workload with -e raw_syscalls: the system calls of all threads show whether a thread had \
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    match by {
+        Some(by) => vec![format!(
+            "find what {by} did: the stack in the evidence begins with the function that the interrupt hit; it disables \
+             interrupts, or waits for a slow device (a read of a register stops the CPU until the device answers)"
+        )],
+        None => lines(&[
+            "record the workload with -e raw_syscalls: the system calls of all threads show whether a thread had \
              interrupts disabled or the CPU was taken away",
-    ])
+        ]),
+    }
 }

@@ -71,6 +71,23 @@ impl Culprit {
     }
 }
 
+/// True of an interrupt of the architecture's own, by its name: a timer of the CPU, or a call from another CPU. Lines of
+/// `/proc/interrupts` are the others (x86's `irq_vectors` events).
+pub(crate) fn is_vector(name: &str) -> bool {
+    const VECTORS: [&str; 9] = [
+        "local_timer",
+        "reschedule",
+        "call_function",
+        "irq_work",
+        "error_apic",
+        "spurious_apic",
+        "thermal_apic",
+        "threshold_apic",
+        "x86_platform_ipi",
+    ];
+    VECTORS.iter().any(|vector| name.starts_with(vector))
+}
+
 /// A softirq's name, as `/proc/softirqs` has it (`include/linux/interrupt.h`).
 pub fn softirq_name(vec: u32) -> &'static str {
     const NAMES: [&str; 10] =

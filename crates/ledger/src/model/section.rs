@@ -12,10 +12,13 @@ pub struct CriticalSection {
     pub tracer: LatencyTracer,
     /// The CPU.
     pub cpu: Cpu,
-    /// The thread that was current; an interrupt only interrupted it.
+    /// The thread that was current; an interrupt or a softirq only interrupted it.
     pub thread: Option<Culprit>,
-    /// True when the section is an interrupt's own.
-    pub of_interrupt: bool,
+    /// Whose section it is: the thread's, an interrupt's, or that of a softirq at the end of an interrupt.
+    pub context: CpuContext,
+    /// False where it delays no thread: an idle CPU sleeps with interrupts disabled, and a spin for a lock stops when
+    /// another thread is to run.
+    pub delays: bool,
     /// The function in which it began.
     pub opened_by: Option<String>,
     /// The function in which it ended.

@@ -6,25 +6,15 @@ use crate::causes::Cause;
 use crate::charge::attribution::Charge;
 use crate::charge::precedence::{Contender, Relation};
 use crate::model::Culprit;
+use crate::model::culprit::is_vector;
 use crate::timeline::Timeline;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Kind, Name, Noise};
 
 /// x86's vector of the local timer (`LOCAL_TIMER_VECTOR`), under which osnoise reports it.
 const LOCAL_TIMER: &str = "local_timer";
-/// Interrupts below this are lines of `/proc/interrupts`; the architecture's own vectors are above (x86), and
-/// have a name.
-const VECTORS: [&str; 9] = [
-    LOCAL_TIMER,
-    "reschedule",
-    "call_function",
-    "irq_work",
-    "error_apic",
-    "spurious_apic",
-    "thermal_apic",
-    "threshold_apic",
-    "x86_platform_ipi",
-];
+/// The deepest idle states take about this long to leave (drivers/idle/intel_idle.c).
+pub(super) const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 
 /// A stand-in for the id of a CPU's measuring thread, where the file gives none: below all real ids.
 pub(super) fn unnamed(cpu: Cpu) -> Tid {
@@ -83,8 +73,7 @@ pub(super) fn irq(noise: &Noise) -> Culprit {
 
 /// An interrupt by name and number; an architecture's vector has no line.
 pub(crate) fn irq_named(name: Name, id: Option<u32>) -> Culprit {
-    let vector = VECTORS.iter().any(|vector| name.as_str().starts_with(vector));
-    Culprit::Irq { irq: id.filter(|_| !vector), name }
+    Culprit::Irq { irq: id.filter(|_| !is_vector(name.as_str())), name }
 }
 
 /// The CPU's own timer.

@@ -3,12 +3,17 @@
 use crate::model::section::{CpuContext, Gap};
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{ContextFlags, Event, EventKind, Fact, LatencyTrace, Symbol, TraceInfo};
+use whylate_events::{ContextFlags, Event, EventKind, LatencyTrace, Symbol, TraceInfo};
 
 /// More lines than this are not kept: no tracer's buffer of one CPU holds as many.
 const MAX_LINES: usize = 1 << 20;
 /// A kernel stack is no deeper.
 const MAX_FRAMES: usize = 128;
+
+/// Lines for each step of a coarse clock, at least.
+const COARSE: usize = 4;
+/// The periods of the tick at 100, 250 and 1000 Hz, the longest first.
+const STEPS: [Ns; 3] = [Ns::from_ms(10), Ns::from_ms(4), Ns::from_ms(1)];
 
 /// Functions are entered more often than this.
 const SPARSE: Ns = Ns::from_us(20);
@@ -24,8 +29,8 @@ pub(super) struct Lines {
     stack_ended: bool,
     /// When a thread was last switched to, by id.
     pub(super) switched_to: HashMap<Tid, Ns>,
-    /// Whether the kernel is a PREEMPT_RT one, where the header tells.
-    pub(super) preempt_rt: Option<bool>,
+    /// When a thread was last woken, by id.
+    pub(super) woken: HashMap<Tid, Ns>,
     /// True when lines were left out.
     pub(super) cut: bool,
 }
@@ -66,6 +71,16 @@ impl Line {
         }
     }
 
+    /// The function it names.
+    pub(super) fn named(&self) -> Option<u32> {
+        match self.what {
+            What::Function(function) | What::Entry { function, .. } | What::Exit { function, .. } => {
+                Some(function)
+            }
+            What::Stack | What::Other => None,
+        }
+    }
+
     pub(super) fn within(&self) -> CpuContext {
         if self.flags.contains(ContextFlags::HARDIRQ) {
             CpuContext::Irq
@@ -87,17 +102,18 @@ impl Lines {
             stack: Vec::new(),
             stack_ended: true,
             switched_to: HashMap::new(),
-            preempt_rt: None,
+            woken: HashMap::new(),
             cut: false,
         }
     }
 
     pub(super) fn see(&mut self, event: &Event) {
-        if let EventKind::Marker(text) = event.kind
-            && let Some(Fact::PreemptRt(on)) = Fact::parse(text.as_str())
-        {
-            self.preempt_rt = Some(on);
+        if matches!(event.kind, EventKind::Marker(_)) {
             return;
+        }
+        // The waker may have been on another CPU.
+        if let EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } = event.kind {
+            self.woken.insert(wake.tid, event.ts);
         }
         if event.cpu != self.cpu {
             return;
@@ -153,6 +169,20 @@ impl Lines {
         self.names.get(number as usize).map_or("", |name| name.as_str())
     }
 
+    /// The functions that most of these lines name, most first.
+    pub(super) fn most_named(&self, lines: &[Line], most: usize) -> Vec<(&str, usize)> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        lines
+            .iter()
+            .filter_map(Line::function)
+            .for_each(|function| *counts.entry(function).or_default() += 1);
+        let mut named: Vec<(&str, usize)> =
+            counts.into_iter().map(|(function, count)| (self.name(function), count)).collect();
+        named.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
+        named.truncate(most);
+        named
+    }
+
     /// Those in `from..=to`.
     pub(super) fn between(&self, from: Ns, to: Ns) -> &[Line] {
         let first = self.lines.partition_point(|line| line.at < from);
@@ -160,8 +190,24 @@ impl Lines {
         self.lines.get(first..last.max(first)).unwrap_or(&[])
     }
 
+    /// From the first line to the last that is no stack.
+    pub(super) fn span(&self) -> Ns {
+        let last = self.lines.iter().rfind(|line| line.what != What::Stack);
+        self.first().zip(last).map_or(Ns::ZERO, |(first, last)| last.at - first.at)
+    }
+
     pub(super) fn first(&self) -> Option<&Line> {
         self.lines.first()
+    }
+
+    /// The step of a clock that is coarse: 1 ms, 4 ms or 10 ms, as machines have that keep time by the tick.
+    pub(super) fn clock_step(lines: &[Line]) -> Option<Ns> {
+        let (first, last) = (lines.first()?.at, lines.last()?.at);
+        let is_multiple = |step: &Ns| lines.iter().all(|line| (line.at - first).0 % step.0 == 0);
+        let moves = lines.windows(2).filter(|pair| pair[1].at > pair[0].at).count();
+        // Few lines may be a multiple apart by chance; of a fine clock hardly any two are simultaneous.
+        let is_coarse = last > first && moves * COARSE <= lines.len();
+        is_coarse.then(|| STEPS.into_iter().find(is_multiple))?
     }
 
     /// How long the tracer took to save stacks.
@@ -178,12 +224,8 @@ impl Lines {
         let mut pairs: Vec<&[Line]> =
             lines.windows(2).filter(|pair| pair[1].at > pair[0].at && pair[1].what != What::Stack).collect();
         pairs.sort_by_key(|pair| (std::cmp::Reverse(pair[1].at - pair[0].at), pair[0].at));
-        let named = |line: &Line| match line.what {
-            What::Function(function) | What::Entry { function, .. } | What::Exit { function, .. } => {
-                self.name(function).to_owned()
-            }
-            What::Stack | What::Other => String::new(),
-        };
+        let named =
+            |line: &Line| line.named().map_or_else(String::new, |function| self.name(function).to_owned());
         let gap = |pair: &&[Line]| Gap {
             start: pair[0].at,
             length: pair[1].at - pair[0].at,

@@ -1,11 +1,17 @@
 //! What the recordings of other tracers lack, and what therefore cannot be told.
 
-use crate::model::{Explanation, FunctionTimes, Missing};
+use crate::model::{Explanation, Missing};
 use crate::timeline::Timeline;
 use whylate_events::Kind;
 
 /// What is missing; `None` of a recording that no such tracer made.
-pub(super) fn missing(timeline: &Timeline, explanation: &Explanation) -> Option<Vec<Missing>> {
+///
+/// `shows_within`: functions within a critical section were traced.
+pub(super) fn missing(
+    timeline: &Timeline,
+    explanation: &Explanation,
+    shows_within: bool,
+) -> Option<Vec<Missing>> {
     let has = |kind: Kind| timeline.seen.contains(kind);
     let lacks = |kinds: &[(Kind, &'static str)]| {
         let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
@@ -26,9 +32,7 @@ pub(super) fn missing(timeline: &Timeline, explanation: &Explanation) -> Option<
             }
             Some(missing)
         }
-        Some(_) if explanation.sections.iter().all(|section| section.times != FunctionTimes::None) => {
-            Some(Vec::new())
-        }
+        Some(_) if shows_within => Some(Vec::new()),
         Some(_) => {
             let cannot_tell = "which functions took the time of the critical section";
             Some(vec![Missing { kind: Kind::Function, cannot_tell }])

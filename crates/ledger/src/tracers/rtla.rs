@@ -17,6 +17,8 @@ use whylate_events::{Breakdown, BreakdownPart, Name, PartKind};
 
 /// The priority rtla leaves its threads, the kernel's default.
 const PRIORITY: i32 = 95;
+/// From its entry to its sample, the timer's interrupt does not take longer.
+const LONGEST_ENTRY: Ns = Ns::from_us(20);
 /// Frames of a stack that are shown.
 const FRAMES: usize = 12;
 
@@ -86,8 +88,13 @@ fn pieces(
         if part.kind == PartKind::IrqLatency {
             if !parts.iter().any(|part| part.kind == PartKind::TimerIrq) {
                 let delay: Ns = pieces.iter().map(|(time, _)| *time).sum();
-                let handler = Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::Medium);
-                pieces.push((part.time.since(delay), handler));
+                let rest = part.time.since(delay);
+                let charge = match delay == Ns::ZERO && rest > LONGEST_ENTRY {
+                    // The handler's first work is its sample: where rtla saw no delay, it did not see the handler begin.
+                    true => late_interrupt(blocker, place, is_idle(blocker, parts), rest),
+                    false => Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::Medium),
+                };
+                pieces.push((rest, charge));
             }
             continue;
         }
@@ -129,15 +136,8 @@ fn charge(
     let named = !part.name.is_empty();
     match part.kind {
         PartKind::IrqDelay => {
-            let idle =
-                matches!(blocker, Some(Culprit::Task { tid: Tid::IDLE, .. })) || part.name.contains("idle");
-            match (blocker, place) {
-                _ if idle => Charge::to(Cause::IdleExit, None, Confidence::Medium),
-                (Some(by), Some(Interrupted::Kernel { enabling: true, .. })) => {
-                    Charge::to(Cause::IrqsDisabled, Some(by), Confidence::Medium)
-                }
-                _ => Charge::to(Cause::TimerLate, None, Confidence::Low),
-            }
+            let idle = is_idle(blocker, std::slice::from_ref(part));
+            late_interrupt(blocker, place, idle, part.time)
         }
         PartKind::IrqLatency | PartKind::TimerIrq => {
             Charge::to(Cause::Irq, Some(actors::local_timer()), Confidence::High)
@@ -166,6 +166,31 @@ fn charge(
         },
         PartKind::Thread => Charge::to(Cause::HigherPriorityTask, None, Confidence::Low),
         PartKind::Hardware => Charge::to(Cause::Stolen, None, Confidence::Low),
+    }
+}
+
+/// True where the timer's interrupt came upon an idle CPU, by the thread or by rtla's remark.
+fn is_idle(blocker: Option<Culprit>, parts: &[BreakdownPart]) -> bool {
+    matches!(blocker, Some(Culprit::Task { tid: Tid::IDLE, .. }))
+        || parts.iter().any(|part| part.kind == PartKind::IrqDelay && part.name.contains("idle"))
+}
+
+/// Why the timer's interrupt came late: what it hit, and where.
+fn late_interrupt(blocker: Option<Culprit>, place: Option<&Interrupted>, idle: bool, delay: Ns) -> Charge {
+    match (blocker, place) {
+        _ if idle && delay <= actors::LONGEST_IDLE_EXIT => {
+            Charge::to(Cause::IdleExit, None, Confidence::Medium)
+        }
+        _ if idle => Charge::to(Cause::TimerLate, None, Confidence::Low),
+        (Some(by), Some(Interrupted::Kernel { enabling: true, .. })) => {
+            Charge::to(Cause::IrqsDisabled, Some(by), Confidence::Medium)
+        }
+        // Interrupts were off up to there, or the CPU stood still in that function.
+        (Some(by), Some(Interrupted::Kernel { .. })) => {
+            Charge::to(Cause::TimerLate, Some(by), Confidence::Medium)
+        }
+        (Some(by), None) => Charge::to(Cause::TimerLate, Some(by), Confidence::Low),
+        _ => Charge::to(Cause::TimerLate, None, Confidence::Low),
     }
 }
 

@@ -4,6 +4,9 @@
 //! only, so the time up to the next line is the function's or its caller's; the function graph gives each function
 //! its own. (Documentation/trace/ftrace.rst)
 
+mod harmless;
+
+use self::harmless::{Harmless, harmless};
 use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, What, excerpt};
 use crate::causes::Cause;
@@ -23,7 +26,7 @@ const NOTABLE: Ns = Ns::from_us(50);
 /// A function that took a smaller share is not where the time went.
 const MOST: f64 = 0.2;
 /// Functions in which an interrupt begins or ends, on the architectures that have had this tracer.
-const OF_INTERRUPTS: [&str; 14] = [
+const OF_INTERRUPTS: [&str; 12] = [
     "do_IRQ",
     "common_interrupt",
     "sysvec_",
@@ -36,9 +39,15 @@ const OF_INTERRUPTS: [&str; 14] = [
     "__irq_svc",
     "el1_",
     "el1h_",
-    "__do_softirq",
-    "handle_softirqs",
 ];
+/// Functions in which softirqs begin and end (kernel/softirq.c).
+const OF_SOFTIRQS: [&str; 3] = ["__do_softirq", "handle_softirqs", "do_softirq"];
+/// Threads that run softirqs, and interrupt no other.
+const SOFTIRQ_THREADS: [&str; 3] = ["ksoftirqd/", "ktimers/", "ktimersoftd/"];
+/// Before this kernel the flag `s` of a line meant disabled softirqs as well (kernel/trace/trace.c, 4.7).
+const FLAG_MEANS_SERVING: (u32, u32) = (4, 7);
+/// Functions that are named where the times of all are not known.
+const NAMED: usize = 3;
 
 /// The critical section that `trace` is of.
 pub(super) fn section(
@@ -46,9 +55,14 @@ pub(super) fn section(
     info: &TraceInfo,
     trace: &LatencyTrace,
     lines: &Lines,
+    preempt_rt: Option<bool>,
 ) -> CriticalSection {
     let start = lines.first().map_or(Ns::ZERO, |line| line.at);
-    let latency = trace.latency.max(Ns::ZERO);
+    // Without the header's line the lines have its length.
+    let latency = match trace.latency {
+        Ns::ZERO => lines.span(),
+        latency => latency.max(Ns::ZERO),
+    };
     let end = start + latency;
     let within = lines.between(start, end);
     let excerpt = excerpt(info, trace);
@@ -62,8 +76,7 @@ pub(super) fn section(
     parts.truncate(PARTS);
     let first = within.iter().find_map(Line::function).map(|function| lines.name(function).to_owned());
     let opened_by = trace.started_at.clone().or(first);
-    let of_interrupt = within.first().is_some_and(|line| line.within() != CpuContext::Thread)
-        || opened_by.as_deref().is_some_and(|name| OF_INTERRUPTS.iter().any(|of| name.starts_with(of)));
+    let context = context(info, trace, within, opened_by.as_deref());
     let thread = trace.task.map(|task| {
         let known = timeline
             .threads
@@ -92,7 +105,8 @@ pub(super) fn section(
         tracer: trace.tracer,
         cpu: trace.cpu,
         thread,
-        of_interrupt,
+        context,
+        delays: true,
         opened_by,
         closed_by: trace.ended_at.clone(),
         start,
@@ -107,14 +121,81 @@ pub(super) fn section(
         why: String::new(),
         fix: Vec::new(),
     };
-    section.why = why(&section, excerpt);
-    section.fix = fix(lines.preempt_rt, &section);
+    let shown = lines.most_named(within, NAMED);
+    let harmless = harmless(lines, &section, within);
+    section.delays = harmless.is_none();
+    section.why = why(&section, excerpt, &shown);
+    section.fix = fix(preempt_rt, &section, shows_functions(within, start, end));
+    if let Some(harmless) = harmless {
+        (section.why, section.fix) = of_harmless(&section, harmless);
+    }
     section
+}
+
+/// Whose section it is.
+fn context(info: &TraceInfo, trace: &LatencyTrace, within: &[Line], opened_by: Option<&str>) -> CpuContext {
+    let opened_in = |list: &[&str]| opened_by.is_some_and(|name| list.iter().any(|of| name.starts_with(of)));
+    let runs_softirqs = trace
+        .task
+        .is_some_and(|task| SOFTIRQ_THREADS.iter().any(|name| task.comm.as_str().starts_with(name)));
+    match within.first().map(Line::within) {
+        Some(CpuContext::Irq) => CpuContext::Irq,
+        _ if opened_in(&OF_INTERRUPTS) => CpuContext::Irq,
+        _ if runs_softirqs => CpuContext::Thread,
+        _ if opened_in(&OF_SOFTIRQS) => CpuContext::Softirq,
+        Some(CpuContext::Softirq) if kernel(info).is_some_and(|kernel| kernel >= FLAG_MEANS_SERVING) => {
+            CpuContext::Softirq
+        }
+        _ => CpuContext::Thread,
+    }
+}
+
+/// Major and minor version.
+fn kernel(info: &TraceInfo) -> Option<(u32, u32)> {
+    let mut numbers = info.kernel_release.as_deref()?.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// True where the functions within the section were traced, and not only those at its ends.
+pub(super) fn shows_within(lines: &Lines, section: &CriticalSection) -> bool {
+    let end = section.start + section.latency;
+    shows_functions(lines.between(section.start, end), section.start, end)
+}
+
+fn shows_functions(within: &[Line], start: Ns, end: Ns) -> bool {
+    within.iter().any(|line| line.named().is_some() && line.at > start && line.at < end)
+}
+
+fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<String>) {
+    let (cpu, latency, place) = (section.cpu, section.latency, where_from(section));
+    match harmless {
+        Harmless::Idle => (
+            format!(
+                "CPU {cpu} was idle for {latency}{place}: it slept with interrupts disabled, and an interrupt wakes it \
+                 all the same; no thread was delayed"
+            ),
+            vec![
+                "measure again without it: echo 0 > tracing_max_latency, with the CPU busy or booted with cpuidle.off=1"
+                    .to_owned(),
+            ],
+        ),
+        Harmless::Spin => {
+            let by = section.thread.map_or_else(|| "a thread".to_owned(), |thread| thread.to_string());
+            (
+                format!(
+                    "{by} spun for a lock on CPU {cpu} for {latency}{place}: preemption is disabled meanwhile, and the \
+                     spin ends when another thread is to run; no thread was delayed"
+                ),
+                vec!["measure again without it: echo 0 > tracing_max_latency".to_owned()],
+            )
+        }
+    }
 }
 
 /// The finding that goes with it.
 pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Finding {
     let severity = match deadline {
+        _ if !section.delays => Severity::Info,
         Some(deadline) if section.latency > deadline => Severity::Error,
         _ if section.latency >= NOTABLE => Severity::Warning,
         _ => Severity::Info,
@@ -144,17 +225,28 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Findin
             _ => Cause::PreemptionDisabled.code(),
         },
         severity,
-        title: format!(
-            "{} on CPU {} for {}{}",
-            what_was_off(section.tracer),
-            section.cpu,
-            section.latency,
-            where_from(section)
-        ),
-        why: format!(
-            "a thread that became due on this CPU in that time was late by up to {}; the trace does not show whether one did",
-            section.latency
-        ),
+        title: match section.delays {
+            true => format!(
+                "{} on CPU {} for {}{}",
+                what_was_off(section.tracer),
+                section.cpu,
+                section.latency,
+                where_from(section)
+            ),
+            false => format!(
+                "{} on CPU {} for {}, and delayed no thread",
+                what_was_off(section.tracer),
+                section.cpu,
+                section.latency
+            ),
+        },
+        why: match section.delays {
+            true => format!(
+                "a thread that became due on this CPU in that time was late by up to {}; the trace does not show whether one did",
+                section.latency
+            ),
+            false => section.why.clone(),
+        },
         evidence,
         fix: section.fix.clone(),
     }
@@ -287,20 +379,32 @@ fn where_from(section: &CriticalSection) -> String {
     }
 }
 
-fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
-    let who = match (&section.thread, section.of_interrupt) {
-        (Some(thread), true) => format!(", in an interrupt that hit {}", thread),
-        (None, true) => ", in an interrupt".to_owned(),
-        (Some(Culprit::Task { tid, .. }), false) if tid.is_idle() => ", by the idle task".to_owned(),
-        (Some(thread), false) => format!(", by {}", thread),
-        (None, false) => String::new(),
+fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, usize)]) -> String {
+    let who = match (&section.thread, section.context) {
+        (Some(thread), CpuContext::Irq) => format!(", in an interrupt that hit {thread}"),
+        (Some(thread), CpuContext::Softirq) => format!(", in a softirq that ran upon {thread}"),
+        (None, CpuContext::Irq) => ", in an interrupt".to_owned(),
+        (None, CpuContext::Softirq) => ", in a softirq".to_owned(),
+        (Some(Culprit::Task { tid, .. }), CpuContext::Thread) if tid.is_idle() => {
+            ", by the idle task".to_owned()
+        }
+        (Some(thread), CpuContext::Thread) => format!(", by {thread}"),
+        (None, CpuContext::Thread) => String::new(),
     };
     let latency = section.latency.0.max(1) as f64;
     let most = section.parts.first().filter(|part| part.time.0 as f64 / latency >= MOST);
     let spent = match (section.times, most) {
-        (FunctionTimes::None, _) if let Some((printed, here)) = excerpt => format!(
-            "; the file has {here} of the {printed} lines the tracer printed, so the times of its functions are not known"
-        ),
+        (FunctionTimes::None, _) if let Some((printed, here)) = excerpt => {
+            let named: Vec<String> = shown.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+            let named = match named.is_empty() {
+                true => String::new(),
+                false => format!("; most of those lines name {}", named.join(", ")),
+            };
+            format!(
+                "; the file has {here} of the {printed} lines the tracer printed, so the times of its functions are not \
+                 known{named}"
+            )
+        }
         (FunctionTimes::None, _) => "; the recording does not show which functions took the time".to_owned(),
         (FunctionTimes::Own, Some(part)) => {
             format!("; {} of it was {} itself{}", part.time, part.function, times(part.calls))
@@ -319,7 +423,7 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>) -> String {
         section.parts.iter().filter(|part| part.within != CpuContext::Thread).map(|part| part.time).sum();
     let interrupted = match interrupts {
         Ns::ZERO => String::new(),
-        _ if section.of_interrupt => String::new(),
+        _ if section.context != CpuContext::Thread => String::new(),
         time => format!("; interrupts and softirqs took {time} of it"),
     };
     format!(
@@ -335,13 +439,13 @@ fn times(calls: u64) -> String {
     if calls > 1 { format!(", in {calls} calls") } else { String::new() }
 }
 
-fn fix(preempt_rt: Option<bool>, section: &CriticalSection) -> Vec<String> {
+fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shows_functions: bool) -> Vec<String> {
     let mut fixes = Vec::new();
     let not_primitive = |name: &&str| !is_primitive(name);
     let opener = section.opened_by.as_deref().filter(not_primitive);
     let asked =
         opener.or_else(|| responsible(&section.stack)).or(section.closed_by.as_deref().filter(not_primitive));
-    if section.times == FunctionTimes::None {
+    if section.times == FunctionTimes::None && !shows_functions {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
             section.tracer.name()
@@ -363,9 +467,11 @@ fn fix(preempt_rt: Option<bool>, section: &CriticalSection) -> Vec<String> {
         Some(false) => format!("use a PREEMPT_RT kernel: {threaded}"),
         None => format!("use a PREEMPT_RT kernel, unless this is one: {threaded}"),
     });
-    fixes.push(match section.of_interrupt {
-        true => "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list".to_owned(),
-        false => "keep the code that enters it off the CPUs of real-time threads: change the affinity of the thread and of its device's interrupt".to_owned(),
+    fixes.push(match section.context {
+        CpuContext::Irq | CpuContext::Softirq => {
+            "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list".to_owned()
+        }
+        CpuContext::Thread => "keep the code that enters it off the CPUs of real-time threads: change the affinity of the thread and of its device's interrupt".to_owned(),
     });
     fixes
 }

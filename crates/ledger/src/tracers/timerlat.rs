@@ -32,9 +32,6 @@ const MAX_FRAMES: usize = 128;
 const SAME_CLOCK: Ns = Ns::from_ms(100);
 /// The kernel's own way between interrupts, and from the last of them to the thread, is not longer.
 const LONGEST_PATH: Ns = Ns::from_us(50);
-/// The deepest idle states take about this long to leave (drivers/idle/intel_idle.c).
-const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
-
 /// What is known of each CPU's sample in progress.
 #[derive(Default)]
 pub(super) struct Timerlats {
@@ -335,10 +332,10 @@ fn delay_charge(
 ) -> Charge {
     let unknown = Charge::to(Cause::TimerLate, None, Confidence::Low);
     match (current, place) {
-        (_, Some(Interrupted::Idle { .. })) if delay <= LONGEST_IDLE_EXIT => {
+        (_, Some(Interrupted::Idle { .. })) if delay <= actors::LONGEST_IDLE_EXIT => {
             Charge::to(Cause::IdleExit, None, Confidence::Medium)
         }
-        (Some(Tid::IDLE), _) if delay <= LONGEST_IDLE_EXIT => {
+        (Some(Tid::IDLE), _) if delay <= actors::LONGEST_IDLE_EXIT => {
             Charge::to(Cause::IdleExit, None, Confidence::Medium)
         }
         (Some(current), Some(Interrupted::Kernel { enabling: true, .. })) if !current.is_idle() => {

@@ -5,6 +5,7 @@
 //! length.
 
 use super::actors;
+use super::interrupted::is_primitive;
 use super::intervals::Intervals;
 use super::lines::{Line, Lines, excerpt};
 use crate::assemble::Assembler;
@@ -15,6 +16,8 @@ use crate::timeline::Timeline;
 use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
 use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 
+/// Intervals without a line that are listed.
+const GAPS: usize = 3;
 /// An interval shorter than this share of the latency is not listed.
 const NOTABLE: i64 = 10;
 /// Header and lines differ notably by one part in this many.
@@ -30,7 +33,10 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         return;
     }
     let last = lines.between(Ns(i64::MIN), Ns::MAX).last().map(|line| line.at);
-    let Some(running) = lines.switched_to.get(&task.tid).copied().or(last) else { return };
+    let switched = lines.switched_to.get(&task.tid).copied();
+    // Where only one of the two lines is there, the tracer's length gives the other.
+    let woken = lines.woken.get(&task.tid).copied().filter(|_| switched.is_none());
+    let Some(running) = woken.map(|woken| woken + trace.latency).or(switched).or(last) else { return };
     let due = running - trace.latency;
     // What was taken for one, without its beginning.
     assembler.stats.remove(task.tid);
@@ -61,7 +67,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
                 Culprit::Task { tid, comm, priority } => OnCpu::Task { tid, comm, priority },
                 _ => OnCpu::Unknown,
             };
-            (actors::in_front(culprit, i == 0, priority), on_cpu)
+            (before_the_switch(culprit, window, priority), on_cpu)
         };
         intervals.fill(line.at, next, next - line.at, charge);
         if line.at < next {
@@ -76,8 +82,32 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         tracks: vec![CpuTrack { cpu: trace.cpu, slices }],
         ..Activation::of(task.tid, comm, priority, due, running)
     };
-    let note = "the wake-up itself is not among the lines: the due time is from the tracer's own measurement";
+    let note = match woken {
+        Some(_) => {
+            "the switch to it is not among the lines: when it ran is from the tracer's own measurement"
+        }
+        None => {
+            "the wake-up itself is not among the lines: the due time is from the tracer's own measurement"
+        }
+    };
     assembler.keep_measured(activation, vec![Evidence::general(note)], true);
+}
+
+/// The charge for a thread that had the CPU between the wake-up and the switch. Where no line has its priority, only the
+/// scheduler's own request that it give way shows that it should have.
+fn before_the_switch(culprit: Culprit, window: &[Line], waiter: Priority) -> Charge {
+    let Culprit::Task { tid, priority, .. } = culprit else { return Charge::unexplained() };
+    if priority != Priority::UNKNOWN {
+        return actors::in_front(culprit, true, waiter);
+    }
+    let mut own = window.iter().filter(|line| line.tid == tid && !line.flags.in_interrupt());
+    let asked = own.clone().any(|line| line.flags.contains(ContextFlags::NEED_RESCHED));
+    let is_off = own.clone().next().is_some() && own.all(|line| line.flags.irqs_off());
+    match (asked, is_off) {
+        (true, true) => Charge::to(Cause::IrqsDisabled, Some(culprit), Confidence::Medium),
+        (true, false) => Charge::to(Cause::PreemptionDisabled, Some(culprit), Confidence::Medium),
+        (false, _) => Charge::unexplained(),
+    }
 }
 
 /// What the lines between wake-up and switch show beyond the threads that ran.
@@ -105,6 +135,12 @@ pub(super) fn notes(
         return notes;
     }
     let window = lines.between(due, end);
+    let step = Lines::clock_step(window);
+    notes.extend(step.map(|step| {
+        Evidence::general(format!(
+            "the trace's clock counts in steps of {step}: no time in it is more exact than that"
+        ))
+    }));
     // The victim's own first lines are its way in.
     let others: &[Line] = window.split(|line| line.tid == activation.tid).next().unwrap_or(window);
     let notable = |time: Ns| time.0.saturating_mul(NOTABLE) >= spanned.0 && time > Ns::ZERO;
@@ -128,21 +164,30 @@ pub(super) fn notes(
     if notable(saving) {
         notes.push(Evidence::general(format!("the tracer itself took {saving} of it to save a stack")));
     }
-    let named = |after: &str, before: &str| between(after, before);
-    notes.extend(lines.gaps(others, 1).into_iter().filter(|gap| notable(gap.length)).map(|gap| {
-        let line = others.iter().rev().find(|line| line.at <= gap.start);
-        let state = line.map_or_else(String::new, |line| {
+    let gaps = if step.is_some() { Vec::new() } else { lines.gaps(others, GAPS) };
+    notes.extend(gaps.into_iter().filter(|gap| notable(gap.length)).map(|gap| {
+        let before = others.partition_point(|line| line.at <= gap.start);
+        let before = others.get(..before).unwrap_or_default();
+        let state = before.last().map_or_else(String::new, |line| {
             let depth = line.preempt_depth.filter(|&depth| depth > 0);
-            match (line.flags.irqs_off(), depth) {
-                (true, _) => ", with interrupts off before it".to_owned(),
-                (false, Some(depth)) => format!(", with preemption disabled {depth} deep before it"),
-                (false, None) => String::new(),
+            match (line.flags.contains(ContextFlags::HARDIRQ), line.flags.irqs_off(), depth) {
+                (true, ..) => ", in a hard interrupt".to_owned(),
+                (false, true, _) => ", with interrupts off before it".to_owned(),
+                (false, false, Some(depth)) => format!(", with preemption disabled {depth} deep before it"),
+                (false, false, None) => String::new(),
             }
         });
+        // A lock's function shows nothing of the work that its caller does.
+        let mut names = before.iter().rev().filter_map(Line::function).map(|function| lines.name(function));
+        let caller = match is_primitive(&gap.after) {
+            true => names.find(|name| !is_primitive(name)).map(|name| format!(", after {name}")),
+            false => None,
+        };
         let what = format!(
-            "the longest time without a line is {}{}{state}",
+            "no line for {}{}{}{state}",
             gap.length,
-            named(&gap.after, &gap.before)
+            between(&gap.after, &gap.before),
+            caller.unwrap_or_default()
         );
         Evidence::at(gap.start, trace.cpu, what)
     }));

@@ -17,7 +17,13 @@ fn check_section(section: &CriticalSection) {
     assert!(section.parts.is_sorted_by(|a, b| a.time >= b.time), "{section:#?}");
 }
 
-fn latency_trace(tracer: LatencyTracer, latency: i64, comm: &str, tid: i32, rt_priority: u32) -> TraceInfo {
+pub(super) fn latency_trace(
+    tracer: LatencyTracer,
+    latency: i64,
+    comm: &str,
+    tid: i32,
+    rt_priority: u32,
+) -> TraceInfo {
     let policy = if rt_priority > 0 { Policy::Fifo } else { Policy::Other };
     let task = LatencyTask { tid: Tid(tid), comm: comm.into(), policy: Some(policy), rt_priority };
     TraceInfo {
@@ -34,14 +40,14 @@ fn latency_trace(tracer: LatencyTracer, latency: i64, comm: &str, tid: i32, rt_p
     }
 }
 
-fn named(mut info: TraceInfo, from: &str, to: &str) -> TraceInfo {
+pub(super) fn named(mut info: TraceInfo, from: &str, to: &str) -> TraceInfo {
     let trace = info.latency.as_mut().expect("of a tracer");
     trace.started_at = Some(from.into());
     trace.ended_at = Some(to.into());
     info
 }
 
-fn section_of(info: TraceInfo, events: Vec<Event>) -> (Told, CriticalSection) {
+pub(super) fn section_of(info: TraceInfo, events: Vec<Event>) -> (Told, CriticalSection) {
     let told = told(info, events);
     assert!(told.0.activations.is_empty() && told.0.tasks.is_empty(), "no activation is in it");
     let [section] = told.0.sections.as_slice() else { panic!("{:#?}", told.0.sections) };
@@ -81,7 +87,7 @@ fn an_irqsoff_trace_is_a_critical_section() {
     assert_eq!((irq.function.as_str(), irq.time), ("handle_irq", Ns(5_000)));
     assert_eq!((section.gaps[0].length, section.gaps[0].after.as_str()), (Ns(48_000), "ata_sff_dma_pause"));
     assert_eq!(section.stack.len(), 3);
-    assert!(!section.of_interrupt);
+    assert_eq!(section.context, CpuContext::Thread);
     assert!(section.why.contains("by bash:2042;"), "no priority is recorded: {}", section.why);
     assert!(section.fix.iter().any(|fix| fix.contains("ata_scsi_queuecmd")), "{:?}", section.fix);
     let finding = told.finding("irqs-disabled").expect("a finding");
@@ -100,7 +106,7 @@ fn of_a_section_without_functions_within_only_its_ends_are_known() {
     assert_eq!((section.unexplained, section.times), (Ns(46_000), FunctionTimes::None));
     assert!(section.parts.is_empty());
     assert_eq!(section.confidence, Confidence::Low);
-    assert!(section.of_interrupt, "sshd is a bystander");
+    assert_eq!(section.context, CpuContext::Irq, "sshd is a bystander");
     assert!(section.why.contains("in an interrupt that hit sshd:1991"), "{}", section.why);
     assert!(section.fix[0].contains("function-trace"), "{:?}", section.fix);
     assert_eq!(told.finding("preemption-disabled").map(|finding| finding.severity), Some(Severity::Info));

@@ -1,9 +1,11 @@
 //! What latency tracers and rtla measured: charged to the nanosecond, and no culprit named beyond what they show.
 
+mod harmless;
 mod latency;
 mod osnoise;
 mod rtla;
 mod timerlat;
+mod wakeups;
 
 use crate::support::Told;
 use whylate_base::{Cpu, Ns, Tid};
@@ -29,6 +31,7 @@ fn on(cpu: Cpu, ns: i64, tid: i32, flags: &str, kind: EventKind) -> Event {
                 'd' => ContextFlags::IRQS_OFF,
                 'N' => ContextFlags::NEED_RESCHED,
                 'h' => ContextFlags::HARDIRQ,
+                '.' => ContextFlags::default(),
                 's' => ContextFlags::SOFTIRQ,
                 _ => panic!("{flag}"),
             };

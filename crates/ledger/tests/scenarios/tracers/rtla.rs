@@ -123,6 +123,74 @@ fn an_analysis_of_an_interrupt_alone_ends_in_it() {
     assert_eq!(activation.running, None);
 }
 
+/// rtla that stopped upon the interrupt's latency, and saw no delay before its handler.
+fn unseen_delay(stack: &[&str], thread: (&str, u32)) -> Breakdown {
+    Breakdown {
+        total: Ns(640_000),
+        parts: vec![
+            part(PartKind::IrqDelay, "", None, 0, false),
+            part(PartKind::IrqLatency, "", None, 640_000, false),
+            part(PartKind::BlockingThread, "", None, 0, true),
+            part(PartKind::BlockingThread, thread.0, Some(thread.1), 0, false),
+        ],
+        stack: stack.iter().map(|&frame| frame.to_owned()).collect(),
+        ..objtool()
+    }
+}
+
+#[test]
+fn what_a_late_timer_interrupt_hit_is_the_answer_and_not_its_handler() {
+    let entry = ["timerlat_irq", "hrtimer_interrupt", "asm_sysvec_apic_timer_interrupt"];
+    let of = |below: &[&'static str]| [&entry, below].concat();
+    let ethtool = ("ethtool", 411);
+    let idle = ("swapper/23", 0);
+    for (stack, thread, cause, by, confidence) in [
+        (
+            of(&["nic_flush_registers", "nic_set_mode"]),
+            ethtool,
+            Cause::TimerLate,
+            Some(411),
+            Confidence::Medium,
+        ),
+        (
+            of(&["finish_task_switch", "__schedule"]),
+            ethtool,
+            Cause::IrqsDisabled,
+            Some(411),
+            Confidence::Medium,
+        ),
+        (of(&[]), ethtool, Cause::TimerLate, None, Confidence::Low),
+        (vec![], ethtool, Cause::TimerLate, Some(411), Confidence::Low),
+        (of(&["pv_native_safe_halt", "do_idle"]), idle, Cause::IdleExit, None, Confidence::Medium),
+        (vec![], idle, Cause::IdleExit, None, Confidence::Medium),
+    ] {
+        let told = broken_down(unseen_delay(&stack, thread));
+        let activation = told.only();
+        check_tiling(activation);
+        assert_eq!(charged(activation), [(cause, 640_000)], "{stack:?}");
+        let verdict = &activation.verdict;
+        let tid = match verdict.by {
+            Some(Culprit::Task { tid, .. }) => Some(tid.0),
+            _ => None,
+        };
+        assert_eq!((verdict.cause, tid, verdict.confidence), (cause, by, confidence), "{stack:?}");
+    }
+    let told = broken_down(unseen_delay(&of(&["nic_flush_registers", "nic_set_mode"]), ethtool));
+    let verdict = &told.only().verdict;
+    assert!(verdict.why.contains("ethtool:411") && !verdict.why.contains("local_timer"), "{}", verdict.why);
+    assert!(
+        verdict
+            .evidence
+            .iter()
+            .any(|seen| seen.what.contains("in nic_flush_registers, called by nic_set_mode"))
+    );
+    // An idle CPU does not take this long to wake up.
+    let mut breakdown = unseen_delay(&[], idle);
+    breakdown.total = Ns(5_000_000);
+    breakdown.parts[1].time = Ns(5_000_000);
+    assert_eq!(charged(broken_down(breakdown).only()), [(Cause::TimerLate, 5_000_000)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 

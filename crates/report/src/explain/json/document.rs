@@ -336,6 +336,9 @@ pub struct Section {
     pub thread: Option<By>,
     /// True when the section is an interrupt's own.
     pub of_interrupt: bool,
+    /// False where it delays no thread: an idle CPU sleeps with interrupts disabled, and a spin for a lock stops when
+    /// another thread is to run.
+    pub delays: bool,
     /// The function in which it began; null where the file does not have it.
     pub opened_by: Option<String>,
     /// The function in which it ended; null where the file does not have it.

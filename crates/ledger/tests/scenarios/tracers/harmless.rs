@@ -1,0 +1,142 @@
+//! Critical sections that delay no thread, and those that only look like them.
+
+use super::latency::{latency_trace, named, section_of};
+use super::{event, frame, function};
+use whylate_base::{Severity, Tid};
+use whylate_events::{Event, LatencyTracer, TraceInfo};
+use whylate_ledger::{CpuContext, CriticalSection};
+
+fn of(info: TraceInfo, events: Vec<Event>) -> (Severity, CriticalSection) {
+    let code = match info.latency.as_ref().expect("of a tracer").tracer {
+        LatencyTracer::Irqsoff => "irqs-disabled",
+        _ => "preemption-disabled",
+    };
+    let (told, section) = section_of(info, events);
+    (told.finding(code).expect("a finding").severity, section)
+}
+
+#[test]
+fn an_idle_cpu_delays_no_thread() {
+    let info = || {
+        let info = latency_trace(LatencyTracer::Irqsoff, 9_000_000, "swapper/5", 0, 0);
+        named(info, "tick_nohz_idle_enter", "default_idle_call")
+    };
+    let asleep = vec![
+        event(0, 0, "d", function("tick_nohz_idle_enter")),
+        event(20_000, 0, "d", function("cpuidle_enter_state")),
+        event(8_990_000, 0, "d", function("default_idle_call")),
+        event(9_000_000, 0, "d", function("trace_hardirqs_on")),
+    ];
+    let (severity, section) = of(info(), asleep.clone());
+    assert!(!section.delays && severity == Severity::Info, "{section:#?}");
+    assert!(section.why.contains("idle") && section.why.contains("no thread was delayed"), "{}", section.why);
+    assert!(!section.fix.join(" ").contains("maintainers"), "{:?}", section.fix);
+    // Only its ends were traced.
+    let ends = [asleep[0], event(9_000_000, 0, "d", function("default_idle_call"))].to_vec();
+    assert!(!of(info(), ends).1.delays);
+    // The idle task works in a softirq, or another thread has such a function in its stack.
+    let softirq = |flags| {
+        vec![
+            event(0, 0, flags, function("_raw_spin_lock_irq")),
+            event(10_000, 0, flags, function("run_timer_softirq")),
+            event(9_000_000, 0, flags, function("_raw_spin_unlock_irq")),
+        ]
+    };
+    let named = named(
+        latency_trace(LatencyTracer::Irqsoff, 9_000_000, "swapper/5", 0, 0),
+        "run_timer_softirq",
+        "run_timer_softirq",
+    );
+    assert!(of(named, softirq("ds")).1.delays);
+    let threads: Vec<Event> = asleep
+        .into_iter()
+        .map(|mut event| {
+            event.context.tid = Tid(7);
+            event
+        })
+        .collect();
+    assert!(of(info(), threads).1.delays);
+}
+
+#[test]
+fn a_spin_for_a_lock_ends_when_another_thread_is_to_run() {
+    let info = || {
+        let info = latency_trace(LatencyTracer::Preemptoff, 3_000_000, "git", 811, 0);
+        named(info, "mutex_spin_on_owner", "mutex_spin_on_owner")
+    };
+    let spin = |flags| {
+        vec![
+            event(0, 811, ".", function("mutex_spin_on_owner")),
+            event(1_500_000, 811, flags, function("mutex_spin_on_owner")),
+            event(2_990_000, 811, flags, function("mutex_spin_on_owner")),
+            event(3_000_000, 811, flags, function("__mutex_lock")),
+            frame(3_010_000, 811, "__mutex_lock"),
+        ]
+    };
+    let (severity, section) = of(info(), spin("."));
+    assert!(!section.delays && severity == Severity::Info, "{section:#?}");
+    assert!(section.why.contains("git:811 spun for a lock"), "{}", section.why);
+    // It went on though another thread was to run.
+    let (severity, section) =
+        of(info(), (0..300).map(|i| event(i * 10_000, 811, "N", function("mutex_spin_on_owner"))).collect());
+    assert!(section.delays && severity == Severity::Warning, "{section:#?}");
+}
+
+#[test]
+fn softirqs_disabled_by_a_thread_are_no_interrupt() {
+    let section = |release: &str, comm: &str, opener: &str, flags: &str| {
+        let mut info = named(latency_trace(LatencyTracer::Preemptoff, 900_000, comm, 9, 0), opener, "x");
+        info.kernel_release = Some(release.to_owned());
+        let events = vec![
+            event(0, 9, flags, function(opener)),
+            event(100_000, 9, flags, function("driver_submit")),
+            event(900_000, 9, flags, function("x")),
+        ];
+        of(info, events).1
+    };
+    for (release, comm, opener, flags, expected) in [
+        // Before 4.7 the flag means disabled softirqs as well.
+        ("3.14.19", "init", "ip_finish_output", "s", CpuContext::Thread),
+        ("3.14.19", "init", "__do_softirq", "s", CpuContext::Softirq),
+        ("3.14.19", "init", "do_IRQ", "h", CpuContext::Irq),
+        ("6.1.0", "init", "net_rx_action", "s", CpuContext::Softirq),
+        ("6.1.0", "init", "ip_finish_output", ".", CpuContext::Thread),
+        ("6.1.0", "ksoftirqd/5", "handle_softirqs", "s", CpuContext::Thread),
+        ("6.1.0-rt5", "ktimers/5", "__do_softirq", "s", CpuContext::Thread),
+        ("6.1.0", "ksoftirqd/5", "sysvec_apic_timer_interrupt", "h", CpuContext::Irq),
+    ] {
+        let section = section(release, comm, opener, flags);
+        assert_eq!(section.context, expected, "{release} {comm} {opener}");
+        let is_of_thread = section.why.contains(&format!("by {comm}:9"));
+        assert_eq!(is_of_thread, expected == CpuContext::Thread, "{}", section.why);
+        assert_eq!(section.fix.join(" ").contains("smp_affinity"), expected != CpuContext::Thread);
+    }
+}
+
+#[test]
+fn an_excerpt_with_functions_names_them_and_asks_for_none() {
+    let mut info = named(
+        latency_trace(LatencyTracer::Irqsoff, 5_000_000, "dd", 812, 0),
+        "take_pages",
+        "_raw_spin_unlock_irqrestore",
+    );
+    info.latency.as_mut().expect("of a tracer").entries = Some(900);
+    let names = ["take_pages", "find_block", "find_block", "claim_block", "find_block"];
+    let events = (0..).zip(names).map(|(i, name)| event(i * 2_000, 812, "d", function(name))).collect();
+    let (told, section) = section_of(info, events);
+    assert!(section.why.contains("5 of the 900 lines"), "{}", section.why);
+    assert!(section.why.contains("find_block (3)"), "{}", section.why);
+    assert!(!section.fix.join(" ").contains("function-trace"), "{:?}", section.fix);
+    assert!(told.0.missing.is_empty(), "{:?}", told.0.missing);
+}
+
+#[test]
+fn without_its_header_a_section_is_as_long_as_its_lines() {
+    let info = latency_trace(LatencyTracer::Irqsoff, 0, "dd", 812, 0);
+    let events = vec![
+        event(5_000, 812, "d", function("a")),
+        event(65_000, 812, "d", function("b")),
+        frame(900_000, 812, "c"),
+    ];
+    assert_eq!(section_of(info, events).1.latency.0, 60_000);
+}

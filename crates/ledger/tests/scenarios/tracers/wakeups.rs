@@ -1,0 +1,179 @@
+//! Wake-ups that a tracer kept: interrupts that only flags show, priorities that no line has, coarse clocks.
+
+use super::latency::latency_trace;
+use super::{CPU, charged, check_tiling, event, function, told};
+use whylate_base::{Priority, Tid};
+use whylate_events::{Event, EventKind, Fact, LatencyTracer, Marker, Switch, TaskState, TraceInfo, Wake};
+use whylate_ledger::{Activation, Cause, Culprit};
+
+const VICTIM: i32 = 200;
+const SHELL: i32 = 77;
+
+fn info(latency: i64) -> TraceInfo {
+    latency_trace(LatencyTracer::WakeupRt, latency, "control", VICTIM, 80)
+}
+
+fn wake(ns: i64, by: i32, flags: &str) -> Event {
+    let wake = Wake { comm: "control".into(), tid: Tid(VICTIM), prio: Priority(19), target_cpu: CPU };
+    event(ns, by, flags, EventKind::Wakeup { wake, new: false })
+}
+
+fn switch(ns: i64, from: (&str, i32, i32)) -> Event {
+    let (comm, tid, prio) = from;
+    let switch = Switch {
+        prev_comm: comm.into(),
+        prev_tid: Tid(tid),
+        prev_prio: Priority(prio),
+        prev_state: TaskState::Runnable,
+        next_comm: "control".into(),
+        next_tid: Tid(VICTIM),
+        next_prio: Priority(19),
+    };
+    event(ns, tid, "d", EventKind::Switch(switch))
+}
+
+fn only(info: TraceInfo, events: Vec<Event>) -> Activation {
+    let told = told(info, events);
+    let activation = told.only().clone();
+    check_tiling(&activation);
+    activation
+}
+
+fn culprit(activation: &Activation) -> String {
+    activation.verdict.by.as_ref().map_or_else(String::new, Culprit::to_string)
+}
+
+/// A timer's interrupt wakes the thread; a device's comes before the CPU gets to it.
+fn interrupted(on: i32) -> Vec<Event> {
+    let mut events = vec![wake(0, on, "dNh")];
+    events.extend(
+        ["hrtimer_update_next_event", "tick_program_event"]
+            .map(|name| event(1_000, on, "dNh", function(name))),
+    );
+    events.push(event(4_000, on, "dN", function("irq_exit_rcu")));
+    events.push(event(5_000, on, "dNh", function("handle_edge_irq")));
+    events.push(event(6_000, on, "dNh", function("__handle_irq_event_percpu")));
+    events.push(event(6_000, on, "dNh", function("nic_interrupt")));
+    events.push(event(90_000, on, "dNh", function("preempt_count_add")));
+    events.push(event(150_000, on, "dNh", function("note_interrupt")));
+    events.push(event(152_000, on, "dN", function("irq_exit_rcu")));
+    events.push(event(158_000, on, "dN", function("__schedule")));
+    events
+}
+
+#[test]
+fn interrupts_that_only_flags_show_are_charged() {
+    for (on, comm) in [(0, "swapper/5"), (SHELL, "sh")] {
+        let mut events = interrupted(on);
+        events.push(switch(160_000, (comm, on, 120)));
+        let activation = only(info(160_000), events);
+        assert_eq!(activation.verdict.cause, Cause::Irq, "{activation:#?}");
+        assert_eq!(culprit(&activation), "nic_interrupt interrupt");
+        assert_eq!(activation.verdict.charged.0, 147_000);
+        assert!(charged(&activation).contains(&(Cause::Irq, 4_000)), "the timer's own: {activation:#?}");
+        assert!(activation.verdict.fix.join(" ").contains("smp_affinity"), "{:?}", activation.verdict.fix);
+        let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
+        assert!(seen("no line for 84.00 us, between nic_interrupt and preempt_count_add"), "{activation:#?}");
+        // A counter's function is not the work that took the time.
+        assert!(seen(
+            "no line for 60.00 us, between preempt_count_add and note_interrupt, after nic_interrupt"
+        ));
+    }
+}
+
+#[test]
+fn softirqs_are_charged_where_a_function_shows_them() {
+    let scene = |name: &str| {
+        let mut events = vec![wake(0, SHELL, "dNh"), event(3_000, SHELL, "N", function("irq_exit_rcu"))];
+        events.push(event(4_000, SHELL, "Ns", function("handle_softirqs")));
+        events.extend((5..300).map(|us| event(us * 1_000, SHELL, "Ns", function(name))));
+        events.push(event(301_000, SHELL, "dN", function("__schedule")));
+        events.push(switch(302_000, ("sh", SHELL, 120)));
+        only(info(302_000), events)
+    };
+    let found = scene("net_rx_action");
+    assert_eq!((found.verdict.cause, culprit(&found).as_str()), (Cause::Softirq, "softirq NET_RX"));
+    // Of the flag alone it is not known whether softirqs ran or were disabled.
+    assert_eq!(scene("ip_output").verdict.cause, Cause::PreemptionDisabled);
+}
+
+#[test]
+fn events_of_interrupts_are_not_added_where_the_trace_has_them() {
+    let mut events = interrupted(0);
+    events.insert(4, event(5_000, 0, "dh", EventKind::IrqEntry { irq: 41, name: "eth0".into() }));
+    events.insert(11, event(151_000, 0, "dh", EventKind::IrqExit { irq: 41 }));
+    events.push(switch(160_000, ("swapper/5", 0, 120)));
+    assert_eq!(culprit(&only(info(160_000), events)), "irq 41 eth0");
+}
+
+#[test]
+fn a_thread_of_unknown_priority_is_not_called_higher() {
+    // The line of the switch is cut: no line has the shell's priority.
+    let cut = |flags: &str| {
+        let mut events = vec![wake(0, SHELL, "dNh")];
+        events.extend((1..40).map(|i| event(i * 10_000, SHELL, flags, function("fill_buffer"))));
+        only(info(400_000), events)
+    };
+    for (flags, cause) in [
+        ("dN", Cause::IrqsDisabled),
+        ("N", Cause::PreemptionDisabled),
+        // The scheduler did not ask it to give way, and nothing shows why.
+        (".", Cause::Unexplained),
+    ] {
+        let activation = cut(flags);
+        assert_eq!(
+            (activation.verdict.cause, activation.latency()),
+            (cause, Some(whylate_base::Ns(400_000))),
+            "{flags}"
+        );
+    }
+    assert_eq!(culprit(&cut("N")), "tid 77");
+}
+
+#[test]
+fn an_earlier_wake_up_in_the_same_trace_is_not_the_measured_one() {
+    let mut events = vec![wake(0, SHELL, "dNh"), switch(1_000, ("sh", SHELL, 120))];
+    events.push(wake(2_000, SHELL, "dNh"));
+    events.extend((1..30).map(|i| event(i * 10_000, SHELL, "dN", function("fill_buffer"))));
+    events.push(switch(302_000, ("sh", SHELL, 120)));
+    let told = told(info(300_000), events);
+    let worst = &told.0.activations[0];
+    assert_eq!(worst.latency().map(|latency| latency.0), Some(300_000), "{worst:#?}");
+    assert_ne!(worst.verdict.cause, Cause::HigherPriorityTask);
+    assert_eq!(culprit(worst), "sh:77 (nice 0)");
+}
+
+#[test]
+fn a_coarse_clock_is_named() {
+    let scene = |step: i64| {
+        let mut events = vec![wake(0, SHELL, "dNh")];
+        events.extend([0, 0, 0, 0, 0, 0].map(|at| event(at, SHELL, "dN", function("fill_buffer"))));
+        events.push(event(2 * step, SHELL, "dN", function("__schedule")));
+        events.push(switch(2 * step, ("sh", SHELL, 120)));
+        only(info(2 * step), events)
+    };
+    let seen = |activation: &Activation, word: &str| {
+        activation.verdict.evidence.iter().any(|seen| seen.what.contains(word))
+    };
+    assert!(seen(&scene(1_000_000), "counts in steps of 1.00 ms"));
+    assert!(!seen(&scene(1_000_000), "no line for"));
+    assert!(seen(&scene(4_000_000), "counts in steps of 4.00 ms"));
+    assert!(!seen(&scene(1_003_000), "counts in steps"));
+}
+
+#[test]
+fn no_realtime_kernel_is_advised_to_use_one() {
+    let advice = |fact: Fact| {
+        let marker = EventKind::Marker(Marker::from(fact.to_string().as_str()));
+        let mut events = vec![event(0, 0, "", marker), wake(0, SHELL, "dNh")];
+        events.extend((1..30).map(|i| event(i * 10_000, SHELL, "N", function("fill_buffer"))));
+        events.push(switch(300_000, ("sh", SHELL, 120)));
+        let told = told(info(300_000), events);
+        let of_findings = told.0.findings.iter().flat_map(|finding| &finding.fix);
+        let all: Vec<&str> = told.only().verdict.fix.iter().chain(of_findings).map(String::as_str).collect();
+        all.join("; ")
+    };
+    assert!(advice(Fact::PreemptRt(false)).contains("PREEMPT_RT"));
+    let advised = advice(Fact::PreemptRt(true));
+    assert!(!advised.contains("PREEMPT_RT") && !advised.is_empty(), "{advised}");
+}
