@@ -203,6 +203,7 @@ mod tests {
             rt_runtime: None,
             rt_period: Ns::from_ms(1_000),
             is_guest: None,
+            shows_page_faults: true,
             starved_because: "had the CPU",
         };
         let mut seen = std::collections::HashSet::new();

@@ -12,8 +12,8 @@ use crate::tracers::handlers::Handlers;
 use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;
-use whylate_base::Ns;
-use whylate_events::{Event, EventSource, Kind, KindSet, TraceInfo};
+use whylate_base::{Confidence, Ns};
+use whylate_events::{Event, EventSource, Kind, KindSet};
 
 /// Explains every activation of the selected threads of a trace.
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
@@ -60,8 +60,10 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     tracers.finish(&mut assembler, &trace);
     assembler.end();
     tracers.complete(&mut assembler);
+    let recorded = assembler.timeline().seen.union(trace.recorded.unwrap_or(KindSet::NONE));
+    assembler.timeline_mut().recorded = recorded;
     let timeline = assembler.timeline();
-    let missing = missing(timeline, &trace);
+    let missing = missing(recorded);
 
     let mut activations: Vec<Activation> = Vec::new();
     let mut tasks: Vec<TaskSummary> = Vec::new();
@@ -70,6 +72,9 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         tasks.push(summary(timeline, thread, stats));
         for kept in &stats.worst {
             let mut activation = kept.activation.clone();
+            if !recorded.contains(Kind::PageFault) {
+                doubt_own_work(&mut activation);
+            }
             activation.verdict = verdict::of(timeline, stats, options.judge, &activation, &kept.notes);
             verdict::weigh(&mut activation.verdict, &trace);
             activations.push(activation);
@@ -116,9 +121,15 @@ fn summary(timeline: &Timeline, thread: &Thread, stats: &Stats) -> TaskSummary {
     }
 }
 
+/// Without page faults, what a thread ran for may have been their handling.
+fn doubt_own_work(activation: &mut Activation) {
+    for segment in activation.ledger.iter_mut().filter(|segment| segment.cause == Cause::OwnWork) {
+        segment.confidence = segment.confidence.min(Confidence::Medium);
+    }
+}
+
 /// What the ledger needs and the trace neither has nor reports as recorded.
-fn missing(timeline: &Timeline, trace: &TraceInfo) -> Vec<Missing> {
-    let present = timeline.seen.union(trace.recorded.unwrap_or(KindSet::NONE));
+fn missing(recorded: KindSet) -> Vec<Missing> {
     let needs = [
         (Kind::Switch, "which thread had the CPU, and so anything at all"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
@@ -130,11 +141,12 @@ fn missing(timeline: &Timeline, trace: &TraceInfo) -> Vec<Missing> {
             "time taken by hard interrupt handlers: it is charged to the thread that they interrupted",
         ),
         (Kind::Softirq, "time taken by softirqs: it is charged to the thread that they interrupted"),
+        (Kind::PageFault, "time taken by page faults: it is charged to the thread's own work"),
         (Kind::Syscall, "whether a sleep waits for the next period, for input or for a lock"),
     ];
     needs
         .into_iter()
-        .filter(|(kind, _)| !present.contains(*kind))
+        .filter(|(kind, _)| !recorded.contains(*kind))
         .map(|(kind, cannot_tell)| Missing { kind, cannot_tell })
         .collect()
 }

@@ -1,9 +1,11 @@
 //! The result of an analysis: plain data for the renderers.
 
 pub(crate) mod culprit;
+pub(crate) mod irq_kind;
 pub(crate) mod section;
 
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
+pub(crate) use irq_kind::IrqKind;
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;

@@ -18,6 +18,7 @@ pub(crate) mod clocks;
 pub(crate) mod cpus;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
+pub(crate) mod lengths;
 pub(crate) mod losses;
 pub(crate) mod pacing;
 pub(crate) mod past;
@@ -37,6 +38,7 @@ use bandwidth::BandwidthSettings;
 use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
 use irqs::Irqs;
+use lengths::Lengths;
 use losses::Losses;
 use quota::QuotaTimers;
 use settings::RtOverrun;
@@ -45,6 +47,9 @@ use timers::ArmedTimers;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::KindSet;
 use windows::Windows;
+
+/// `include/linux/interrupt.h` has ten.
+const SOFTIRQS: usize = 16;
 
 /// See the module.
 pub(crate) struct Timeline {
@@ -61,6 +66,10 @@ pub(crate) struct Timeline {
     pub(crate) hypervisor: Option<bool>,
     pub(crate) losses: Losses,
     pub(crate) seen: KindSet,
+    /// How long the handlers of each softirq usually take.
+    pub(crate) softirqs: [Lengths; SOFTIRQS],
+    /// The kinds that were seen or switched on; known at the end.
+    pub(crate) recorded: KindSet,
     pub(crate) now: Ns,
     pub(crate) first: Option<Ns>,
 }
@@ -81,6 +90,8 @@ impl Timeline {
             hypervisor: None,
             losses: Losses::default(),
             seen: KindSet::NONE,
+            softirqs: [Lengths::default(); SOFTIRQS],
+            recorded: KindSet::NONE,
             now: Ns(i64::MIN),
             first: None,
         }

@@ -9,7 +9,7 @@ pub(crate) use sentence::segment;
 use crate::causes::Cause;
 use crate::causes::info::Usual;
 use crate::charge::notes::{VerdictNote, is_boosted};
-use crate::model::{Activation, Culprit, Segment, Trigger, Verdict};
+use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
@@ -219,7 +219,7 @@ fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Eviden
             *on,
             format!("CPU {idle}, which the thread may use, was idle all that time"),
         )),
-        (VerdictNote::Timers(timers), Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => {
+        (VerdictNote::Timers(timers), Cause::Irq, Some(by)) if by.irq_kind() == Some(IrqKind::OwnTimer) => {
             Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
         }
         _ => None,

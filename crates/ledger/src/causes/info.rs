@@ -119,6 +119,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) rt_period: Ns,
     /// Whether the machine is a guest, where the recording tells.
     pub(crate) is_guest: Option<bool>,
+    /// The recording has page faults.
+    pub(crate) shows_page_faults: bool,
     /// For a thread that never ran: what the culprit did ([`Details::starves`]).
     pub(crate) starved_because: &'static str,
 }

@@ -1,7 +1,8 @@
 //! A hard interrupt handler ran.
 
 use super::info::{USE_PREEMPT_RT, Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
-use crate::model::culprit::{Culprit, is_vector};
+use crate::model::culprit::Culprit;
+use crate::model::irq_kind::IrqKind;
 use whylate_base::Priority;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -27,12 +28,16 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    match by {
-        Some(Culprit::Irq { irq: None, name }) if name.is_empty() || is_vector(name.as_str()) => lines(&[
-            "this interrupt is the CPU's own timer or a call from another CPU, and cannot be moved: take work off this \
-             CPU (isolcpus=, nohz_full=, an isolated cpuset partition)",
+    match by.and_then(Culprit::irq_kind) {
+        Some(IrqKind::OwnTimer) => lines(&[
+            "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
+             isolated cpuset partition)",
             "let fewer timers expire at once, or arm them on another CPU: the evidence shows which thread armed them, \
              where timers were recorded",
+        ]),
+        Some(IrqKind::Ipi) => lines(&[
+            "this interrupt is a call from another CPU and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, \
+             an isolated cpuset partition), and let no thread of another CPU wake threads on it or change its memory maps",
         ]),
         _ => lines(&[
             "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list",

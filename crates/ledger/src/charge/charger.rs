@@ -3,7 +3,7 @@
 use super::attribution::Charge;
 use super::notes::{VerdictNote, is_boosted};
 use crate::causes::Cause;
-use crate::model::{Culprit, Segment};
+use crate::model::{Culprit, IrqKind, Segment};
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
 use crate::timeline::cpus::Clip;
@@ -109,16 +109,17 @@ impl Charger<'_> {
 
     /// The charge for what goes before any thread, or is unknown.
     pub(super) fn interruption(&self, (from, to, slice): Clip) -> Option<Charge> {
+        let silent = || self.timeline.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to));
+        // Of another handler it cannot be told whether it worked, or whether it lost the CPU.
+        let handler = || if silent() { Confidence::Low } else { Confidence::High };
         match slice.running {
-            // The interrupt's own work is traced, and there was none: it had lost the CPU as well.
-            Running::Irq(_)
-                if self.timeline.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to)) =>
-            {
+            // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.
+            Running::Irq(id) if self.timeline.irqs.kind(id) == IrqKind::OwnTimer && silent() => {
                 Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
             }
-            Running::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), Confidence::High)),
+            Running::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), handler())),
             Running::Softirq(vec) => {
-                Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::High))
+                Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), handler()))
             }
             Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
             Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),

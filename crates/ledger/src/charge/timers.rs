@@ -2,7 +2,7 @@
 
 use super::notes::TimerCallbacks;
 use crate::causes::Cause;
-use crate::model::{Culprit, Segment};
+use crate::model::{IrqKind, Segment};
 use crate::timeline::Timeline;
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::timers::Callback;
@@ -13,7 +13,7 @@ use whylate_events::Symbol;
 /// The callbacks of the longest slice of a ledger that is charged to the CPU's own interrupt.
 pub(crate) fn longest(timeline: &Timeline, ledger: &[Segment]) -> Option<TimerCallbacks> {
     let own = |segment: &&Segment| {
-        segment.cause == Cause::Irq && matches!(segment.by, Some(Culprit::Irq { irq: None, .. }))
+        segment.cause == Cause::Irq && segment.by.is_some_and(|by| by.irq_kind() == Some(IrqKind::OwnTimer))
     };
     let segment = ledger.iter().filter(own).max_by_key(|segment| segment.length())?;
     let callbacks = &timeline.cpus.get(segment.cpu)?.callbacks;

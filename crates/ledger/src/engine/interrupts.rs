@@ -1,6 +1,8 @@
 //! Interrupts and timers: entries, exits, expiries and how late they were.
 
 use super::Engine;
+use crate::model::irq_kind::IrqKind;
+use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
 use crate::timeline::states::State;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
@@ -16,22 +18,53 @@ const FAR_APART: Ns = Ns::from_secs(3600);
 /// An interrupt that began longer ago than this has done other work before it looked at its timers.
 const LONGEST_ENTRY: Ns = Ns::from_us(20);
 
+/// A handler that does nothing traceable for this long, and for so many times as long as it usually takes in all,
+/// does not have the CPU.
+const LONG_SILENCE: Ns = Ns::from_ms(1);
+const MANY_TIMES_THE_USUAL: i64 = 20;
+
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
 pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
 
 impl Engine<'_> {
-    /// Notes that the timer interrupt did nothing from `last` on, for longer than it can: the CPU was taken
+    /// Notes that an interrupt or a softirq did nothing from `last` on, for longer than it ever does: the CPU was taken
     /// from it.
     #[cold]
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
-        // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
-        if let Some(Running::Irq(id)) = timeline.interrupt().map(|frame| frame.running)
-            && timeline.firing.is_none()
-            && !timeline.callbacks.is_empty()
-            && self.timeline.irqs.get(id).1.as_str() == "local_timer"
-        {
+        let exceptional = |usual: Lengths| {
+            at - last >= LONG_SILENCE && usual.are_shorter_than(Ns((at - last).0 / MANY_TIMES_THE_USUAL))
+        };
+        let silent = match timeline.interrupt().map(|frame| frame.running) {
+            Some(Running::Irq(id)) => {
+                // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
+                let between_callbacks = timeline.firing.is_none()
+                    && !timeline.callbacks.is_empty()
+                    && self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
+                between_callbacks || exceptional(self.timeline.irqs.usual(id))
+            }
+            Some(Running::Softirq(vec)) => {
+                self.timeline.softirqs.get(vec as usize).is_some_and(|usual| exceptional(*usual))
+            }
+            _ => false,
+        };
+        if silent {
             timeline.fall_silent(last, at);
+        }
+    }
+
+    /// Notes how long the handler took that ends at `at`, of the interrupt on top.
+    fn handled(&mut self, at: Ns, cpu: Cpu) {
+        let Some(frame) = self.timeline.cpus.get(cpu).and_then(|cpu| cpu.interrupt()) else { return };
+        let length = at - frame.start;
+        match frame.running {
+            Running::Irq(id) => self.timeline.irqs.took(id, length),
+            Running::Softirq(vec) => {
+                if let Some(usual) = self.timeline.softirqs.get_mut(vec as usize) {
+                    usual.add(length);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -55,6 +88,12 @@ impl Engine<'_> {
     }
 
     pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
+        if matches!(
+            event.kind,
+            EventKind::IrqExit { .. } | EventKind::VectorExit { .. } | EventKind::SoftirqExit { .. }
+        ) {
+            self.handled(at, event.cpu);
+        }
         let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
         match event.kind {
             EventKind::IrqEntry { irq, name } => {

@@ -4,7 +4,7 @@
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::charge::notes::is_boosted;
-use crate::model::{Activation, Culprit, Trigger, Verdict};
+use crate::model::{Activation, Culprit, IrqKind, Trigger, Verdict};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
@@ -34,7 +34,9 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 fn accusable(verdict: &Verdict) -> bool {
     match (verdict.cause, &verdict.by) {
         // A timer interrupt is what wakes the thread; only a long one is a finding.
-        (Cause::Irq, Some(Culprit::Irq { irq: None, .. })) => verdict.charged >= LONG_TIMER_INTERRUPT,
+        (Cause::Irq, Some(by)) if by.irq_kind() != Some(IrqKind::Device) => {
+            verdict.charged >= LONG_TIMER_INTERRUPT
+        }
         (cause, _) => cause.has_culprit_finding(),
     }
 }

@@ -1,5 +1,6 @@
 //! What held up a thread: another thread, an interrupt or a softirq, and how each is written.
 
+use super::irq_kind::IrqKind;
 use std::fmt;
 use whylate_base::{Comm, Priority, Tid};
 use whylate_events::Name;
@@ -62,6 +63,14 @@ impl fmt::Display for Culprit {
 }
 
 impl Culprit {
+    /// What raises it, of a hard interrupt.
+    pub(crate) fn irq_kind(&self) -> Option<IrqKind> {
+        match self {
+            Culprit::Irq { irq, name } => Some(IrqKind::of(*irq, name.as_str())),
+            _ => None,
+        }
+    }
+
     /// The line and the action's name of an interrupt's thread, `irq/27-eth0`; a shared line's second
     /// handler has a thread of its own, `irq/27-s-eth0` (`kernel/irq/manage.c`).
     pub(crate) fn irq_thread(&self) -> Option<(u32, &str)> {
@@ -69,23 +78,6 @@ impl Culprit {
         let (irq, action) = comm.as_str().strip_prefix("irq/")?.split_once('-')?;
         Some((irq.parse().ok()?, action.strip_prefix("s-").unwrap_or(action)))
     }
-}
-
-/// True of an interrupt of the architecture's own, by its name: a timer of the CPU, or a call from another CPU. Lines of
-/// `/proc/interrupts` are the others (x86's `irq_vectors` events).
-pub(crate) fn is_vector(name: &str) -> bool {
-    const VECTORS: [&str; 9] = [
-        "local_timer",
-        "reschedule",
-        "call_function",
-        "irq_work",
-        "error_apic",
-        "spurious_apic",
-        "thermal_apic",
-        "threshold_apic",
-        "x86_platform_ipi",
-    ];
-    VECTORS.iter().any(|vector| name.starts_with(vector))
 }
 
 /// A softirq's name, as `/proc/softirqs` has it (`include/linux/interrupt.h`).

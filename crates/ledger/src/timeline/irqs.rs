@@ -1,6 +1,9 @@
 //! The hard interrupts of a trace: their lines and names, by a short id.
 
+use super::lengths::Lengths;
+use crate::model::irq_kind::IrqKind;
 use rustc_hash::FxHashMap;
+use whylate_base::Ns;
 use whylate_events::Name;
 
 /// A hard interrupt's line and name, by index into [`Irqs`].
@@ -11,6 +14,8 @@ pub(crate) struct IrqId(u16);
 #[derive(Default)]
 pub(crate) struct Irqs {
     known: Vec<(Option<u32>, Name)>,
+    /// How long the handlers of each took, where that was seen.
+    lengths: Vec<Lengths>,
     /// Each one's index in `known`.
     ids: FxHashMap<(Option<u32>, Name), u16>,
 }
@@ -40,6 +45,26 @@ impl Irqs {
     /// The line and name behind an id.
     pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
         self.known.get(usize::from(id.0)).copied().unwrap_or_default()
+    }
+
+    /// What raises it.
+    pub(crate) fn kind(&self, id: IrqId) -> IrqKind {
+        let (irq, name) = self.get(id);
+        IrqKind::of(irq, name.as_str())
+    }
+
+    /// Notes that a handler took `length`.
+    pub(crate) fn took(&mut self, id: IrqId, length: Ns) {
+        let index = usize::from(id.0);
+        if index >= self.lengths.len() {
+            self.lengths.resize(index + 1, Lengths::default());
+        }
+        self.lengths[index].add(length);
+    }
+
+    /// How long its handlers usually take.
+    pub(crate) fn usual(&self, id: IrqId) -> Lengths {
+        self.lengths.get(usize::from(id.0)).copied().unwrap_or_default()
     }
 }
 

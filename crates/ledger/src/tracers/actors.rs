@@ -6,7 +6,7 @@ use crate::causes::Cause;
 use crate::charge::attribution::Charge;
 use crate::charge::precedence::{Contender, Relation};
 use crate::model::Culprit;
-use crate::model::culprit::is_vector;
+use crate::model::irq_kind::is_vector;
 use crate::timeline::Timeline;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Kind, Name, Noise};

@@ -7,6 +7,7 @@ use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use whylate_base::{Confidence, Ns};
+use whylate_events::Kind;
 
 /// One segment as evidence.
 pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
@@ -108,6 +109,7 @@ pub(crate) fn why(
         rt_runtime: bandwidth.limit(),
         rt_period: bandwidth.period,
         is_guest: timeline.hypervisor,
+        shows_page_faults: timeline.recorded.contains(Kind::PageFault),
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
 }

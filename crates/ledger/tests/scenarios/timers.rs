@@ -72,6 +72,48 @@ fn silence_in_the_timer_interrupt_is_stolen_time_and_a_long_callback_is_not() {
     assert_eq!(told.worst().verdict.cause, Cause::Irq);
 }
 
+/// Sixty handlers of `usual` us, and one of 5 ms in which nothing is traced, over the running victim.
+fn long_handler(usual: i64, irq: u32, name: &str) -> Activation {
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..60 {
+        scene = scene.at(n * 10_000).irq(irq, name).at(n * 10_000 + usual).irq_exit(irq);
+    }
+    scene
+        .at(700_000)
+        .timer_wakes(VICTIM)
+        .at(700_005)
+        .run(VICTIM)
+        .at(700_100)
+        .irq(irq, name)
+        .at(705_100)
+        .irq_exit(irq)
+        .at(705_200)
+        .sleep(IDLE)
+        .explain("victim")
+        .only()
+        .clone()
+}
+
+#[test]
+fn a_handler_that_was_never_so_long_and_does_nothing_has_not_the_cpu() {
+    let timer = long_handler(4, 11, "arch_timer");
+    assert_blames(&timer, Cause::Stolen, None);
+    assert_eq!(timer.verdict.confidence, Confidence::Medium);
+    // A device may have had that much to do for once.
+    let device = long_handler(4, 16, "eth0");
+    assert_eq!((device.verdict.cause, device.verdict.confidence), (Cause::Irq, Confidence::Low));
+    let device = long_handler(4_800, 16, "eth0");
+    assert_eq!((device.verdict.cause, device.verdict.confidence), (Cause::Irq, Confidence::High));
+}
+
+#[test]
+fn what_cannot_be_moved_is_not_to_be_moved() {
+    for (irq, name, moves) in [(11, "arch_timer", false), (1, "IPI", false), (16, "eth0", true)] {
+        let fix = long_handler(4_800, irq, name).verdict.fix.join("\n");
+        assert_eq!(fix.contains("smp_affinity_list"), moves, "{name}: {fix}");
+    }
+}
+
 /// As PREEMPT_RT does it: the interrupt wakes `ktimers/1`, which waits for `hog` and then runs the callback.
 fn expires_in_a_thread(hog: Thread) -> Activation {
     const KTIMERS: Thread = rt("ktimers/1", 19, 1);

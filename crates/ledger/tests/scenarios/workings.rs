@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
-use whylate_events::ContextFlags;
+use whylate_events::{ContextFlags, Kind};
 use whylate_ledger::{Cause, Options};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -51,6 +51,26 @@ fn much_more_own_work_than_usual_is_its_own_fault() {
     assert!(worst.verdict.why.contains("itself ran for 12.00 ms"), "{}", worst.verdict.why);
     for usual in &told.0.activations[1..] {
         assert!(usual.verdict.why.starts_with("nothing delayed"), "{}", usual.verdict.why);
+    }
+}
+
+#[test]
+fn own_work_may_be_page_faults_where_none_were_recorded() {
+    let run = |faults: bool| {
+        let mut scene = idle();
+        for n in 0..9 {
+            scene = period(scene, n, 300);
+        }
+        let scene = if faults { scene.fault(0x1000) } else { scene };
+        period(scene, 9, 12 * MS).explain_with(&Options::default())
+    };
+    for (faults, confidence) in [(true, Confidence::High), (false, Confidence::Medium)] {
+        let told = run(faults);
+        let verdict = &told.worst().verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, confidence));
+        assert_eq!(verdict.why.contains("page faults, which were not recorded"), !faults, "{}", verdict.why);
+        let missing = told.0.missing.iter().any(|missing| missing.kind == Kind::PageFault);
+        assert_eq!(missing, !faults);
     }
 }
 
