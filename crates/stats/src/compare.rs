@@ -94,7 +94,7 @@ impl Tails {
 
     /// So many samples of each are needed at least.
     pub fn needed() -> u64 {
-        (Tails::BEYOND as f64 / (1.0 - Tails::LOWEST) / 2.0).ceil() as u64
+        (Tails::BEYOND as f64 / (1.0 - Tails::LOWEST) / 2.0).round() as u64
     }
 }
 

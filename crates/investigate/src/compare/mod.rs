@@ -2,23 +2,28 @@
 //!
 //! ```text
 //! Run ─> Prepared: threads summed up, tails fitted once, for all below and for plots
-//! Prepared ... ─> pair: each later one beside the first: quantiles, tails, maxima ─> RunVerdict
+//! Prepared ... ─> pair: each later one beside the first: quantiles, tails, maxima ─> judge: TailVerdict, RunVerdict
 //!              ├> causes: which spikes' causes are gone, which are new
 //!              └> settings: what differs in the machine
 //! Run + Gate ──> met, missed, cannot tell
 //! ```
 
 mod causes;
+mod difference;
 mod gate;
+mod judge;
 mod pair;
 mod prepared;
 mod settings;
+mod verdict;
 
 pub use causes::{CauseShift, Seen};
+pub use difference::Difference;
 pub use gate::{Gate, GateAnswer, GateError, Judged, Statistic};
-pub use pair::{Difference, Pair, RunVerdict};
+pub use pair::Pair;
 pub use prepared::{Prepared, Samples};
 pub use settings::{SettingShift, Settings};
+pub use verdict::{RunVerdict, TailVerdict};
 
 /// Runs beside the first of them.
 #[derive(Clone, Debug, PartialEq)]

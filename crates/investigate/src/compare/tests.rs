@@ -2,7 +2,7 @@
 
 use super::*;
 use whylate_base::{Cpu, Ns};
-use whylate_stats::{Late, Maxima, Measured, Run, Tail};
+use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, Tail};
 
 /// A run of 20,000 wake-ups, a millisecond apart, of 20 to 30 us; the second argument changes some.
 fn run(seed: i64, mut change: impl FnMut(i64, i64) -> i64) -> Run {
@@ -66,6 +66,107 @@ fn slower_is_worse_and_a_trade_is_mixed() {
     // The usual case is better, the tail worse.
     let tail = |at: i64, latency: i64| if at % 500 == 0 { latency * 10 } else { latency / 2 };
     assert_eq!(pair(run(1, |_, latency| latency), run(2, tail)).verdict, RunVerdict::Mixed);
+}
+
+/// For real-time work the tail decides: what is usual is better, of the tail nothing is shown, and the largest doubled.
+#[test]
+fn a_better_median_does_not_hide_a_larger_maximum() {
+    let once = |at: i64, latency: i64, largest: i64| if at == 7_777 { largest } else { latency };
+    let before = run(1, |at, latency| once(at, latency, 1_900_000));
+    // The latest thousandth is as before, the rest is less.
+    let after =
+        run(2, |at, latency| once(at, if latency > 29_700 { latency } else { latency - 5_000 }, 3_880_000));
+    let pair = pair(before, after);
+    assert_eq!(
+        (pair.tail, pair.usual, pair.verdict),
+        (TailVerdict::Same, RunVerdict::Better, RunVerdict::Same)
+    );
+    assert!(
+        pair.is_max_larger && pair.why[0].starts_with("no difference is shown in the tail"),
+        "{:?}",
+        pair.why
+    );
+    let largest =
+        pair.why.iter().find(|why| why.starts_with("the largest latency went from 1.90 ms to 3.88 ms"));
+    assert!(largest.is_some_and(|why| why.contains("more samples of each")), "{:?}", pair.why);
+    assert!(pair.why.iter().any(|why| why.starts_with("the median went from")), "{:?}", pair.why);
+}
+
+#[test]
+fn too_few_samples_for_the_tail_are_counted() {
+    let few = |seed, scale| {
+        let mut run = run(seed, |_, latency| latency * scale);
+        run.threads[0].histogram = (0..150).map(|at| Ns((20_000 + at * 7_919 % 10_007) * scale)).collect();
+        run.threads[0].maxima = None;
+        run
+    };
+    let better = pair(few(1, 2), few(2, 1));
+    assert_eq!((better.tail, better.usual), (TailVerdict::TooFew { more: 100 }, RunVerdict::Better));
+    assert_eq!(better.verdict, RunVerdict::CannotTell, "{:?}", better.why);
+    assert_eq!(pair(few(1, 1), few(2, 2)).verdict, RunVerdict::Worse);
+}
+
+/// Counts in classes of 1 us up to a limit, as cyclictest -h keeps them.
+fn limited(limit: i64, change: impl Fn(i64) -> i64) -> Run {
+    let mut run = run(1, |_, latency| latency);
+    let all: Vec<i64> = (0..20_000).map(|at| change(at) / 1_000).collect();
+    let bucket = |us: i64| Bucket {
+        from: Ns(us * 1_000),
+        upto: Ns(us * 1_000 + 999),
+        count: all.iter().filter(|own| **own == us).count() as u64,
+    };
+    let beyond = all.iter().filter(|us| **us >= limit).count() as u64;
+    let us = |us: Option<&i64>| Ns(us.copied().unwrap_or_default() * 1_000);
+    let exact = Exact { overflow: beyond, sum: 0, min: us(all.iter().min()), max: us(all.iter().max()) };
+    run.threads[0].histogram = Histogram::new((0..limit).map(bucket), exact).rounded_down_to(Ns(1_000));
+    run.threads[0].maxima = None;
+    run
+}
+
+#[test]
+fn what_is_beyond_the_scale_leaves_the_rest_comparable() {
+    let slow = |at: i64| if at % 100 == 0 { 300_000 } else { 90_000 + at % 7 * 1_000 };
+    let quick = |at: i64| if at % 4_000 == 0 { 150_000 } else { 8_000 + at % 7 * 1_000 };
+    // Of both the latest are unknown: what is usual is known.
+    let both = pair(limited(100, slow), limited(100, quick));
+    assert_eq!((both.tail, both.usual), (TailVerdict::CannotTell, RunVerdict::Better), "{:?}", both.why);
+    assert!(both.why[0].contains("200 samples before and 5 now") && both.why[0].contains("off the scale"));
+    assert!(
+        both.why.iter().any(|why| why.starts_with("the median went from 93.00 us to 11.00 us")),
+        "{:?}",
+        both.why
+    );
+    assert_eq!(both.verdict, RunVerdict::CannotTell);
+    // The second has none beyond the scale: it is better there, however late the first was.
+    let first = pair(limited(100, slow), limited(1_000, quick));
+    assert_eq!((first.tail, first.verdict), (TailVerdict::Better, RunVerdict::Better), "{:?}", first.why);
+    let second = pair(limited(1_000, quick), limited(100, slow));
+    assert_eq!((second.tail, second.verdict), (TailVerdict::Worse, RunVerdict::Worse), "{:?}", second.why);
+    // Only minimum, mean and maximum are known.
+    let nothing = pair(limited(0, slow), limited(0, quick));
+    assert_eq!((nothing.tail, nothing.usual), (TailVerdict::CannotTell, RunVerdict::CannotTell));
+    assert!(nothing.why[0].starts_with("only minimum, mean and maximum"), "{:?}", nothing.why);
+    assert!(
+        nothing.why[1].starts_with("the largest latency went from 300.0 us to 150.0 us"),
+        "{:?}",
+        nothing.why
+    );
+}
+
+/// A bound inside a class is neither met nor missed.
+#[test]
+fn gates_take_both_ends_of_a_class() {
+    let run = limited(1_000, |at| if at == 5 { 50_000 } else { 8_000 });
+    let answer = |text: &str| Gate::list(text).expect("a gate")[0].judge(&run).answer;
+    assert_eq!(answer("p99<9us"), GateAnswer::Met(Ns(8_000)));
+    assert_eq!(answer("max<51us"), GateAnswer::Met(Ns(50_000)));
+    assert!(matches!(answer("max<50us"), GateAnswer::Missed { value: Ns(50_000), .. }));
+    let inside = answer("max<=50us");
+    assert!(
+        matches!(&inside, GateAnswer::CannotTell(why) if why.contains("between 50.00 us and 51.00 us")),
+        "{inside:?}"
+    );
+    assert!(matches!(answer("p99<8500ns"), GateAnswer::CannotTell(_)));
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn pair(compared: &Compared, at: usize, pair: &Pair) -> Markup {
     html! {
         section {
             div class=(class) {
-                h3 { (compared.verdict(at, pair.verdict)) }
+                h3 { (compared.verdict(at, pair)) }
                 @if !pair.why.is_empty() { ul { @for why in &pair.why { li { (words::clean(why)) } } } }
             }
             div.wide { table {

@@ -52,7 +52,7 @@ fn pair(compared: &Compared, run: usize, pair: &Pair) -> String {
     let mut text = "\n".to_owned();
     // The title names a single pair.
     if compared.comparison.pairs.len() > 1 {
-        text += &format!("## {}\n\n", escape(&compared.verdict(run, pair.verdict)));
+        text += &format!("## {}\n\n", escape(&compared.verdict(run, pair)));
     }
     pair.why.iter().for_each(|why| text += &format!("- {}\n", escape(why)));
     let columns = ["latency".to_owned(), code(&compared.label(0)), code(&compared.label(run))];

@@ -4,7 +4,7 @@ use crate::{claims, words};
 use whylate_base::Ns;
 use whylate_investigate::compare::{
     CauseShift, Comparison, Difference, GateAnswer, Judged, Pair, Prepared, RunVerdict, Seen, SettingShift,
-    Settings, Statistic,
+    Settings, Statistic, TailVerdict,
 };
 use whylate_investigate::measure::Claimed;
 
@@ -46,7 +46,7 @@ impl Compared {
     /// The answer in a line: of the pairs, or else of the gates, or else of the claims.
     pub(crate) fn title(&self) -> String {
         let pairs = self.comparison.pairs.iter().enumerate();
-        let pairs: Vec<String> = pairs.map(|(at, pair)| self.verdict(at + 1, pair.verdict)).collect();
+        let pairs: Vec<String> = pairs.map(|(at, pair)| self.verdict(at + 1, pair)).collect();
         let missed =
             self.gates.iter().filter(|gated| !matches!(gated.judged.answer, GateAnswer::Met(_))).count();
         let gates = match (self.gates.len(), missed) {
@@ -62,16 +62,55 @@ impl Compared {
         all.join(". ")
     }
 
-    /// A pair's verdict in a sentence.
-    pub(crate) fn verdict(&self, run: usize, verdict: RunVerdict) -> String {
+    /// A pair's verdict in a sentence: "better" or "worse" alone only where that holds of the tail, and no part contradicts
+    /// it.
+    pub(crate) fn verdict(&self, run: usize, pair: &Pair) -> String {
         let (first, own) = (self.label(0), self.label(run));
-        match verdict {
-            RunVerdict::Better => format!("{own} is better than {first}"),
-            RunVerdict::Worse => format!("{own} is worse than {first}"),
-            RunVerdict::Mixed => format!("{own} is better than {first} in some things, and worse in others"),
-            RunVerdict::Same => format!("{own} differs from {first} by no more than chance"),
-            RunVerdict::CannotTell => format!("{own} cannot be compared with {first}"),
+        let larger = pair.all.max.filter(|(before, after)| pair.is_max_larger && after > before);
+        match (pair.tail, pair.usual) {
+            (TailVerdict::Better, RunVerdict::Better | RunVerdict::Same) if larger.is_none() => {
+                format!("{own} is better than {first}")
+            }
+            (TailVerdict::Worse, RunVerdict::Worse | RunVerdict::Same) => {
+                format!("{own} is worse than {first}")
+            }
+            (TailVerdict::Same, RunVerdict::Same) => {
+                format!("{own} differs from {first} by no more than chance")
+            }
+            (TailVerdict::CannotTell, RunVerdict::CannotTell) => {
+                format!("{own} cannot be compared with {first}")
+            }
+            (tail, usual) => {
+                let grown = match larger.filter(|_| matches!(tail, TailVerdict::Better | TailVerdict::Same)) {
+                    Some((before, after)) => format!(", but the largest went from {before} to {after}"),
+                    None => String::new(),
+                };
+                format!("{own} beside {first}: {}{grown}; {}", self::tail(tail), self::usual(usual))
+            }
         }
+    }
+}
+
+fn tail(tail: TailVerdict) -> String {
+    match tail {
+        TailVerdict::Better => "the tail is better".to_owned(),
+        TailVerdict::Worse => "the tail is worse".to_owned(),
+        TailVerdict::Mixed => "the tail is better in one part and worse in another".to_owned(),
+        TailVerdict::Same => "no difference shown in the tail".to_owned(),
+        TailVerdict::TooFew { more } => {
+            format!("too few samples to compare the tail ({} more of each)", words::count(more))
+        }
+        TailVerdict::CannotTell => "the tail cannot be compared".to_owned(),
+    }
+}
+
+fn usual(usual: RunVerdict) -> &'static str {
+    match usual {
+        RunVerdict::Better => "the usual latency is better",
+        RunVerdict::Worse => "the usual latency is worse",
+        RunVerdict::Mixed => "the usual latency is better in one part and worse in another",
+        RunVerdict::Same => "the usual latency is the same",
+        RunVerdict::CannotTell => "the usual latency cannot be compared",
     }
 }
 

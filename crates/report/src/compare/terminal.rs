@@ -41,7 +41,7 @@ fn pair(page: &mut Page, compared: &Compared, run: usize, pair: &Pair) {
         RunVerdict::Mixed | RunVerdict::CannotTell => Ink::Yellow,
         RunVerdict::Same => Ink::Strong,
     };
-    page.paragraph(0, &compared.verdict(run, pair.verdict), ink);
+    page.paragraph(0, &compared.verdict(run, pair), ink);
     pair.why.iter().for_each(|why| page.labelled(2, ("- ", Ink::Faint), &words::clean(why), Ink::Plain));
     page.gap();
     let names = (compared.label(0), compared.label(run));

@@ -66,7 +66,13 @@ pub struct Pair {
     pub run: String,
     /// Whether it is better.
     pub verdict: Verdict,
-    /// Why so, in sentences, the weightiest first.
+    /// Whether its latest samples, from the 99th percentile on, are better; null in documents of older versions.
+    pub tail: Option<TailVerdict>,
+    /// So many more samples of each are needed to compare the tail; null: enough, or more do not help.
+    pub tail_more_samples: Option<u64>,
+    /// Whether its usual latency, below the 99th percentile, is better; null in documents of older versions.
+    pub usual: Option<Verdict>,
+    /// Why so, in sentences, first those about the tail.
     pub why: Vec<String>,
     /// All threads together.
     pub all: Part,
@@ -78,17 +84,35 @@ pub struct Pair {
     pub settings: Option<Vec<Setting>>,
 }
 
-/// What a run is, beside the first.
+/// What the latest samples of a run are, beside those of the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Its late ones are less late, or fewer.
+pub enum TailVerdict {
+    /// They are less late, or fewer.
     Better,
     /// They are later, or more.
     Worse,
     /// Some are better, others worse.
     Mixed,
-    /// Chance explains what differs.
+    /// No difference is shown.
+    Same,
+    /// There are too few samples.
+    TooFew,
+    /// How late they were is not known.
+    CannotTell,
+}
+
+/// What a run is, beside the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A part is better, and none is worse.
+    Better,
+    /// A part is worse, and none is better.
+    Worse,
+    /// Some are better, others worse.
+    Mixed,
+    /// No difference is shown, or in the usual latency alone while the largest latency grew.
     Same,
     /// They cannot be compared.
     CannotTell,

@@ -2,7 +2,7 @@
 
 use super::document::{
     Answer, Carried, Cause, Claim, Document, Gate, Larger, Pair, Part, Run, SCHEMA, Seen, Setting, Shift,
-    Tails, Thread, ThreadPart, Verdict,
+    TailVerdict, Tails, Thread, ThreadPart, Verdict,
 };
 use crate::compare::runs::{Claiming, Compared, Gated};
 use crate::json::ns;
@@ -66,18 +66,35 @@ fn pair(pair: &found::Pair, run: String) -> Pair {
     };
     Pair {
         run,
-        verdict: match pair.verdict {
-            found::RunVerdict::Better => Verdict::Better,
-            found::RunVerdict::Worse => Verdict::Worse,
-            found::RunVerdict::Mixed => Verdict::Mixed,
-            found::RunVerdict::Same => Verdict::Same,
-            found::RunVerdict::CannotTell => Verdict::CannotTell,
+        verdict: verdict(pair.verdict),
+        tail: Some(match pair.tail {
+            found::TailVerdict::Better => TailVerdict::Better,
+            found::TailVerdict::Worse => TailVerdict::Worse,
+            found::TailVerdict::Mixed => TailVerdict::Mixed,
+            found::TailVerdict::Same => TailVerdict::Same,
+            found::TailVerdict::TooFew { .. } => TailVerdict::TooFew,
+            found::TailVerdict::CannotTell => TailVerdict::CannotTell,
+        }),
+        tail_more_samples: match pair.tail {
+            found::TailVerdict::TooFew { more } => Some(more),
+            _ => None,
         },
+        usual: Some(verdict(pair.usual)),
         why: pair.why.clone(),
         all: part(&pair.all),
         threads: pair.threads.iter().map(thread).collect(),
         causes: pair.causes.iter().map(cause).collect(),
         settings: pair.settings.as_ref().map(|settings| settings.differ.iter().map(setting).collect()),
+    }
+}
+
+fn verdict(verdict: found::RunVerdict) -> Verdict {
+    match verdict {
+        found::RunVerdict::Better => Verdict::Better,
+        found::RunVerdict::Worse => Verdict::Worse,
+        found::RunVerdict::Mixed => Verdict::Mixed,
+        found::RunVerdict::Same => Verdict::Same,
+        found::RunVerdict::CannotTell => Verdict::CannotTell,
     }
 }
 

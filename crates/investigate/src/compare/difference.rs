@@ -1,0 +1,59 @@
+//! Two distributions, and by how much they differ.
+
+use whylate_base::Ns;
+use whylate_stats::Measured;
+use whylate_stats::compare::{Larger, Shift, Tails};
+
+/// The quantiles that are compared.
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+/// What chance does more often than this shows nothing.
+pub(super) const SURE: f64 = 0.01;
+/// A difference counts from this share on, and from this latency on.
+const SHARE: f64 = 0.05;
+const NOTHING: Ns = Ns(500);
+
+/// Two distributions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Their samples.
+    pub samples: (u64, u64),
+    /// The quantiles that both have.
+    pub shifts: Vec<Shift>,
+    /// The largest of each.
+    pub max: Option<(Ns, Ns)>,
+    /// How often both are beyond one threshold; `None`: too few samples.
+    pub tails: Option<Tails>,
+    /// Whose maxima of blocks of time are larger; `None`: too few, or not known.
+    pub larger: Option<Larger>,
+}
+
+impl Difference {
+    pub(super) fn of(before: &Measured, after: &Measured) -> Difference {
+        let (own, other) = (&before.histogram, &after.histogram);
+        Difference {
+            samples: (own.count(), other.count()),
+            shifts: QUANTILES.iter().filter_map(|&q| Shift::of(own, other, q)).collect(),
+            max: own.max().zip(other.max()),
+            tails: Tails::of(own, other),
+            larger: before.maxima.as_ref().zip(after.maxima.as_ref()).and_then(|(a, b)| Larger::of(a, b)),
+        }
+    }
+
+    /// True where more than chance differs, by as much as the verdict counts.
+    pub fn differs(&self) -> bool {
+        self.tails.is_some_and(|tails| tails.p < SURE)
+            || self.larger.is_some_and(|larger| larger.p < SURE)
+            || self.shifts.iter().any(counts)
+    }
+}
+
+/// True of a quantile that moved by more than chance, and by as much as matters.
+pub(super) fn counts(shift: &Shift) -> bool {
+    shift.is_shown() && notable(shift.before, shift.after)
+}
+
+/// True of latencies that differ by as much as matters.
+pub(super) fn notable(before: Ns, after: Ns) -> bool {
+    let moved = (after - before).0.abs();
+    moved >= NOTHING.0 && moved as f64 >= SHARE * before.0 as f64
+}

@@ -1,0 +1,237 @@
+//! What two runs show about each other, in sentences: first of the tail, then of what is usual.
+
+use super::causes::CauseShift;
+use super::difference::{Difference, SURE, counts, notable};
+use super::prepared::Prepared;
+use super::verdict::{Evidence, RunVerdict, TailVerdict};
+use whylate_stats::Run;
+use whylate_stats::compare::{Shift, Tails, times_as_many};
+
+/// Quantiles from this one on are the tail.
+const TAIL: f64 = 0.99;
+/// With fewer samples there is nothing to compare.
+const FEWEST: u64 = 100;
+/// Runs whose shares of missed periods differ by more have not sampled alike.
+const MISSED: f64 = 0.01;
+
+/// What is concluded, and why.
+pub(super) struct Judgement {
+    pub(super) verdict: RunVerdict,
+    pub(super) tail: TailVerdict,
+    pub(super) usual: RunVerdict,
+    pub(super) is_max_larger: bool,
+    /// In sentences, those of the tail first.
+    pub(super) why: Vec<String>,
+}
+
+impl Judgement {
+    fn cannot_tell(why: Vec<String>) -> Judgement {
+        let (tail, usual) = (TailVerdict::CannotTell, RunVerdict::CannotTell);
+        Judgement { verdict: RunVerdict::CannotTell, tail, usual, is_max_larger: false, why }
+    }
+}
+
+pub(super) fn judge(
+    before: &Prepared,
+    after: &Prepared,
+    all: &Difference,
+    causes: &[CauseShift],
+) -> Judgement {
+    let (own, other) = (&before.run.probe, &after.run.probe);
+    if own != other {
+        let why = format!("they measured different things: {own} and {other}. Compare runs of one probe");
+        return Judgement::cannot_tell(vec![why]);
+    }
+    let (a, b) = all.samples;
+    if a.min(b) < FEWEST {
+        let why = format!("too few samples: {a} and {b}, and {FEWEST} are needed at least");
+        return Judgement::cannot_tell(vec![why]);
+    }
+    let (tail, mut why) = self::tail(before, after, all);
+    let usual = usual(all, &mut why);
+    why.extend(causes.iter().filter(|shift| shift.is_news).filter_map(CauseShift::sentence));
+    let is_max_larger = all.max.is_some_and(|(before, after)| after > before && notable(before, after));
+    let verdict = RunVerdict::of(tail, usual, is_max_larger);
+    if let Some((sentence, flattering)) = missed(&before.run, &after.run) {
+        why.insert(0, sentence);
+        if flattering.contains(&verdict) {
+            return Judgement::cannot_tell(why);
+        }
+    }
+    Judgement { verdict, tail, usual, is_max_larger, why }
+}
+
+/// The tail: how many samples are beyond a threshold, the maxima over time, and the quantiles from [`TAIL`] on.
+fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, Vec<String>) {
+    let (a, b) = all.samples;
+    let (mut evidence, mut why) = (Evidence::default(), Vec::new());
+    if let Some(tails) = all.tails.filter(|tails| tails.p < SURE) {
+        let (was, is) = (per_million(tails.before, a), per_million(tails.after, b));
+        why.push(format!(
+            "beyond {}: {was} in a million before, {is} now{}",
+            tails.threshold,
+            chance(tails.p)
+        ));
+        evidence.add(tails.after as f64 / b as f64 > tails.before as f64 / a as f64);
+    }
+    if let Some(larger) = all.larger.filter(|larger| larger.p < SURE) {
+        why.push(format!(
+            "of a stretch of time of each, the later run's has the larger maximum in {:.0} of 100 pairs{}",
+            larger.share * 100.0,
+            chance(larger.p)
+        ));
+        evidence.add(larger.share > 0.5);
+    }
+    for shift in all.shifts.iter().filter(|shift| shift.q >= TAIL && counts(shift)) {
+        why.push(moved(shift));
+        evidence.add(shift.after > shift.before);
+    }
+    let shown = evidence.verdict();
+    if let Some(sentence) = unknown(before, after, all, shown) {
+        why.insert(0, sentence);
+        why.extend(largest(before, after, all));
+        return (TailVerdict::CannotTell, why);
+    }
+    let verdict = match (shown, all.tails) {
+        (RunVerdict::Same, None) => {
+            let more = Tails::needed().saturating_sub(a.min(b)).max(1);
+            why.push(format!(
+                "too few samples to compare the tail: {a} and {b}; {more} more of each are needed at least"
+            ));
+            TailVerdict::TooFew { more }
+        }
+        (RunVerdict::Same, Some(tails)) => {
+            why.push(format!(
+                "no difference is shown in the tail: {} of {a} samples were beyond {} before, {} of {b} now",
+                tails.before, tails.threshold, tails.after
+            ));
+            why.extend(undecided(before, after, all));
+            TailVerdict::Same
+        }
+        (shown, _) => TailVerdict::of(shown),
+    };
+    why.extend(largest(before, after, all));
+    (verdict, why)
+}
+
+/// Why the latest samples cannot be compared; `None` where they can, or where what is known of them shows enough.
+fn unknown(before: &Prepared, after: &Prepared, all: &Difference, shown: RunVerdict) -> Option<String> {
+    let (own, other) = (&before.all.histogram, &after.all.histogram);
+    let (lost_before, lost_after) = (own.overflow(), other.overflow());
+    let (max_before, max_after) = all.max?;
+    if own.buckets().is_empty() || other.buckets().is_empty() {
+        return Some(
+            "only minimum, mean and maximum are known of one of them: measure with a histogram".to_owned(),
+        );
+    }
+    let is_known = match shown {
+        RunVerdict::Worse => true,
+        // Those of the first are beyond its scale, and none of the second is.
+        RunVerdict::Better => lost_after == 0 && (lost_before == 0 || max_after <= max_before),
+        _ => lost_after == 0 && (lost_before == 0 || max_after < own.limit()),
+    };
+    if is_known || lost_before.max(lost_after) == 0 {
+        return None;
+    }
+    Some(format!(
+        "how late {lost_before} samples before and {lost_after} now were is not known: they are off the scale, and they are \
+         the latest. Measure with a larger limit"
+    ))
+}
+
+/// The rarest quantile that moved and may have done so by chance, with the samples that would show it.
+fn undecided(before: &Prepared, after: &Prepared, all: &Difference) -> Option<String> {
+    let tail = || all.shifts.iter().filter(|shift| shift.q >= TAIL);
+    let shift = tail().rfind(|shift| notable(shift.before, shift.after))?;
+    let (own, other) = (&before.all.histogram, &after.all.histogram);
+    let threshold = own.percentile_bounds(shift.q)?.most;
+    let more = more_samples(own.beyond(threshold), other.beyond(threshold), all.samples);
+    Some(format!(
+        "the {} went from {} to {}, which may be chance{more}",
+        name(shift.q),
+        shift.before,
+        shift.after
+    ))
+}
+
+/// Where the largest differ: of one sample chance cannot be estimated, only how many more would tell.
+fn largest(before: &Prepared, after: &Prepared, all: &Difference) -> Option<String> {
+    let (was, is) = all.max.filter(|&(was, is)| notable(was, is))?;
+    let (own, other) = (&before.all.histogram, &after.all.histogram);
+    let smaller = own.max_bounds()?.most.min(other.max_bounds()?.most);
+    let more = more_samples(own.surely_beyond(smaller), other.surely_beyond(smaller), all.samples);
+    Some(format!("the largest latency went from {was} to {is}{more}"))
+}
+
+/// How many more samples show that shares differ which differ as these do; nothing where they do already, or do not differ.
+fn more_samples(before: u64, after: u64, (a, b): (u64, u64)) -> String {
+    let times = times_as_many(before, a, after, b, SURE).filter(|times| *times > 1.0);
+    let more = times.map(|times| ((times - 1.0) * a.max(b) as f64).ceil() as u64);
+    more.map_or_else(String::new, |more| {
+        format!("; with {more} more samples of each, a difference as large as this one would be shown")
+    })
+}
+
+/// What is usual: the quantiles below [`TAIL`].
+fn usual(all: &Difference, why: &mut Vec<String>) -> RunVerdict {
+    let known = || all.shifts.iter().filter(|shift| shift.q < TAIL);
+    let mut evidence = Evidence::default();
+    for shift in known().filter(|shift| counts(shift)) {
+        why.push(moved(shift));
+        evidence.add(shift.after > shift.before);
+    }
+    // Half of the samples of one of them may be off the scale.
+    known().next().map_or(RunVerdict::CannotTell, |_| evidence.verdict())
+}
+
+fn moved(shift: &Shift) -> String {
+    format!("the {} went from {} to {}{}", name(shift.q), shift.before, shift.after, interval(shift))
+}
+
+/// Where one run let many more periods pass without a sample: that it did, and which verdicts that takes the ground from.
+/// A sample that was not taken is not late, so such a run looks better than it was.
+fn missed(before: &Run, after: &Run) -> Option<(String, &'static [RunVerdict])> {
+    let (own, other) = (before.missed()?, after.missed()?);
+    if (own - other).abs() < MISSED {
+        return None;
+    }
+    let sentence = format!(
+        "{:.1} % of the periods passed without a sample before, and {:.1} % now: the thread was late for them, and they are \
+         in no number here",
+        own * 100.0,
+        other * 100.0
+    );
+    let flattering: &[RunVerdict] = match own > other {
+        true => &[RunVerdict::Worse, RunVerdict::Same],
+        false => &[RunVerdict::Better, RunVerdict::Same],
+    };
+    Some((sentence, flattering))
+}
+
+/// How a quantile is called.
+fn name(q: f64) -> String {
+    match q {
+        0.5 => "median".to_owned(),
+        _ => format!("{}th percentile", (q * 1e6).round() / 1e4),
+    }
+}
+
+fn interval(shift: &Shift) -> String {
+    match shift.least.zip(shift.most) {
+        Some((least, most)) => format!(" (by {least} to {most}, with 95 %)"),
+        None => String::new(),
+    }
+}
+
+fn chance(p: f64) -> String {
+    if p < 1e-6 {
+        " (by chance: less than once in a million)".to_owned()
+    } else {
+        format!(" (by chance: {p:.6})")
+    }
+}
+
+fn per_million(count: u64, of: u64) -> String {
+    let share = count as f64 / of as f64 * 1e6;
+    if share < 10.0 && share > 0.0 { format!("{share:.1}") } else { format!("{share:.0}") }
+}
