@@ -18,6 +18,7 @@ mod futex;
 mod limits;
 mod loopback;
 mod memory;
+mod output_file;
 mod queue;
 mod sched;
 mod signal;
@@ -28,7 +29,7 @@ mod trace;
 mod usage;
 
 pub use affinity::{getaffinity, setaffinity};
-pub use child::{die_with_parent, fork_and_wait};
+pub use child::{die_with_parent, fork_and_wait, new_session};
 pub use clock::{Clock, now, sleep_until};
 pub use condition::Condition;
 #[cfg(feature = "counting-allocator")]
@@ -40,6 +41,7 @@ pub use futex::{PiLock, futex_wait, futex_wake};
 pub use limits::{Limit, Resource, getrlimit, raise_open_files};
 pub use loopback::loopback_up;
 pub use memory::{Lock, mlockall, munlockall};
+pub use output_file::{OutputError, OutputFile, OutputPart, OutputPlace};
 pub use queue::MessageQueue;
 pub use sched::{DeadlineParams, SchedParams, getattr, setattr};
 pub use signal::QueuedSignal;

@@ -62,9 +62,10 @@ fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     let name = args.output.display().to_string();
     let cannot = || format!("cannot write {name}");
     // First of all: a wait for input can be interrupted.
-    let mut part = AtomicFile::interruptible(&args.output)?;
+    let mode = if format == ConvertFormat::Dat { whylate_ftrace::dat::write::MODE } else { 0o666 };
+    let mut part = AtomicFile::interruptible(&args.output, mode)?;
     let mut input = Input::open(&args.input, format)?;
-    let directory = part.directory();
+    let directory = part.directory().to_owned();
     let mut out = BufWriter::with_capacity(GATHERED, part.file());
     let written = match format {
         ConvertFormat::Dat => dat(&mut input, &args.cut(), &directory, &mut out),

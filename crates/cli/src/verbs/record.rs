@@ -4,7 +4,7 @@ use crate::args::RecordArgs;
 use crate::outcome::Outcome;
 use crate::output::say;
 use crate::report::Destination;
-use crate::{signals, verbs};
+use crate::{atomic_file, signals, verbs};
 use anyhow::{Context, Result, bail};
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
@@ -40,8 +40,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     tell(&report);
     if let (Some(path), Some(status)) = (&args.exit_code, report.child) {
         let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-        std::fs::write(path, format!("{code}\n"))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        atomic_file::write(path, |out| Ok(writeln!(out, "{code}")?))?;
     }
     if !args.explain {
         return Ok(Outcome::Done);

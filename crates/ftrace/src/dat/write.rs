@@ -16,11 +16,11 @@ mod section;
 
 use super::options as option;
 use section::{Out, Section, first_page};
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use whylate_base::Cpu;
+use whylate_sys::{OutputError, OutputFile};
 
 /// The description of the kernel that wrote the pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,116 +104,25 @@ impl Pages<'_> {
     }
 }
 
-/// Why a trace.dat was not written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// There is something at the path that must not be replaced by a file.
-    #[error("cannot write {}: it is not a regular file", path.display())]
-    NotAFile {
-        /// The requested path.
-        path: PathBuf,
-    },
-    /// There is a directory at the path.
-    #[error("cannot write {}: it is a directory; give the name of a file in it", path.display())]
-    Directory {
-        /// The requested path.
-        path: PathBuf,
-    },
-    /// There is a file at the path that this user may not write.
-    #[error(
-        "cannot write {}: the file that is there is read-only (mode {mode:04o}); give another name, or make it \
-         writable (chmod u+w)",
-        path.display()
-    )]
-    ReadOnly {
-        /// The requested path.
-        path: PathBuf,
-        /// The file's permissions.
-        mode: u32,
-    },
-    /// The file, or its directory, could not be written.
-    #[error("cannot write {}", path.display())]
-    Io {
-        /// The requested path.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-}
-
-/// Checks that a file can be made at `path`, or replaced, and returns the directory it will be in:
-/// call it before a recording starts rather than after it.
-///
-/// # Errors
-/// [`WriteError`] when there is something else or a file that may not be written, no such directory, or no right
-/// to write it.
-pub fn check_output(path: &Path) -> Result<PathBuf, WriteError> {
-    let error = |source| WriteError::Io { path: path.to_owned(), source };
-    match path.metadata() {
-        Ok(metadata) if metadata.is_dir() => return Err(WriteError::Directory { path: path.to_owned() }),
-        Ok(metadata) if !metadata.is_file() => return Err(WriteError::NotAFile { path: path.to_owned() }),
-        // To replace a file only takes the right to its directory; but a read-only file is meant to stay.
-        Ok(metadata) => match File::options().write(true).open(path) {
-            Err(denied) if denied.kind() == io::ErrorKind::PermissionDenied => {
-                let mode = metadata.permissions().mode() & 0o7777;
-                return Err(WriteError::ReadOnly { path: path.to_owned(), mode });
-            }
-            opened => drop(opened.map_err(error)?),
-        },
-        Err(_) => {}
-    }
-    let directory = directory_of(path);
-    tempfile::tempfile_in(&directory).map_err(error)?;
-    Ok(directory)
-}
-
-/// Gives `part`, which is to replace what is at `path`, the permissions and the owner of that; a new file keeps
-/// its own. Where the owner cannot be kept, which takes rights of its own, it is this user.
-///
-/// # Errors
-/// When the permissions cannot be set.
-pub fn keep_mode(part: &File, path: &Path) -> io::Result<()> {
-    let Ok(there) = path.metadata() else { return Ok(()) };
-    let own = part.metadata()?;
-    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
-        // A group alone can be given to a file by any of its members.
-        let _ = fchown(part, Some(there.uid()), Some(there.gid()))
-            .or_else(|_| fchown(part, None, Some(there.gid())));
-    }
-    part.set_permissions(Permissions::from_mode(there.permissions().mode() & 0o777))
-}
-
-/// Where the file will really be: behind a symbolic link, if `path` is one.
-fn target_of(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-fn directory_of(path: &Path) -> PathBuf {
-    match target_of(path).parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
+/// The permissions of a new trace.dat: it has the addresses of kernel symbols, which `kptr_restrict` hides from others.
+pub const MODE: u32 = 0o600;
 
 /// Writes a trace.dat to `path` and returns its size in bytes. It is written under another
 /// name in the same directory and renamed when it is complete, so what was at `path`
-/// stays until then, and a half file never lies there. It has the permissions of what it replaces.
+/// stays until then, and a half file never lies there. It has the permissions of what it replaces,
+/// and a new one [`MODE`].
 ///
 /// # Errors
-/// [`WriteError`], naming the path.
-pub fn write_file(path: &Path, description: &Description, buffers: &[Buffer<'_>]) -> Result<u64, WriteError> {
-    let error = |source| WriteError::Io { path: path.to_owned(), source };
-    let directory = check_output(path)?;
-    let mut builder = tempfile::Builder::new();
-    // The umask still applies, as for any file a program makes.
-    let permissions = Permissions::from_mode(0o666);
-    let builder = builder.prefix(".whylate-").suffix(".part").permissions(permissions);
-    let mut file = builder.tempfile_in(directory).map_err(error)?;
-    keep_mode(file.as_file(), path).map_err(error)?;
-    let bytes = write(file.as_file_mut(), description, buffers).map_err(error)?;
-    file.persist(target_of(path)).map_err(|e| error(e.error))?;
-    Ok(bytes)
+/// [`OutputError`], naming the path.
+pub fn write_file(
+    path: &Path,
+    description: &Description,
+    buffers: &[Buffer<'_>],
+) -> Result<u64, OutputError> {
+    let mut file = OutputFile::create(path, MODE)?;
+    write(file.file(), description, buffers)
+        .map_err(|source| OutputError::Io { path: path.to_owned(), source })?;
+    file.keep()
 }
 
 /// Writes a trace.dat to `out`, which must be empty and at its start, and returns its size

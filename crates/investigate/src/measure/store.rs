@@ -5,9 +5,9 @@
 
 use super::spike::Saved;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use whylate_probes::Spike;
+use whylate_sys::{OutputError, OutputFile};
 
 /// The journal's name in its directory.
 pub const JOURNAL: &str = "run.json";
@@ -108,7 +108,7 @@ impl Store {
             spike.due.0 / 1_000_000_000,
             spike.due.0 % 1_000_000_000
         );
-        if self.write(&name, image) {
+        if self.write(&name, image, whylate_ftrace::dat::write::MODE) {
             self.windows.push(Stored { spike: *spike, saved: Saved { name, bytes: own } });
         }
     }
@@ -124,7 +124,7 @@ impl Store {
 
     /// Replaces the journal.
     pub fn journal(&mut self, document: &[u8]) {
-        self.write(JOURNAL, document);
+        self.write(JOURNAL, document, 0o666);
     }
 
     /// The file with a spike's window.
@@ -157,21 +157,23 @@ impl Store {
         self.failure.as_deref()
     }
 
-    fn write(&mut self, name: &str, bytes: &[u8]) -> bool {
+    fn write(&mut self, name: &str, bytes: &[u8], mode: u32) -> bool {
+        let path = self.directory.join(name);
         let write = || {
-            let permissions = std::fs::Permissions::from_mode(0o666);
-            let mut builder = tempfile::Builder::new();
-            let builder = builder.prefix(".whylate-").suffix(".part").permissions(permissions);
-            let mut file = builder.tempfile_in(&self.directory)?;
-            file.write_all(bytes)?;
-            file.persist(self.directory.join(name)).map_err(|error| error.error)
+            let io = |source| OutputError::Io { path: path.clone(), source };
+            let mut file = OutputFile::create(&path, mode)?;
+            file.file().write_all(bytes).map_err(io)?;
+            file.keep()
         };
         match write() {
             Ok(_) => true,
             Err(error) => {
                 self.failed += 1;
-                let path = self.directory.join(name);
-                self.failure.get_or_insert_with(|| format!("{}: {error}", path.display()));
+                let why = match &error {
+                    OutputError::Io { source, .. } => format!("{error}: {source}"),
+                    error => error.to_string(),
+                };
+                self.failure.get_or_insert(why);
                 false
             }
         }

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::PathBuf;
-use whylate_ftrace::dat::write::WriteError;
 use whylate_ftrace::tracefs::TracefsError;
+use whylate_sys::OutputError;
 
 /// Why there is no recording.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum RecordError {
     Tracefs(#[from] TracefsError),
     /// The file could not be written.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(#[from] OutputError),
     /// The clock asked for is not among the kernel's.
     #[error("this kernel has no trace clock {clock}; it has: {available}")]
     NoSuchClock {

@@ -10,6 +10,7 @@ use super::session::Session;
 use std::time::{Duration, Instant};
 use whylate_base::Ns;
 use whylate_ftrace::dat::write;
+use whylate_sys::OutputFile;
 
 /// Records until the duration is over, the command has ended, or it is stopped,
 /// whichever is first; then writes the file.
@@ -20,7 +21,7 @@ use whylate_ftrace::dat::write;
 /// # Errors
 /// [`RecordError`]. No file is written then, and nothing of the tracing is left.
 pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
-    let directory = write::check_output(&options.output)?;
+    let directory = OutputFile::check(&options.output)?;
     let mut session = Session::start(&options.session, options.command.is_some())?;
     let mut drain = Drain::new(&session, directory)?;
     let started = Instant::now();

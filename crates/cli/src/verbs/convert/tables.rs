@@ -21,7 +21,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let paths = tables::TABLES.map(path);
     let mut parts = Vec::new();
     for path in &paths {
-        parts.push(AtomicFile::interruptible(path)?);
+        parts.push(AtomicFile::interruptible(path, 0o666)?);
     }
     let mut input = Input::open(&args.input, ConvertFormat::Parquet)?;
     let [events, activations, segments] = &mut parts[..] else { bail!("three tables have three files") };

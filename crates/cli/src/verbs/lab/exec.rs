@@ -4,7 +4,7 @@ use crate::args::{ExecArgs, GuestArgs, OutputArgs};
 use crate::outcome::Outcome;
 use crate::output::say;
 use crate::report::Destination;
-use crate::{output, signals, verbs};
+use crate::{atomic_file, output, signals, verbs};
 use anyhow::{Context, Error, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,7 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
         LabError::Limit { .. } => Error::new(error).context("it took too long (--limit gives it longer)"),
         error => error.into(),
     })?;
-    std::fs::write(args.output.join(CONSOLE), &visited.console)
-        .with_context(|| format!("cannot write to {}", args.output.display()))?;
+    atomic_file::write(&args.output.join(CONSOLE), |out| Ok(out.write_all(visited.console.as_bytes())?))?;
     let ended = tell(args, &visited)?;
     if args.no_record {
         output::print(&std::fs::read_to_string(args.output.join(STDOUT)).unwrap_or_default())?;

@@ -206,6 +206,11 @@ fn a_link_is_written_through() {
     std::os::unix::fs::symlink(&target, &link).expect("link");
     write_file(&link, &description(4096), &three_cpus(&[], &[])).expect("written");
     assert!(link.is_symlink() && TraceFile::open(&target).is_ok());
+    // A new file is not for others: it has the addresses of the kernel's functions.
+    let new = directory.path().join("new");
+    write_file(&new, &description(4096), &three_cpus(&[], &[])).expect("written");
+    let mode = std::os::unix::fs::MetadataExt::mode(&new.metadata().expect("there"));
+    assert_eq!(mode & 0o7777, 0o600);
 }
 
 #[test]
