@@ -7,6 +7,7 @@ mod args;
 mod atomic_file;
 mod exports;
 mod live;
+mod notify;
 mod outcome;
 mod output;
 #[cfg(feature = "png")]

@@ -1,4 +1,4 @@
-//! Processes: programs that must not outlive their parent, and forks used as a load.
+//! Processes: programs that must not outlive their parent, or must do so, and forks used as a load.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::io;
@@ -24,6 +24,16 @@ pub fn die_with_parent(command: &mut Command) {
     // SAFETY: between fork and exec only async-signal-safe calls are allowed; `set` makes two
     // system calls, and allocates nothing.
     unsafe { command.pre_exec(set) };
+}
+
+/// Has the program begin a session of its own: the end of the parent's terminal does not reach it.
+///
+/// [`setsid(2)`](https://man7.org/linux/man-pages/man2/setsid.2.html)
+pub fn new_session(command: &mut Command) {
+    let begin = || rustix::process::setsid().map(drop).map_err(io::Error::from);
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed; `begin` makes one system call, and
+    // allocates nothing.
+    unsafe { command.pre_exec(begin) };
 }
 
 /// Forks a process that ends at once, and waits for it. Used to generate load.

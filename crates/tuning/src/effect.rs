@@ -2,10 +2,10 @@
 
 use crate::apply::RunContext;
 use crate::journal::{JournalEntry, JournalError, JournalSession};
-use crate::revert::{RevertDue, due};
+use crate::revert::{ClockReading, RevertDue, due};
 use crate::rollback::rollback;
 use crate::store::{JournalStore, StoreLock};
-use crate::{SessionOutcome, Status, Timestamp};
+use crate::{SessionOutcome, Status};
 
 /// What happens to the applies of a machine at boot, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum BootSkipped {
 
 /// Decides what happens to applies at boot. No timer survives a reboot, so an apply that waits to be confirmed is
 /// undone; so are those after it, which build on it.
-pub fn at_boot(entries: &[JournalEntry], now: Timestamp, boot_id: Option<&str>) -> BootDecision {
+pub fn at_boot(entries: &[JournalEntry], now: &ClockReading, boot_id: Option<&str>) -> BootDecision {
     let in_effect = || entries.iter().filter(|entry| entry.is_in_effect());
     let unconfirmed = in_effect().find(|entry| due(entry, now, boot_id) == RevertDue::Now);
     let first = unconfirmed.map_or(u64::MAX, |entry| entry.id);
@@ -63,22 +63,38 @@ pub fn unfinished(store: &JournalStore) -> Result<Option<JournalEntry>, JournalE
     Ok(None)
 }
 
-/// The applies that a rollback undoes, last first: those in effect from `to` on, or the last one in effect.
+/// What a rollback undoes.
+#[derive(Debug, Default)]
+pub struct RollbackTargets {
+    /// The applies, last first.
+    pub ids: Vec<u64>,
+    /// Later ones than the first of them whose journals cannot be read, and why: they stay as they are. A target that
+    /// one of them changed again is left unchanged by the rollback, as any that is not as the apply left it.
+    pub unreadable: Vec<(u64, JournalError)>,
+}
+
+/// The applies that a rollback undoes: those in effect from `to` on, or the last one in effect.
 ///
 /// # Errors
-/// If there is no apply of that number, or a journal cannot be read.
-pub fn rollback_targets(store: &JournalStore, to: Option<u64>) -> Result<Vec<u64>, JournalError> {
+/// If there is no apply of that number, or its journal cannot be read; without a number, if the journal of the last
+/// apply that may be in effect cannot be read.
+pub fn rollback_targets(store: &JournalStore, to: Option<u64>) -> Result<RollbackTargets, JournalError> {
     let ids = store.ids()?;
     if let Some(id) = to.filter(|to| !ids.contains(to)) {
         return Err(JournalError::NoSuch { id });
     }
-    let mut targets = Vec::new();
+    let mut targets = RollbackTargets::default();
     for id in ids.into_iter().rev().take_while(|&id| to.is_none_or(|to| id >= to)) {
-        if store.load(id)?.is_in_effect() {
-            targets.push(id);
-            if to.is_none() {
-                break;
+        match store.load(id) {
+            Ok(entry) if entry.is_in_effect() => {
+                targets.ids.push(id);
+                if to.is_none() {
+                    break;
+                }
             }
+            Ok(_) => {}
+            Err(error) if to.is_some_and(|to| id > to) => targets.unreadable.push((id, error)),
+            Err(error) => return Err(error),
         }
     }
     Ok(targets)
@@ -127,7 +143,7 @@ pub fn rollback_all(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SessionKind;
+    use crate::{SessionKind, Timestamp};
 
     fn applied(id: u64, boot: &str) -> JournalEntry {
         let session = JournalSession {
@@ -141,7 +157,7 @@ mod tests {
     }
 
     fn decided(entries: &[JournalEntry]) -> BootDecision {
-        at_boot(entries, Timestamp(10), Some("now"))
+        at_boot(entries, &ClockReading { wall: Timestamp(10), boot: None }, Some("now"))
     }
 
     #[test]

@@ -23,4 +23,4 @@ pub(crate) use file::{load, numbers, state, sync_directory};
 pub use record::{
     JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StoredState,
 };
-pub use timestamp::Timestamp;
+pub use timestamp::{BootInstant, Timestamp};

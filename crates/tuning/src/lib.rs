@@ -37,14 +37,16 @@ mod verify;
 pub use apply::{RunContext, apply, boot_id, resume};
 pub use drift::{PlanDrift, drifted};
 pub use effect::{
-    BootDecision, BootSkipped, RolledBack, at_boot, rollback_all, rollback_targets, unfinished,
+    BootDecision, BootSkipped, RollbackTargets, RolledBack, at_boot, rollback_all, rollback_targets,
+    unfinished,
 };
 #[cfg(feature = "fault-injection")]
 pub use fault::FaultInjector;
 pub use history::{HistoryEntry, HistorySession, history};
 pub use journal::{
-    Journal, JournalEntry, JournalError, JournalRecord, JournalSession, PlannedAction, PlannedStep,
-    RollbackResult, SessionKind, SessionOutcome, Status, StepProgress, StepRecord, StoredState, Timestamp,
+    BootInstant, Journal, JournalEntry, JournalError, JournalRecord, JournalSession, PlannedAction,
+    PlannedStep, RollbackResult, SessionKind, SessionOutcome, Status, StepProgress, StepRecord, StoredState,
+    Timestamp,
 };
 pub use live::LiveSystem;
 pub use plan::{
@@ -52,11 +54,11 @@ pub use plan::{
     PlanTotals, Refusal, Unchanged, for_rules, look, plan, without_parameters, without_root,
 };
 pub use report::{ApplyReport, StepReport};
-pub use revert::{RevertDue, arm, confirm, due};
+pub use revert::{ClockReading, RevertDue, arm, confirm, due};
 pub use rollback::{RollbackReport, rollback};
 pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
-pub use store::{JournalStore, StoreLock};
+pub use store::{JournalStore, ReadableJournals, StoreLock};
 pub use target::{Step, StepAction, System, Target, TargetError, TargetState};
 pub use verify::{Drift, Uncovered, Verification, verify};
 

@@ -66,6 +66,15 @@ pub fn until_reboot<'a>(plan: &'a Plan, tree: &FsRoot) -> Vec<&'a Change> {
     plan.changes.iter().filter(|change| !is_file(&change.setting) && sysctl_of(change).is_none()).collect()
 }
 
+/// The kernel parameters of a plan that could not be undone automatically: they count from the next boot on, and on a
+/// machine without systemd nothing runs then that undoes an apply which was not confirmed.
+pub fn beyond_undo<'a>(plan: &'a Plan, tree: &FsRoot) -> Vec<&'a Change> {
+    if can_hold(tree) {
+        return Vec::new();
+    }
+    plan.changes.iter().filter(|change| matches!(change.setting, Setting::Parameter { .. })).collect()
+}
+
 /// The steps that make a plan's settings last, as number `id` of the history; and those that hold the request in
 /// /dev/cpu_dma_latency, which are all there is to that setting. Of a plan that is applied at boot none is needed.
 ///

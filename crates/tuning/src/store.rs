@@ -1,16 +1,23 @@
 //! Where the journals are, and that one program at a time adds to them.
+//!
+//! What is in them is written to the machine by a rollback, as root: so the directory is this user's alone. With the
+//! right to read the lock another user could hold it (flock(2)), and nothing would be undone any more.
 
 use crate::fault::FaultInjector;
 use crate::journal::{self, Journal, JournalEntry, JournalError, StoredState};
 use crate::{Plan, TargetState};
 use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Below a machine's root.
 const PARTS: [&str; 4] = ["var", "lib", "whylate", "tuning"];
+/// How often a lock is tried that another program has.
+const LOCK_PACE: Duration = Duration::from_millis(100);
 
 /// A machine's journals.
 #[derive(Clone, Debug)]
@@ -31,6 +38,15 @@ impl Drop for StoreLock {
     fn drop(&mut self) {
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
+}
+
+/// The journals of a machine.
+#[derive(Debug, Default)]
+pub struct ReadableJournals {
+    /// Those that can be read, first to last.
+    pub entries: Vec<JournalEntry>,
+    /// The numbers of the others, and why not.
+    pub unreadable: Vec<(u64, JournalError)>,
 }
 
 impl JournalStore {
@@ -63,24 +79,49 @@ impl JournalStore {
     /// Takes the right to change the machine.
     ///
     /// # Errors
-    /// If another program has it, or nothing can be written there.
+    /// If another program has it, nothing can be written there, or another user can ([`JournalError::Unsafe`]).
     pub fn lock(&self, holder: &str) -> Result<StoreLock, JournalError> {
         self.take_lock(holder, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// The same; waits so long at most for the program that has it.
+    ///
+    /// # Errors
+    /// As [`JournalStore::lock`].
+    pub fn lock_within(&self, holder: &str, limit: Duration) -> Result<StoreLock, JournalError> {
+        let begun = Instant::now();
+        loop {
+            match self.lock(holder) {
+                Err(JournalError::Locked { .. }) if begun.elapsed() < limit => {
+                    std::thread::sleep(LOCK_PACE.min(limit));
+                }
+                result => return result,
+            }
+        }
     }
 
     /// The same; waits for the program that has it.
     ///
     /// # Errors
-    /// If nothing can be written there.
+    /// If nothing can be written there, or another user can.
     pub fn wait_for_lock(&self, holder: &str) -> Result<StoreLock, JournalError> {
         self.take_lock(holder, FlockOperation::LockExclusive)
     }
 
     fn take_lock(&self, holder: &str, operation: FlockOperation) -> Result<StoreLock, JournalError> {
         make_directories(&self.directory)?;
+        self.secure()?;
         let path = self.directory.join("lock");
         let cannot = |error: io::Error| JournalError::io("write", &path, error);
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(nofollow)
+            .open(&path);
         let mut file = match open {
             // A program that can open it can lock it: a rollback need not write to a disk that has become read-only.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
@@ -88,6 +129,8 @@ impl JournalStore {
             }
             open => open.map_err(cannot)?,
         };
+        // One of an earlier version may be readable; on a read-only disk it stays so.
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
         match rustix::io::retry_on_intr(|| rustix::fs::flock(&file, operation)) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
@@ -102,6 +145,25 @@ impl JournalStore {
         // Only for a program that finds it taken: that it cannot be written, on a full disk, is no reason to stop.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{holder}, process {}", std::process::id()));
         Ok(StoreLock { file })
+    }
+
+    /// Refuses a directory that another user owns or can write to, and closes it to their eyes.
+    fn secure(&self) -> Result<(), JournalError> {
+        let user = rustix::process::geteuid().as_raw();
+        for path in [self.directory.parent(), Some(&*self.directory)].into_iter().flatten() {
+            let there = fs::metadata(path).map_err(|error| JournalError::io("read", path, error))?;
+            let why = if ![0, user].contains(&there.uid()) {
+                format!("it belongs to user {}", there.uid())
+            } else if there.mode() & 0o022 != 0 {
+                format!("other users may write to it (mode {:04o})", there.mode() & 0o7777)
+            } else {
+                continue;
+            };
+            return Err(JournalError::Unsafe { path: path.to_owned(), why });
+        }
+        // On a read-only disk it stays as it is.
+        let _ = fs::set_permissions(&self.directory, Permissions::from_mode(0o700));
+        Ok(())
     }
 
     /// The numbers of all journals, first to last.
@@ -128,12 +190,20 @@ impl JournalStore {
         journal::load(&self.directory, id).map(|(entry, _)| entry)
     }
 
-    /// What all journals say, first to last; of one that cannot be read, why not.
+    /// What the journals say, first to last, and why not where one cannot be read: that one must not keep the others
+    /// from being acted upon.
     ///
     /// # Errors
     /// If their directory cannot be read.
-    pub fn all(&self) -> Result<Vec<Result<JournalEntry, JournalError>>, JournalError> {
-        Ok(self.ids()?.into_iter().map(|id| self.load(id)).collect())
+    pub fn readable(&self) -> Result<ReadableJournals, JournalError> {
+        let mut journals = ReadableJournals::default();
+        for id in self.ids()? {
+            match self.load(id) {
+                Ok(entry) => journals.entries.push(entry),
+                Err(error) => journals.unreadable.push((id, error)),
+            }
+        }
+        Ok(journals)
     }
 
     /// A new journal for a plan.
@@ -189,7 +259,8 @@ fn make_directories(path: &Path) -> Result<(), JournalError> {
     if let Some(parent) = path.parent() {
         make_directories(parent)?;
     }
-    match fs::create_dir(path) {
+    // The umask may allow more than is good for a directory of root's.
+    match DirBuilder::new().mode(0o755).create(path) {
         Ok(()) => path.parent().map_or(Ok(()), journal::sync_directory),
         // Another program has made it just now.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),

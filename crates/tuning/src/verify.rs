@@ -28,14 +28,18 @@ struct RevertDue<'a> {
 /// Compares a machine with the journals of all applies that are in effect.
 ///
 /// # Errors
-/// If the journals cannot be read.
+/// If the directory of the journals cannot be read.
 pub fn verify(store: &JournalStore, system: &dyn System) -> Result<Verification, JournalError> {
-    let entries = store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let entries: Vec<JournalEntry> = entries.into_iter().filter(JournalEntry::is_in_effect).collect();
+    let journals = store.readable()?;
+    let entries: Vec<JournalEntry> =
+        journals.entries.into_iter().filter(JournalEntry::is_in_effect).collect();
     let tree = system.tree();
     let boot = boot_id(&tree);
     let mut verified =
         Verification { applies: entries.iter().map(|entry| entry.id).collect(), ..Verification::default() };
+    for (id, error) in journals.unreadable {
+        verified.unknown.push(Skipped { what: format!("apply {id}"), why: error.to_string() });
+    }
     let (targets, order) = due(&entries, boot.as_deref());
     for target in order {
         if let Some(due) = targets.get(&target.to_string()) {

@@ -11,14 +11,18 @@ use anyhow::{Context, Result, bail};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::DesiredState;
 use whylate_report::Format;
 use whylate_report::apply::Applies;
 use whylate_tuning::{
-    AllowedRefusals, BootSkipped, Journal, JournalEntry, JournalError, Plan, SessionKind, SessionOutcome,
-    StepsError, StoreLock, System, Timestamp, boot_id, unfinished,
+    AllowedRefusals, BootSkipped, ClockReading, Journal, JournalEntry, JournalError, Plan, SessionKind,
+    SessionOutcome, StepsError, StoreLock, System, boot_id, unfinished,
 };
+
+/// How long the service waits for another whylate: less than systemd waits for the service.
+const BOOT_LOCK: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     let inputs: Vec<PathBuf> = args.plan.iter().chain(&args.from).cloned().collect();
@@ -60,6 +64,9 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         return Ok(nothing_to_change(&now));
     }
     if is_refused(&now, &site) {
+        return Ok(Outcome::Found);
+    }
+    if args.revert_after.is_some() && site.system.is_here() && is_beyond_undo(&now, &tree) {
         return Ok(Outcome::Found);
     }
     ends_with_this_boot(&now, &tree);
@@ -128,8 +135,8 @@ fn apply(
     let asked = || stop.asked.load(Ordering::Acquire);
     let mut journal = site.store.create(&lock, plan)?;
     if let Some(after) = args.revert_after {
-        let until = Timestamp(Timestamp::now().0.saturating_add(after.0 / 1_000_000_000));
-        whylate_tuning::arm(&mut journal, until)?;
+        let after = Duration::from_nanos(after.0.unsigned_abs());
+        whylate_tuning::arm(&mut journal, ClockReading::now(), after)?;
         revert::start(&site.system, &args.place.root, journal.entry().id, after)?;
     }
     let how = site.run(&asked, |run| whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, run));
@@ -235,6 +242,21 @@ fn is_refused(plan: &Plan, site: &Site) -> bool {
     refused
 }
 
+/// Whether an automatic undo would be promised in vain; reports why.
+fn is_beyond_undo(plan: &Plan, tree: &FsRoot) -> bool {
+    let beyond = whylate_tuning::persist::beyond_undo(plan, tree);
+    if beyond.is_empty() {
+        return false;
+    }
+    let names: Vec<String> = beyond.iter().map(|change| change.setting.to_string()).collect();
+    say!(
+        "refused: --revert-after cannot undo {}: this counts from the next boot on, and systemd, which would undo it \
+         then, does not run here; add --skip-kernel-parameters, or apply without --revert-after",
+        names.join(", ")
+    );
+    true
+}
+
 /// Asks at the terminal.
 fn asked(plan: &Plan) -> Result<bool> {
     if !io::stdin().is_terminal() {
@@ -250,22 +272,18 @@ fn asked(plan: &Plan) -> Result<bool> {
 /// What whylate-tuning.service does: reapplies the runtime settings of all applies in effect, in order. One that was not
 /// confirmed is undone instead, with all later ones.
 fn at_boot(site: &Site, destination: &Destination<'_>) -> Result<Outcome> {
-    let lock = match site.store.lock("whylate apply --boot") {
-        Ok(lock) => lock,
-        // The apply that holds it has just installed the service that runs this, and sets everything itself.
-        Err(error @ JournalError::Locked { .. }) => {
-            say!("{error}");
-            return Ok(Outcome::Done);
-        }
-        Err(error) => return Err(error.into()),
-    };
+    // An apply that has just installed the service sets everything itself: then nothing is left to do here.
+    let lock = site.store.lock_within("whylate apply --boot", BOOT_LOCK)?;
     let boot = boot_id(&site.system.tree());
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
-    let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let decision = whylate_tuning::at_boot(&entries, Timestamp::now(), boot.as_deref());
+    let journals = site.store.readable()?;
+    site.report_unreadable(&journals.unreadable);
+    let entries = journals.entries;
+    let decision = whylate_tuning::at_boot(&entries, &ClockReading::now(), boot.as_deref());
     let mut done = Vec::new();
-    let mut outcome = Outcome::Done;
+    // The settings of an apply that cannot be read may be missing now.
+    let mut outcome = if journals.unreadable.is_empty() { Outcome::Done } else { Outcome::CannotTell };
     if let Some(first) = decision.undo.last() {
         say!("apply {first} was not confirmed: it is undone");
         let undone = rollback::undo_all(site, &lock, &decision.undo, false, &asked)?;

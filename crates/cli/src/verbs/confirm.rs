@@ -14,7 +14,9 @@ pub(crate) fn run(args: &ConfirmArgs) -> Result<Outcome> {
     let destination = Destination::of::<Applies<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     let lock = site.store.lock("whylate confirm")?;
-    let entries = site.store.all()?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let journals = site.store.readable()?;
+    site.report_unreadable(&journals.unreadable);
+    let entries = journals.entries;
     let waiting: Vec<u64> =
         entries.iter().filter(|entry| entry.is_unconfirmed()).map(|entry| entry.id).collect();
     if waiting.is_empty() {
@@ -26,7 +28,7 @@ pub(crate) fn run(args: &ConfirmArgs) -> Result<Outcome> {
             None => say!("nothing to confirm: no apply waits for confirmation"),
         }
         destination.write(&Applies(&[]))?;
-        return Ok(Outcome::Found);
+        return Ok(if journals.unreadable.is_empty() { Outcome::Found } else { Outcome::CannotTell });
     }
     let mut confirmed = Vec::new();
     for id in waiting {

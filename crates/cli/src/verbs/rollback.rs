@@ -1,25 +1,35 @@
 //! `whylate rollback`
 
+use super::revert::READY;
 use super::tuning::Site;
 use crate::args::RollbackArgs;
+use crate::notify;
 use crate::outcome::Outcome;
 use crate::output::say;
 use crate::report::Destination;
 use crate::signals;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use whylate_base::Ns;
 use whylate_report::apply::Applies;
+use whylate_sys::Clock;
 use whylate_tuning::{
-    JournalEntry, RevertDue, RollbackResult, RolledBack, SessionOutcome, StoreLock, Timestamp, boot_id, due,
-    rollback_targets,
+    ClockReading, JournalEntry, RevertDue, RollbackResult, RollbackTargets, RolledBack, SessionOutcome,
+    StoreLock, System, boot_id, due, rollback_targets,
 };
+
+/// What to do where the journal of the last apply cannot be read.
+const SKIPPING: &str =
+    "nothing was changed; `whylate rollback --to N` undoes the apply N and all later ones that can be read";
+/// How often a process that waits looks whether the apply was confirmed.
+const PACE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     let destination = Destination::of::<Applies<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     if let (Some(wait), Some(id)) = (args.after, args.unconfirmed)
-        && !still_due(&site, id, Duration::from_nanos(wait.0.unsigned_abs()))
+        && !still_due(&site, id, wait)?
     {
         return Ok(Outcome::Done);
     }
@@ -30,8 +40,10 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     };
     let targets = match args.unconfirmed {
         Some(id) => unconfirmed(&site, id)?,
-        None => rollback_targets(&site.store, args.to)?,
+        None => rollback_targets(&site.store, args.to).context(SKIPPING)?,
     };
+    site.report_unreadable(&targets.unreadable);
+    let targets = targets.ids;
     if targets.is_empty() {
         say!("nothing to roll back: see `whylate history`");
         destination.write(&Applies(&[]))?;
@@ -65,29 +77,38 @@ pub(crate) fn undo_all(
 }
 
 /// The applies to undo where one was not confirmed in time; none where it was.
-fn unconfirmed(site: &Site, id: u64) -> Result<Vec<u64>> {
+fn unconfirmed(site: &Site, id: u64) -> Result<RollbackTargets> {
     let entry = site.store.load(id)?;
-    let boot = boot_id(&whylate_tuning::System::tree(&site.system));
-    match due(&entry, Timestamp::now(), boot.as_deref()) {
+    let boot = boot_id(&site.system.tree());
+    match due(&entry, &ClockReading::now(), boot.as_deref()) {
         RevertDue::Now => Ok(rollback_targets(&site.store, Some(id))?),
-        RevertDue::Settled | RevertDue::At(_) => Ok(Vec::new()),
+        RevertDue::Settled | RevertDue::At(_) => Ok(RollbackTargets::default()),
     }
 }
 
-/// Waits; false as soon as there is nothing to wait for any more.
-fn still_due(site: &Site, id: u64, wait: Duration) -> bool {
-    let end = Instant::now() + wait;
+/// Waits; false as soon as there is nothing to wait for any more. Notifies the apply when it begins to wait.
+fn still_due(site: &Site, id: u64, wait: Ns) -> Result<bool> {
+    let now = || whylate_sys::now(Clock::Boottime);
+    let end = now() + wait;
+    site.store.load(id)?;
+    if site.system.is_here() {
+        // What brings a machine back must not be the first to go where memory is short.
+        let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
+    }
+    notify::ready(&format!("waiting to undo apply {id}")).context("cannot notify systemd (NOTIFY_SOCKET)")?;
+    say!("{READY}");
     loop {
         // Of one that is armed and has not begun yet nothing is in effect.
         let waits = |entry: &JournalEntry| {
             entry.confirmed.is_none() && (entry.sessions.is_empty() || entry.is_unconfirmed())
         };
-        if !site.store.load(id).is_ok_and(|entry| waits(&entry)) {
-            return false;
+        // A disk that fails for a while is no reason to give up.
+        if site.store.load(id).is_ok_and(|entry| !waits(&entry)) {
+            return Ok(false);
         }
-        match end.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => return true,
-            left => std::thread::sleep(left.min(Duration::from_secs(1))),
+        match end - now() {
+            Ns(..=0) => return Ok(true),
+            Ns(left) => std::thread::sleep(Duration::from_nanos(left.unsigned_abs()).min(PACE)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::Place;
 use crate::output;
 use anyhow::{Result, bail};
-use whylate_tuning::{JournalStore, LiveSystem, PlannedStep, RunContext, Timestamp};
+use whylate_tuning::{JournalError, JournalStore, LiveSystem, PlannedStep, RunContext, Timestamp};
 
 /// The machine, and its journals.
 pub(crate) struct Site {
@@ -21,6 +21,13 @@ impl Site {
             );
         }
         Ok(Site { system: LiveSystem::open(&place.root)?, store: JournalStore::of(&place.root)? })
+    }
+
+    /// Reports the journals that are skipped, as they cannot be read.
+    pub(crate) fn report_unreadable(&self, unreadable: &[(u64, JournalError)]) {
+        for (id, error) in unreadable {
+            output::say!("apply {id} is skipped: {error}");
+        }
     }
 
     /// Runs the engine; `stop` is asked between two steps. Reports the command that runs, as it may take a while.

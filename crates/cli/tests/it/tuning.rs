@@ -1,13 +1,14 @@
 //! `whylate apply`, `rollback`, `verify`, `history` and `confirm`, on the root of a made-up machine in a directory: the
 //! program itself is killed, refused and run twice.
 
-use crate::support::run::{Run, command, whylate};
+use crate::support::run::{Run, command, ended, whylate};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const PROFILE: &str = r#"
@@ -479,6 +480,68 @@ fn an_unconfirmed_apply_is_rolled_back_at_the_next_boot() {
     assert!(confirm.code == Some(1) && confirm.stderr.contains("rolled back"), "{confirm:#?}");
     let ids = |all: BTreeMap<String, String>| all.into_iter().filter(|(path, _)| !path.ends_with("boot_id"));
     assert!(ids(root.everything()).eq(ids(before)));
+}
+
+/// The program's file is removed before the apply starts, as an upgrade does.
+#[test]
+fn the_automatic_undo_comes_from_the_running_image() {
+    let root = Root::new();
+    let before = root.everything();
+    let program = root.directory.path().join("program");
+    fs::copy(env!("CARGO_BIN_EXE_whylate"), &program).expect("a copy");
+    let script = "exec 3<\"$0\"; rm \"$0\"; exec /proc/self/fd/3 \"$@\"";
+    let words = root.arguments(&[&root.apply_words()[..], &["--revert-after", "1s"]].concat());
+    let mut shell = Command::new("sh");
+    let run = ended(shell.args(["-c", script]).arg(&program).args(words).output().expect("starts"));
+    assert!(run.code == Some(0) && !program.exists(), "{run:#?}");
+    assert!(run.stderr.contains("if that process is killed"), "{run:#?}");
+    for _ in 0..600 {
+        if standings(&root) == ["rolled-back"] {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!((standings(&root), root.everything()), (vec!["rolled-back".to_owned()], before));
+}
+
+#[test]
+fn a_damaged_journal_is_skipped_and_reported() {
+    let root = Root::new();
+    assert_eq!(root.apply(&[]).code, Some(0));
+    assert_eq!(root.run(&["rollback"]).code, Some(0));
+    assert_eq!(root.apply(&["--revert-after", "1h"]).code, Some(0));
+    let path = root.path("/var/lib/whylate/tuning/1/journal.jsonl");
+    let text = fs::read_to_string(&path).expect("a journal");
+    fs::write(&path, text.replacen("\"record\"", "\"recorf\"", 1)).expect("a flipped bit");
+    let skipped = |run: &Run| run.stderr.contains("apply 1 is skipped: ") && run.stderr.contains("line 1");
+    let run = root.run(&["verify"]);
+    assert!(run.code == Some(3) && run.stdout.contains("apply 1"), "{run:#?}");
+    let run = root.run(&["apply", "--boot"]);
+    assert!(run.code == Some(3) && skipped(&run), "{run:#?}");
+    let run = root.run(&["confirm"]);
+    assert!(run.code == Some(0) && skipped(&run), "{run:#?}");
+    let run = root.run(&["confirm"]);
+    assert!(run.code == Some(3) && run.stderr.contains("apply 2 was confirmed"), "{run:#?}");
+    assert_eq!(root.run(&["rollback"]).code, Some(0));
+    // Now the damaged one may be the last in effect.
+    let run = root.run(&["rollback"]);
+    assert!(run.code == Some(2) && run.stderr.contains("rollback --to N"), "{run:#?}");
+}
+
+#[test]
+fn the_service_at_boot_waits_for_another_whylate() {
+    let root = Root::new();
+    assert_eq!(root.apply(&[]).code, Some(0));
+    let lock = fs::File::open(root.path("/var/lib/whylate/tuning/lock")).expect("a lock");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("free");
+    let mut boot = command();
+    boot.args(root.arguments(&["apply", "--boot"])).stdout(Stdio::null()).stderr(Stdio::piped());
+    let boot = boot.spawn().expect("starts");
+    // Whether it has come to the lock by then or not: it ends well only if it waits.
+    std::thread::sleep(Duration::from_millis(300));
+    drop(lock);
+    let run = ended(boot.wait_with_output().expect("ends"));
+    assert!(run.code == Some(0) && run.stderr.contains("made in this boot"), "{run:#?}");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// In memory, so that it goes with the settings when the machine is switched off.
@@ -27,7 +28,9 @@ impl Journal {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        // For root alone: with the right to read it another user could hold the lock (flock(2)).
+        let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(None),
@@ -69,6 +72,7 @@ mod tests {
         let open = || Journal::open(&path).expect("a journal");
         let (mut journal, nothing) = open().expect("not in use");
         assert!(nothing.is_empty() && open().is_none(), "one at a time");
+        assert_eq!(path.metadata().expect("there").permissions().mode() & 0o7777, 0o600);
         journal.note("osnoise/cpus", "0-3").expect("a line");
         journal.note("osnoise/options", "NO_X").expect("a line");
         journal.file.write_all(b"osnoise/period").expect("half a line");

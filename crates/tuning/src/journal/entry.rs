@@ -1,8 +1,8 @@
 //! What a journal says, read from the beginning: the same for one that is being written.
 
 use super::{
-    JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StoredState,
-    Timestamp,
+    BootInstant, JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome,
+    StoredState, Timestamp,
 };
 use crate::Plan;
 use schemars::JsonSchema;
@@ -19,6 +19,8 @@ pub struct JournalEntry {
     pub sessions: Vec<JournalSession>,
     /// When it is undone by itself.
     pub armed: Option<Timestamp>,
+    /// The same by a clock that no program sets; `None`: an earlier version wrote it.
+    pub deadline: Option<BootInstant>,
     /// When the user confirmed it.
     pub confirmed: Option<Timestamp>,
 }
@@ -200,7 +202,10 @@ impl JournalEntry {
             JournalRecord::Gone { step, why } => self.ended(step, StepProgress::Gone, why)?,
             JournalRecord::Failed { step, why } => self.ended(step, StepProgress::Failed, why)?,
             JournalRecord::End { outcome, at } => self.session()?.end = Some((outcome, at)),
-            JournalRecord::Armed { until } => self.armed = Some(until),
+            JournalRecord::Armed { until, deadline } => {
+                self.armed = Some(until);
+                self.deadline = deadline;
+            }
             JournalRecord::Confirmed { at } => self.confirmed = Some(at),
             JournalRecord::Back { session, step, outcome, why } => {
                 let of = self.sessions.get_mut(session).ok_or_else(|| format!("no session {session}"))?;

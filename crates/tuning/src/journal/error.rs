@@ -26,10 +26,19 @@ pub enum JournalError {
         /// The lock.
         path: PathBuf,
     },
-    /// A record that is not the last cannot be read.
+    /// Another user could have written the journals, and a rollback writes what is in them to the machine.
     #[error(
-        "{path} is damaged in line {line}: {why}; nothing was changed; the old states are in `blobs` beside it"
+        "cannot trust {path}: {why}; nothing was changed; check the journals in it, then make it root's alone \
+         (chown -R root, chmod -R go-rwx)"
     )]
+    Unsafe {
+        /// The directory of the journals, or the one above it.
+        path: PathBuf,
+        /// In what way.
+        why: String,
+    },
+    /// A record that is not the last cannot be read.
+    #[error("{path} is damaged in line {line}: {why}; the old states are in `blobs` beside it")]
     Damaged {
         /// Which.
         path: PathBuf,

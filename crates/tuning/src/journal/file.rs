@@ -44,7 +44,7 @@ impl Journal {
                 .map_err(|error| JournalError::io("make", path, error))
         };
         pass(&faults, &directory)?;
-        make(&directory, 0o755)?;
+        make(&directory, 0o700)?;
         pass(&faults, &directory)?;
         make(&directory.join("blobs"), 0o700)?;
         let path = directory.join("plan.json");
@@ -67,7 +67,7 @@ impl Journal {
         let file = OpenOptions::new()
             .append(true)
             .create(true)
-            .mode(0o644)
+            .mode(0o600)
             .open(&path)
             .or_else(|error| match error.kind() {
                 // A rollback need not be written down: it works on a disk that has become read-only, too.
@@ -301,7 +301,7 @@ fn pass(faults: &FaultInjector, path: &Path) -> Result<(), JournalError> {
 fn write_new(path: &Path, bytes: &[u8], faults: &FaultInjector) -> Result<(), JournalError> {
     pass(faults, path)?;
     let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(bytes)?;
         file.sync_all()
     };

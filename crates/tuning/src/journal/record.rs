@@ -1,6 +1,6 @@
 //! The lines of a journal.
 
-use super::Timestamp;
+use super::{BootInstant, Timestamp};
 use crate::Target;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,8 +66,11 @@ pub enum JournalRecord {
     },
     /// It is undone at that time, unless the user confirms.
     Armed {
-        /// When.
+        /// When, for people.
         until: Timestamp,
+        /// When: what counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<BootInstant>,
     },
     /// The user confirmed.
     Confirmed {

@@ -1,9 +1,11 @@
-//! When something was done, for people and for timers: seconds of the wall clock.
+//! When something was done: seconds of the wall clock, for people. And instants of a boot, for what must come however
+//! that clock is set.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
+use whylate_sys::Clock;
 
 /// Seconds since 1970-01-01 00:00:00 UTC.
 #[derive(
@@ -26,6 +28,31 @@ impl Timestamp {
             Ok(since) => seconds(since),
             Err(before) => -seconds(before.duration()),
         })
+    }
+}
+
+/// An instant of a boot of the running kernel, by the clock that runs on in suspend and that no program sets
+/// (CLOCK_BOOTTIME, clock_gettime(2)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootInstant {
+    /// The boot (random(4)).
+    pub boot_id: String,
+    /// Milliseconds since it began.
+    pub ms: u64,
+}
+
+impl BootInstant {
+    /// Now; `None`: the kernel's boot cannot be told.
+    pub fn now() -> Option<BootInstant> {
+        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
+        Some(BootInstant { boot_id, ms: whylate_sys::now(Clock::Boottime).0.unsigned_abs() / 1_000_000 })
+    }
+
+    /// So long after this.
+    #[must_use]
+    pub fn after(self, duration: std::time::Duration) -> BootInstant {
+        let ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        BootInstant { ms: self.ms.saturating_add(ms), ..self }
     }
 }
 

@@ -5,11 +5,15 @@ use crate::machine::{
     update_grub, value,
 };
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::Path;
+use std::time::Duration;
+use whylate_testing::{Need, skip};
 use whylate_tuning::{
-    FaultInjector, JournalEntry, JournalError, PlannedStep, RevertDue, RollbackResult, RunContext,
-    SessionKind, SessionOutcome, Status, StepProgress, System, Target, TargetState, Timestamp, Verification,
-    apply, arm, confirm, due, history, rollback, verify,
+    BootInstant, ClockReading, FaultInjector, JournalEntry, JournalError, PlannedStep, RevertDue,
+    RollbackResult, RunContext, SessionKind, SessionOutcome, Status, StepProgress, System, Target,
+    TargetState, Timestamp, Verification, apply, arm, confirm, due, history, rollback, rollback_targets,
+    verify,
 };
 
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
@@ -211,9 +215,97 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
     fs::write(&path, damaged).expect("a damaged journal");
     let error = machine.store(&no_faults()).load(1).expect_err("it is damaged");
     assert!(matches!(error, JournalError::Damaged { line: 2, .. }), "{error}");
-    let ids = machine.store(&no_faults()).ids().expect("readable");
-    let lines = history(&machine.store(&no_faults()).all().expect("readable"), &ids);
+    let store = machine.store(&no_faults());
+    let ids = store.ids().expect("readable");
+    let entries: Vec<_> = ids.iter().map(|&id| store.load(id)).collect();
+    let lines = history(&entries, &ids);
     assert!(lines[0].unreadable.as_ref().is_some_and(|why| why.contains("line 2")), "{lines:?}");
+}
+
+#[test]
+fn another_users_store_is_refused_and_the_own_is_closed_to_others() {
+    let machine = Machine::new();
+    let store = machine.store(&no_faults());
+    let [whylate, tuning] = ["/var/lib/whylate", "/var/lib/whylate/tuning"].map(|path| machine.path(path));
+    fs::create_dir_all(&tuning).expect("directories");
+    fs::write(tuning.join("lock"), "").expect("a lock");
+    let chmod =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+    chmod(&tuning.join("lock"), 0o666);
+    for open in [&whylate, &tuning] {
+        chmod(&whylate, 0o755);
+        chmod(&tuning, 0o755);
+        chmod(open, 0o777);
+        let error = store.lock("whylate apply").expect_err("open to all");
+        assert!(matches!(&error, JournalError::Unsafe { path, .. } if path == open), "{error}");
+        assert!(error.to_string().contains("mode 0777"), "{error}");
+    }
+    chmod(&tuning, 0o755);
+    chmod(&whylate, 0o755);
+    let steps = [value(knob(SWAPPINESS), "5"), set(file(OWN), content("ours\n", 0o640))];
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    let mut open = Vec::new();
+    let mut left = vec![tuning.clone()];
+    while let Some(path) = left.pop() {
+        let metadata = path.metadata().expect("there");
+        if metadata.mode() & 0o077 != 0 {
+            open.push(path.clone());
+        }
+        if metadata.is_dir() {
+            left.extend(
+                fs::read_dir(&path).expect("a directory").map(|entry| entry.expect("an entry").path()),
+            );
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    if !rustix::process::geteuid().is_root() {
+        skip(Need::Root, "to give a directory to another user");
+        return;
+    }
+    chown(&tuning, Some(65_534), None).expect("given away");
+    let error = store.lock("whylate rollback").expect_err("another user's");
+    assert!(error.to_string().contains("belongs to user 65534"), "{error}");
+}
+
+#[test]
+fn a_lock_that_another_program_has_is_waited_for_within_limits() {
+    let machine = Machine::new();
+    let store = machine.store(&no_faults());
+    let held = store.lock("whylate apply").expect("free");
+    let error = store.lock_within("whylate apply --boot", Duration::from_millis(1)).expect_err("taken");
+    assert!(matches!(error, JournalError::Locked { .. }), "{error}");
+    let released = std::thread::spawn(move || drop(held));
+    store.lock_within("whylate apply --boot", Duration::from_secs(3600)).expect("free again");
+    released.join().expect("no panic");
+}
+
+#[test]
+fn a_damaged_journal_keeps_no_other_from_being_confirmed_verified_or_undone() {
+    let machine = Machine::new();
+    for value_now in ["5", "6", "7"] {
+        let steps = [value(knob(SWAPPINESS), value_now)];
+        assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    }
+    let damage = |id: u64| {
+        let path = machine.path(&format!("/var/lib/whylate/tuning/{id}/journal.jsonl"));
+        let text = fs::read_to_string(&path).expect("a journal");
+        fs::write(&path, text.replacen("\"record\":\"begin\"", "\"record\":\"cegin\"", 1)).expect("a bit");
+    };
+    damage(1);
+    let store = machine.store(&no_faults());
+    let journals = store.readable().expect("the others are");
+    assert_eq!(journals.entries.iter().map(|entry| entry.id).collect::<Vec<_>>(), [2, 3]);
+    assert!(matches!(&journals.unreadable[..], [(1, JournalError::Damaged { .. })]));
+    let verified = verified(&machine);
+    assert_eq!((verified.applies, verified.drifts.len()), (vec![2, 3], 0));
+    assert!(verified.unknown.iter().any(|unknown| unknown.what == "apply 1"), "{:?}", verified.unknown);
+    assert_eq!(rollback_targets(&store, None).expect("the last one").ids, [3]);
+    assert!(rollback_targets(&store, Some(1)).is_err(), "asked for itself");
+    // One that is later is no reason to leave a machine as it must not stay.
+    damage(3);
+    let targets = rollback_targets(&store, Some(2)).expect("readable");
+    assert_eq!((targets.ids, targets.unreadable[0].0), (vec![2], 3));
+    assert!(rollback_targets(&store, None).is_err(), "it cannot be told which is the last in effect");
 }
 
 #[test]
@@ -254,17 +346,32 @@ fn unconfirmed_it_is_due_when_its_time_has_come_or_at_the_next_boot() {
     let store = machine.store(&no_faults());
     let lock = store.lock("whylate apply").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
-    arm(&mut journal, Timestamp(300)).expect("room");
+    let clocks = |wall, boot: &str, ms| ClockReading {
+        wall: Timestamp(wall),
+        boot: Some(BootInstant { boot_id: boot.to_owned(), ms }),
+    };
+    arm(&mut journal, clocks(100, "k0", 5_000), Duration::from_secs(200)).expect("room");
     let system = machine.system(&no_faults());
     let outcome =
         run(&system, |run| apply(&mut journal, SessionKind::Apply, &[value(knob(SWAPPINESS), "5")], run));
     assert_eq!(outcome.expect("room"), SessionOutcome::Complete);
-    let of = |journal: &JournalEntry, at, boot| due(journal, Timestamp(at), Some(boot));
-    assert_eq!(of(journal.entry(), 299, "b0"), RevertDue::At(Timestamp(300)));
-    assert_eq!(of(journal.entry(), 300, "b0"), RevertDue::Now);
-    assert_eq!(of(journal.entry(), 10, "b1"), RevertDue::Now);
+    let at = RevertDue::At(Timestamp(300));
+    // The wall clock may be set back or forward: the kernel's own clock counts.
+    for (wall, boot, ms, expected) in [
+        (299, "k0", 204_999, at),
+        (9_999_999, "k0", 204_999, at),
+        (-9_999_999, "k0", 205_000, RevertDue::Now),
+        (100, "k1", 1, RevertDue::Now),
+    ] {
+        assert_eq!(due(journal.entry(), &clocks(wall, boot, ms), Some("b0")), expected, "{wall} {boot} {ms}");
+    }
+    assert_eq!(due(journal.entry(), &clocks(100, "k0", 5_000), Some("b1")), RevertDue::Now);
+    // An earlier version wrote the wall clock's time alone.
+    let earlier = JournalEntry { deadline: None, ..journal.entry().clone() };
+    assert_eq!(due(&earlier, &clocks(299, "k0", 0), Some("b0")), at);
+    assert_eq!(due(&earlier, &clocks(300, "k0", 0), Some("b0")), RevertDue::Now);
     confirm(&mut journal, Timestamp(20)).expect("room");
-    assert_eq!(of(journal.entry(), 400, "b1"), RevertDue::Settled);
+    assert_eq!(due(journal.entry(), &clocks(400, "k1", 0), Some("b1")), RevertDue::Settled);
     drop(journal);
     assert_eq!(entry(&machine, 1).confirmed, Some(Timestamp(20)));
 }

@@ -85,6 +85,8 @@ fn who_has_no_systemd() {
     let targets: Vec<String> = steps.iter().map(|step| step.target.to_string()).collect();
     assert_eq!(targets, ["/etc/sysctl.d", SYSCTL]);
     assert_eq!(persist::until_reboot(&wanted, &root.tree()), [&wanted.changes[1]]);
+    assert_eq!(persist::beyond_undo(&wanted, &root.tree()), [&wanted.changes[2]]);
+    assert!(persist::beyond_undo(&wanted, &image(&[]).tree()).is_empty(), "its service undoes them");
     assert!(!persist::can_hold(&root.tree()) && persist::can_hold(&image(&[]).tree()));
     let latency = plan(vec![change(Setting::CpuDmaLatency, Some("0"))]);
     assert!(matches!(persist::steps(&latency, 1, &root.system), Err(PersistError::NoHolder)));

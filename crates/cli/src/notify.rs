@@ -1,0 +1,46 @@
+//! Notifies the program that waits for this one: it works now.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+/// Notifies systemd, where it started this process and waits for that (sd_notify(3)).
+pub(crate) fn ready(status: &str) -> io::Result<()> {
+    send(std::env::var_os("NOTIFY_SOCKET").as_deref(), status)
+}
+
+fn send(socket: Option<&OsStr>, status: &str) -> io::Result<()> {
+    let Some(name) = socket.map(OsStr::as_bytes).filter(|name| !name.is_empty()) else { return Ok(()) };
+    let address = match name.strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(OsString::from(OsStr::from_bytes(name)))?,
+    };
+    let message = format!("READY=1\nSTATUS={status}\n");
+    UnixDatagram::unbound()?.send_to_addr(message.as_bytes(), &address).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systemd_is_notified() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("notify");
+        let socket = UnixDatagram::bind(&path).expect("a socket");
+        send(Some(path.as_os_str()), "it works").expect("it is notified");
+        let name = format!("@whylate-test-{}", std::process::id());
+        let abstract_name = SocketAddr::from_abstract_name(&name[1..]).expect("a name");
+        let other = UnixDatagram::bind_addr(&abstract_name).expect("a socket");
+        send(Some(OsStr::new(&name)), "it works").expect("it is notified");
+        for socket in [socket, other] {
+            let mut message = [0; 100];
+            let length = socket.recv(&mut message).expect("a message");
+            assert_eq!(&message[..length], b"READY=1\nSTATUS=it works\n");
+        }
+        send(None, "it works").expect("no socket");
+        assert!(send(Some(directory.path().join("gone").as_os_str()), "it works").is_err());
+    }
+}
