@@ -5,6 +5,7 @@
 //! the reason for each failed read.
 
 mod archive;
+mod bounded;
 mod capture;
 mod directory;
 mod live;

@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 
+/// A machine of 512 CPUs has some 20,000 sysctls, most of them of its network interfaces.
+const MOST_SETTINGS: usize = 1 << 18;
+
 /// Files of the machine from command outputs.
 #[derive(Default)]
 pub(super) struct Overlay {
@@ -21,7 +24,7 @@ pub(super) fn overlay(text: impl Fn(&str) -> Option<String>) -> Overlay {
         files.extend(from_uname(&uname));
     }
     if let Some(settings) = text("/sos_commands/kernel/sysctl_-a") {
-        files.extend(settings.lines().filter_map(from_sysctl));
+        files.extend(settings.lines().filter_map(from_sysctl).take(MOST_SETTINGS));
     }
     if let Some(messages) =
         text("/sos_commands/kernel/dmesg").or_else(|| text("/sos_commands/kernel/dmesg_-T"))
