@@ -170,7 +170,7 @@ impl Store {
             Err(error) => {
                 self.failed += 1;
                 let why = match &error {
-                    OutputError::Io { source, .. } => format!("{error}: {source}"),
+                    OutputError::Io { path, source } => format!("{}: {source}", path.display()),
                     error => error.to_string(),
                 };
                 self.failure.get_or_insert(why);

@@ -44,7 +44,7 @@ fn failed() -> JournalEntry {
     let mut entry = JournalEntry { id: 3, plan: Some(plan), ..JournalEntry::default() };
     let why = "cannot set /proc/irq/24/smp_affinity_list: the kernel rejected 0-1: EINVAL (Invalid argument)";
     for record in [
-        JournalRecord::Armed { until: Timestamp(1_700_000_300) },
+        JournalRecord::Armed { until: Timestamp(1_700_000_300), deadline: None },
         JournalRecord::Session {
             kind: SessionKind::Apply,
             boot_id: Some("b0".into()),
