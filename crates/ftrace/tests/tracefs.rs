@@ -34,7 +34,7 @@ fn pages_of(instance: &Instance) -> Vec<(whylate_base::Cpu, Vec<Vec<u8>>, String
 
 /// How many events a file of these pages has, by our reader.
 fn events_in(instance: &Instance, path: &Path) -> u64 {
-    let description = instance.describe(&["sched:sched_switch".to_owned()]).expect("description");
+    let description = instance.describe(&["sched:sched_switch".to_owned()], true).expect("description");
     let pages = pages_of(instance);
     let cpus = pages
         .iter()
@@ -174,12 +174,16 @@ fn only_what_a_dead_process_left_is_removed() {
     // is in every name, so that nothing an aborted run left is in the way.
     let pid = std::process::id();
     let made = |name: String| MadeInstance::new(instances.join(name));
-    let dead = [made(format!("whylate-4194305-1-{pid}")), made(format!("whylate-{pid}-1-0"))];
-    let foreign = made(format!("whylate-test-of-another-kind-{pid}"));
+    let name = live.path().file_name().and_then(|name| name.to_str()).expect("text");
+    let own = name.split('-').nth(1).expect("its namespaces");
+    let dead = [made(format!("whylate-{own}-4194305-1-{pid}")), made(format!("whylate-{own}-{pid}-1-0"))];
+    // Of another container, where that process may live.
+    let foreign =
+        ["1.1", "0", "test-of-another-kind"].map(|other| made(format!("whylate-{other}-4194305-1-{pid}")));
     let removed = remove_stale(&tracefs).expect("stale");
     // Another trace that starts now may have removed them first: only that they are gone counts.
     assert!(dead.iter().all(|instance| !instance.0.exists()), "{removed:?}");
-    assert!(foreign.0.exists() && live.path().exists());
+    assert!(foreign.iter().all(|instance| instance.0.exists()) && live.path().exists());
 }
 
 /// Runs in a mount namespace of its own, started by the next test.

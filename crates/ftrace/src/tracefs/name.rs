@@ -1,7 +1,9 @@
 //! The names of our instances, by which a later run knows what a killed one left behind.
 //!
-//! `whylate-PID-START-N`: START is the process's start time (field 22 of
+//! `whylate-NAMESPACES-PID-START-N`: START is the process's start time (field 22 of
 //! `/proc/PID/stat`), so that another process that got the same PID later is not mistaken for it.
+//! NAMESPACES are those by which PID and START count (`pid_namespaces(7)`, `time_namespaces(7)`): what a process of
+//! another container made cannot be judged here, and is left alone.
 
 use super::{Tracefs, TracefsError};
 use std::fs;
@@ -9,33 +11,55 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const PREFIX: &str = "whylate-";
 
+/// The namespaces of a process that cannot tell its own; no process judges names with it.
+const UNKNOWN: &str = "0";
+
 /// A name no living process uses.
 pub(super) fn fresh() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let pid = std::process::id();
-    format!("{PREFIX}{pid}-{}-{number}", start_time(pid).unwrap_or(0))
+    let namespaces = namespaces().unwrap_or_else(|| UNKNOWN.to_owned());
+    format!("{PREFIX}{namespaces}-{pid}-{}-{number}", start_time(pid).unwrap_or(0))
 }
 
-/// Removes the instances of whylate processes that were killed, and returns their names.
-/// One that cannot be removed is left alone: in use by a whylate in another PID namespace,
-/// where its process is not to be seen, the kernel answers EBUSY.
+/// Removes the instances of whylate processes of these namespaces that were killed, and returns their names.
+/// One that cannot be removed is left alone.
 ///
 /// # Errors
 /// When the list of instances cannot be read.
 pub fn remove_stale(tracefs: &Tracefs) -> Result<Vec<String>, TracefsError> {
+    let Some(own) = namespaces() else { return Ok(Vec::new()) };
     let instances = tracefs.root().join("instances");
     let entries = fs::read_dir(&instances).map_err(|e| TracefsError::io("read", &instances, e))?;
     let stale = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| owner(name).is_some_and(|(pid, start)| start_time(pid) != Some(start)));
+        .filter(|name| owner(name, &own).is_some_and(|(pid, start)| start_time(pid) != Some(start)));
     Ok(stale.filter(|name| fs::remove_dir(instances.join(name)).is_ok()).collect())
 }
 
-/// The process that made the instance of this name, and when it started; `None` when it is not ours.
-fn owner(name: &str) -> Option<(u32, u64)> {
+/// The namespaces of this process's PID and of its clock; `None` where /proc shows those of another.
+fn namespaces() -> Option<String> {
+    let shown = fs::read_link("/proc/self").ok()?;
+    if shown.to_str()?.parse() != Ok(std::process::id()) {
+        return None;
+    }
+    let number = |kind: &str| {
+        let link = fs::read_link(format!("/proc/self/ns/{kind}")).ok()?;
+        let number = link.to_str()?.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.to_owned();
+        number.bytes().all(|digit| digit.is_ascii_digit()).then_some(number)
+    };
+    // Before Linux 5.6 there is one clock for all.
+    Some(format!("{}.{}", number("pid")?, number("time").as_deref().unwrap_or(UNKNOWN)))
+}
+
+/// The process of our namespaces that made the instance of this name, and when it started; `None` of any other instance.
+fn owner(name: &str, own: &str) -> Option<(u32, u64)> {
     let mut parts = name.strip_prefix(PREFIX)?.split('-');
+    if parts.next()? != own {
+        return None;
+    }
     let (pid, start, number) = (parts.next()?, parts.next()?, parts.next()?);
     number.parse::<u32>().ok()?;
     parts.next().is_none().then_some((pid.parse().ok()?, start.parse().ok()?))
@@ -55,13 +79,16 @@ mod tests {
 
     #[test]
     fn own_names_are_told_from_others() {
-        let (pid, start) = owner(&fresh()).expect("ours");
+        let own = namespaces().expect("of this process");
+        let (pid, start) = owner(&fresh(), &own).expect("ours");
         assert_eq!(pid, std::process::id());
         assert_eq!(start_time(pid), Some(start));
         assert_ne!(fresh(), fresh());
-        for other in ["whylate", "whylate-1", "whylate-1-2", "whylate-x-1-2", "whylate-1-2-3-4", "perf-1-2-3"]
-        {
-            assert_eq!(owner(other), None, "{other}");
+        assert_eq!(owner(&fresh(), "1.1"), None, "another container's");
+        for other in ["", "-1", "-1-2", "-x-1-2", "-1-2-3-4"] {
+            let other = format!("whylate-{own}{other}");
+            assert_eq!(owner(&other, &own), None, "{other}");
         }
+        assert_eq!(owner(&format!("perf-{own}-1-2-3"), &own), None);
     }
 }
