@@ -173,6 +173,10 @@ pub(crate) struct RecordArgs {
     /// Record this event as well (repeatable), such as net:netif_rx or workqueue
     #[arg(short, long = "event", value_name = "GROUP:EVENT")]
     pub(crate) events: Vec<String>,
+    /// Leave the names and addresses of kernel functions out of the file; timers' functions then have no name, and events
+    /// still hold pointers
+    #[arg(long)]
+    pub(crate) no_symbols: bool,
     /// Explain the recording when done
     #[arg(long)]
     pub(crate) explain: bool,

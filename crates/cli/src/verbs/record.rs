@@ -28,6 +28,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
             clock: args.clock.clone(),
             buffer_kib: args.buffer,
             extra_events: args.events.clone(),
+            symbols: !args.no_symbols,
             ..SessionOptions::default()
         },
     };

@@ -70,6 +70,25 @@ fn a_short_command_is_recorded() {
 }
 
 #[test]
+fn a_recording_is_not_for_other_users_and_symbols_can_be_left_out() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    for (arguments, has_symbols) in [(&["-d", "20ms"][..], true), (&["-d", "20ms", "--no-symbols"], false)] {
+        let (_directory, file) = place();
+        let run = record(&file, arguments);
+        assert_eq!(run.code, Some(0), "{run:#?}");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().expect("there").permissions());
+        assert_eq!(mode & 0o7777, 0o600);
+        // The sections' names are not compressed.
+        let bytes = fs::read(&file).expect("the recording");
+        for section in ["kallsyms", "printk"] {
+            let found = bytes.windows(section.len() + 1).any(|name| name == format!("{section}\0").as_bytes());
+            assert_eq!(found, has_symbols, "{section} of {arguments:?}");
+        }
+        explained(&file);
+    }
+}
+
+#[test]
 fn trace_cmd_reads_as_many_events() {
     let Some(_tracefs) = Tracefs::open() else { return };
     if !whylate_testing::has_program("trace-cmd") {

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 impl Instance {
     /// Everything a trace.dat holds besides the pages, for recordings of these events
-    /// (`group:name` or a whole group), of this instance and of others on the same machine.
+    /// (`group:name` or a whole group), of this instance and of others on the same machine. Without `symbols` the
+    /// names and addresses of the kernel's functions and strings are left out; events still hold pointers.
     ///
     /// # Errors
     /// When a header or an event's format cannot be read. Symbols, printk formats and
     /// thread names are left out where they cannot be read.
-    pub fn describe(&self, events: &[String]) -> Result<Description, TracefsError> {
+    pub fn describe(&self, events: &[String], symbols: bool) -> Result<Description, TracefsError> {
         let tracefs = self.tracefs();
         Ok(Description {
             page_size: self.page_layout()?.size,
@@ -21,8 +22,10 @@ impl Instance {
             header_event: self.header("header_event")?,
             ftrace_formats: group_formats(tracefs, "ftrace")?.into_iter().map(|format| format.text).collect(),
             event_formats: event_formats(tracefs, events)?,
-            kernel_symbols: kernel_symbols(),
-            printk_formats: text::read(&tracefs.root().join("printk_formats")).ok(),
+            kernel_symbols: symbols.then(kernel_symbols).flatten(),
+            printk_formats: symbols
+                .then(|| text::read(&tracefs.root().join("printk_formats")).ok())
+                .flatten(),
             thread_names: thread_names(tracefs),
             clock: self.read("trace_clock")?,
             uname: uname(),

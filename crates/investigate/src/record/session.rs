@@ -22,13 +22,21 @@ pub struct SessionOptions {
     /// Whether system calls and page faults of chosen threads are recorded too. While they
     /// are, every thread's system calls take a slower way into the kernel.
     pub thread_events: bool,
+    /// Whether the file has the names and addresses of the kernel's functions.
+    pub symbols: bool,
 }
 
 impl Default for SessionOptions {
     /// 4 MiB per CPU hold some 100,000 events: a CPU that only switches threads needs a
     /// tenth of a second for them, which is time enough to take them out.
     fn default() -> Self {
-        SessionOptions { clock: None, buffer_kib: 4096, extra_events: Vec::new(), thread_events: true }
+        SessionOptions {
+            clock: None,
+            buffer_kib: 4096,
+            extra_events: Vec::new(),
+            thread_events: true,
+            symbols: true,
+        }
     }
 }
 
@@ -46,6 +54,7 @@ pub struct Session {
     events: Vec<String>,
     facts: Vec<Fact>,
     notes: Vec<String>,
+    symbols: bool,
 }
 
 impl Session {
@@ -67,8 +76,15 @@ impl Session {
         let main = Instance::create(&tracefs)?;
         let clock = choose_clock(&main, options.clock.as_deref(), &mut notes)?;
         prepare(&main, &clock, options.buffer_kib)?;
-        let mut session =
-            Session { main, threads: None, clock, events: Vec::new(), facts: Vec::new(), notes };
+        let mut session = Session {
+            main,
+            threads: None,
+            clock,
+            events: Vec::new(),
+            facts: Vec::new(),
+            notes,
+            symbols: options.symbols,
+        };
         session.enable_main(&options.extra_events)?;
 
         let real_time = real_time_threads();
@@ -214,7 +230,7 @@ impl Session {
 
     /// What a file with these buffers has to say about the kernel.
     pub fn describe(&self) -> Result<Description, TracefsError> {
-        self.main.describe(&self.events)
+        self.main.describe(&self.events, self.symbols)
     }
 
     /// Adds a sentence for the user.
