@@ -81,7 +81,8 @@ fn a_recording_is_not_for_other_users_and_symbols_can_be_left_out() {
         // The sections' names are not compressed.
         let bytes = fs::read(&file).expect("the recording");
         for section in ["kallsyms", "printk"] {
-            let found = bytes.windows(section.len() + 1).any(|name| name == format!("{section}\0").as_bytes());
+            let found =
+                bytes.windows(section.len() + 1).any(|name| name == format!("{section}\0").as_bytes());
             assert_eq!(found, has_symbols, "{section} of {arguments:?}");
         }
         explained(&file);
