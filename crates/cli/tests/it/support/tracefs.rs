@@ -38,9 +38,12 @@ impl Tracefs {
     /// The instances that the process `pid` made and that are still there.
     pub(crate) fn instances(&self, pid: u32) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.root.join("instances")).expect("instances");
-        let prefix = format!("whylate-{pid}-");
-        let ours =
-            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        // `whylate-NAMESPACES-PID-...`
+        let pid = pid.to_string();
+        let ours = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("whylate-") && name.split('-').nth(2) == Some(&pid)
+        };
         entries.map(|entry| entry.expect("an instance").path()).filter(ours).collect()
     }
 
