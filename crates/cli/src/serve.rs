@@ -1,26 +1,25 @@
 //! `measure --serve`: the measurement so far over HTTP, for Prometheus.
 //!
-//! One thread of ordinary priority serves one request after the other. It never reads what a measuring thread
-//! writes: the controlling thread leaves the text of each second here.
+//! One thread of ordinary priority serves all clients at once: one that asks nothing, or takes no answer, keeps no other
+//! waiting. It never reads what a measuring thread writes: the controlling thread leaves the text of each second here.
+
+mod client;
+mod respond;
 
 use anyhow::{Context, Result};
-use rustix::event::{PollFd, PollFlags, poll};
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use client::{Client, State};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, PipeReader, PipeWriter};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use whylate_base::{CpuSet, Tid};
 use whylate_export::latencies::{self, Form};
 use whylate_stats::Run;
 
-/// Longer requests are none.
-const MOST_BYTES: usize = 8 << 10;
-/// A client that takes longer to ask, or to take the answer, is disconnected.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-const PLAIN: &str = "text/plain; charset=utf-8";
+/// More clients at once are none: the one that has been here longest goes for the next.
+const MOST_CLIENTS: usize = 64;
 
 /// Serves until it is dropped.
 pub(crate) struct Server {
@@ -45,12 +44,19 @@ impl Server {
         let measured = measured.cloned().unwrap_or_default();
         let serve = move || {
             keep_off(&measured);
-            while wait(&listener, &ended) {
+            let mut clients: Vec<Client> = Vec::new();
+            while let Some(comes) = wait(&listener, &ended, &clients) {
                 // A client that failed is no reason to end.
-                if let Ok((stream, _)) = listener.accept() {
-                    let text = Arc::clone(&served.lock().unwrap_or_else(PoisonError::into_inner));
-                    let _ = answer(stream, &text);
+                if comes
+                    && let Some(client) = listener.accept().ok().and_then(|(stream, _)| Client::new(stream))
+                {
+                    if clients.len() >= MOST_CLIENTS {
+                        clients.remove(0);
+                    }
+                    clients.push(client);
                 }
+                let text = || Arc::clone(&served.lock().unwrap_or_else(PoisonError::into_inner));
+                clients.retain_mut(|client| client.go_on(&text) != State::Done);
             }
         };
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(serve);
@@ -74,7 +80,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // It ends within the patience for its last client; a panic of its own has been printed.
+            // It ends at once; a panic of its own has been printed.
             let _ = thread.join();
         }
     }
@@ -96,88 +102,27 @@ fn keep_off(measured: &CpuSet) {
     }
 }
 
-/// Waits for a client; false when it is time to end.
-fn wait(listener: &TcpListener, ended: &PipeReader) -> bool {
-    loop {
-        let mut both = [PollFd::new(listener, PollFlags::IN), PollFd::new(ended, PollFlags::IN)];
-        match poll(&mut both, None) {
-            Ok(_) if !both[1].revents().is_empty() => return false,
-            Ok(_) if !both[0].revents().is_empty() => return true,
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return false,
-        }
+/// Waits until there is something to do, and tells whether a new client comes; `None` when it is time to end.
+fn wait(listener: &TcpListener, ended: &PipeReader, clients: &[Client]) -> Option<bool> {
+    let mut all = vec![PollFd::new(listener, PollFlags::IN), PollFd::new(ended, PollFlags::IN)];
+    all.extend(clients.iter().map(|client| PollFd::new(client, client.awaits())));
+    let until = clients.iter().map(Client::until).min();
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let left = left.and_then(|left| Timespec::try_from(left).ok());
+    match poll(&mut all, left.as_ref()) {
+        Ok(_) if !all[1].revents().is_empty() => None,
+        Ok(_) => Some(!all[0].revents().is_empty()),
+        Err(rustix::io::Errno::INTR) => Some(false),
+        Err(_) => None,
     }
-}
-
-fn answer(mut stream: TcpStream, metrics: &[u8]) -> io::Result<()> {
-    stream.set_nonblocking(false)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let request = head(&mut stream)?;
-    let (with_body, answer) = respond(&request, metrics);
-    let Answer { status, kind, body } = answer;
-    let length = body.len();
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes())?;
-    if with_body {
-        stream.write_all(body)?;
-    }
-    stream.shutdown(std::net::Shutdown::Write)
-}
-
-/// A request up to its empty line, or as much of it as there is.
-fn head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
-    let until = Instant::now() + PATIENCE;
-    let mut request = Vec::new();
-    let mut piece = [0; 1024];
-    while request.len() < MOST_BYTES && !request.windows(4).any(|end| end == b"\r\n\r\n") {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
-        match stream.read(&mut piece)? {
-            0 => break,
-            read => request.extend_from_slice(&piece[..read]),
-        }
-    }
-    Ok(request)
-}
-
-struct Answer<'a> {
-    status: &'static str,
-    kind: &'static str,
-    body: &'a [u8],
-}
-
-/// The answer to a request, and whether its body is wanted.
-fn respond<'a>(request: &[u8], metrics: &'a [u8]) -> (bool, Answer<'a>) {
-    let plain = |status, body: &'static str| Answer { status, kind: PLAIN, body: body.as_bytes() };
-    let line = request.split(|&byte| byte == b'\r').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(line);
-    let mut words = line.split(' ');
-    let (method, target, version) = (words.next(), words.next(), words.next());
-    let is_http = version.is_some_and(|version| version.starts_with("HTTP/1.")) && words.next().is_none();
-    let whole = request.windows(4).any(|end| end == b"\r\n\r\n");
-    let (Some(method), Some(target), true, true) = (method, target, is_http, whole) else {
-        return (true, plain("400 Bad Request", "This is no HTTP request.\n"));
-    };
-    let path = target.split('?').next().unwrap_or_default();
-    let answer = match (method, path) {
-        ("GET" | "HEAD", "/metrics") => Answer { status: "200 OK", kind: METRICS, body: metrics },
-        ("GET" | "HEAD", "/") => plain("200 OK", "whylate measure: the measurement so far is at /metrics.\n"),
-        ("GET" | "HEAD", _) => {
-            plain("404 Not Found", "There is nothing here; the measurement is at /metrics.\n")
-        }
-        _ => plain("405 Method Not Allowed", "It can only be read: GET /metrics.\n"),
-    };
-    (method != "HEAD", answer)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::client::MOST_BYTES;
     use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
     use whylate_base::Ns;
     use whylate_stats::Measured;
 
@@ -235,6 +180,24 @@ mod tests {
         assert!(head.ends_with("\r\n\r\n") && !head.contains("Content-Length: 0"), "{head}");
         drop(TcpStream::connect(server.address()));
         assert!(ask(&server, b"GET /metrics HTTP/1.1\r\n\r\n").contains("# EOF"));
+    }
+
+    /// More of them than are let in: were each waited for, it would take minutes.
+    #[test]
+    fn silent_clients_keep_no_other_waiting() {
+        let server = server();
+        let silent: Vec<TcpStream> =
+            (0..2 * MOST_CLIENTS).map(|_| TcpStream::connect(server.address()).expect("connected")).collect();
+        let mut half = TcpStream::connect(server.address()).expect("connected");
+        half.write_all(b"GET /metr").expect("sent");
+        for _ in 0..20 {
+            assert!(ask(&server, b"GET /metrics HTTP/1.1\r\n\r\n").contains("# EOF"));
+        }
+        half.write_all(b"ics HTTP/1.1\r\n\r\n").expect("sent");
+        let mut answer = String::new();
+        half.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.contains("# EOF"), "{answer}");
+        drop(silent);
     }
 
     #[test]
