@@ -43,13 +43,15 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
         let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
         atomic_file::write(path, |out| Ok(writeln!(out, "{code}")?))?;
     }
+    let is_whole = report.ended_early.is_none();
     if !args.explain {
-        return Ok(Outcome::Done);
+        return Ok(if is_whole { Outcome::Done } else { Outcome::Failed });
     }
     let source = whylate_intake::open(&report.path, whylate_ledger::WANTED)
         .context("cannot read the recording back")?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
-    verbs::explain::answer(&explanation, &args.selection, &destination)
+    let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
+    Ok(if is_whole { answer } else { Outcome::Failed })
 }
 
 /// What was recorded, on standard error: standard output is for answers.
@@ -74,6 +76,12 @@ fn tell(report: &RecordReport) {
         say!(
             "{lost} events were lost ({}): record with a larger --buffer, or fewer events",
             where_lost.join(", ")
+        );
+    }
+    if let Some(why) = &report.ended_early {
+        say!(
+            "the recording ended early, and has the events until then: {why}; free some space, or name a file on another \
+             disk (-o)"
         );
     }
     for note in &report.notes {

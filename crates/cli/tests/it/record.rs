@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use whylate_testing::{Need, skip};
 
 /// A new directory, and the path of a recording in it.
 fn place() -> (TempDir, PathBuf) {
@@ -87,6 +88,29 @@ fn a_recording_is_not_for_other_users_and_symbols_can_be_left_out() {
         }
         explained(&file);
     }
+}
+
+/// On a disk of 12 MiB, of which the command's system calls fill what a file of pages may take in no time.
+#[test]
+fn a_full_disk_ends_the_recording_and_keeps_it() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let kept = directory.path().join("kept.dat");
+    let script = "mkdir \"$1/disk\" && mount -t tmpfs -o size=12m tmpfs \"$1/disk\" || exit 77; \
+                  \"$0\" record --duration 60s -o \"$1/disk/a.dat\" -- dd if=/dev/zero of=/dev/null bs=1; code=$?; \
+                  ls -A \"$1/disk\"; cp \"$1/disk/a.dat\" \"$1/kept.dat\"; exit $code";
+    let mut shell = Command::new("unshare");
+    let shell = shell.args(["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_whylate")]);
+    let run = ended(shell.arg(directory.path()).output().expect("starts"));
+    if run.code == Some(77) {
+        skip(Need::Machine, "a tmpfs cannot be mounted here");
+        return;
+    }
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), "a.dat\n"), "{run:#?}");
+    assert!(run.stderr.contains("ended early") && run.stderr.contains("No space left"), "{run:#?}");
+    let trace = &explained(&kept)["trace"];
+    assert_eq!(number(&trace["events"]), events_told(&run));
+    assert!(number(&trace["events"]) > 10_000, "{trace:#}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl<'p> Spool<'p> {
                     .iter()
                     .map(|&(cpu, ref file, bytes)| CpuPages {
                         cpu,
-                        pages: Pages::File { file, bytes },
+                        pages: Pages::Spool { file, bytes },
                         stats: "",
                     })
                     .collect(),

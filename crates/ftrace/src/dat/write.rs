@@ -15,6 +15,7 @@
 mod section;
 
 use super::options as option;
+use rustix::fs::FallocateFlags;
 use section::{Out, Section, first_page};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -92,14 +93,25 @@ pub enum Pages<'a> {
         /// How many there are.
         bytes: u64,
     },
+    /// The same of a file that no one needs afterwards: its blocks are freed as they are copied (where the file system
+    /// can, `fallocate(2)`), so that the disk need not hold both.
+    Spool {
+        /// Where they are.
+        file: &'a File,
+        /// How many there are.
+        bytes: u64,
+    },
 }
+
+/// So much of a [`Pages::Spool`] is copied before it is freed.
+const FREED_AT_ONCE: u64 = 1 << 20;
 
 impl Pages<'_> {
     /// Bytes of all pages.
     pub fn bytes(&self) -> u64 {
         match self {
             Pages::Memory(pages) => pages.iter().map(|page| page.len() as u64).sum(),
-            Pages::File { bytes, .. } => *bytes,
+            Pages::File { bytes, .. } | Pages::Spool { bytes, .. } => *bytes,
         }
     }
 }
@@ -286,6 +298,19 @@ fn write_pages<W: Write + Seek>(out: &mut Out<W>, buffer: &Buffer<'_>) -> io::Re
                 let mut file = *file;
                 file.rewind()?;
                 out.copy(file.take(*bytes), *bytes)?;
+            }
+            Pages::Spool { file, bytes } => {
+                let mut file = *file;
+                file.rewind()?;
+                let mut at = 0;
+                while at < *bytes {
+                    let part = FREED_AT_ONCE.min(bytes - at);
+                    out.copy(file.take(part), part)?;
+                    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                    // Without it the disk must hold both.
+                    let _ = rustix::fs::fallocate(file, flags, at, part);
+                    at += part;
+                }
             }
         }
     }

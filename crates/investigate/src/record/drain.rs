@@ -3,9 +3,10 @@
 use super::error::RecordError;
 use super::report::CpuReport;
 use super::session::Session;
+use rustix::fs::FallocateFlags;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -24,6 +25,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// some CPU. Tracing is off by then, so nothing is recorded while they are waited for.
 const SELDOM: Duration = Duration::from_millis(200);
 
+/// Kept free on the disk from the beginning, for what a file has beside its pages: some 2 MiB, most of it the symbols.
+const RESERVE: u64 = 8 << 20;
+
 /// All buffers of a session, and the pages taken out of them so far.
 ///
 /// Each CPU's are taken out by a thread of its own. One thread for all was tried, on two
@@ -32,6 +36,9 @@ const SELDOM: Duration = Duration::from_millis(200);
 /// busy machine. These lost none in two runs of three, and 0.7 % in the third.
 pub(super) struct Drain {
     lanes: Vec<Lane>,
+    /// `None` once it was needed.
+    reserve: Option<File>,
+    is_full: bool,
 }
 
 /// One CPU's buffers: a reader of each, and what it took out.
@@ -40,6 +47,8 @@ struct Lane {
     /// As many, in the same order.
     stores: Vec<Store>,
     batch: Vec<u8>,
+    /// Which store the batch could not be written to.
+    unwritten: Option<usize>,
     directory: PathBuf,
 }
 
@@ -58,7 +67,11 @@ impl Drain {
                 lane.add(instance.open_pages(cpu)?)?;
             }
         }
-        Ok(Drain { lanes: lanes.into_values().collect() })
+        let reserve = tempfile::tempfile_in(&directory)
+            .map_err(|source| RecordError::Store { directory: directory.clone(), source })?;
+        // A disk that is nearly full may still take a short recording.
+        let _ = rustix::fs::fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE);
+        Ok(Drain { lanes: lanes.into_values().collect(), reserve: Some(reserve), is_full: false })
     }
 
     /// Takes out pages as the buffers fill, for as long as `time_left` returns some.
@@ -92,6 +105,14 @@ impl Drain {
         })
     }
 
+    /// Ends taking out, because pages cannot be put aside any more: what was taken out by then is kept. For after
+    /// tracing has stopped.
+    pub(super) fn end_early(&mut self) -> Result<(), RecordError> {
+        self.reserve = None;
+        self.is_full = true;
+        self.lanes.iter_mut().try_for_each(Lane::write_again)
+    }
+
     /// Takes out everything that is left; for after tracing has stopped.
     pub(super) fn rest(&mut self) -> Result<(), RecordError> {
         self.lanes.iter_mut().try_for_each(Lane::rest)
@@ -107,8 +128,10 @@ impl Drain {
             for cpu in self.lanes.iter().filter_map(Lane::cpu) {
                 let (stats, text) = instance.stats(cpu)?;
                 let report = reports.entry(cpu).or_insert(CpuReport { cpu, ..CpuReport::default() });
-                report.events += stats.recorded();
-                report.lost += stats.lost();
+                // What was not taken out is not in the file.
+                let left = if self.is_full { stats.entries } else { 0 };
+                report.events += stats.recorded() - left;
+                report.lost += stats.lost().saturating_add(left);
                 of_buffer.push(text);
             }
             texts.push(of_buffer);
@@ -121,7 +144,7 @@ impl Drain {
         let pages = |index: usize, stats: &'a [String]| {
             let of_cpu = |(lane, stats): (&'a Lane, &'a String)| {
                 let (reader, store) = (lane.readers.get(index)?, lane.stores.get(index)?);
-                let pages = Pages::File { file: &store.file, bytes: store.bytes };
+                let pages = Pages::Spool { file: &store.file, bytes: store.bytes };
                 Some(CpuPages { cpu: reader.cpu(), pages, stats })
             };
             self.lanes.iter().zip(stats).filter_map(of_cpu).collect()
@@ -139,7 +162,8 @@ impl Drain {
 
 impl Lane {
     fn new(directory: PathBuf) -> Lane {
-        Lane { readers: Vec::new(), stores: Vec::new(), batch: Vec::with_capacity(BATCH_BYTES), directory }
+        let batch = Vec::with_capacity(BATCH_BYTES);
+        Lane { readers: Vec::new(), stores: Vec::new(), batch, unwritten: None, directory }
     }
 
     fn cpu(&self) -> Option<Cpu> {
@@ -171,6 +195,15 @@ impl Lane {
         Ok(())
     }
 
+    /// Writes what could not be written, now that there is some room again.
+    fn write_again(&mut self) -> Result<(), RecordError> {
+        let Some(store) = self.unwritten.take().and_then(|index| self.stores.get_mut(index)) else {
+            return Ok(());
+        };
+        let written = store.write(&self.batch);
+        written.map_err(|source| RecordError::Store { directory: self.directory.clone(), source })
+    }
+
     fn rest(&mut self) -> Result<(), RecordError> {
         (0..self.readers.len()).try_for_each(|index| self.take(index, true).map(drop))
     }
@@ -196,7 +229,10 @@ impl Lane {
             }
             let is_last = events.is_none_or(|events| !all && events < size - size / 8);
             if is_last || self.batch.len() + size > BATCH_BYTES {
-                store.write(&self.batch).map_err(store_error)?;
+                if let Err(error) = store.write(&self.batch) {
+                    self.unwritten = Some(index);
+                    return Err(store_error(error));
+                }
                 self.batch.clear();
             }
             if is_last {
@@ -207,8 +243,12 @@ impl Lane {
 }
 
 impl Store {
+    /// All of the pages or none.
     fn write(&mut self, pages: &[u8]) -> io::Result<()> {
-        self.file.write_all(pages)?;
+        if let Err(error) = self.file.write_all(pages) {
+            self.file.seek(SeekFrom::Start(self.bytes))?;
+            return Err(error);
+        }
         self.bytes += pages.len() as u64;
         Ok(())
     }

@@ -21,6 +21,8 @@ pub struct RecordReport {
     pub notes: Vec<String>,
     /// How the command ended; `None` without one, or when it still runs.
     pub child: Option<ExitStatus>,
+    /// Why the recording ended before it should: its pages could not be put aside any more.
+    pub ended_early: Option<String>,
 }
 
 /// One CPU's share of a recording.

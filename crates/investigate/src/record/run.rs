@@ -18,6 +18,9 @@ use whylate_sys::OutputFile;
 /// A command that still runs then is sent SIGTERM, because a recording leaves nothing behind:
 /// at once, or where it was told as well ([`Stop::alone`]) after some time to end by itself.
 ///
+/// If pages cannot be put aside any more, on a full disk, the recording ends there, and the file has what was recorded by
+/// then ([`RecordReport::ended_early`]).
+///
 /// # Errors
 /// [`RecordError`]. No file is written then, and nothing of the tracing is left.
 pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
@@ -31,7 +34,7 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
     };
     let mut affinity = AffinityWatch::new(&session);
     let mut ended = Ok(Duration::ZERO);
-    drain.run(|| {
+    let drained = drain.run(|| {
         let gone = started.elapsed();
         let left = options.duration.map_or(Some(Duration::MAX), |duration| duration.checked_sub(gone));
         if stop.is_asked()
@@ -43,9 +46,19 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
         }
         affinity.look(&mut session);
         left
-    })?;
+    });
+    let mut ended_early = None;
+    match drained {
+        Ok(()) => drain.rest()?,
+        Err(error @ RecordError::Store { .. }) => {
+            // An error on the way back is one more of the same kind: what is aside is kept all the same.
+            ended = session.stop().map(|()| started.elapsed());
+            let again = drain.end_early().err().map(|_| "; a part of the last events could not be kept");
+            ended_early = Some(format!("{}{}", with_source(&error), again.unwrap_or_default()));
+        }
+        Err(error) => return Err(error),
+    }
     let duration = Ns(i64::try_from(ended?.as_nanos()).unwrap_or(i64::MAX));
-    drain.rest()?;
     if let Some(workload) = workload.as_mut().filter(|_| !stop.command_knows()) {
         workload.terminate();
     }
@@ -54,5 +67,13 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
     let bytes = write::write_file(&options.output, &description, &drain.buffers(&session, &stats))?;
     let child = workload.and_then(|workload| workload.finish(&mut session));
     let (clock, notes) = (session.clock().to_owned(), session.take_notes());
-    Ok(RecordReport { path: options.output.clone(), bytes, duration, clock, cpus, notes, child })
+    let path = options.output.clone();
+    Ok(RecordReport { path, bytes, duration, clock, cpus, notes, child, ended_early })
+}
+
+fn with_source(error: &RecordError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
 }

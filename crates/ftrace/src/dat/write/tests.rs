@@ -149,7 +149,16 @@ fn pages_in_a_file_give_the_same_bytes() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("a.dat");
     write_file(&path, &description(4096), &buffers).expect("written");
-    assert!(std::fs::read(&path).expect("read") == from_memory.into_inner());
+    let expected = from_memory.into_inner();
+    assert!(std::fs::read(&path).expect("read") == expected);
+    for (cpu, file) in buffers[0].cpus.iter_mut().zip(&files) {
+        cpu.pages = Pages::Spool { file, bytes: cpu.pages.bytes() };
+    }
+    write_file(&path, &description(4096), &buffers).expect("written");
+    assert!(std::fs::read(&path).expect("read") == expected);
+    // The blocks of the pages are free again; only what is beyond them is left.
+    let left = |file: &File| std::os::unix::fs::MetadataExt::blocks(&file.metadata().expect("there"));
+    assert!(files.iter().all(|file| left(file) <= 8), "{:?}", files.iter().map(left).collect::<Vec<_>>());
 }
 
 #[test]
