@@ -1,3 +1,5 @@
+//! Links, owners, permissions and unfinished files.
+
 use super::*;
 use rustix::fs::{chmodat, chownat};
 use std::io::Write;
