@@ -82,6 +82,8 @@ causes! {
     PageFault: page_fault,
     /// Waited for a device.
     BlockIo: block_io,
+    /// Slept in the kernel until a timer woke it.
+    KernelSleep: kernel_sleep,
     /// Its own execution.
     OwnWork: own_work,
     /// It sleeps relative to now, and so drifts.

@@ -1,4 +1,4 @@
-//! The time a thread slept in the middle of its work: a lock, a device, a page.
+//! The time a thread slept in the middle of its work: a lock, a device, a driver's delay, a page.
 //!
 //! A lock's time is charged to what its owner did. The thread that wakes a waiter is the one that releases the lock,
 //! so the owner's life is followed backwards through the wait, and through the owner's own waits.
@@ -32,6 +32,9 @@ impl Charger<'_> {
                 self.fence();
             }
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
+            // Most such sleeps are for a device.
+            Wait::Uninterruptible => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Low)),
+            Wait::KernelTimer => self.charge(to, Charge::to(Cause::KernelSleep, None, Confidence::Medium)),
             Wait::Fault => {
                 // Without system calls a read right after a fault looks like that fault's own.
                 let confidence =
@@ -39,9 +42,11 @@ impl Charger<'_> {
                 self.charge(to, Charge::to(Cause::PageFault, None, confidence));
             }
             Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
-            Wait::Period | Wait::Input | Wait::Semaphore { owner: None } | Wait::Unsure => {
-                self.charge(to, Charge::unexplained())
-            }
+            Wait::GracePeriod
+            | Wait::Period
+            | Wait::Input
+            | Wait::Semaphore { owner: None }
+            | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }
     }
 

@@ -136,8 +136,28 @@ impl Engine<'_> {
             }
             (Wait::Io, WakeCause::Thread(tid)) => {
                 let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
-                if by_program { Wait::Lock { owner: Some(tid) } } else { wait }
+                match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
+                    _ if by_program => Wait::Lock { owner: Some(tid) },
+                    Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
+                    Some(comm) if comm.as_str().starts_with("ktimer") => Wait::KernelTimer,
+                    _ => wait,
+                }
             }
+            (Wait::Io, WakeCause::Timer { cpu, .. }) => {
+                let fired = self.timeline.cpus.get(cpu).and_then(|cpu| cpu.callbacks.back());
+                match fired.map(|callback| callback.function) {
+                    Some(function) if function.as_str().starts_with("hrtimer_wakeup") => Wait::KernelTimer,
+                    // A driver completes its requests so.
+                    Some(function) if !function.is_empty() => wait,
+                    _ => Wait::Uninterruptible,
+                }
+            }
+            (Wait::Io, WakeCause::Softirq(TIMER | HRTIMER)) => Wait::KernelTimer,
+            (Wait::Io, WakeCause::Softirq(RCU)) => Wait::GracePeriod,
+            (Wait::Io, WakeCause::Irq(id)) if is_timer(self.timeline.irqs.get(id).1.as_str()) => {
+                Wait::KernelTimer
+            }
+            (Wait::Io, WakeCause::Unseen) => Wait::Uninterruptible,
             _ => wait,
         }
     }
@@ -328,6 +348,17 @@ impl Engine<'_> {
             hurt: false,
         });
     }
+}
+
+/// Softirqs, by number (`include/linux/interrupt.h`).
+const TIMER: u32 = 1;
+const HRTIMER: u32 = 8;
+const RCU: u32 = 9;
+
+/// True of a timer's interrupt, by the name that the architecture or the timer's driver gives it (`local_timer`,
+/// `arch_timer`, `hpet`).
+fn is_timer(name: &str) -> bool {
+    name.contains("timer") || name.contains("tick") || name.starts_with("hpet")
 }
 
 /// A thread's name or priority is new as it leaves the CPU, and taken to be so since it was switched in; returns when

@@ -16,6 +16,12 @@ pub(crate) enum Wait {
     Semaphore { owner: Option<Tid> },
     /// A device.
     Io,
+    /// A timer that the kernel set for it: a delay in a driver, or a timeout.
+    KernelTimer,
+    /// Something that the recording does not show: an uninterruptible sleep, without what ended it.
+    Uninterruptible,
+    /// The readers of RCU on all CPUs.
+    GracePeriod,
     /// The stopper thread, to be moved to a CPU it may run on.
     Migration,
     /// A page to be read in.
@@ -29,7 +35,14 @@ impl Wait {
     pub(crate) fn continues(self) -> bool {
         matches!(
             self,
-            Wait::Lock { .. } | Wait::Semaphore { owner: Some(_) } | Wait::Io | Wait::Fault | Wait::Migration
+            Wait::Lock { .. }
+                | Wait::Semaphore { owner: Some(_) }
+                | Wait::Io
+                | Wait::KernelTimer
+                | Wait::Uninterruptible
+                | Wait::GracePeriod
+                | Wait::Fault
+                | Wait::Migration
         )
     }
 }

@@ -1,6 +1,6 @@
 //! What a thread does itself: work, page faults, devices, sleeps.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use super::support::{IDLE, MS, Scene, Thread, Told, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, Kind};
 use whylate_ledger::{Cause, Options};
@@ -341,4 +341,42 @@ fn a_page_that_a_softirq_brings_is_a_page_fault() {
         .sleep(IDLE)
         .explain("victim");
     assert_blames(told.only(), Cause::PageFault, None);
+}
+
+/// The victim calls a driver and sleeps in it from 150 on; what ends that at 8,150 is the answer.
+fn asleep_in_a_driver(wake: impl FnOnce(Scene) -> Scene) -> Told {
+    let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(IDLE).at(8_150);
+    wake(scene).at(8_155).run(VICTIM).at(8_200).sleep(IDLE).explain("victim")
+}
+
+#[test]
+fn what_ends_an_uninterruptible_sleep_is_what_it_waited_for() {
+    let of = |told: &Told| {
+        let verdict = &told.only().verdict;
+        (verdict.cause, verdict.confidence)
+    };
+    let by_softirq = |vec| asleep_in_a_driver(|scene| scene.softirq(vec).wake(VICTIM, 1).softirq_exit(vec));
+    // msleep() of a driver, and BLOCK of a device.
+    assert_eq!(of(&by_softirq(1)), (Cause::KernelSleep, Confidence::Medium));
+    assert_eq!(of(&by_softirq(4)), (Cause::BlockIo, Confidence::Medium));
+    assert_eq!(of(&by_softirq(9)).0, Cause::Unexplained);
+    let by_timer = |function| {
+        asleep_in_a_driver(|scene| {
+            scene
+                .vector("local_timer")
+                .fire_named(0x78, function)
+                .wake(VICTIM, 1)
+                .fired(0x78)
+                .vector_exit("local_timer")
+        })
+    };
+    let told = by_timer("hrtimer_wakeup");
+    assert_eq!(of(&told).0, Cause::KernelSleep);
+    assert!(told.only().verdict.why.contains("until a timer woke it"), "{}", told.only().verdict.why);
+    assert_eq!(of(&by_timer("null_cmd_timer_expired")).0, Cause::BlockIo);
+    let by_irq = |irq, name| asleep_in_a_driver(|scene| scene.irq(irq, name).wake(VICTIM, 1).irq_exit(irq));
+    assert_eq!(of(&by_irq(16, "gp_timer")).0, Cause::KernelSleep);
+    assert_eq!(of(&by_irq(30, "nvme0q1")).0, Cause::BlockIo);
+    // No event shows what ended it.
+    assert_eq!(of(&asleep_in_a_driver(|scene| scene.wake(VICTIM, 1))), (Cause::BlockIo, Confidence::Low));
 }

@@ -129,7 +129,7 @@ fn shades(group: CauseGroup) -> &'static [u32] {
         // Rose
         CauseGroup::Locks => &[0xc65b93, 0xe09cc0],
         // Olive
-        CauseGroup::MemoryAndDevices => &[0x8f8f2a, 0xbaba55],
+        CauseGroup::MemoryAndDevices => &[0x8f8f2a, 0xbaba55, 0x6b6b1a],
         // Blue
         CauseGroup::OwnProgram => &[0x0072b2, 0x4f9bcb],
         // Grey
