@@ -2,10 +2,12 @@
 
 mod disk;
 mod limit;
+mod programs;
 mod run;
 mod tuning;
 
 pub(crate) use disk::DiskArgs;
+pub(crate) use programs::ProgramsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use tuning::TuningArgs;
 
@@ -30,6 +32,12 @@ pub(crate) enum Verb {
     /// Each scenario provokes one fault in a guest and lists the right answers. One line reports each run when it
     /// ends; a table sums them up. Exit codes: 0 all answers are right; 1 some are wrong; 2 some runs failed.
     Run(RunArgs),
+    /// Run programs of Debian that are late, or healthy, on real kernels, and judge the explanations
+    ///
+    /// Each case is a shell script with a label: the right causes and culprits, and how the truth is checked without
+    /// the analysis. The programs are unpacked once, from Debian's packages, and kept in the cache; that takes a minute
+    /// and mmdebstrap. trace-cmd gives a second reading of the recordings. Exit codes: as of `run`.
+    Programs(ProgramsArgs),
     /// Boot a machine with a disk and a distribution, and run commands there
     ///
     /// The disk is made once for each kernel series, from Debian's packages, and kept in the cache; that takes two

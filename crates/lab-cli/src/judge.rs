@@ -8,11 +8,12 @@ mod accused;
 mod circumstances;
 mod findings;
 
+pub(crate) use accused::{Named, name as culprit_name, named};
 pub use circumstances::Circumstances;
+pub(crate) use findings::NEUTRAL;
 
 use crate::label::{Label, LateJob};
 use crate::scenario::{Expectation, Late};
-use accused::{Named, named};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;

@@ -6,6 +6,7 @@
 //!  label      the injector's record: fault, threads, late jobs
 //!  judge      compares an explanation with the label: right, wrong, or unexplained
 //!  matrix     scenarios x kernels x seeds
+//!  programs   faults made by other programs, with labels, on the same kernels
 //!  score      totals of a matrix
 //!  document   both as JSON, with a versioned schema
 //!  state      everything that tuning may change on a machine, and the differences between two states
@@ -19,6 +20,7 @@ pub mod judge;
 pub mod label;
 pub mod matrix;
 pub mod pattern;
+pub mod programs;
 pub mod scenario;
 pub mod score;
 pub mod state;

@@ -16,6 +16,7 @@ mod settings;
 
 pub use plan::{Boot, Run, plan};
 pub use pool::run;
+pub(crate) use result::said;
 pub use result::{End, RunResult};
 pub use settings::Matrix;
 

@@ -116,6 +116,7 @@ mod tests {
     fn result(scenario: &str, end: End, late_jobs: u64, sweep: &[&str]) -> RunResult {
         RunResult {
             scenario: scenario.to_owned(),
+            programs: Vec::new(),
             kernel: "6.1".to_owned(),
             release: "6.1.0".to_owned(),
             seed: 1,

@@ -2,5 +2,6 @@
 
 pub(crate) mod disk;
 pub(crate) mod kill_at;
+pub(crate) mod programs;
 pub(crate) mod run;
 pub(crate) mod tuning;

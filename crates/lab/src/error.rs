@@ -67,6 +67,14 @@ pub enum LabError {
         /// The failed step, the reason, the advice.
         reason: String,
     },
+    /// A root with packages could not be made.
+    #[error("cannot make the root with {packages}: {reason}")]
+    Packages {
+        /// The packages.
+        packages: String,
+        /// The failed step, the reason, the advice.
+        reason: String,
+    },
     /// A kernel module that is not there, or not whole.
     #[error("kernel module {name}: {reason}")]
     Module {

@@ -82,6 +82,31 @@ impl Initramfs {
         Ok(())
     }
 
+    /// Adds a directory of the host as it is: its programs find their libraries in it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn root(&mut self, from: &Path, to: &str) -> Result<(), LabError> {
+        self.put(to, Node::Directory);
+        for entry in std::fs::read_dir(from).map_err(LabError::file("read", from))? {
+            let entry = entry.map_err(LabError::file("read", from))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(LabError::file("read", &path))?;
+            // A name that is not UTF-8 is of no program that a job could start.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let to = format!("{}/{name}", to.trim_end_matches('/'));
+            if kind.is_dir() {
+                self.root(&path, &to)?;
+            } else if kind.is_symlink() {
+                let target = std::fs::read_link(&path).map_err(LabError::file("read", &path))?;
+                self.put(&to, Node::Symlink(target.to_string_lossy().into_owned()));
+            } else if kind.is_file() {
+                self.put(&to, Node::File(path));
+            }
+        }
+        Ok(())
+    }
+
     fn add_directory(&mut self, from: &Path, to: &str) -> Result<(), LabError> {
         self.put(to, Node::Directory);
         for entry in std::fs::read_dir(from).map_err(LabError::file("read", from))? {
@@ -225,6 +250,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_root_is_added_as_it_is() {
+        let host = tempfile::tempdir().expect("temporary directory");
+        let root = host.path().join("root");
+        std::fs::create_dir_all(root.join("bin")).expect("directory");
+        std::fs::copy(std::env::current_exe().expect("path"), root.join("bin/program")).expect("file");
+        std::os::unix::fs::symlink("program", root.join("bin/sh")).expect("link");
+        let mut files = Initramfs::empty();
+        files.root(&root, "/programs").expect("readable");
+        let names: Vec<&str> = files.nodes.keys().map(String::as_str).collect();
+        assert_eq!(names, ["programs", "programs/bin", "programs/bin/program", "programs/bin/sh"]);
+        assert_eq!(files.library_path(), None);
+        assert!(files.root(&root.join("none"), "/x").is_err());
     }
 
     #[test]

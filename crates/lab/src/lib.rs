@@ -5,6 +5,7 @@
 //!  machine    a guest without a disk: kernel, CPUs, time
 //!    initramfs  the files of its root: cpio, modules, libraries (elf)
 //!  disk       machines with a disk, a distribution on it, and reboots
+//!  packages   a root with programs of Debian, made once and kept in the cache
 //!  session    one boot of either: started, watched, ended, its results unpacked
 //!    qemu       the process; console: its serial console
 //!  guest      the guest's side: does the job, packs up the results
@@ -25,6 +26,7 @@ pub mod kernels;
 mod libraries;
 pub mod machine;
 mod modules;
+mod packages;
 mod qemu;
 mod session;
 mod time;
@@ -34,5 +36,6 @@ pub use error::LabError;
 pub use kernels::{Kernel, Store};
 pub use libraries::check_program;
 pub use machine::Machine;
+pub use packages::PackageRoot;
 pub use time::TimeSource;
 pub use visit::{GuestFile, Visit, Visited};

@@ -98,6 +98,9 @@ impl Machine {
         for file in &visit.files {
             files.add(&file.from, &file.to)?;
         }
+        for root in &visit.roots {
+            files.root(&root.from, &root.to)?;
+        }
         let modules = self.modules(visit, &mut files)?;
         let environment = files.library_path().map(|path| ("LD_LIBRARY_PATH".to_owned(), path));
         let job =

@@ -19,6 +19,8 @@ pub struct GuestFile {
 pub struct Visit {
     /// Copied into the guest before it boots; the libraries of dynamic programs are added.
     pub files: Vec<GuestFile>,
+    /// Directories copied as they are: a root with libraries of its own, for `chroot`. Only in a guest without a disk.
+    pub roots: Vec<GuestFile>,
     /// Modules to load, by name, with their parameters as of `insmod`.
     pub modules: Vec<(String, String)>,
     /// The steps.

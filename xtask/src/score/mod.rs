@@ -1,6 +1,7 @@
 //! `cargo xtask score`: how often is the answer right? Runs the lab's matrix with release binaries.
 
 mod page;
+mod programs;
 mod summary;
 
 use crate::root;
@@ -31,13 +32,16 @@ pub(crate) struct Score {
     /// The quick subset only, one seed; docs/accuracy.md is left as it is
     #[arg(long)]
     quick: bool,
+    /// The cases of other programs instead of the scenarios; they have no seeds
+    #[arg(long, conflicts_with_all = ["quick", "jobs"])]
+    programs: bool,
     /// Keep recordings and labels in this directory
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Guests side by side
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
-    /// Take the results from this file (of `whylate-lab run --all --json`) instead of running anything
+    /// Take the results from this file (of `whylate-lab run --all --json`, or `whylate-lab programs`) instead of running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs"])]
     from: Option<PathBuf>,
 }
@@ -50,7 +54,8 @@ impl Score {
                 let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?
             }
-            None => matrix(root, &self.arguments())?,
+            None if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
+            None => rig(&build(root)?, "run", &self.arguments())?,
         };
         let summary = Summary::of(&document)?;
         print!("{}", summary.tables());
@@ -59,7 +64,11 @@ impl Score {
         }
         if !self.quick {
             let page = root.join(PAGE);
-            let text = page::markdown(&summary, &command(&summary), &today()?);
+            let old = std::fs::read_to_string(&page).unwrap_or_default();
+            let text = match self.programs {
+                true => programs::page(&old, &document, &summary, &today()?)?,
+                false => programs::kept(&old, &page::markdown(&summary, &command(&summary), &today()?)),
+            };
             std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
             println!("written: {PAGE}");
         }
@@ -69,6 +78,7 @@ impl Score {
     fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["--all".to_owned()];
         match self.quick {
+            _ if self.programs => {}
             true => arguments.push("--quick".to_owned()),
             false => arguments.extend(["--seeds".to_owned(), self.seeds.to_string()]),
         }
@@ -127,7 +137,7 @@ pub(crate) fn quick(root: &Path) -> Result<Quick> {
     if names.iter().any(|name| name == GUEST_TESTS_KERNEL) && !guest_tests(root)? {
         return Ok(Quick::Ran { good: false, words: "the tests that boot guests: see above".to_owned() });
     }
-    let summary = Summary::of(&rig(&whylate, &["--all".to_owned(), "--quick".to_owned()])?)?;
+    let summary = Summary::of(&rig(&whylate, "run", &["--all".to_owned(), "--quick".to_owned()])?)?;
     print!("{}", summary.tables());
     for miss in summary.misses() {
         println!("{miss}");
@@ -162,15 +172,11 @@ fn good(summary: &Summary) -> bool {
     runs > 0.0 && right >= LEAST_RIGHT * runs && wrong <= MOST_WRONG * runs
 }
 
-fn matrix(root: &Path, arguments: &[String]) -> Result<Value> {
-    rig(&build(root)?, arguments)
-}
-
-/// `whylate-lab run`, beside `whylate`: its lines go to standard error, its results come back.
-fn rig(whylate: &Path, arguments: &[String]) -> Result<Value> {
+/// A verb of `whylate-lab`, beside `whylate`: its lines go to standard error, its results come back.
+fn rig(whylate: &Path, verb: &str, arguments: &[String]) -> Result<Value> {
     let rig = whylate.with_file_name("whylate-lab");
     let output = Command::new(&rig)
-        .args(["run", "--json"])
+        .args([verb, "--json"])
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -179,7 +185,7 @@ fn rig(whylate: &Path, arguments: &[String]) -> Result<Value> {
     if output.stdout.is_empty() {
         bail!("the lab ended with {} and no results: see above", output.status);
     }
-    serde_json::from_slice(&output.stdout).context("the output of `whylate-lab run --json` is not JSON")
+    serde_json::from_slice(&output.stdout).context("the output of `whylate-lab --json` is not JSON")
 }
 
 /// Builds all three programs; `whylate-lab` looks for the other two beside itself.

@@ -30,16 +30,20 @@ pub(super) fn markdown(summary: &Summary, command: &str, day: &str) -> String {
         let _ = write!(text, "\n## By {what}\n\n{}", table(what, rows, &summary.total));
     }
     text.push_str("\n## Runs that are not right\n\n");
-    if summary.misses().is_empty() {
-        text.push_str("None.\n");
-    }
-    for miss in summary.misses() {
-        let _ = writeln!(text, "- {}", miss.replace(['\n', '\r'], " ").replace('*', "\\*"));
-    }
+    text.push_str(&list(summary.misses()));
     text
 }
 
-fn table(what: &str, rows: &[Row], total: &Row) -> String {
+/// The runs that are not right, as a list.
+pub(super) fn list(misses: &[String]) -> String {
+    if misses.is_empty() {
+        return "None.\n".to_owned();
+    }
+    misses.iter().map(|miss| format!("- {}\n", miss.replace(['\n', '\r'], " ").replace('*', "\\*"))).collect()
+}
+
+/// Rows, and the total, as a table.
+pub(super) fn table(what: &str, rows: &[Row], total: &Row) -> String {
     let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
     let mut text = line(&[&[what][..], &HEADS].concat());
     text.push_str(&line(&[&["---"][..], &["--:"; HEADS.len()]].concat()));

@@ -7,7 +7,7 @@ use whylate_ledger::{Activation, Culprit, softirq_name};
 
 /// Whether a verdict names the right culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(crate) enum Named {
     Rightly,
     /// There is a culprit, and the verdict does not name it.
     Missing,
@@ -15,7 +15,7 @@ pub(super) enum Named {
 }
 
 /// Compares the culprit of a verdict on `activation` with the expected ones.
-pub(super) fn named(
+pub(crate) fn named(
     label: &Label,
     activation: &Activation,
     by: Option<&Culprit>,
@@ -48,7 +48,7 @@ fn is(label: &Label, by: &Culprit, expected: ExpectedCulprit<'_>) -> bool {
 }
 
 /// In a few words: `rogue-high:99`, `irq 4 (ttyS0)`, `softirq NET_RX`.
-pub(super) fn name(by: &Culprit) -> String {
+pub(crate) fn name(by: &Culprit) -> String {
     match by {
         Culprit::Task { tid, comm, .. } => format!("{comm}:{tid}"),
         Culprit::Irq { irq: Some(irq), name } => format!("irq {irq} ({name})"),

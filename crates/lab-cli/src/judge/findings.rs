@@ -8,7 +8,7 @@ use whylate_base::{Finding, Severity};
 use whylate_ledger::{Cause, Explanation};
 
 /// Findings without a culprit: they are about the recording, or about a limit that the user gave.
-const NEUTRAL: [&str; 4] = ["trace-loss", "unseen-switches", "deadline-missed", "unexplained"];
+pub(crate) const NEUTRAL: [&str; 4] = ["trace-loss", "unseen-switches", "deadline-missed", "unexplained"];
 
 /// The findings that name a wrong culprit, by code and title.
 pub(super) fn wrong(

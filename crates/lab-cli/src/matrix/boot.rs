@@ -65,6 +65,7 @@ fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
         files: vec![GuestFile { from: matrix.injector.clone(), to: INJECT_PATH.to_owned() }],
         modules: modules.collect(),
         steps: settings.chain(runs).collect(),
+        ..Visit::default()
     }
 }
 
@@ -139,6 +140,7 @@ fn judged(
     };
     Ok(RunResult {
         scenario: run.scenario.name.clone(),
+        programs: Vec::new(),
         kernel: run.kernel.clone(),
         release: String::new(),
         seed: run.seed,

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub struct RunResult {
     /// The scenario's name.
     pub scenario: String,
+    /// The programs of a case made by other programs; empty for a scenario, whose fault `whylate-inject` makes.
+    pub programs: Vec<String>,
     /// The kernel's name.
     pub kernel: String,
     /// Its `uname -r`, where it booted.
@@ -88,6 +90,7 @@ impl RunResult {
     pub(super) fn none(run: &Run, why: String) -> RunResult {
         RunResult {
             scenario: run.scenario.name.clone(),
+            programs: Vec::new(),
             kernel: run.kernel.clone(),
             release: String::new(),
             seed: run.seed,
@@ -117,7 +120,7 @@ pub(super) fn expected_code(expected: &Expectation, judgement: Option<&Judgement
 }
 
 /// The verdicts, most frequent first: `8 x higher-priority-task by axis12:99 (high)`.
-pub(super) fn said(judgement: &Judgement) -> String {
+pub(crate) fn said(judgement: &Judgement) -> String {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for job in &judgement.jobs {
         *counts.entry(words(job)).or_default() += 1;

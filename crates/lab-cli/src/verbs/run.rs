@@ -1,6 +1,6 @@
 //! `whylate-lab run`
 
-mod words;
+pub(super) mod words;
 
 use crate::args::RunArgs;
 use crate::beside::program;
@@ -8,6 +8,7 @@ use crate::exit_status::ExitStatus;
 use crate::output::say;
 use crate::{output, signals};
 use anyhow::{Context, Result, bail};
+use std::path::Path;
 use std::sync::Arc;
 use whylate_lab::{Kernel, Store};
 use whylate_lab_cli::label::Label;
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
         output::print(&words::list(&scenarios))?;
         return Ok(ExitStatus::Done);
     }
-    let kernels = kernels(args)?;
+    let kernels = kernels(&args.kernels, args.modules.as_deref())?;
     let seeds: Vec<u64> = args.seed.map_or_else(|| (1..=args.seeds).collect(), |seed| vec![seed]);
     let boots = matrix::plan(&scenarios, &kernels, &seeds, args.quick);
     let count: usize = boots.iter().map(|boot| boot.runs.len()).sum();
@@ -76,12 +77,12 @@ fn scenarios(args: &RunArgs) -> Result<Vec<Arc<Scenario>>> {
     Ok(scenarios.into_iter().map(Arc::new).collect())
 }
 
-fn kernels(args: &RunArgs) -> Result<Vec<Kernel>> {
-    if !args.kernels.is_empty() {
-        let modules = args.modules.as_deref();
+/// The kernels of these names, otherwise those of the cache.
+pub(super) fn kernels(names: &[String], modules: Option<&Path>) -> Result<Vec<Kernel>> {
+    if !names.is_empty() {
         let fetching = |name: &str| say!("kernel {name} is not cached: fetching it ...");
         let pick = |name: &String| Ok(whylate_lab::kernels::pick(name, modules, fetching)?);
-        return args.kernels.iter().map(pick).collect();
+        return names.iter().map(pick).collect();
     }
     let cached = Store::open_default().cached();
     if cached.is_empty() {
@@ -111,7 +112,7 @@ fn explanation(result: &RunResult) -> Result<String> {
     Ok(explain::terminal::render(&explanation, &output::style()))
 }
 
-fn outcome(results: &[RunResult]) -> ExitStatus {
+pub(super) fn outcome(results: &[RunResult]) -> ExitStatus {
     let any = |end| results.iter().any(|result| result.end == end);
     if any(End::NoRun) {
         ExitStatus::Failed

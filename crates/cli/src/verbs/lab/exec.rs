@@ -118,7 +118,7 @@ fn visit(args: &ExecArgs) -> Result<Visit> {
     let (stdout, stderr) = (Some(STDOUT.to_owned()), Some(STDERR.to_owned()));
     let program = Program { command, stdout, stderr, directory: Some(directory), background: false };
     steps.push(Step::Run(program));
-    Ok(Visit { files, modules: Vec::new(), steps })
+    Ok(Visit { files, steps, ..Visit::default() })
 }
 
 /// `PATH=VALUE`

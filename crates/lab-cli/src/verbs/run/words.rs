@@ -20,7 +20,7 @@ pub(super) fn list(scenarios: &[Arc<Scenario>]) -> String {
 }
 
 /// One run, as it ends.
-pub(super) fn line(result: &RunResult, number: usize, of: usize) -> String {
+pub(in crate::verbs) fn line(result: &RunResult, number: usize, of: usize) -> String {
     let sweep = if result.sweep.is_empty() { String::new() } else { format!(" {}", result.sweep.join(" ")) };
     let answer = match (result.said.is_empty(), result.end) {
         (_, End::NoRun) => result.notes.first().cloned().unwrap_or_default(),
@@ -45,7 +45,7 @@ pub(super) fn line(result: &RunResult, number: usize, of: usize) -> String {
 }
 
 /// The totals.
-pub(super) fn tables(score: &Score) -> String {
+pub(in crate::verbs) fn tables(score: &Score) -> String {
     let mut rows: Vec<&Row> = score.by_cause.iter().collect();
     rows.push(&score.total);
     let mut text = table("cause", &rows);

@@ -1,0 +1,132 @@
+//! The section of `docs/accuracy.md` on programs of others: its last run, and its first run, which stays.
+
+use super::page;
+use super::summary::Summary;
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The section's heading: what stands before it is of the scenarios.
+const HEADING: &str = "\n## Programs of others\n";
+const LAST: &str = "\n### Last run\n";
+const FIRST: &str = "\n### First run\n";
+
+/// What the section is, whenever it was run.
+const ABOUT: &str = "
+`cargo xtask score --programs` writes this section; do not edit it. Its faults are made by programs of Debian, and not by
+an injector that knows when a job was late. Each case (`crates/lab-cli/programs`) is a shell script with a label: the right
+causes and culprits. The labels were committed before the first run. A third of the runs is healthy.
+
+The truth of each run needs nothing of the analysis: the figures of the programs, counters of the kernel, the effect of
+leaving the fault out, and, by `trace-cmd report`, which threads had the CPU while the victim waited. A fault that these
+do not confirm is *not provoked*.
+
+Judged are the ten worst late activations of the victims, without the start and the end of a thread.
+
+- *right*: each fault of the run is found, and no verdict above low confidence and no warning is false.
+- *wrong accusation*: a verdict above low confidence, or a finding of at least a warning, names a false cause or culprit.
+- *unexplained*: no false accusation, but a fault is not found, or most late activations have no cause.
+- *set aside*: late activations with a cause that is true as well, such as the work of the victim itself.
+";
+
+/// One program over its runs.
+#[derive(Debug, Default)]
+struct Counts {
+    right: u64,
+    wrong: u64,
+    unexplained: u64,
+    not_judged: u64,
+}
+
+/// The page with the section of this run.
+///
+/// # Errors
+/// When `document` has no runs.
+pub(super) fn page(old: &str, document: &Value, summary: &Summary, day: &str) -> Result<String> {
+    let (scenarios, section) = old.split_at(old.find(HEADING).unwrap_or(old.len()));
+    let body = body(document, summary, day)?;
+    let runs = match section.find(FIRST).and_then(|at| section.get(at..)) {
+        Some(first) => format!("{LAST}{body}{first}"),
+        None => format!("{FIRST}{body}"),
+    };
+    Ok(format!("{}\n{HEADING}{ABOUT}{runs}", scenarios.trim_end()))
+}
+
+/// `new`, a page of scenarios, with the section that `old` has.
+pub(super) fn kept(old: &str, new: &str) -> String {
+    let section = old.find(HEADING).and_then(|at| old.get(at..)).unwrap_or_default();
+    match section.is_empty() {
+        true => new.to_owned(),
+        false => format!("{}\n{section}", new.trim_end()),
+    }
+}
+
+fn body(document: &Value, summary: &Summary, day: &str) -> Result<String> {
+    let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
+    let mut text = format!("\n{day}, kernels {}: {}.\n", releases.join(", "), summary.words());
+    for (what, rows) in
+        [("cause", &summary.causes), ("kernel", &summary.kernels), ("case", &summary.scenarios)]
+    {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n{}", page::table(what, rows, &summary.total));
+    }
+    text.push_str("\n| program | right | wrong accusation | unexplained | not judged |\n| --- | --: | --: | --: | --: |\n");
+    for (program, Counts { right, wrong, unexplained, not_judged }) in by_program(document)? {
+        let _ = writeln!(text, "| {program} | {right} | {wrong} | {unexplained} | {not_judged} |");
+    }
+    text.push_str("\nRuns that are not right:\n\n");
+    text.push_str(&page::list(summary.misses()));
+    Ok(text)
+}
+
+fn by_program(document: &Value) -> Result<BTreeMap<&str, Counts>> {
+    let mut programs: BTreeMap<&str, Counts> = BTreeMap::new();
+    for run in document["runs"].as_array().context("no `runs` in the lab's results")? {
+        for program in run["programs"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let counts = programs.entry(program).or_default();
+            match run["end"].as_str() {
+                Some("right") => counts.right += 1,
+                Some("wrong") => counts.wrong += 1,
+                Some("unexplained") => counts.unexplained += 1,
+                _ => counts.not_judged += 1,
+            }
+        }
+    }
+    Ok(programs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::tests::document;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_run_stays_and_the_scenarios_too() {
+        let mut document = document();
+        document["runs"][0]["programs"] = json!(["fio", "chrt"]);
+        document["runs"][1]["programs"] = json!(["chrt"]);
+        let summary = Summary::of(&document).expect("results");
+        let scenarios = "# Accuracy\n\n## By cause\n\n| a |\n";
+        let first = page(scenarios, &document, &summary, "2026-01-01").expect("a page");
+        assert!(first.starts_with(scenarios), "{first}");
+        for part in
+            [FIRST, "2026-01-01", "| chrt | 1 | 1 | 0 | 0 |", "| fio | 1 | 0 | 0 | 0 |", "- wrong: irq-load"]
+        {
+            assert!(first.contains(part), "{part} in {first}");
+        }
+        assert!(!first.contains(LAST));
+        let second = page(&first, &document, &summary, "2026-02-02").expect("a page");
+        let third = page(&second, &document, &summary, "2026-03-03").expect("a page");
+        assert!(
+            third.contains("2026-01-01") && third.contains("2026-03-03") && !third.contains("2026-02-02")
+        );
+        assert_eq!((third.matches(FIRST).count(), third.matches(LAST).count()), (1, 1));
+
+        let anew = kept(&third, "# Accuracy\n\nanew\n");
+        assert!(anew.contains("anew") && anew.contains("2026-03-03") && !anew.contains("By cause"), "{anew}");
+        assert_eq!(kept("# Accuracy\n", "new\n"), "new\n");
+        assert!(page("", &json!({}), &summary, "").is_err());
+    }
+}
