@@ -8,6 +8,7 @@ mod record;
 use crate::charge;
 use crate::charge::notes::VerdictNote;
 use crate::engine::{EndedActivation, Engine};
+use crate::identities::Identity;
 use crate::model::Activation;
 use crate::options::Options;
 use crate::stats::{Kept, StatsByThread, Times};
@@ -84,6 +85,7 @@ impl<'a> Assembler<'a> {
             return;
         }
         thread.is_reported = true;
+        let policy = thread.policy_at(activation.due);
         let notes = notes.into_iter().map(VerdictNote::Note);
         let notes = notes.chain(too_late.then_some(VerdictNote::TooLate)).collect();
         let times = Times {
@@ -92,6 +94,8 @@ impl<'a> Assembler<'a> {
             whole: activation.is_whole(),
         };
         let stats = self.stats.of(activation.tid);
+        let Activation { comm, priority, .. } = activation;
+        stats.identities.count(Identity { comm, policy, priority });
         stats.count(&times, &activation.ledger, self.options.deadline);
         stats.keep(Kept { activation, notes }, self.options.worst);
     }
@@ -121,6 +125,11 @@ impl<'a> Assembler<'a> {
         let kept = stats.would_keep(end - open.due, keep);
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
+        stats.identities.count(Identity {
+            comm: thread.comm_at(end),
+            policy: thread.policy_at(open.due),
+            priority: thread.own_priority_at(open.due),
+        });
         if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
             debug_assert_eq!(charge::ledger(timeline, thread, open, end), (ledger.to_vec(), Vec::new()));
             return stats.count(&times, &ledger, deadline);

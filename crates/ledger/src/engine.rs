@@ -4,6 +4,7 @@ mod context;
 mod faults;
 mod interrupts;
 mod locks;
+mod prev_states;
 mod scheduling;
 mod settings;
 mod state;
@@ -42,7 +43,7 @@ impl Engine<'_> {
         }
         self.sight(at, event);
         match &event.kind {
-            EventKind::Switch(switch) => self.switch(at, event.cpu, switch),
+            EventKind::Switch(switch) => self.switch(at, event, switch),
             EventKind::Waking(wake) => self.waking(at, event, wake),
             EventKind::Wakeup { wake, .. } => self.wakeup(at, event, wake),
             EventKind::Migrate { tid, to, .. } => self.migrate(at, *tid, *to),

@@ -3,6 +3,7 @@
 use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::findings::{self, Subject};
+use crate::identities::Identity;
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
 use crate::options::Options;
 use crate::stats::Stats;
@@ -107,13 +108,13 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
 fn summary(timeline: &Timeline, thread: &Thread, stats: &Stats) -> TaskSummary {
     let mut causes: Vec<(Cause, Ns)> = stats.causes().collect();
     causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
-    let worst = stats.worst.first().map(|kept| &kept.activation);
-    let at = worst.map_or(timeline.now, |worst| worst.due);
+    let Identity { comm, policy, priority } =
+        stats.identities.usual().unwrap_or_else(|| thread.identity_at(timeline.now));
     TaskSummary {
         tid: thread.tid,
-        comm: worst.map_or_else(|| thread.comm_at(at), |worst| worst.comm),
-        policy: thread.policy_at(at),
-        priority: worst.map_or_else(|| thread.own_priority_at(at), |worst| worst.priority),
+        comm,
+        policy,
+        priority,
         activations: stats.activations,
         latency: stats.latency.spread(),
         response: stats.response.spread(),

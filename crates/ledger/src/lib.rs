@@ -16,6 +16,7 @@ mod engine;
 mod explain;
 mod findings;
 mod gaps;
+mod identities;
 mod model;
 mod options;
 mod spread;

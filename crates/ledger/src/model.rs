@@ -43,7 +43,7 @@ pub struct Missing {
 pub struct TaskSummary {
     /// Its id.
     pub tid: Tid,
-    /// Its name in its worst activation.
+    /// Its name in most of its activations.
     pub comm: Comm,
     /// Its policy then, where the recording tells it.
     pub policy: Option<Policy>,

@@ -2,6 +2,7 @@
 
 use crate::causes::Cause;
 use crate::charge::notes::VerdictNote;
+use crate::identities::Identities;
 use crate::model::{Activation, Culprit, Segment};
 use crate::spread::Distribution;
 use rustc_hash::FxHashMap;
@@ -37,6 +38,7 @@ impl StatsByThread {
 #[derive(Default)]
 pub(crate) struct Stats {
     pub(crate) activations: u64,
+    pub(crate) identities: Identities,
     pub(crate) latency: Distribution,
     pub(crate) response: Distribution,
     pub(crate) own_work: Distribution,

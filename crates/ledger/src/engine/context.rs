@@ -3,11 +3,41 @@
 use super::Engine;
 use super::interrupts::LONGEST_SILENCE;
 use crate::timeline::activations::{Begin, Open};
-use crate::timeline::cpus::IrqsOffSample;
+use crate::timeline::cpus::{IrqsOffSample, Leaving};
 use crate::timeline::losses::Loss;
 use crate::timeline::states::State;
+use crate::timeline::thread::Thread;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
-use whylate_events::{ContextFlags, Event, EventKind, Fact, Kind, KindSet};
+use whylate_events::{Context, ContextFlags, Event, EventKind, Fact, Kind, KindSet};
+
+/// From the event of a switch to the switch itself it is some microseconds, more where a stack is saved.
+const LONGEST_SWITCH: Ns = Ns::from_ms(1);
+
+/// True of an event on the way from `sched_switch` to the next thread: a stack trace, a flush of the TLB, a synthetic
+/// event. It still has the thread before as its context. Interrupts are off there, and there are no system calls,
+/// wake-ups or interrupts.
+fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
+    let Context { tid, flags, .. } = event.context;
+    let possible = matches!(
+        event.kind,
+        EventKind::Other
+            | EventKind::StackFrame { .. }
+            | EventKind::Function { .. }
+            | EventKind::FunctionEntry { .. }
+            | EventKind::FunctionExit { .. }
+            | EventKind::HrtimerStart(_)
+            | EventKind::HrtimerCancel { .. }
+            | EventKind::ContentionBegin { .. }
+            | EventKind::ContentionEnd { .. }
+            | EventKind::Nmi { .. }
+    );
+    let in_interrupt = flags.in_interrupt() && !flags.contains(ContextFlags::NMI);
+    possible
+        && leaving.tid == tid
+        && at - leaving.since <= LONGEST_SWITCH
+        && !in_interrupt
+        && (flags.irqs_off() || !leaving.shows_irqs_off)
+}
 
 impl Engine<'_> {
     /// Takes in the current thread. Where another one was expected, a switch was not seen: the thread is taken to
@@ -15,9 +45,8 @@ impl Engine<'_> {
     #[inline(always)] // At each event, from one place.
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
         let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
-        if let Some(last) = cpu.last_event.replace(at)
-            && at - last > LONGEST_SILENCE
-        {
+        let last = cpu.last_event.replace(at).unwrap_or(at);
+        if at - last > LONGEST_SILENCE {
             self.note_silence(last, at, event.cpu);
             let Some(again) = self.timeline.cpus.get_mut(event.cpu) else { return };
             cpu = again;
@@ -29,6 +58,12 @@ impl Engine<'_> {
             }
         }
         let context = event.context;
+        let is_current = cpu.current() == Some(context.tid);
+        if is_current {
+            cpu.leaving = None;
+        } else if cpu.leaving.is_some_and(|leaving| is_of_switch(&leaving, at, event)) {
+            return;
+        }
         if context.flags.contains(ContextFlags::NEED_RESCHED) && !context.flags.in_interrupt() {
             // The scheduler's own events always have interrupts off, and tell nothing of the thread.
             let of_scheduler = matches!(
@@ -49,17 +84,19 @@ impl Engine<'_> {
         if settles && context.tid.is_idle() && cpu.interrupt().is_none() {
             cpu.idle_signs.push_back(at);
         }
-        if cpu.current() != Some(context.tid) {
-            self.appear(at, event.cpu, context.tid);
+        if !is_current {
+            self.appear(at, last, event.cpu, context.tid);
         }
     }
 
-    /// A thread is found on a CPU without having been seen to get there.
-    pub(super) fn appear(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+    /// A thread is found on a CPU without having been seen to get there. What the CPU ran since its `last` event
+    /// before is not known.
+    pub(super) fn appear(&mut self, at: Ns, last: Ns, cpu: Cpu, tid: Tid) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         let before = timeline.current();
         if before.is_some() {
             timeline.unseen_switches += 1;
+            timeline.lose_sight(last);
         }
         let thread = self.timeline.threads.get_mut(tid);
         timeline.sight(at, tid, thread.priority());
@@ -69,15 +106,31 @@ impl Engine<'_> {
         if let Some(before) = before.filter(|before| !before.is_idle()) {
             let thread = self.timeline.threads.get_mut(before);
             if thread.state() == State::Running(cpu) {
-                thread.enter(at, State::Unknown);
+                thread.enter(last, State::Unknown);
             }
         }
     }
 
+    /// A thread that was last seen on a CPU has left it, and that was not seen.
+    fn vanish(&mut self, at: Ns, on: Cpu, tid: Tid) {
+        let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
+        let last = cpu.last_event.unwrap_or(at);
+        if cpu.current() == Some(tid) {
+            cpu.unseen_switches += 1;
+            cpu.lose_sight(last);
+        }
+        self.timeline.threads.get_mut(tid).enter(last, State::Unknown);
+    }
+
     /// A thread runs, and how it came to was not seen.
     pub(super) fn found(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
+        if let Some(State::Running(on)) = self.timeline.threads.get(tid).map(Thread::state)
+            && on != cpu
+        {
+            self.vanish(at, on, tid);
+        }
         let mut thread = self.timeline.threads.get_mut(tid);
-        if matches!(thread.state(), State::Blocked { .. }) {
+        if thread.waits_unseen() {
             self.wake_unseen(at, cpu, tid);
             thread = self.timeline.threads.get_mut(tid);
         }

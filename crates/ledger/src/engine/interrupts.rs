@@ -2,11 +2,14 @@
 
 use super::Engine;
 use crate::model::irq_kind::IrqKind;
+use crate::timeline::activations::WakeCause;
 use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
+use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
+use crate::timeline::thread::Waking;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns, SchedClass, Tid};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
@@ -196,6 +199,21 @@ impl Engine<'_> {
         }
         cpu.firing = Some(Firing { due, hard_due });
         cpu.callbacks.push_back(Callback { start: at, end: None, function: expiry.function, armed_by });
+        if let Some(tid) = armed_by.filter(|_| expiry.function.as_str().starts_with("dl_task_timer")) {
+            self.replenish(at, tid, due, WakeCause::Timer { cpu: on, hard_due, expirer: None });
+        }
+    }
+
+    /// The timer with which a SCHED_DEADLINE thread waits for its next period expires: it is put on its runqueue, and no
+    /// event shows that (`dl_task_timer`, `kernel/sched/deadline.c`).
+    fn replenish(&mut self, at: Ns, tid: Tid, due: Ns, cause: WakeCause) {
+        let thread = self.timeline.threads.get_mut(tid);
+        let (comm, prio) = (thread.comm(), thread.priority());
+        let waits = matches!(thread.state(), State::Blocked { wait: Wait::Period, .. });
+        // A server's timer has the same callback.
+        if waits && prio.class() == SchedClass::Deadline {
+            thread.waking = Some(Waking { at, due: due.min(at), cause, comm, prio });
+        }
     }
 
     /// Whether the thread on a CPU is in the kernel now; `None` when its system calls are not recorded.

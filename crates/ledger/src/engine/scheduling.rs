@@ -6,7 +6,7 @@ use super::syscall_table::SyscallTable;
 use crate::model::Culprit;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, WakeCause};
-use crate::timeline::cpus::CpuTimeline;
+use crate::timeline::cpus::{CpuTimeline, Leaving};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -25,6 +25,7 @@ impl Engine<'_> {
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
         let waking = self.wake_of(at, event, wake);
         let thread = self.timeline.threads.get_mut(wake.tid);
+        thread.was_idle_if_woken();
         if !matches!(thread.state(), State::Queued(_)) {
             thread.waking = Some(waking);
         }
@@ -32,7 +33,9 @@ impl Engine<'_> {
 
     /// `sched_wakeup`: the thread is on a runqueue.
     pub(super) fn wakeup(&mut self, at: Ns, event: &Event, wake: &Wake) {
-        let noted = self.timeline.threads.get_mut(wake.tid).waking.take();
+        let thread = self.timeline.threads.get_mut(wake.tid);
+        thread.was_idle_if_woken();
+        let noted = thread.waking.take();
         let waking = noted.unwrap_or_else(|| self.wake_of(at, event, wake));
         self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
@@ -190,9 +193,11 @@ impl Engine<'_> {
     }
 
     /// `sched_switch`
-    pub(super) fn switch(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
+    pub(super) fn switch(&mut self, at: Ns, event: &Event, switch: &Switch) {
+        let cpu = event.cpu;
+        let switch = &Switch { prev_state: self.prev_states.read(switch), ..*switch };
         if self.timeline.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
-            self.appear(at, cpu, switch.prev_tid);
+            self.appear(at, at, cpu, switch.prev_tid);
         }
         if !switch.prev_tid.is_idle() {
             self.leave(at, cpu, switch);
@@ -200,6 +205,11 @@ impl Engine<'_> {
         self.watch_bandwidth(at, cpu, switch);
         if let Some(timeline) = self.timeline.cpus.get_mut(cpu) {
             timeline.switch(at, switch.next_tid, switch.next_prio);
+            timeline.leaving = Some(Leaving {
+                tid: switch.prev_tid,
+                since: at,
+                shows_irqs_off: event.context.flags.irqs_off(),
+            });
         }
         if !switch.next_tid.is_idle() {
             let thread = self.timeline.threads.get_mut(switch.next_tid);
@@ -230,8 +240,13 @@ impl Engine<'_> {
                 }
             }
         }
+        thread.policy_changed = None;
+        thread.may_be_idle = self.prev_states.may_be_idle(switch);
         let lent_priority_to = thread.lent_priority_to.take();
         match switch.prev_state {
+            TaskState::Runnable if yields(self.syscalls, thread, switch) => {
+                thread.enter(at, State::Blocked { wait: Wait::Period, waker: None });
+            }
             TaskState::Runnable | TaskState::Preempted => thread.enter(at, State::Queued(cpu)),
             TaskState::Dead => {
                 thread.enter(at, State::Unknown);
@@ -361,8 +376,11 @@ fn is_timer(name: &str) -> bool {
     name.contains("timer") || name.contains("tick") || name.starts_with("hpet")
 }
 
-/// A thread's name or priority is new as it leaves the CPU, and taken to be so since it was switched in; returns when
-/// that was.
+/// A thread's name or priority is new as it leaves the CPU; returns when it was switched in.
+///
+/// A name is taken to be so since then. So is a priority that rises: what it rose over did not delay it. One that falls
+/// does so as the thread leaves, for the scheduler looks for another thread at once (`__sched_setscheduler`,
+/// `kernel/sched/syscalls.c`). Where the call that changed it was seen, it changed there.
 #[cold]
 fn changed_while_running(
     thread: &mut Thread,
@@ -373,8 +391,14 @@ fn changed_while_running(
     let ran = matches!(thread.state(), State::Running(_));
     let since = thread.since().filter(|_| ran).unwrap_or(at);
     thread.rename(since, switch.prev_comm);
+    let falls = thread.shown_priority().is_some_and(|shown| shown.outranks(switch.prev_prio));
+    let otherwise = if falls { at } else { since };
+    let changed = thread.policy_changed.filter(|&called| called >= since).unwrap_or(otherwise);
     let old = Running::Task(thread.tid, thread.priority());
     for slice in history.into_iter().flat_map(|history| history.slices.iter_mut().rev()) {
+        if slice.start < changed {
+            break;
+        }
         if slice.running == old {
             slice.running = Running::Task(switch.prev_tid, switch.prev_prio);
         }
@@ -382,8 +406,21 @@ fn changed_while_running(
             break;
         }
     }
-    thread.set_priority(since, switch.prev_prio);
+    thread.set_priority(changed, switch.prev_prio);
     since
+}
+
+/// True of a SCHED_DEADLINE thread that gives up what is left of its runtime until its next period (sched_yield(2)),
+/// which ends its work like a sleep. It stays runnable by name, as a thread does whose runtime is used up. Where system
+/// calls were not recorded, the two look the same, and the one that accuses no thread is taken.
+fn yields(table: Option<&'static SyscallTable>, thread: &Thread, switch: &Switch) -> bool {
+    let called = match (&thread.syscall, table.map(|native| native.for_abi(thread.abi))) {
+        (Some(call), Some(table)) => Some(table.yields(call)),
+        _ if thread.syscalls_recorded => Some(false),
+        _ => None,
+    };
+    let gives_way = switch.next_tid.is_idle() || switch.next_prio.class() != SchedClass::Deadline;
+    switch.prev_prio.class() == SchedClass::Deadline && called.unwrap_or(gives_way)
 }
 
 /// What a thread waits for that goes to sleep now.

@@ -53,6 +53,13 @@ impl Engine<'_> {
                 if let Some(policy) = policy {
                     thread.set_policy(at, policy);
                 }
+                if let State::Running(cpu) = thread.state() {
+                    thread.policy_changed = Some(at);
+                    let priority = thread.priority();
+                    if let Some(cpu) = self.timeline.cpus.get_mut(cpu) {
+                        cpu.sight(at, target, priority);
+                    }
+                }
                 return;
             }
             _ => return,

@@ -1,5 +1,6 @@
 //! What the engine is: the timeline that it keeps, and the activations that end on the way.
 
+use super::prev_states::PrevStates;
 use super::syscall_table::SyscallTable;
 use crate::options::Options;
 use crate::timeline::Timeline;
@@ -19,6 +20,7 @@ pub(crate) struct Engine<'a> {
     pub(super) syscalls: Option<&'static SyscallTable>,
     /// True when trace time and the kernel's monotonic time are one.
     pub(super) monotonic: bool,
+    pub(super) prev_states: PrevStates,
 }
 
 /// An activation that is over.
@@ -37,6 +39,7 @@ impl<'a> Engine<'a> {
             ended: Vec::new(),
             options,
             syscalls: SyscallTable::of(info.machine.as_deref()),
+            prev_states: PrevStates::default(),
             monotonic: info.clock.as_deref() == Some("mono") && !info.time_shifted,
         }
     }

@@ -17,6 +17,7 @@ pub(crate) struct SyscallTable {
     sched_setscheduler: i64,
     sched_setattr: i64,
     sched_setaffinity: i64,
+    sched_yield: i64,
     /// Calls that wait for the next period or for input, beyond the sleeps.
     waits: &'static [i64],
     /// The numbers of this kernel's 32-bit programs.
@@ -33,6 +34,7 @@ static X86_64: SyscallTable = SyscallTable {
     sched_setscheduler: 144,
     sched_setattr: 314,
     sched_setaffinity: 203,
+    sched_yield: 24,
     // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, semop, wait4, rt_sigsuspend,
     // rt_sigtimedwait, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, accept4,
     // recvmmsg, io_getevents, io_uring_enter, semtimedop, epoll_pwait2, readv, preadv
@@ -53,6 +55,7 @@ static I386: SyscallTable = SyscallTable {
     sched_setscheduler: 156,
     sched_setattr: 351,
     sched_setaffinity: 241,
+    sched_yield: 158,
     // read, waitpid, pause, select, socketcall, wait4, ipc, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend,
     // io_getevents, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, preadv, recvmmsg, accept4,
     // recvfrom, recvmsg, then those with 64-bit times, io_uring_enter, epoll_pwait2
@@ -73,6 +76,7 @@ static GENERIC: SyscallTable = SyscallTable {
     sched_setscheduler: 119,
     sched_setattr: 274,
     sched_setaffinity: 122,
+    sched_yield: 124,
     // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv, semop,
     // semtimedop, mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
     // io_getevents, io_uring_enter, epoll_pwait2
@@ -95,6 +99,7 @@ static ARM: SyscallTable = SyscallTable {
     sched_setscheduler: 156,
     sched_setattr: 380,
     sched_setaffinity: 241,
+    sched_yield: 158,
     // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, io_getevents, epoll_wait,
     // mq_timedreceive, waitid, accept, recv, recvfrom, recvmsg, semop, msgrcv, semtimedop, pselect6, ppoll,
     // epoll_pwait, preadv, recvmmsg, accept4, then those with 64-bit times, io_uring_enter, epoll_pwait2
@@ -164,6 +169,11 @@ impl SyscallTable {
         } else {
             Wait::Unsure
         }
+    }
+
+    /// True for the call that gives way to other threads.
+    pub(crate) fn yields(&self, call: &Syscall) -> bool {
+        call.nr == self.sched_yield
     }
 
     /// True for a sleep relative to now, false for one until an instant, `None` for another call.

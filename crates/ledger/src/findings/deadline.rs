@@ -24,7 +24,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             severity: Severity::Error,
             title: format!(
                 "{}:{} missed its deadline of {deadline} in {} of {} activations",
-                subject.shown(thread).0,
+                subject.usual(thread).comm,
                 thread.tid,
                 stats.missed,
                 stats.activations

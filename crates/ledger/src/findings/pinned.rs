@@ -33,7 +33,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             title: format!("{}:{} pinned itself before raising its priority", pinned.comm, thread.tid),
             why: format!("{} held that CPU for {}: {raised}", by, cost.total),
             evidence: vec![evidence],
-            fix: Cause::PinnedBeforePriority.advice(Some(by), subject.shown(thread).1),
+            fix: Cause::PinnedBeforePriority.advice(Some(by), subject.usual(thread).priority),
         })
     });
     stuck.collect()

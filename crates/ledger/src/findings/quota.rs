@@ -2,6 +2,7 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::identities::Identity;
 use whylate_base::{Confidence, Evidence, Finding, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -19,7 +20,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect();
-        let (comm, priority) = subject.shown(thread);
+        let Identity { comm, priority, .. } = subject.usual(thread);
         // Where only an idle CPU indicates it, each activation's own verdict reports that.
         (!evidence.is_empty()).then(|| Finding {
             code: Cause::CgroupQuota.code(),

@@ -2,6 +2,7 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::identities::Identity;
 use whylate_base::{Evidence, Finding, Severity};
 
 /// Fewer activations than this are no period.
@@ -12,7 +13,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
         thread.pacing.drifts().filter(|drifts| *drifts)?;
         let response = stats.response.spread()?;
-        let (comm, priority) = subject.shown(thread);
+        let Identity { comm, priority, .. } = subject.usual(thread);
         let evidence = "where its response is longer, the sleep after it is as long as ever, and the next period begins \
                         as much later";
         Some(Finding {

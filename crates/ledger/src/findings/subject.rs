@@ -1,13 +1,13 @@
 //! Everything a finding is made from.
 
 use crate::charge::notes::VerdictNote;
+use crate::identities::Identity;
 use crate::model::Activation;
 use crate::options::Options;
 use crate::stats::StatsByThread;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
 use crate::tracers::osnoise::Noises;
-use whylate_base::{Comm, Priority};
 use whylate_events::TraceInfo;
 
 pub(crate) struct Subject<'a> {
@@ -22,14 +22,10 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// A thread's name and own priority in its worst activation, or, where none is kept, at the end of the trace.
-    pub(crate) fn shown(&self, thread: &Thread) -> (Comm, Priority) {
-        let worst = self.worst.iter().find(|activation| activation.tid == thread.tid);
-        let now = self.timeline.now;
-        worst.map_or_else(
-            || (thread.comm_at(now), thread.own_priority_at(now)),
-            |activation| (activation.comm, activation.priority),
-        )
+    /// What a thread was in most of its activations.
+    pub(crate) fn usual(&self, thread: &Thread) -> Identity {
+        let usual = self.stats.get(thread.tid).and_then(|stats| stats.identities.usual());
+        usual.unwrap_or_else(|| thread.identity_at(self.timeline.now))
     }
 
     /// What the ledger of a kept activation noted for its verdict.

@@ -22,7 +22,9 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 timeline.unseen_switches,
                 timeline.switches + timeline.unseen_switches
             ),
-            why: "the analysis assumes that a thread has the CPU from its first event on; it may have had it for longer".to_owned(),
+            why: "from the last event of one thread to the first event of the next it is not known which of them had the CPU; that \
+                  time is unexplained"
+                .to_owned(),
             evidence: vec![Evidence::general(
                 "events show another thread on the CPU than the last sched_switch before them",
             )],

@@ -37,6 +37,16 @@ pub(crate) struct IrqsOffSample {
     pub(crate) irqs_off: bool,
 }
 
+/// A thread that the scheduler has switched away from. Until the registers are switched as well, events still have it
+/// as their context (`context_switch`, `kernel/sched/core.c`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    pub(crate) tid: Tid,
+    pub(crate) since: Ns,
+    /// The recording shows that interrupts are off there.
+    pub(crate) shows_irqs_off: bool,
+}
+
 /// One CPU.
 #[derive(Default)]
 pub(crate) struct CpuTimeline {
@@ -44,6 +54,8 @@ pub(crate) struct CpuTimeline {
     stack: Vec<Frame>,
     /// The thread below the interrupts.
     current: Option<(Tid, Priority)>,
+    /// The thread that the last switch took off, until another event shows the next one.
+    pub(crate) leaving: Option<Leaving>,
     pub(crate) last_event: Option<Ns>,
     pub(crate) firing: Option<Firing>,
     pub(crate) late_timers: VecDeque<LateTimer>,
@@ -114,6 +126,14 @@ impl CpuTimeline {
         }
     }
 
+    /// What the CPU ran is not known from `since` on: a switch was not seen.
+    pub(crate) fn lose_sight(&mut self, since: Ns) {
+        self.current = None;
+        if self.stack.is_empty() {
+            self.push(since, Running::Unknown, false);
+        }
+    }
+
     /// An interrupt began.
     pub(crate) fn enter(&mut self, at: Ns, running: Running, by_timer: bool) {
         self.stack.push(Frame { start: at, running, by_timer });
@@ -174,6 +194,7 @@ impl CpuTimeline {
         self.stack.clear();
         self.firing = None;
         self.current = None;
+        self.leaving = None;
         self.push(from, Running::Unknown, false);
         from
     }

@@ -25,6 +25,11 @@ impl<T: Copy + PartialEq> Past<T> {
         self.latest
     }
 
+    /// The latest value, if an event has shown it.
+    pub(crate) fn shown(&self) -> Option<T> {
+        self.since.map(|_| self.latest)
+    }
+
     /// True when an event has shown this latest value.
     #[inline]
     pub(crate) fn is_shown_as(&self, value: T) -> bool {

@@ -13,7 +13,9 @@ use super::pacing::Pacing;
 use super::past::Past;
 use super::recent::{forget_before, partition_from_end};
 use super::settings::{PinnedFair, Refusal};
+use super::sleeps::Wait;
 use super::states::{Span, State, Stay};
+use crate::identities::Identity;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
@@ -66,6 +68,11 @@ pub(crate) struct Thread {
     raised: Option<Ns>,
     /// When it was last refused a real-time policy.
     pub(crate) refused: Option<Refusal>,
+    /// When a call that changed its policy or priority returned, since it was switched in: the new one shows only as it
+    /// leaves the CPU.
+    pub(crate) policy_changed: Option<Ns>,
+    /// It is runnable, or else an idle kernel thread: the recording shows both alike.
+    pub(crate) may_be_idle: bool,
     pub(crate) affinity: Affinity,
     /// How its system calls are read.
     pub(crate) abi: Abi,
@@ -113,6 +120,8 @@ impl Thread {
             pinned_fair: None,
             raised: None,
             refused: None,
+            policy_changed: None,
+            may_be_idle: false,
             affinity: Affinity::default(),
             abi: Abi::Native,
             pacing: Pacing::default(),
@@ -170,6 +179,11 @@ impl Thread {
         self.priorities.latest().effective
     }
 
+    /// Its effective priority, if an event has shown it.
+    pub(crate) fn shown_priority(&self) -> Option<Priority> {
+        self.priorities.shown().map(|priorities| priorities.effective)
+    }
+
     /// Its effective priority at an instant.
     #[inline]
     pub(crate) fn priority_at(&self, instant: Ns) -> Priority {
@@ -199,6 +213,15 @@ impl Thread {
     /// Its policy at an instant, where the recording shows one.
     pub(crate) fn policy_at(&self, instant: Ns) -> Option<Policy> {
         self.policies.at(instant)
+    }
+
+    /// Its name, policy and own priority at an instant.
+    pub(crate) fn identity_at(&self, instant: Ns) -> Identity {
+        Identity {
+            comm: self.comm_at(instant),
+            policy: self.policy_at(instant),
+            priority: self.own_priority_at(instant),
+        }
     }
 
     /// It has this policy from `at` on.
@@ -256,6 +279,27 @@ impl Thread {
         self.priorities.set(at, Priorities { effective: new, unboosted });
         if unboosted.is_none() && new.is_realtime() {
             self.is_real_time(at);
+        }
+    }
+
+    /// It is woken: if it may have been asleep rather than runnable, it was.
+    pub(crate) fn was_idle_if_woken(&mut self) {
+        if std::mem::take(&mut self.may_be_idle)
+            && let Some(span) = self.history.back_mut()
+            && matches!(span.state, State::Queued(_))
+        {
+            span.state = State::Blocked { wait: Wait::Unsure, waker: None };
+        }
+    }
+
+    /// True when a switch to it shows a wake-up: it was asleep, or out of sight and a wake-up was begun since.
+    pub(crate) fn waits_unseen(&self) -> bool {
+        match self.state() {
+            State::Blocked { .. } => true,
+            State::Unknown => {
+                self.waking.is_some_and(|waking| self.since().is_none_or(|since| since <= waking.at))
+            }
+            State::Running(_) | State::Queued(_) => false,
         }
     }
 
@@ -332,12 +376,12 @@ impl Thread {
         stays
     }
 
-    /// Forgets what ended before `horizon`, but for its policies: a summary asks for them when the trace ends, and they
-    /// change by a system call only.
+    /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
         forget_before(&mut self.history, |span| span.start <= horizon);
         self.names.forget(horizon);
         self.priorities.forget(horizon);
+        self.policies.forget(horizon);
         self.affinity.forget(horizon);
     }
 }

@@ -56,7 +56,7 @@ fn an_activation_has_the_priority_that_its_thread_had_when_it_was_due() {
     let told = scene.at(2 * MS + 5).run(lowered).at(3 * MS).sleep(IDLE).at(4 * MS).explain("victim");
     let worst = told.worst();
     assert_eq!((worst.due.0, worst.priority), (1_000_000, Priority::realtime(50)));
-    assert_eq!(told.0.tasks[0].priority, Priority::realtime(50), "the summary is of the worst activation");
+    assert_eq!(told.0.tasks[0].priority, Priority::realtime(50), "the summary is of most activations");
 }
 
 #[test]
@@ -162,4 +162,37 @@ fn a_wait_after_a_thread_rose_and_fell_is_not_that_of_one_that_pinned_itself_fir
     let told = told.explain_with(&Options::default());
     assert_blames(told.worst(), Cause::HigherPriorityTask, Some(hog));
     assert!(told.finding("pinned-before-priority").is_none(), "{:?}", told.codes());
+}
+
+/// An equal of the victim's runs, lowers itself, and goes on until the victim is switched in.
+fn lowers_itself(scene: Scene, kernel: &str) -> Scene {
+    let (peer, lowered) = (rt("chrt", 20, 50), rt("prog", 20, 1));
+    let scene = scene.kernel(kernel).cpu(1).at(0).run(IDLE).cpu(0).at(0).run(peer);
+    let scene = scene.at(MS).wake(VICTIM, 0).at(MS + 500).unseen_switch_to(lowered);
+    let scene = scene.sign(ContextFlags::default()).at(4 * MS).run(VICTIM);
+    scene.at(5 * MS).sleep(lowered).at(6 * MS)
+}
+
+#[test]
+fn a_thread_that_lowers_itself_had_its_priority_until_then() {
+    for kernel in ["6.1.0-18-amd64", "6.12.9-amd64", "7.2.0"] {
+        let told = lowers_itself(Scene::new(), kernel).explain("victim");
+        assert_charges(told.only(), &[(Cause::EqualPriorityTask, 3 * MS), (Cause::OwnWork, MS)]);
+        assert!(told.only().verdict.why.contains("prog:20 (rt 50)"), "{}", told.only().verdict.why);
+        let codes = told.codes();
+        assert!(!codes.contains(&"rt-throttled") && !codes.contains(&"fair-server"), "{codes:?}");
+    }
+}
+
+#[test]
+fn where_the_call_was_seen_a_priority_changes_there() {
+    let (app, raised) = (fair("app", 20), rt("app", 20, 90));
+    let scene = Scene::new().cpu(0).at(0).run(app).at(MS).wake(fair("other", 30), 0);
+    let scene = scene.at(2 * MS).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).ret(sys::SCHED_SETSCHEDULER);
+    let scene = scene.unseen_switch_to(raised).at(5 * MS).sleep(fair("other", 30)).at(6 * MS).sleep(IDLE);
+    let told = scene.explain("other");
+    assert_charges(
+        told.only(),
+        &[(Cause::FairQueue, MS), (Cause::HigherPriorityTask, 3 * MS), (Cause::OwnWork, MS)],
+    );
 }

@@ -1,4 +1,4 @@
-//! One hand-written trace per cause: what the ledger charges, to the nanosecond, and whom the verdict names.
+//! One hand-written trace per cause: what the ledger charges, to the nanosecond, and which thread the verdict names.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -13,6 +13,7 @@ mod placement;
 mod quota;
 mod scheduling;
 mod settings;
+mod switches;
 mod timers;
 mod tracers;
 mod workings;

@@ -75,6 +75,7 @@ pub(crate) struct Scene {
     now: Ns,
     cpu: u32,
     cpus: BTreeMap<u32, OnCpu>,
+    of_switches: ContextFlags,
 }
 
 impl Scene {
@@ -86,7 +87,14 @@ impl Scene {
             machine: Some("x86_64".into()),
             ..TraceInfo::default()
         };
-        Scene { info, events: Vec::new(), now: Ns::ZERO, cpu: 0, cpus: BTreeMap::new() }
+        Scene {
+            info,
+            events: Vec::new(),
+            now: Ns::ZERO,
+            cpu: 0,
+            cpus: BTreeMap::new(),
+            of_switches: ContextFlags::default(),
+        }
     }
 
     /// Of this kernel.
@@ -146,6 +154,25 @@ impl Scene {
         self
     }
 
+    /// `next` gets the CPU; the current thread is recorded in this state.
+    pub(crate) fn switch_as(self, state: TaskState, next: Thread) -> Scene {
+        self.switch(state, next)
+    }
+
+    /// An event of no type on the way from a switch to the next thread: it has the thread before as its context.
+    pub(crate) fn sign_of(mut self, before: Thread, flags: ContextFlags) -> Scene {
+        let current = std::mem::replace(&mut self.on().current, before);
+        let mut scene = self.sign(flags);
+        scene.on().current = current;
+        scene
+    }
+
+    /// Switches have these flags from here on, as recordings with flags have them.
+    pub(crate) fn flagged_switches(mut self, flags: ContextFlags) -> Scene {
+        self.of_switches = flags;
+        self
+    }
+
     fn switch(mut self, state: TaskState, next: Thread) -> Scene {
         let prev = self.on().current;
         let switch = Switch {
@@ -157,7 +184,8 @@ impl Scene {
             next_tid: Tid(next.tid),
             next_prio: Priority(next.prio),
         };
-        let mut scene = self.event(EventKind::Switch(switch));
+        let flags = self.of_switches;
+        let mut scene = self.event_with(flags, EventKind::Switch(switch));
         scene.on().current = next;
         scene
     }
@@ -227,6 +255,13 @@ impl Scene {
             expires: Ns::from_us(hard),
             softexpires: Ns::from_us(soft),
         }))
+    }
+
+    /// `hrtimer_start` of a callback, to expire at `us`.
+    pub(crate) fn arm_named(self, hrtimer: u64, function: &str, us: i64) -> Scene {
+        let (expires, softexpires) = (Ns::from_us(us), Ns::from_us(us));
+        let function = function.into();
+        self.event(EventKind::HrtimerStart(HrtimerStart { hrtimer, function, expires, softexpires }))
     }
 
     /// `hrtimer_expire_entry` of a sleep, which reads the clock as it is.

@@ -84,7 +84,7 @@ pub struct Damage {
 pub struct Task {
     /// Its id.
     pub tid: i32,
-    /// Its name in its worst activation, as policy and priority are those of then.
+    /// Its name in most of its activations, as are policy and priority.
     pub comm: String,
     /// Its scheduling policy: `fifo`, `rr`, `deadline`, `other`, `batch`, `idle` or `ext`.
     /// Null where the recording does not tell, which of `sched_switch` alone is the rule:

@@ -1,0 +1,146 @@
+//! Which thread had the CPU, where the events around a switch are few, late or written in another way.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_charges, deadline, fair, rt, sys};
+use whylate_base::Ns;
+use whylate_events::{ContextFlags, TaskState};
+use whylate_ledger::{Cause, Options};
+
+const VICTIM: Thread = rt("victim", 10, 80);
+
+/// Each switch is followed by an event that still has the thread before as its context.
+fn with_stacks(flags: ContextFlags) -> Scene {
+    let mut scene = Scene::new().cpu(1).at(0).flagged_switches(flags);
+    for period in 1..=30 {
+        let at = period * 10 * MS;
+        scene = scene.at(at).timer_wakes(VICTIM).at(at + 5).run(VICTIM).at(at + 8).sign_of(IDLE, flags);
+        scene = scene.at(at + 9).sign(ContextFlags::default());
+        scene = scene.at(at + 100).sleep(IDLE).at(at + 103).sign_of(VICTIM, flags);
+        scene = scene.at(at + 110).sign(ContextFlags::default());
+    }
+    scene
+}
+
+#[test]
+fn events_of_the_switch_itself_show_no_switch_that_was_not_recorded() {
+    for flags in [ContextFlags::IRQS_OFF, ContextFlags::default()] {
+        let told = with_stacks(flags).explain("victim");
+        assert!(told.finding("unseen-switches").is_none(), "{:?}", told.codes());
+        assert_eq!(told.0.tasks[0].activations, 30);
+        assert_eq!(told.0.tasks[0].response.map(|response| response.max), Some(Ns::from_us(100)));
+        for activation in &told.0.activations {
+            assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+        }
+    }
+}
+
+#[test]
+fn a_thread_that_is_back_on_the_cpu_is_not_one_that_leaves_it() {
+    // The switches back were not recorded: the thread calls the kernel, or is seen with interrupts enabled.
+    let app = fair("app", 30);
+    let told = |back: fn(Scene) -> Scene| {
+        let mut scene = Scene::new().cpu(1).at(0).flagged_switches(ContextFlags::IRQS_OFF).run(app);
+        for n in 1..=10 {
+            let at = n * MS;
+            scene = scene.at(at).wake(VICTIM, 1).at(at + 2).run(VICTIM).unseen_switch_to(app).at(at + 50);
+            scene = back(scene);
+        }
+        scene.explain_with(&Options::default())
+    };
+    for back in [
+        (|scene| scene.call(sys::READ, [0, 0, 0])) as fn(Scene) -> Scene,
+        |scene| scene.sign(ContextFlags::default()),
+        |scene| scene.vector("local_timer").vector_exit("local_timer"),
+    ] {
+        assert!(told(back).finding("unseen-switches").is_some());
+    }
+}
+
+#[test]
+fn a_recording_of_one_threads_wake_ups_and_switch_ins_has_all_its_activations() {
+    // Neither its switches away nor other threads were recorded; it wakes on one CPU and runs on another.
+    let mut scene = Scene::new();
+    for (n, latency) in [7, 97, 22, 2, 40].into_iter().enumerate() {
+        let (at, to) = ((n as i64 + 1) * 25 * MS, n as u32 % 2);
+        scene = scene.cpu(0).unseen_switch_to(IDLE).at(at).waking(VICTIM, 0);
+        scene = scene.cpu(to).unseen_switch_to(IDLE).at(at + latency).run(VICTIM);
+    }
+    let told = scene.explain("victim");
+    let latencies: Vec<Option<Ns>> = told.in_order().iter().map(|activation| activation.latency()).collect();
+    assert_eq!(latencies, [7, 97, 22, 2, 40].map(|us| Some(Ns::from_us(us))));
+    let own: Vec<_> = told.0.tasks[0].causes.iter().filter(|(cause, _)| *cause == Cause::OwnWork).collect();
+    assert!(own.is_empty(), "its work was not recorded: {own:?}");
+}
+
+#[test]
+fn states_of_a_kernel_that_records_them_shifted_by_one_are_read_as_they_were() {
+    let kworker = fair("kworker/1:1", 40);
+    let scene = Scene::new().kernel("4.19.0").cpu(1).at(0).switch_as(TaskState::Interruptible, VICTIM);
+    // It sleeps (recorded as D), and is woken by a thread that then waits for work (I, recorded as R+).
+    let scene = scene.at(MS).switch_as(TaskState::Uninterruptible, kworker).at(2 * MS).wake(VICTIM, 1);
+    let scene = scene.at(2 * MS + 5).switch_as(TaskState::Preempted, VICTIM);
+    let scene = scene.at(3 * MS).switch_as(TaskState::Uninterruptible, IDLE);
+    let scene = scene.at(4 * MS).wake(kworker, 1).at(4 * MS + 5).switch_as(TaskState::Interruptible, kworker);
+    let scene = scene.at(4 * MS + 50).switch_as(TaskState::Preempted, IDLE).at(5 * MS);
+    let told = scene.sign(ContextFlags::default()).explain("victim");
+    let last = told.in_order()[1];
+    assert_charges(last, &[(Cause::Dispatch, 5), (Cause::OwnWork, MS - 5)]);
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+}
+
+#[test]
+fn an_idle_kernel_thread_of_such_a_kernel_was_asleep_when_it_is_woken() {
+    let (kworker, app) = (fair("kworker/1:1", 40), fair("app", 30));
+    let scene = Scene::new().kernel("4.19.0").cpu(1).at(0).switch_as(TaskState::Interruptible, kworker);
+    let scene = scene.at(MS).wake(app, 1).at(MS + 5).switch_as(TaskState::Preempted, app);
+    let scene =
+        scene.at(9 * MS).wake(kworker, 1).at(9 * MS + 5).switch_as(TaskState::Uninterruptible, kworker);
+    let scene = scene.at(9 * MS + 50).switch_as(TaskState::Preempted, IDLE).at(10 * MS);
+    let told = scene.sign(ContextFlags::default()).explain("kworker/1:1");
+    assert_eq!(told.0.tasks[0].activations, 2);
+    assert_eq!(told.in_order()[1].latency(), Some(Ns::from_us(5)));
+}
+
+/// A SCHED_DEADLINE thread works for 30 us of each period of 10 ms, and gives up the rest.
+fn gives_up_the_rest(scene: Scene, seen: bool) -> Scene {
+    const YIELD: i64 = 24;
+    let thread = deadline("control", 10);
+    let timer = 0xdead;
+    let mut scene = scene.cpu(1).at(0).sign(ContextFlags::default());
+    for period in 1..=5 {
+        let at = period * 10 * MS;
+        scene = match period {
+            1 => scene.at(at).timer_wakes(thread),
+            _ => scene.at(at + 3).fire_named(timer, "dl_task_timer").fired(timer),
+        };
+        scene = scene.at(at + 8).run(thread).at(at + 38);
+        if seen {
+            scene = scene.call(YIELD, [0, 0, 0]);
+        }
+        scene = scene.arm_named(timer, "dl_task_timer", at + 10 * MS);
+        scene = scene.switch_as(TaskState::Runnable, IDLE);
+    }
+    scene.at(60 * MS).sign(ContextFlags::default())
+}
+
+#[test]
+fn a_deadline_thread_that_yields_is_done_until_its_next_period() {
+    for seen in [true, false] {
+        let told = gives_up_the_rest(Scene::new(), seen).explain_with(&Options::default());
+        assert_eq!(told.0.tasks[0].activations, 5, "selected by itself");
+        for activation in &told.in_order()[1..] {
+            assert_eq!(activation.due.0 % 10_000_000, 0, "its timer's expiry");
+            assert_eq!(activation.response(), Ns::from_us(38));
+        }
+        assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    }
+}
+
+#[test]
+fn a_deadline_thread_whose_runtime_is_used_up_goes_on_in_its_next_period() {
+    let thread = deadline("control", 10);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(thread);
+    let scene = scene.at(105).run(thread).call(sys::READ, [0, 0, 0]).ret(sys::READ).at(3 * MS);
+    let scene = scene.switch_as(TaskState::Runnable, IDLE).at(10 * MS).run(thread).at(11 * MS).sleep(IDLE);
+    let told = scene.explain_with(&Options::default());
+    assert_eq!(told.only().done, Some(Ns::from_us(11 * MS)));
+}
