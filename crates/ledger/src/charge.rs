@@ -34,6 +34,7 @@ use crate::timeline::thread::Thread;
 use attribution::Charge;
 use charger::Charger;
 use notes::VerdictNote;
+use queue::Queued;
 use whylate_base::{Confidence, Ns};
 
 /// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
@@ -50,15 +51,21 @@ pub(crate) fn ledger(
     let waking = open.waking.clamp(open.due, end).max(charger.at);
     charger.before_wake(waking);
     let cpu = charger.cpu;
-    for stay in thread.between(waking, end) {
+    let stays = thread.between(waking, end);
+    for (stay, next) in stays.iter().zip(stays.iter().skip(1).map(Some).chain([None])) {
         match stay.state {
             State::Running(cpu) => charger.running(cpu, stay.to),
-            State::Queued(cpu) => charger.waiting(thread, cpu, stay.to),
+            State::Queued(cpu) => match next.map(|next| next.state) {
+                // It was moved, and no event shows when.
+                Some(State::Running(on)) if on != cpu => {
+                    charger.waiting_as(thread, on, stay.to, Queued::Somewhere);
+                }
+                _ => charger.waiting(thread, cpu, stay.to),
+            },
             State::Blocked { wait, waker } if wait.continues() => {
                 charger.blocked(wait, waker, stay.to);
             }
-            // Between the waker's call and the runqueue.
-            State::Blocked { .. } => charger.waiting(thread, cpu, stay.to),
+            State::Blocked { .. } => charger.waiting_as(thread, cpu, stay.to, Queued::NotYet),
             State::Unknown => charger.unseen(stay.to),
         }
     }

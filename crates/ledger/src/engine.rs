@@ -5,6 +5,7 @@ mod faults;
 mod interrupts;
 mod locks;
 mod prev_states;
+mod scheduler_clock;
 mod scheduling;
 mod settings;
 mod state;

@@ -15,7 +15,7 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
             return (Cause::Unexplained, Confidence::Low);
         }
         if used_too_little(window, bandwidth) {
-            return (Cause::CoarseClockThrottled, Confidence::Medium);
+            return coarse_clock(bandwidth);
         }
         return (
             Cause::RtThrottled,
@@ -23,9 +23,7 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
         );
     }
     match (throttles, bandwidth.serves()) {
-        (Some(true), Some(false)) if used_too_little(window, bandwidth) => {
-            (Cause::CoarseClockThrottled, Confidence::Medium)
-        }
+        (Some(true), Some(false)) if used_too_little(window, bandwidth) => coarse_clock(bandwidth),
         (Some(true), Some(false)) => (Cause::RtThrottled, Confidence::High),
         (Some(false), Some(true)) => (Cause::FairServer, Confidence::High),
         (Some(false), Some(false)) => (Cause::Unexplained, Confidence::Low),
@@ -34,6 +32,15 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
         // Both may: only SCHED_OTHER ran, which either would show.
         (Some(true), Some(true)) => (Cause::FairServer, Confidence::Low),
         (_, None) => (Cause::RtThrottled, Confidence::Low),
+    }
+}
+
+/// Real-time threads used little, and were held back: by a clock that charges them whole ticks. One that counts
+/// microseconds does not, and then it is not known what held them back.
+fn coarse_clock(bandwidth: &Bandwidth) -> (Cause, Confidence) {
+    match bandwidth.counts_finely {
+        true => (Cause::Unexplained, Confidence::Low),
+        false => (Cause::CoarseClockThrottled, Confidence::Medium),
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) const ORDINARY: Ns = Ns::from_us(10);
 /// Shorter thefts drown in the noise of timer hardware.
 const NOTABLE_THEFT: Ns = Ns::from_us(50);
 /// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
-const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
+pub(super) const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 
 impl Charger<'_> {
     /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the

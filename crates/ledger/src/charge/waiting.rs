@@ -3,9 +3,9 @@
 use super::attribution::Charge;
 use super::bandwidth::mechanism;
 use super::charger::Charger;
-use super::overdue::{notably_late, shows_irqs_off};
+use super::overdue::{LONGEST_IDLE_EXIT, notably_late, shows_irqs_off};
 use super::precedence::{Contender, Relation};
-use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue};
+use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue, Queued};
 use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
@@ -28,12 +28,18 @@ const IDLED_ON: Ns = Ns::from_us(200);
 impl Charger<'_> {
     /// Charges up to `to` a time in which `waiter` was queued on `cpu`.
     pub(super) fn waiting(&mut self, waiter: &Thread, cpu: Cpu, to: Ns) {
+        self.waiting_as(waiter, cpu, to, Queued::Here);
+    }
+
+    /// Charges up to `to` a time in which `waiter` was runnable, and `queued` on the runqueue of `cpu` or not.
+    pub(super) fn waiting_as(&mut self, waiter: &Thread, cpu: Cpu, to: Ns, queued: Queued) {
         self.cpu = cpu;
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         let from = self.at;
         let mut first_choice = to;
         let mut idles = false;
-        for (start, _, slice) in timeline.between(from, to) {
+        let choices = timeline.between(from, to).filter(|_| queued == Queued::Here);
+        for (start, _, slice) in choices {
             if slice.switched && slice.start >= from {
                 first_choice = start;
                 break;
@@ -41,9 +47,10 @@ impl Charger<'_> {
             idles |= slice.running == Running::Idle;
         }
         let idled_on = idles && settled_down(timeline, from, first_choice);
-        let queue = Queue { waiter, cpu, timeline, from, to, first_choice, idled_on };
-        let throttled = self.throttled(&queue);
-        let elsewhere = self.idle_elsewhere(&queue);
+        let queue = Queue { waiter, cpu, timeline, from, to, first_choice, idled_on, queued };
+        let is_here = queued == Queued::Here;
+        let throttled = is_here.then(|| self.throttled(&queue)).flatten();
+        let elsewhere = is_here.then(|| self.idle_elsewhere(&queue)).flatten();
         for (start, end, slice) in timeline.between(from, to) {
             let fair = match slice.running {
                 Running::Task(_, theirs) => theirs.class() == SchedClass::Fair,
@@ -64,6 +71,9 @@ impl Charger<'_> {
                 Running::Idle => self.behind_idle(&queue, start, end),
                 _ => self.interruption((start, end, slice)).unwrap_or_else(Charge::unexplained),
             };
+            if queued == Queued::Somewhere {
+                charge.confidence = charge.confidence.min(Confidence::Medium);
+            }
             if let Some((idle, confidence)) = elsewhere.filter(|_| charge.cause.culprit_runs_first()) {
                 charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
                 self.remark_idle(start, cpu, idle);
@@ -167,6 +177,9 @@ impl Charger<'_> {
         if kept <= ordinary {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
+        if queue.queued == Queued::Somewhere {
+            return Charge::unexplained();
+        }
         let by = ran;
         let first_seen = partition_from_end(&queue.timeline.irqs_off_samples, |seen| seen.at < start);
         let seen = queue.timeline.irqs_off_samples.range(first_seen..).take_while(|seen| seen.at <= end);
@@ -181,8 +194,13 @@ impl Charger<'_> {
         if shows_irqs_off(seen.into_iter(), start, end) {
             return Charge::to(Cause::IrqsDisabled, by, Confidence::High);
         }
+        let disabled = match queue.queued {
+            // With preemption disabled alone, the interrupt that takes it in would have come.
+            Queued::NotYet => Cause::IrqsDisabled,
+            Queued::Here | Queued::Somewhere => Cause::PreemptionDisabled,
+        };
         self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
-            .unwrap_or_else(|| Charge::to(Cause::PreemptionDisabled, by, self.unobserved()))
+            .unwrap_or_else(|| Charge::to(disabled, by, self.unobserved()))
     }
 
     /// A lower thread went on after an interrupt, so it had interrupts enabled. It is at fault when it
@@ -210,12 +228,15 @@ impl Charger<'_> {
             // No cgroup has a quota, or it is a SCHED_DEADLINE thread, whose own budget does not show.
             return Charge::unexplained();
         }
+        if queue.queued == Queued::Somewhere && end - start > LONGEST_IDLE_EXIT {
+            return Charge::unexplained();
+        }
         self.late_from_idle(queue.cpu, start, end)
     }
 
     /// The bandwidth window at `at`, if there is one on the waiter's CPU; `ran` had the CPU then.
     fn in_window(&self, queue: &Queue<'_>, at: Ns, ran: Option<Culprit>) -> Option<Charge> {
-        if queue.class_at(at) != SchedClass::Realtime {
+        if queue.class_at(at) != SchedClass::Realtime || queue.queued != Queued::Here {
             return None;
         }
         let window = self.timeline.windows.at(queue.cpu, at)?;

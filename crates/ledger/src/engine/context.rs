@@ -46,6 +46,9 @@ impl Engine<'_> {
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
         let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
         let last = cpu.last_event.replace(at).unwrap_or(at);
+        if self.scheduler_clock.steps(at - last) {
+            self.timeline.bandwidth.counts_finely();
+        }
         if at - last > LONGEST_SILENCE {
             self.note_silence(last, at, event.cpu);
             let Some(again) = self.timeline.cpus.get_mut(event.cpu) else { return };
@@ -122,12 +125,21 @@ impl Engine<'_> {
         self.timeline.threads.get_mut(tid).enter(last, State::Unknown);
     }
 
+    /// A thread that was queued on a CPU is on another one, and no migration was recorded: it may not have been there
+    /// when the CPU seemed to pass it over.
+    fn was_not_passed_over(&mut self, on: Cpu, tid: Tid) {
+        let window = self.timeline.windows.open_on(on).filter(|window| window.passed_over == tid);
+        if let Some(start) = window.map(|window| window.start) {
+            self.timeline.close_window(on, start);
+        }
+    }
+
     /// A thread runs, and how it came to was not seen.
     pub(super) fn found(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
-        if let Some(State::Running(on)) = self.timeline.threads.get(tid).map(Thread::state)
-            && on != cpu
-        {
-            self.vanish(at, on, tid);
+        match self.timeline.threads.get(tid).map(Thread::state) {
+            Some(State::Running(on)) if on != cpu => self.vanish(at, on, tid),
+            Some(State::Queued(on)) if on != cpu => self.was_not_passed_over(on, tid),
+            _ => {}
         }
         let mut thread = self.timeline.threads.get_mut(tid);
         if thread.waits_unseen() {

@@ -13,7 +13,7 @@ use crate::timeline::states::State;
 use crate::timeline::thread::{Thread, Waking};
 use crate::timeline::windows::Window;
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
-use whylate_events::{Event, Switch, TaskState, Wake};
+use whylate_events::{Event, Kind, Switch, TaskState, Wake};
 
 /// A thread that faults and sleeps within this time sleeps because of the fault.
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
@@ -302,8 +302,15 @@ impl Engine<'_> {
         }
     }
 
-    /// A real-time thread that was preempted on `cpu` and still waits there: the next in line.
+    /// A real-time thread that was preempted on `cpu` and still waits there: the next in line. `None` where it may have
+    /// been moved without an event.
     fn preempted_before(&mut self, at: Ns, cpu: Cpu) -> Option<Tid> {
+        if !self.shows_migrations && !self.timeline.seen.contains(Kind::Migrate) {
+            let mut cpus = self.timeline.cpus.iter();
+            if cpus.any(|(other, on)| other != cpu && on.last_event.is_some()) {
+                return None;
+            }
+        }
         let timeline = self.timeline.cpus.get_mut(cpu)?;
         while let Some(&tid) = timeline.preempted.last() {
             let waits = |thread: &&Thread| {

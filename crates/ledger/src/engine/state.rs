@@ -1,6 +1,7 @@
 //! What the engine is: the timeline that it keeps, and the activations that end on the way.
 
 use super::prev_states::PrevStates;
+use super::scheduler_clock::SchedulerClock;
 use super::syscall_table::SyscallTable;
 use crate::options::Options;
 use crate::timeline::Timeline;
@@ -8,7 +9,7 @@ use crate::timeline::activations::Open;
 use crate::timeline::bandwidth;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
-use whylate_events::TraceInfo;
+use whylate_events::{Kind, TraceInfo};
 
 /// Makes a timeline from events.
 pub(crate) struct Engine<'a> {
@@ -21,6 +22,9 @@ pub(crate) struct Engine<'a> {
     /// True when trace time and the kernel's monotonic time are one.
     pub(super) monotonic: bool,
     pub(super) prev_states: PrevStates,
+    /// True when the recording would have the migrations of threads.
+    pub(super) shows_migrations: bool,
+    pub(super) scheduler_clock: SchedulerClock,
 }
 
 /// An activation that is over.
@@ -40,6 +44,8 @@ impl<'a> Engine<'a> {
             options,
             syscalls: SyscallTable::of(info.machine.as_deref()),
             prev_states: PrevStates::default(),
+            shows_migrations: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Migrate)),
+            scheduler_clock: SchedulerClock::of(info.clock.as_deref()),
             monotonic: info.clock.as_deref() == Some("mono") && !info.time_shifted,
         }
     }

@@ -18,6 +18,8 @@ pub(crate) struct Bandwidth {
     pub(crate) period: Ns,
     pub(crate) group_sched: Option<bool>,
     pub(crate) fair_server: Option<u64>,
+    /// The scheduler's clock was seen to be finer than the tick.
+    pub(crate) counts_finely: bool,
 }
 
 /// `kernel.sched_rt_runtime_us`
@@ -36,6 +38,7 @@ pub(crate) struct BandwidthSettings {
     period: Past<Ns>,
     group_sched: Past<Option<bool>>,
     fair_server: Past<Option<u64>>,
+    counts_finely: bool,
 }
 
 impl BandwidthSettings {
@@ -47,6 +50,7 @@ impl BandwidthSettings {
             period: Past::assumed(DEFAULT_PERIOD),
             group_sched: Past::default(),
             fair_server: Past::default(),
+            counts_finely: false,
         }
     }
 
@@ -58,6 +62,7 @@ impl BandwidthSettings {
             period: self.period.at(instant),
             group_sched: self.group_sched.at(instant),
             fair_server: self.fair_server.at(instant),
+            counts_finely: self.counts_finely,
         }
     }
 
@@ -75,6 +80,11 @@ impl BandwidthSettings {
     /// CONFIG_RT_GROUP_SCHED, which a boot parameter may turn off.
     pub(crate) fn set_group_sched(&mut self, at: Ns, on: bool) {
         self.group_sched.set(at, Some(on));
+    }
+
+    /// The scheduler's clock is finer than the tick.
+    pub(crate) fn counts_finely(&mut self) {
+        self.counts_finely = true;
     }
 
     /// The fair server's runtime, in nanoseconds.

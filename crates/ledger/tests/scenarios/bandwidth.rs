@@ -273,3 +273,92 @@ fn a_wake_up_into_throttling_far_under_the_limit_shows_what_was_used() {
     let finding = told.finding("coarse-clock-throttled").expect("a finding");
     assert!(finding.evidence[0].what.contains("80.00 ms (10 %) of the 800.0 ms before"), "{finding:?}");
 }
+
+#[test]
+fn a_thread_that_its_cpu_has_yet_to_take_in_is_not_passed_over() {
+    // Woken from CPU 0: CPU 1 takes it in by an interrupt, and switches to the idle task before that comes.
+    let app = fair("app", 30);
+    let told = Scene::new()
+        .kernel("6.1.0-18-amd64")
+        .cpu(1)
+        .at(0)
+        .run(app)
+        .cpu(0)
+        .at(0)
+        .run(fair("waker", 40))
+        .at(1_000 * MS)
+        .waking(VICTIM, 1)
+        .cpu(1)
+        .at(1_000 * MS + 10)
+        .sleep(IDLE)
+        .at(1_000 * MS + 300)
+        .vector("reschedule")
+        .wakeup(VICTIM, 1)
+        .at(1_000 * MS + 302)
+        .vector_exit("reschedule")
+        .at(1_000 * MS + 305)
+        .run(VICTIM)
+        .at(1_001 * MS)
+        .sleep(IDLE)
+        .explain("victim");
+    let charged = |cause| told.only().ledger.iter().any(|segment| segment.cause == cause);
+    assert!(
+        !charged(Cause::RtThrottled) && !charged(Cause::CoarseClockThrottled),
+        "{:?}",
+        told.only().ledger
+    );
+    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+}
+
+/// The victim is queued on CPU 1, which goes idle, and runs on CPU 0 in the end: it was moved.
+fn moved(recorded: bool) -> Scene {
+    let app = fair("app", 30);
+    let scene = Scene::new().kernel("6.1.0-18-amd64").cpu(0).at(0).run(app).cpu(1).at(0).run(HOG);
+    let scene = scene.at(950 * MS).timer_wakes(VICTIM).at(950 * MS + 2).run(VICTIM);
+    let scene = scene.at(951 * MS).timer_wakes(rt("other", 40, 90)).run(rt("other", 40, 90));
+    let scene = scene.at(951 * MS + 100).sleep(IDLE).cpu(0).at(960 * MS);
+    let scene = if recorded { scene.migrate(VICTIM, 1, 0) } else { scene };
+    scene.at(960 * MS + 5).run(VICTIM).at(961 * MS).sleep(IDLE).at(970 * MS)
+}
+
+#[test]
+fn a_thread_that_was_moved_without_an_event_is_not_passed_over() {
+    let told = moved(false).explain("victim");
+    let codes = told.codes();
+    assert!(!codes.iter().any(|code| code.ends_with("throttled")), "{codes:?}");
+    let throttled = |cause: Cause| cause.code().ends_with("throttled");
+    assert!(told.worst().ledger.iter().all(|segment| !throttled(segment.cause)), "{:?}", told.worst().ledger);
+    // Where the migration was recorded, the CPU idled with the thread on its runqueue until then.
+    let told = moved(true).explain("victim");
+    assert_blames(told.worst(), Cause::RtThrottled, Some(HOG));
+}
+
+#[test]
+fn a_scheduler_clock_of_microseconds_charges_no_whole_ticks() {
+    let told = |clock: &str| {
+        let mut scene = Scene::new().kernel("6.1.0-18-amd64").clock(clock).cpu(1).at(0);
+        for period in 0..200 {
+            scene = scene.at(period * 4 * MS).timer_wakes(VICTIM).at(period * 4 * MS + 2).run(VICTIM);
+            scene = scene.at(period * 4 * MS + 202).sleep(IDLE);
+        }
+        let scene = scene.at(800 * MS).timer_wakes(VICTIM).at(800 * MS + 2).run(VICTIM);
+        let scene = scene.at(800 * MS + 102).run(IDLE).at(850 * MS + 102).run(VICTIM);
+        scene.at(850 * MS + 202).sleep(IDLE).explain("victim")
+    };
+    assert_eq!(told("mono").worst().verdict.cause, Cause::CoarseClockThrottled);
+    let told = told("local");
+    assert_eq!((told.worst().verdict.cause, told.codes()), (Cause::Unexplained, vec![]));
+}
+
+#[test]
+fn one_wait_with_interrupts_in_it_is_one_window() {
+    let mut scene = Scene::new().kernel("6.1.0-18-amd64").cpu(1).at(0).run(HOG).at(950 * MS).sleep(IDLE);
+    scene = scene.at(955 * MS).timer_wakes(VICTIM).at(956 * MS).run(fair("app", 30));
+    for tick in 0..5 {
+        let at = (957 + 4 * tick) * MS;
+        scene = scene.at(at).vector("local_timer").at(at + 5).vector_exit("local_timer");
+    }
+    let told = scene.at(1_000 * MS).run(VICTIM).at(1_001 * MS).sleep(IDLE).explain("victim");
+    let finding = told.finding("rt-throttled").expect("a finding");
+    assert!(finding.title.contains("real-time threads: once"), "{}", finding.title);
+}

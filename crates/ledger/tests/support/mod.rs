@@ -103,6 +103,12 @@ impl Scene {
         self
     }
 
+    /// By this trace clock.
+    pub(crate) fn clock(mut self, clock: &str) -> Scene {
+        self.info.clock = Some(clock.into());
+        self
+    }
+
     /// Of a file in this state.
     pub(crate) fn damaged(mut self, damage: Damage) -> Scene {
         self.info.damage.push(damage);
