@@ -125,11 +125,7 @@ impl<'a> Assembler<'a> {
         let kept = stats.would_keep(end - open.due, keep);
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
-        stats.identities.count(Identity {
-            comm: thread.comm_at(end),
-            policy: thread.policy_at(open.due),
-            priority: thread.own_priority_at(open.due),
-        });
+        stats.identities.count(thread.identity_in(open.due, end));
         if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
             debug_assert_eq!(charge::ledger(timeline, thread, open, end), (ledger.to_vec(), Vec::new()));
             return stats.count(&times, &ledger, deadline);

@@ -29,9 +29,10 @@ impl Identities {
         }
     }
 
-    /// What it was in most of them; of equals, the later.
+    /// What it was in most of them, or in most of those in which it was real-time, if it ever was; of equals, the later.
     pub(crate) fn usual(&self) -> Option<Identity> {
-        self.0.iter().max_by_key(|(_, times)| *times).map(|(identity, _)| *identity)
+        let rank = |(identity, times): &&(Identity, u64)| (identity.priority.is_realtime(), *times);
+        self.0.iter().max_by_key(rank).map(|(identity, _)| *identity)
     }
 }
 
@@ -40,13 +41,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_what_it_was_most_of_the_time() {
+    fn a_thread_is_what_it_was_most_of_the_time_that_it_was_real_time() {
         let identity = |name: &str, priority| Identity { comm: Comm::from(name), policy: None, priority };
         let mut identities = Identities::default();
         assert_eq!(identities.usual(), None);
         let usual = identity("control", Priority::realtime(80));
         let fair = identity("control", Priority::DEFAULT);
-        for one in [fair, usual, usual, fair, usual] {
+        for one in [fair, fair, usual, identity("control", Priority::realtime(1)), fair, usual] {
             identities.count(one);
         }
         (0..1_000).for_each(|n| identities.count(identity(&n.to_string(), Priority::DEFAULT)));

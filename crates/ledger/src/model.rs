@@ -43,7 +43,7 @@ pub struct Missing {
 pub struct TaskSummary {
     /// Its id.
     pub tid: Tid,
-    /// Its name in most of its activations.
+    /// Its name in most of its activations, or in most of those in which it was real-time, if it ever was.
     pub comm: Comm,
     /// Its policy then, where the recording tells it.
     pub policy: Option<Policy>,

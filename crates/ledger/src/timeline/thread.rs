@@ -215,6 +215,15 @@ impl Thread {
         self.policies.at(instant)
     }
 
+    /// What it was in `from..to`, where it had the higher priority: at the beginning or at the end.
+    pub(crate) fn identity_in(&self, from: Ns, to: Ns) -> Identity {
+        let (first, last) = (self.identity_at(from), self.identity_at(to));
+        match first.priority.outranks(last.priority) {
+            true => Identity { comm: last.comm, ..first },
+            false => last,
+        }
+    }
+
     /// Its name, policy and own priority at an instant.
     pub(crate) fn identity_at(&self, instant: Ns) -> Identity {
         Identity {

@@ -84,7 +84,8 @@ pub struct Damage {
 pub struct Task {
     /// Its id.
     pub tid: i32,
-    /// Its name in most of its activations, as are policy and priority.
+    /// Its name in most of its activations, or in most of those in which it was real-time, if it ever was.
+    /// So are its policy and its priority.
     pub comm: String,
     /// Its scheduling policy: `fifo`, `rr`, `deadline`, `other`, `batch`, `idle` or `ext`.
     /// Null where the recording does not tell, which of `sched_switch` alone is the rule:
