@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use whylate_base::{Finding, Severity};
+use whylate_stats::ClaimStatus;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,26 @@ impl Outcome {
             true => Outcome::Found,
             false => Outcome::Done,
         }
+    }
+
+    /// Of a claim: carried, contradicted, or neither. `None`: nothing was measured.
+    pub(crate) fn of_claim(status: Option<ClaimStatus>) -> Outcome {
+        match status {
+            Some(status) if status.is_carried() => Outcome::Done,
+            Some(ClaimStatus::Contradicted) => Outcome::Found,
+            _ => Outcome::CannotTell,
+        }
+    }
+
+    /// Of two answers: what was found counts, even where the other is unknown.
+    pub(crate) fn and(self, other: Outcome) -> Outcome {
+        let weight = |outcome: Outcome| match outcome {
+            Outcome::Done => 0,
+            Outcome::CannotTell => 1,
+            Outcome::Found => 2,
+            Outcome::Failed => 3,
+        };
+        if weight(other) > weight(self) { other } else { self }
     }
 }
 

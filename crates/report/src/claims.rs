@@ -2,7 +2,8 @@
 
 use crate::words;
 use whylate_base::Ns;
-use whylate_investigate::measure::{ClaimStatus, Claimed};
+use whylate_investigate::measure::Claimed;
+use whylate_stats::ClaimStatus;
 
 /// In sentences, the answer first.
 pub(crate) fn sentences(claimed: &Claimed) -> Vec<String> {
@@ -32,6 +33,16 @@ pub(crate) fn sentences(claimed: &Claimed) -> Vec<String> {
         Ok(None) => "the fitted tail leaves room for any latency at that probability".to_owned(),
         Ok(Some(upper)) => format!("the fitted tail leaves room for {upper} at that probability, with 95 %"),
     });
+    if claim.fitted.is_ok() {
+        let assumed = match claimed.answer {
+            ClaimStatus::NeedsAssumption => {
+                ". If you know that there is none, state it: --assume-no-rarer-cause"
+            }
+            ClaimStatus::Fitted => ". That there is none is your assumption (--assume-no-rarer-cause)",
+            ClaimStatus::Measured | ClaimStatus::Contradicted | ClaimStatus::NotYet => "",
+        };
+        all.push(format!("{}{assumed}", unseen(claim.unseen_at_most())));
+    }
     all
 }
 
@@ -39,12 +50,24 @@ pub(crate) fn sentences(claimed: &Claimed) -> Vec<String> {
 pub(crate) fn answer(claimed: &Claimed) -> String {
     let answer = match claimed.answer {
         ClaimStatus::Measured => "measured",
-        ClaimStatus::Fitted => "by the fitted tail only",
+        ClaimStatus::Fitted => "by the fitted tail only, if no rarer cause exists, as is assumed",
+        ClaimStatus::NeedsAssumption => {
+            "cannot tell: the fitted tail supports it only if no rarer cause exists"
+        }
         ClaimStatus::Contradicted => "no, it was later more often",
-        ClaimStatus::NotYet => "cannot be claimed yet",
+        ClaimStatus::NotYet => "cannot tell: it cannot be claimed yet",
     };
     let (bound, probability) = (claimed.claim.bound, claimed.claim.probability);
     format!("later than {bound} in at most {probability:e} of all samples: {answer}")
+}
+
+/// What no fit can show, with how rare it may be.
+pub(crate) fn unseen(at_most: f64) -> String {
+    format!(
+        "no fit can see a cause that never struck: one that strikes up to once in {} samples may be unseen (3 / samples, \
+         with 95 %)",
+        words::count((1.0 / at_most.max(f64::MIN_POSITIVE)).round() as u64)
+    )
 }
 
 /// A long time in the unit that fits: `14 min`, `3.2 h`, `12.0 days`.

@@ -1,6 +1,7 @@
 //! What may be claimed: "later than this, less often than so", and how much longer to measure for it.
 
-use crate::normal::most_likely_rate;
+use crate::compare::interval;
+use crate::normal::{binomial_at_most, most_likely_rate};
 use crate::{Histogram, Refusal, Tail};
 use whylate_base::Ns;
 
@@ -14,8 +15,10 @@ pub struct Claim {
     pub bound: Ns,
     /// with at most this probability.
     pub probability: f64,
-    /// So many of the samples were later.
+    /// So many of the samples were later; all of the bucket that contains the bound are counted.
     pub exceeded: u64,
+    /// So many were surely later.
+    pub surely_exceeded: u64,
     /// So many samples there are.
     pub samples: u64,
     /// The largest probability that the samples alone, whatever their distribution, leave room for (Clopper and
@@ -37,13 +40,14 @@ impl Claim {
             bound,
             probability,
             exceeded,
+            surely_exceeded: histogram.surely_beyond(bound),
             samples,
             at_most: most_likely_rate(exceeded, samples, DOUBT),
             more: needed.checked_sub(samples).filter(|more| *more > 0),
             fitted: tail.map(|tail| match tail.level(probability) {
                 Some(level) => level.upper,
                 // So common that it was measured.
-                None => histogram.percentile_bounds(1.0 - probability).map(|bounds| bounds.most),
+                None => interval(histogram, 1.0 - probability).map(|(_, upper)| upper),
             }),
         }
     }
@@ -53,9 +57,64 @@ impl Claim {
         self.more.is_none()
     }
 
+    /// True where so many later samples are less likely than [`DOUBT`] if the claim holds.
+    fn is_contradicted(&self) -> bool {
+        let fewer = |later: u64| binomial_at_most(later - 1, self.samples, self.probability);
+        self.surely_exceeded > 0 && 1.0 - fewer(self.surely_exceeded) < DOUBT
+    }
+
     /// True where a fit that is not refused carries it.
-    pub fn is_fitted(&self) -> bool {
-        matches!(self.fitted, Ok(Some(upper)) if upper <= self.bound)
+    fn is_fitted(&self) -> bool {
+        let seen = self.exceeded as f64 / self.samples.max(1) as f64;
+        seen <= self.probability && matches!(self.fitted, Ok(Some(upper)) if upper <= self.bound)
+    }
+
+    /// Whether the samples support the claim. A fit describes the causes that struck; that there is no rarer one is an
+    /// assumption, which only the user can state.
+    pub fn status(&self, assumes_no_rarer_cause: bool) -> ClaimStatus {
+        if self.is_measured() {
+            ClaimStatus::Measured
+        } else if self.is_contradicted() {
+            ClaimStatus::Contradicted
+        } else if self.is_fitted() && assumes_no_rarer_cause {
+            ClaimStatus::Fitted
+        } else if self.is_fitted() {
+            ClaimStatus::NeedsAssumption
+        } else {
+            ClaimStatus::NotYet
+        }
+    }
+
+    /// A cause that never struck in these samples may strike with this probability (95 %): some 3 / samples.
+    pub fn unseen_at_most(&self) -> f64 {
+        unseen_at_most(self.samples)
+    }
+}
+
+/// A cause that never struck in so many samples may strike with this probability (95 %): some 3 / samples.
+pub fn unseen_at_most(samples: u64) -> f64 {
+    most_likely_rate(0, samples, DOUBT)
+}
+
+/// Whether the samples support a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimStatus {
+    /// Yes, by the samples alone.
+    Measured,
+    /// Yes, by the fit of the tail and the stated assumption that no rarer cause exists.
+    Fitted,
+    /// Cannot tell: the fit of the tail supports it if no rarer cause exists, which is not stated.
+    NeedsAssumption,
+    /// No: later samples were more frequent than that.
+    Contradicted,
+    /// Cannot tell: it takes more samples.
+    NotYet,
+}
+
+impl ClaimStatus {
+    /// True where the samples carry the claim.
+    pub fn is_carried(self) -> bool {
+        matches!(self, ClaimStatus::Measured | ClaimStatus::Fitted)
     }
 }
 
@@ -106,5 +165,30 @@ mod tests {
         let claim = of(&histogram, Ns(5_499), 1e-3);
         assert_eq!(claim.exceeded, 1_000);
         assert!(!claim.is_measured() && claim.at_most > 0.5);
+    }
+
+    /// No fit can see a cause that never struck.
+    #[test]
+    fn a_fit_alone_carries_no_claim() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let histogram: Histogram =
+            (0..200_000).map(|_| Ns((2_000.0 - 1_000.0 * (1.0 - random.f64()).ln()) as i64)).collect();
+        let claim = of(&histogram, Ns::from_ms(1), 1e-9);
+        assert_eq!(claim.status(false), ClaimStatus::NeedsAssumption);
+        assert_eq!(claim.status(true), ClaimStatus::Fitted);
+        assert!((1.49e-5..1.51e-5).contains(&claim.unseen_at_most()), "{}", claim.unseen_at_most());
+        assert!(claim.status(true).is_carried() && !claim.status(false).is_carried());
+    }
+
+    #[test]
+    fn what_chance_explains_contradicts_nothing() {
+        let of = |late: u64, probability| {
+            let late = std::iter::repeat_n(Ns(50_000), late as usize);
+            let histogram: Histogram = (0..10_000).map(|at| Ns(5_000 + at % 10)).chain(late).collect();
+            of(&histogram, Ns(10_000), probability).status(true)
+        };
+        // Of 10,000 samples one is expected to be later: two are no surprise, six are.
+        assert_eq!((of(2, 1e-4), of(6, 1e-4)), (ClaimStatus::NotYet, ClaimStatus::Contradicted));
+        assert_eq!(of(1, 1e-9), ClaimStatus::Contradicted);
     }
 }

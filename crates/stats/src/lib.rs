@@ -24,7 +24,7 @@ mod scipy;
 mod search;
 mod trend;
 
-pub use claim::{Claim, DOUBT};
+pub use claim::{Claim, ClaimStatus, DOUBT, unseen_at_most};
 pub use extremes::{Blocks, Gev, Level, Pareto, Refusal, Tail};
 pub use histogram::{Bounds, Bucket, Exact, Histogram, layout};
 pub use maxima::Maxima;

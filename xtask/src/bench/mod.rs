@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod claims;
 mod measure;
 mod process;
 mod read;
@@ -23,6 +24,8 @@ pub(crate) enum Bench {
     Build(build::Build),
     /// Check this machine and a large one that is made up, beside rtcqs and TuneD
     Check(check::Check),
+    /// Ask for claims that are known to be true or false, and count the answers
+    Claims(claims::Claims),
     /// Measure wake-up latencies beside cyclictest, in turn: idle, and under stress-ng
     Measure(measure::Measure),
 }
@@ -34,6 +37,7 @@ impl Bench {
             Bench::Storm(storm) => storm.run(),
             Bench::Build(build) => build.run(root),
             Bench::Check(check) => check.run(root),
+            Bench::Claims(claims) => claims.run(),
             Bench::Measure(measure) => measure.run(root),
         }
     }

@@ -39,7 +39,16 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-lab-cli", Place::On(6, 0)),
     ("whylate-inject", Place::Beside(&["whylate-base", "whylate-sys"])),
     ("whylate-fuzz", Place::Beside(&["whylate-base", "whylate-events", "whylate-ftrace", "whylate-intake"])),
-    ("xtask", Place::Beside(&["whylate-report", "whylate-ledger", "whylate-testing"])),
+    (
+        "xtask",
+        Place::Beside(&[
+            "whylate-base",
+            "whylate-stats",
+            "whylate-report",
+            "whylate-ledger",
+            "whylate-testing",
+        ]),
+    ),
 ];
 
 fn place(name: &str) -> Option<&'static Place> {

@@ -25,6 +25,9 @@ pub(crate) struct CompareArgs {
     /// (repeatable)
     #[arg(long = "claim", value_name = "LATENCY@PROBABILITY")]
     pub(crate) claims: Vec<Wanted>,
+    /// State that no cause exists that is rarer than the samples can show: then a fit of the tail supports a claim
+    #[arg(long, requires = "claims")]
+    pub(crate) assume_no_rarer_cause: bool,
     /// Exit with 1 when a run is this much worse
     #[arg(long, value_name = "WORSE", default_value = "mixed")]
     pub(crate) fail_on: FailOnWorse,

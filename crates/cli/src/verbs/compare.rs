@@ -7,7 +7,7 @@ use crate::report::Destination;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 use whylate_investigate::compare::{GateAnswer, Prepared, RunVerdict, compare};
-use whylate_investigate::measure::Claimed;
+use whylate_investigate::measure::{Claimed, Wanted};
 use whylate_report::compare::{Claiming, Compared, Gated};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
@@ -31,7 +31,10 @@ fn asked(runs: Vec<Prepared>, args: &CompareArgs) -> Compared {
     });
     let gates = gates.collect();
     let claims = runs.iter().enumerate().flat_map(|(at, run)| {
-        args.claims.iter().map(move |wanted| Claiming { run: at, claimed: Claimed::of(run, *wanted) })
+        args.claims.iter().map(move |wanted| {
+            let wanted = Wanted { assumes_no_rarer_cause: args.assume_no_rarer_cause, ..*wanted };
+            Claiming { run: at, claimed: Claimed::of(run, wanted) }
+        })
     });
     let claims = claims.collect();
     Compared { comparison: compare(runs), gates, claims }
@@ -51,5 +54,9 @@ fn outcome(compared: &Compared, fail_on: FailOnWorse) -> Outcome {
     }
     let unknown = answers().any(|answer| matches!(answer, GateAnswer::CannotTell(_)))
         || verdicts().any(|verdict| verdict == RunVerdict::CannotTell);
-    if unknown { Outcome::CannotTell } else { Outcome::Done }
+    let outcome = if unknown { Outcome::CannotTell } else { Outcome::Done };
+    // As with gates, the baseline of several runs need not carry a claim.
+    let baseline = compared.comparison.runs.len() > 1;
+    let claims = compared.claims.iter().filter(|claiming| !baseline || claiming.run > 0);
+    claims.fold(outcome, |outcome, claiming| outcome.and(Outcome::of_claim(Some(claiming.claimed.answer))))
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         keep: args.flight.keep.as_ref().map(|directory| Keeping { directory: directory.clone(), journal }),
         dma_latency: args.flight.dma_latency,
         observer: args.flight.observer,
-        claim: args.flight.claim,
+        claim: args.flight.claim(),
     };
     let mut said = Said::default();
     exports::check(&args.exports.files)?;
@@ -47,7 +47,10 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     if report.over_threshold.is_some_and(|count| count > 0) {
         return Ok(Outcome::Found);
     }
-    Ok(Outcome::of(&report.findings, args.fail_on.into()))
+    let outcome = Outcome::of(&report.findings, args.fail_on.into());
+    let claims = args.flight.claim.map(|_| report.tail.as_ref().and_then(|tail| tail.claim.as_ref()));
+    Ok(claims
+        .map_or(outcome, |claimed| outcome.and(Outcome::of_claim(claimed.map(|claimed| claimed.answer)))))
 }
 
 /// A threshold that tells nothing apart; not where the first sample beyond it was to end the measurement.

@@ -96,7 +96,28 @@ fn a_claim_is_measured_fitted_or_lacks_something() {
     let hours = refused["more_seconds"].as_f64().expect("a time") / 3_600.0;
     // Three in a billion at 2,000 a second.
     assert!((415.0..417.0).contains(&hours), "{hours}");
+    // A fit needs an assumption, which the user states. Exit codes: 0 carried, 1 contradicted, 3 cannot tell.
+    let fitted = |options: &[&dyn AsRef<OsStr>]| {
+        let asked: Vec<&dyn AsRef<OsStr>> = [&quiet as &dyn AsRef<OsStr>, &"--claim", &"1ms@1e-9"]
+            .into_iter()
+            .chain(options.iter().copied())
+            .collect();
+        compare(&asked)
+    };
+    let (alone, assumed) = (fitted(&[]), fitted(&[&"--assume-no-rarer-cause"]));
+    assert_eq!((alone.code, assumed.code), (Some(3), Some(0)), "{alone:#?} {assumed:#?}");
+    assert!(alone.stdout.contains("only if no rarer cause exists"), "{}", alone.stdout);
+    for run in [&alone, &assumed] {
+        assert!(run.stdout.contains("no fit can see a cause that never struck"), "{}", run.stdout);
+    }
+    let answer = answer(&fitted(&[&"--json"]))["claims"][0].clone();
+    assert_eq!((&answer["carried"], &answer["answer"]), (&"no".into(), &"needs-assumption".into()));
+    assert_eq!(compare(&[&quiet, &"--claim", &"1ms@1e-3"]).code, Some(0));
+    assert_eq!(compare(&[&rogue, &"--claim", &"400us@1e-9"]).code, Some(3));
+    // The baseline of two runs need not carry it.
+    assert_eq!(compare(&[&rogue, &quiet, &"--claim", &"100us@1e-3", &"--fail-on", &"never"]).code, Some(0));
     let refuted = compare(&[&quiet, &"--claim", &"6us@1e-9"]);
+    assert_eq!(refuted.code, Some(1), "{refuted:#?}");
     assert!(refuted.stdout.contains("no, it was later more often"), "{}", refuted.stdout);
     assert!(!refuted.stdout.contains("more, "), "{}", refuted.stdout);
 }

@@ -125,14 +125,21 @@ fn claims_are_answered() {
     let _one = one_at_a_time();
     let measure = |claim: &str| {
         let run = whylate(["measure", "-d", "300ms", "--no-trace", "--json", "--claim", claim]);
-        assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
         let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
-        document["beyond"]["claim"].clone()
+        let claim = document["beyond"]["claim"].clone();
+        // 0 carried, 1 contradicted, 3 cannot tell; a finding of the measurement is 1 in any case.
+        let code = match claim["answer"].as_str() {
+            Some("measured" | "fitted") => 0,
+            Some("contradicted") => 1,
+            _ => 3,
+        };
+        assert!(run.code == Some(code) || run.code == Some(1), "{run:#?}");
+        claim
     };
     assert_eq!(measure("1ns@1e-9")["answer"], "contradicted");
     assert_eq!(measure("17s@0.5")["answer"], "measured");
     let claim = measure("17s@1e-9");
-    assert!(claim["answer"] == "not-yet" || claim["answer"] == "fitted", "{claim:#}");
+    assert!(claim["answer"] == "not-yet" || claim["answer"] == "needs-assumption", "{claim:#}");
     assert!(number(&claim["longer_ns"]) > 0, "{claim:#}");
     let run = whylate(["measure", "--claim", "100us"]);
     assert!(run.code == Some(2) && run.stderr.contains("LATENCY@PROBABILITY"), "{run:#?}");

@@ -3,7 +3,7 @@
 use crate::compare::Prepared;
 use std::str::FromStr;
 use whylate_base::{Ns, parse_duration};
-use whylate_stats::Claim;
+use whylate_stats::{Claim, ClaimStatus};
 
 /// "A sample is later than `bound` with at most this probability."
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub struct Wanted {
     pub bound: Ns,
     /// The probability, between 0 and 1.
     pub probability: f64,
+    /// True where the user states that no cause exists that is rarer than the samples can show. No fit can see one.
+    pub assumes_no_rarer_cause: bool,
 }
 
 /// Why that is no claim.
@@ -38,7 +40,7 @@ impl FromStr for Wanted {
         if !(1e-15..1.0).contains(&probability) {
             return Err(wrong("the probability is not between 1e-15 and 1"));
         }
-        Ok(Wanted { bound, probability })
+        Ok(Wanted { bound, probability, assumes_no_rarer_cause: false })
     }
 }
 
@@ -47,24 +49,13 @@ impl FromStr for Wanted {
 pub struct Claimed {
     /// The claim with its counts.
     pub claim: Claim,
+    /// As of [`Wanted::assumes_no_rarer_cause`].
+    pub assumes_no_rarer_cause: bool,
     /// Whether the samples support it.
     pub answer: ClaimStatus,
     /// For how much longer to measure, with not one sample later, until the samples alone support it; `None`: no
     /// longer, or more samples do not help.
     pub longer: Option<Ns>,
-}
-
-/// Whether the samples support the claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClaimStatus {
-    /// Yes, by the samples alone.
-    Measured,
-    /// Yes, by the fit of the tail.
-    Fitted,
-    /// No: later samples were more frequent than that.
-    Contradicted,
-    /// Not yet: it takes more samples.
-    NotYet,
 }
 
 impl Claimed {
@@ -73,22 +64,13 @@ impl Claimed {
         let together = run.together();
         let claim =
             Claim::of(&together.measured.histogram, together.tail(), wanted.bound, wanted.probability);
-        let seen = claim.exceeded as f64 / claim.samples.max(1) as f64;
-        let answer = if claim.is_measured() {
-            ClaimStatus::Measured
-        } else if seen > claim.probability {
-            ClaimStatus::Contradicted
-        } else if claim.is_fitted() {
-            ClaimStatus::Fitted
-        } else {
-            ClaimStatus::NotYet
-        };
+        let answer = claim.status(wanted.assumes_no_rarer_cause);
         let more = claim.more.filter(|_| answer != ClaimStatus::Contradicted);
         let longer = more.zip(run.run.rate().filter(|rate| *rate > 0.0)).map(|(more, rate)| {
             // Years are as good as for ever.
             Ns((more as f64 / rate * 1e9).ceil().min(i64::MAX as f64) as i64)
         });
-        Claimed { claim, answer, longer }
+        Claimed { claim, assumes_no_rarer_cause: wanted.assumes_no_rarer_cause, answer, longer }
     }
 }
 
@@ -99,7 +81,9 @@ mod tests {
 
     #[test]
     fn a_claim_is_a_latency_and_a_probability() {
-        assert_eq!("100us@1e-9".parse(), Ok(Wanted { bound: Ns::from_us(100), probability: 1e-9 }));
+        let wanted: Wanted = "100us@1e-9".parse().expect("a claim");
+        assert_eq!((wanted.bound, wanted.probability), (Ns::from_us(100), 1e-9));
+        assert!(!wanted.assumes_no_rarer_cause);
         for wrong in [
             "100us",
             "@1e-9",
@@ -143,7 +127,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let samples = (0..200_000).map(|_| (2_000.0 - 1_000.0 * (1.0 - random.f64()).ln()) as i64);
         let claimed = claimed(samples, "1ms@1e-9");
-        assert_eq!(claimed.answer, ClaimStatus::Fitted, "{claimed:?}");
+        assert_eq!(claimed.answer, ClaimStatus::NeedsAssumption, "{claimed:?}");
         assert!(claimed.longer.is_some());
     }
 }

@@ -27,7 +27,7 @@ mod store;
 mod tail;
 mod trace;
 
-pub use claimed::{ClaimStatus, Claimed, Wanted, WantedError};
+pub use claimed::{Claimed, Wanted, WantedError};
 pub use explained::Explain;
 pub use groups::SpikeGroup;
 pub use observed::Observed;

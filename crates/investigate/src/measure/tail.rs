@@ -2,7 +2,7 @@
 
 use super::claimed::{Claimed, Wanted};
 use crate::compare::Prepared;
-use whylate_stats::{Blocks, Level, Refusal};
+use whylate_stats::{Blocks, Level, Refusal, unseen_at_most};
 
 /// The probabilities that levels are given for.
 pub const RARE: [f64; 2] = [1e-6, 1e-9];
@@ -14,6 +14,8 @@ pub struct TailEstimate {
     pub by_tail: Result<Vec<Option<Level>>, Refusal>,
     /// By the largest of each stretch of time (generalised extreme value).
     pub by_blocks: Result<Vec<Option<Level>>, Refusal>,
+    /// A cause that never struck may strike with this probability (95 %), and no fit shows it.
+    pub unseen_at_most: f64,
     /// What was claimed.
     pub claim: Option<Claimed>,
 }
@@ -28,6 +30,7 @@ impl TailEstimate {
         TailEstimate {
             by_tail: run.together().tail().map(|tail| RARE.map(|p| tail.level(p)).to_vec()),
             by_blocks: blocks.map(|blocks| RARE.map(|p| blocks.level(p)).to_vec()),
+            unseen_at_most: unseen_at_most(run.all.histogram.count()),
             claim: wanted.map(|wanted| Claimed::of(run, wanted)),
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::{claims, words};
 use maud::{Markup, html};
-use whylate_investigate::measure::{ClaimStatus, Claimed};
-use whylate_stats::Histogram;
+use whylate_investigate::measure::Claimed;
+use whylate_stats::{ClaimStatus, Histogram};
 
 /// Distributions: whose each is, and its numbers.
 pub(crate) fn distributions<'a>(
@@ -30,7 +30,7 @@ pub(crate) fn distributions<'a>(
 pub(crate) fn claim(label: &str, claimed: &Claimed) -> Markup {
     let class = match claimed.answer {
         ClaimStatus::Measured => "finding good",
-        ClaimStatus::Fitted | ClaimStatus::NotYet => "finding warning",
+        ClaimStatus::Fitted | ClaimStatus::NeedsAssumption | ClaimStatus::NotYet => "finding warning",
         ClaimStatus::Contradicted => "finding error",
     };
     let sentences = claims::sentences(claimed);

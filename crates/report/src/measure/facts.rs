@@ -1,6 +1,6 @@
 //! What the renderers of a measurement share: the answer in one line, and facts in words.
 
-use crate::words;
+use crate::{claims, words};
 use whylate_base::Ns;
 use whylate_investigate::measure::{MeasureReport, Observed, RARE, SpikeGroup, TailEstimate, TraceState};
 use whylate_ledger::Cause;
@@ -155,7 +155,7 @@ pub(crate) fn group(group: &SpikeGroup) -> [String; 6] {
 }
 
 /// What the samples support beyond themselves: by which fit, and its levels or why there are none.
-pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> [(&'static str, String); 2] {
+pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> Vec<(&'static str, String)> {
     let sample = report.probe.sample();
     let level = |(p, level): (f64, &Option<Level>)| match level {
         Some(Level { estimate, upper }) => {
@@ -168,7 +168,11 @@ pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> [(&'stati
         Ok(levels) => RARE.into_iter().zip(levels).map(level).collect::<Vec<_>>().join("; "),
         Err(refusal) => format!("cannot tell: {refusal}"),
     };
-    [("by the tail", said(&beyond.by_tail)), ("by maxima", said(&beyond.by_blocks))]
+    let mut all = vec![("by the tail", said(&beyond.by_tail)), ("by maxima", said(&beyond.by_blocks))];
+    if beyond.by_tail.is_ok() || beyond.by_blocks.is_ok() {
+        all.push(("limitation", claims::unseen(beyond.unseen_at_most)));
+    }
+    all
 }
 
 /// What the measurement did to the machine, and what its trace lacks.

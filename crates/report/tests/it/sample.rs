@@ -3,8 +3,8 @@
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
 use whylate_investigate::measure::{
-    ClaimStatus, Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind,
-    TailEstimate, TraceState,
+    Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind, TailEstimate,
+    TraceState,
 };
 use whylate_ledger::{
     Activation, Cause, CpuContext, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
@@ -13,7 +13,7 @@ use whylate_ledger::{
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Lacking, Probe};
 use whylate_stats::compare::Shift;
-use whylate_stats::{Claim, Level, Maxima, Refusal, Rhythm};
+use whylate_stats::{Claim, ClaimStatus, Level, Maxima, Refusal, Rhythm};
 use whylate_sys::SchedParams;
 
 const CPU: Cpu = Cpu(1);
@@ -510,16 +510,19 @@ pub(crate) fn measurement() -> MeasureReport {
                 Some(Level { estimate: us(300), upper: None }),
             ]),
             by_blocks: Err(Refusal::TooFew { what: "samples", have: 20_000, needed: 40_000 }),
+            unseen_at_most: 1.5e-4,
             claim: Some(Claimed {
                 claim: Claim {
                     bound: us(400),
                     probability: 1e-9,
                     exceeded: 0,
+                    surely_exceeded: 0,
                     samples: 20_000,
                     at_most: 1.5e-4,
                     more: Some(2_995_712_272),
                     fitted: Ok(None),
                 },
+                assumes_no_rarer_cause: false,
                 answer: ClaimStatus::NotYet,
                 longer: Some(Ns::from_secs(1_497_856)),
             }),

@@ -29,4 +29,15 @@ pub(crate) struct FlightArgs {
     /// Check whether the samples support a claim, and how many more it needs: 100us@1e-9 is "later than 100 us in 1e-9 of all wake-ups at most"
     #[arg(long, value_name = "LATENCY@PROBABILITY")]
     pub(crate) claim: Option<Wanted>,
+    /// State that no cause exists that is rarer than the samples can show: then a fit of the tail supports a claim
+    #[arg(long, requires = "claim")]
+    pub(crate) assume_no_rarer_cause: bool,
+}
+
+impl FlightArgs {
+    /// What is claimed, with what is assumed for it.
+    pub(crate) fn claim(&self) -> Option<Wanted> {
+        let assumes_no_rarer_cause = self.assume_no_rarer_cause;
+        self.claim.map(|wanted| Wanted { assumes_no_rarer_cause, ..wanted })
+    }
 }

@@ -1,6 +1,6 @@
 //! The wire types of schema `whylate.compare/1`.
 
-use crate::measure::json::document::Distribution;
+use crate::measure::json::document::{Answer as ClaimAnswer, Distribution};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -262,6 +262,13 @@ pub struct Claim {
     pub probability: f64,
     /// How far that is carried.
     pub carried: Carried,
+    /// Whether it holds; null in documents of older versions.
+    pub answer: Option<ClaimAnswer>,
+    /// True where the user stated that no cause exists that is rarer than the samples can show.
+    #[serde(default)]
+    pub assumes_no_rarer_cause: bool,
+    /// A cause that never struck may strike with this probability, with 95 %; null in documents of older versions.
+    pub unseen_at_most: Option<f64>,
     /// Samples in all.
     pub samples: u64,
     /// Samples that were later.

@@ -6,9 +6,8 @@ use super::document::{
 };
 use crate::compare::runs::{Claiming, Compared, Gated};
 use crate::json::ns;
-use crate::measure::json::from_measure::distribution;
+use crate::measure::json::from_measure::{distribution, long_run::claim_answer};
 use whylate_investigate::compare as found;
-use whylate_investigate::measure as measured;
 use whylate_stats as stats;
 
 impl From<&Compared> for Document {
@@ -154,10 +153,15 @@ fn claim(claiming: &Claiming, runs: &[found::Prepared]) -> Claim {
         bound_ns: claim.bound.0,
         probability: claim.probability,
         carried: match claiming.claimed.answer {
-            measured::ClaimStatus::Measured => Carried::Measured,
-            measured::ClaimStatus::Fitted => Carried::Fitted,
-            measured::ClaimStatus::Contradicted | measured::ClaimStatus::NotYet => Carried::No,
+            stats::ClaimStatus::Measured => Carried::Measured,
+            stats::ClaimStatus::Fitted => Carried::Fitted,
+            stats::ClaimStatus::NeedsAssumption
+            | stats::ClaimStatus::Contradicted
+            | stats::ClaimStatus::NotYet => Carried::No,
         },
+        answer: Some(claim_answer(claiming.claimed.answer)),
+        assumes_no_rarer_cause: claiming.claimed.assumes_no_rarer_cause,
+        unseen_at_most: Some(claim.unseen_at_most()),
         samples: claim.samples,
         exceeded: claim.exceeded,
         at_most: claim.at_most,

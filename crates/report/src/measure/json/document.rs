@@ -131,6 +131,11 @@ pub struct Claim {
     pub probability: f64,
     /// Whether it holds.
     pub answer: Answer,
+    /// True where the user stated that no cause exists that is rarer than the samples can show.
+    #[serde(default)]
+    pub assumes_no_rarer_cause: bool,
+    /// A cause that never struck may strike with this probability, with 95 %; null in documents of older versions.
+    pub unseen_at_most: Option<f64>,
     /// So many samples were later.
     pub exceeded: u64,
     /// Of so many.
@@ -149,11 +154,13 @@ pub struct Claim {
 pub enum Answer {
     /// Yes, by the samples alone.
     Measured,
-    /// Yes, by the fit of the tail.
+    /// Yes, by the fit of the tail and the stated assumption that no rarer cause exists.
     Fitted,
+    /// Cannot tell: the fit of the tail supports it if no rarer cause exists, which is not stated.
+    NeedsAssumption,
     /// No.
     Contradicted,
-    /// Not yet.
+    /// Cannot tell: it takes more samples.
     NotYet,
 }
 

@@ -1,6 +1,6 @@
 //! From a measurement's types to the wire's.
 
-mod long_run;
+pub(crate) mod long_run;
 
 use super::document::{
     Bucket, CpuResult, Degraded, Distribution, Document, Lacking, Maxima, NotExplained, Probe, Reason,

@@ -4,7 +4,8 @@ use crate::measure::facts;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::{claims, words};
-use whylate_investigate::measure::{ClaimStatus, Claimed, MeasureReport};
+use whylate_investigate::measure::{Claimed, MeasureReport};
+use whylate_stats::ClaimStatus;
 
 /// How many groups have a row.
 const ROWS: usize = 10;
@@ -57,7 +58,7 @@ pub(crate) fn beyond(page: &mut Page, report: &MeasureReport) {
 pub(crate) fn claim(page: &mut Page, label: &str, claimed: &Claimed) {
     let ink = match claimed.answer {
         ClaimStatus::Measured => Ink::Green,
-        ClaimStatus::Fitted | ClaimStatus::NotYet => Ink::Yellow,
+        ClaimStatus::Fitted | ClaimStatus::NeedsAssumption | ClaimStatus::NotYet => Ink::Yellow,
         ClaimStatus::Contradicted => Ink::Red,
     };
     for (at, sentence) in claims::sentences(claimed).iter().enumerate() {

@@ -55,17 +55,25 @@ fn claim(claimed: &Claimed) -> Claim {
     Claim {
         bound_ns: bound.0,
         probability,
-        answer: match claimed.answer {
-            measured::ClaimStatus::Measured => Answer::Measured,
-            measured::ClaimStatus::Fitted => Answer::Fitted,
-            measured::ClaimStatus::Contradicted => Answer::Contradicted,
-            measured::ClaimStatus::NotYet => Answer::NotYet,
-        },
+        answer: claim_answer(claimed.answer),
+        assumes_no_rarer_cause: claimed.assumes_no_rarer_cause,
+        unseen_at_most: Some(claimed.claim.unseen_at_most()),
         exceeded,
         samples,
         at_most,
         longer_ns: ns(claimed.longer),
         why: claims::sentences(claimed).join("; "),
+    }
+}
+
+/// On the wire.
+pub(crate) fn claim_answer(status: stats::ClaimStatus) -> Answer {
+    match status {
+        stats::ClaimStatus::Measured => Answer::Measured,
+        stats::ClaimStatus::Fitted => Answer::Fitted,
+        stats::ClaimStatus::NeedsAssumption => Answer::NeedsAssumption,
+        stats::ClaimStatus::Contradicted => Answer::Contradicted,
+        stats::ClaimStatus::NotYet => Answer::NotYet,
     }
 }
 
