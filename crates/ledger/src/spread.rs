@@ -2,9 +2,10 @@
 
 use crate::Spread;
 use whylate_base::Ns;
+use whylate_stats::Layout;
 
-/// Bits of a value kept below its highest: buckets are at most 1/256 wide.
-const MANTISSA: u32 = 8;
+/// Buckets are at most 1/256 wide: there are three distributions for each thread of a recording.
+type Buckets = Layout<8>;
 
 /// Counts values without keeping them.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +19,7 @@ pub(crate) struct Distribution {
 impl Distribution {
     pub(crate) fn record(&mut self, value: Ns) {
         let value = value.0.max(0);
-        let bucket = bucket_of(value as u64);
+        let bucket = Buckets::index(Ns(value));
         if bucket >= self.buckets.len() {
             self.buckets.resize(bucket + 1, 0);
         }
@@ -41,7 +42,7 @@ impl Distribution {
             seen += u64::from(n);
             seen >= rank
         })?;
-        Some(Ns((top_of(bucket) as i64).clamp(self.min, self.max)))
+        Some(Ns(Buckets::upper(bucket).0.clamp(self.min, self.max)))
     }
 
     pub(crate) fn spread(&self) -> Option<Spread> {
@@ -52,21 +53,6 @@ impl Distribution {
             max: Ns(self.max),
         })
     }
-}
-
-fn bucket_of(value: u64) -> usize {
-    let shift = (64 - value.leading_zeros()).saturating_sub(MANTISSA + 1);
-    ((shift as usize) << MANTISSA) + (value >> shift) as usize
-}
-
-/// The largest value of a bucket.
-fn top_of(bucket: usize) -> u64 {
-    let size = 1usize << MANTISSA;
-    if bucket < 2 * size {
-        return bucket as u64;
-    }
-    let shift = bucket / size - 1;
-    (((bucket - shift * size) as u64 + 1) << shift) - 1
 }
 
 #[cfg(test)]

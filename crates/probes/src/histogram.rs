@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use whylate_base::Ns;
-use whylate_stats::{Bucket, Exact, Histogram, layout};
+use whylate_stats::{Bucket, Exact, Histogram, MeasuredLayout};
 
 /// One thread writes, any may take a [`Histogram`] of it.
 pub(crate) struct LiveHistogram {
@@ -17,7 +17,7 @@ pub(crate) struct LiveHistogram {
 impl LiveHistogram {
     pub(crate) fn new() -> Self {
         LiveHistogram {
-            counts: (0..layout::BUCKETS).map(|_| AtomicU64::new(0)).collect(),
+            counts: (0..MeasuredLayout::BUCKETS).map(|_| AtomicU64::new(0)).collect(),
             overflow: AtomicU64::new(0),
             count: AtomicU64::new(0),
             sum: AtomicU64::new(0),
@@ -30,7 +30,7 @@ impl LiveHistogram {
     /// counters are read and stored without a locked instruction.
     pub(crate) fn record(&self, latency: Ns) {
         let latency = latency.max(Ns::ZERO);
-        let bucket = layout::bucket_of(latency).and_then(|bucket| self.counts.get(bucket));
+        let bucket = MeasuredLayout::bucket_of(latency).and_then(|bucket| self.counts.get(bucket));
         let counter = bucket.unwrap_or(&self.overflow);
         counter.store(counter.load(Relaxed) + 1, Relaxed);
         self.sum.store(self.sum.load(Relaxed).saturating_add(latency.0 as u64), Relaxed);
@@ -60,15 +60,18 @@ impl LiveHistogram {
             return Histogram::default();
         }
         let counts = self.counts.iter().map(|count| count.load(Relaxed)).enumerate();
-        let buckets =
-            counts.map(|(at, count)| Bucket { from: layout::lower(at), upto: layout::upper(at), count });
+        let buckets = counts.map(|(at, count)| Bucket {
+            from: MeasuredLayout::lower(at),
+            upto: MeasuredLayout::upper(at),
+            count,
+        });
         let exact = Exact {
             overflow: self.overflow.load(Relaxed),
             sum: self.sum.load(Relaxed),
             min: Ns(self.min.load(Relaxed)),
             max: Ns(self.max.load(Relaxed)),
         };
-        Histogram::new(buckets, exact).with_limit(layout::LIMIT)
+        Histogram::new(buckets, exact).with_limit(MeasuredLayout::LIMIT)
     }
 }
 

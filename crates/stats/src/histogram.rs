@@ -1,49 +1,14 @@
 //! Latencies, counted in buckets whose width grows with the latency.
 //!
-//! Buckets are log-linear: exact below 2 048 ns, then 1 024 buckets to each doubling. A histogram that another program
+//! Buckets are those of [`MeasuredLayout`]. A histogram that another program
 //! made keeps its own buckets.
 //!
 //! One convention holds for all numbers: they are rounded down. A percentile is the lower end of its bucket (at most 0.1 %
 //! too low), as the minimum and the maximum of a tool that counts in whole microseconds are the lower ends of theirs.
 //! Where the difference decides, [`Bounds`] has both ends.
 
+use crate::MeasuredLayout;
 use whylate_base::Ns;
-
-/// The buckets everybody counts in.
-pub mod layout {
-    use whylate_base::Ns;
-
-    /// Buckets to each doubling: `1 << SUB_BITS`.
-    const SUB_BITS: u32 = 10;
-    /// Latencies from here on (17.2 s) have no bucket.
-    pub const LIMIT: Ns = Ns(1 << 34);
-    /// How many buckets there are.
-    pub const BUCKETS: usize = index(LIMIT.0 as u64 - 1) + 1;
-
-    const fn index(value: u64) -> usize {
-        let high = u64::BITS - 1 - (value | 1).leading_zeros();
-        let shift = high.saturating_sub(SUB_BITS);
-        ((shift as usize) << SUB_BITS) + (value >> shift) as usize
-    }
-
-    /// The bucket of a latency; a negative one counts as zero. `None` from [`LIMIT`] on.
-    #[inline]
-    pub fn bucket_of(latency: Ns) -> Option<usize> {
-        (latency < LIMIT).then(|| index(latency.0.max(0) as u64))
-    }
-
-    /// The largest latency of a bucket.
-    pub fn upper(bucket: usize) -> Ns {
-        let shift = (bucket >> SUB_BITS).saturating_sub(1) as u32;
-        let value = (bucket - ((shift as usize) << SUB_BITS)) as u64;
-        Ns(((value << shift) + (1 << shift) - 1) as i64)
-    }
-
-    /// The smallest latency of a bucket.
-    pub fn lower(bucket: usize) -> Ns {
-        bucket.checked_sub(1).map_or(Ns::ZERO, |before| Ns(upper(before).0 + 1))
-    }
-}
 
 /// A bucket that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,15 +253,15 @@ impl FromIterator<Ns> for Histogram {
         let mut exact = Exact { min: Ns(i64::MAX), ..Exact::default() };
         for latency in latencies {
             let latency = latency.max(Ns::ZERO);
-            match layout::bucket_of(latency) {
+            match MeasuredLayout::bucket_of(latency) {
                 Some(bucket) => *counts.entry(bucket).or_default() += 1,
                 None => exact.overflow += 1,
             }
             exact.sum = exact.sum.saturating_add(latency.0 as u64);
             (exact.min, exact.max) = (exact.min.min(latency), exact.max.max(latency));
         }
-        let bucket = |(at, count)| Bucket { from: layout::lower(at), upto: layout::upper(at), count };
-        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(layout::LIMIT)
+        let bucket = |(at, count)| Bucket { from: MeasuredLayout::lower(at), upto: MeasuredLayout::upper(at), count };
+        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(MeasuredLayout::LIMIT)
     }
 }
 
@@ -307,16 +272,6 @@ mod tests {
 
     fn histogram(samples: &[i64]) -> Histogram {
         samples.iter().map(|&sample| Ns(sample)).collect()
-    }
-
-    #[test]
-    fn every_bucket_ends_where_the_next_begins() {
-        for bucket in 0..layout::BUCKETS {
-            assert_eq!(layout::bucket_of(layout::upper(bucket)), Some(bucket));
-            assert_eq!(layout::bucket_of(layout::lower(bucket)), Some(bucket));
-            let next = layout::bucket_of(Ns(layout::upper(bucket).0 + 1));
-            assert_eq!(next, (bucket + 1 < layout::BUCKETS).then_some(bucket + 1));
-        }
     }
 
     #[test]
@@ -365,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_for_a_bucket_is_counted_and_exact_as_maximum() {
-        let long = layout::LIMIT.0 + 5;
+        let long = MeasuredLayout::LIMIT.0 + 5;
         let measured = histogram(&[1_000, long, 2_000]);
         assert_eq!((measured.count(), measured.overflow()), (3, 1));
         assert_eq!(measured.max(), Some(Ns(long)));
@@ -393,7 +348,7 @@ mod tests {
             let exact = samples[rank - 1];
             let got = measured.percentile(q).expect("samples").0;
             prop_assert!(got <= exact, "{got} > {exact}");
-            let slack = if exact < layout::LIMIT.0 { exact / 1_000 + 1 } else { exact };
+            let slack = if exact < MeasuredLayout::LIMIT.0 { exact / 1_000 + 1 } else { exact };
             prop_assert!(got >= exact - slack, "{got} < {exact}");
             let bounds = measured.percentile_bounds(q).expect("samples");
             prop_assert!(bounds.least.0 == got && exact <= bounds.most.0, "{bounds:?}");

@@ -15,6 +15,7 @@ mod claim;
 pub mod compare;
 mod extremes;
 mod histogram;
+mod layout;
 mod maxima;
 mod normal;
 mod rhythm;
@@ -26,7 +27,7 @@ mod trend;
 
 pub use claim::{Claim, ClaimStatus, DOUBT, unseen_at_most};
 pub use extremes::{Blocks, Gev, Level, Pareto, Refusal, Tail};
-pub use histogram::{Bounds, Bucket, Exact, Histogram, layout};
+pub use histogram::{Bounds, Bucket, Exact, Histogram};
 pub use maxima::Maxima;
 pub use rhythm::{Rhythm, rhythm};
 pub use run::{Late, Measured, Run};

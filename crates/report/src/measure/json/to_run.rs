@@ -6,7 +6,7 @@ use serde_json::Value;
 use whylate_base::{Cpu, Ns};
 use whylate_investigate::measure::steady_task;
 use whylate_ledger::irq_name;
-use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, Run, layout};
+use whylate_stats::{Bucket, Exact, Histogram, Late, Maxima, Measured, MeasuredLayout, Run};
 
 /// The run in a document of schema `whylate.measure/1`; `None`: it is another document.
 ///
@@ -37,7 +37,8 @@ impl From<Document> for Run {
 fn thread(result: &CpuResult) -> Option<Measured> {
     let known = result.latency_ns?;
     let buckets = result.histogram.iter().map(|bucket| {
-        let from = layout::bucket_of(Ns(bucket.upto_ns)).map_or(Ns(bucket.upto_ns), layout::lower);
+        let from =
+            MeasuredLayout::bucket_of(Ns(bucket.upto_ns)).map_or(Ns(bucket.upto_ns), MeasuredLayout::lower);
         Bucket { from, upto: Ns(bucket.upto_ns), count: bucket.count }
     });
     let exact = Exact {
@@ -53,7 +54,7 @@ fn thread(result: &CpuResult) -> Option<Measured> {
     Some(Measured {
         cpu: result.bound.then_some(Cpu(result.cpu)),
         name: if result.bound { format!("CPU {}", result.cpu) } else { format!("thread {}", result.tid) },
-        histogram: Histogram::new(buckets, exact).with_limit(layout::LIMIT),
+        histogram: Histogram::new(buckets, exact).with_limit(MeasuredLayout::LIMIT),
         maxima,
         missed: Some(result.missed),
         is_stage: false,
