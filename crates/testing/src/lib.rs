@@ -1,8 +1,12 @@
-//! Tests that cannot run on this machine report that, and why.
+//! What the tests of several crates share: a root directory that stands for a machine, and reports of skipped tests.
 //!
 //! libtest knows only passed and failed: a test that returns early counts as passed. `cargo xtask test` sets
 //! [`SKIPS`] to a file, [`skip`] appends a line to it, and the closing summary lists these lines. In CI a skip
 //! fails the run where the machine has what the test needs.
+
+mod root;
+
+pub use root::{TestRoot, parameter};
 
 use std::env;
 use std::fmt::Display;

@@ -2,50 +2,27 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use whylate_bootloader::{FileChange, FileEntry, FileError, FileState, Files, Parameter, StagedEdit};
 use whylate_host::FsRoot;
+use whylate_testing::TestRoot;
 
 pub(crate) struct Root {
-    pub(crate) directory: tempfile::TempDir,
+    files: TestRoot,
 }
 
-/// `isolcpus=2-3`, `threadirqs`, or `-quiet` for one that is not to be there.
+/// As [`whylate_testing::parameter`] reads it.
 pub(crate) fn parameter(text: &str) -> Parameter {
-    let (name, then) = match (text.strip_prefix('-'), text.split_once('=')) {
-        (Some(name), _) => (name, None),
-        (None, Some((name, value))) => (name, Some(value)),
-        (None, None) => (text, Some("")),
-    };
-    Parameter { name: name.to_owned(), value: then.map(str::to_owned) }
+    let (name, value) = whylate_testing::parameter(text);
+    Parameter { name: name.to_owned(), value: value.map(str::to_owned) }
 }
 
 impl Root {
     pub(crate) fn new(files: &[(&str, &str)]) -> Root {
-        let directory = tempfile::tempdir().expect("a directory");
-        fs::create_dir_all(directory.path().join("etc")).expect("etc");
-        for (path, text) in files {
-            let path = directory.path().join(path.trim_start_matches('/'));
-            fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
-            fs::write(path, text).expect("a file");
-        }
-        Root { directory }
-    }
-
-    pub(crate) fn link(&self, path: &str, target: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("its directory");
-        symlink(target, path).expect("a link");
-    }
-
-    pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.directory.path().join(path.trim_start_matches('/'))
-    }
-
-    pub(crate) fn text(&self, path: &str) -> Option<String> {
-        fs::read_to_string(self.path(path)).ok()
+        Root { files: TestRoot::new(files) }
     }
 
     /// Makes the edits; gives the commands, and what undoes it all.
@@ -83,39 +60,22 @@ impl Root {
         }
     }
 
-    /// Every file and link with its content.
-    pub(crate) fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut found = Vec::new();
-        let mut open = vec![self.directory.path().to_owned()];
-        while let Some(directory) = open.pop() {
-            for entry in fs::read_dir(&directory).expect("a directory").map(|entry| entry.expect("an entry"))
-            {
-                let path = entry.path();
-                match entry.file_type().expect("its type") {
-                    kind if kind.is_dir() => {
-                        found.push((path.clone(), Vec::new()));
-                        open.push(path);
-                    }
-                    kind if kind.is_symlink() => {
-                        let target = fs::read_link(&path).expect("a link");
-                        found.push((path, target.to_string_lossy().into_owned().into_bytes()));
-                    }
-                    _ => found.push((path.clone(), fs::read(&path).expect("a file"))),
-                }
-            }
-        }
-        found.sort();
-        found
-    }
-
     /// What the shell makes of the files that grub-mkconfig reads.
     pub(crate) fn grub_line(&self) -> String {
         let script = "cd \"$1\"; set -e; [ ! -f default/grub ] || . ./default/grub; \
                       for x in default/grub.d/*.cfg; do [ ! -e \"$x\" ] || . \"./$x\"; done; \
                       printf '%s %s' \"$GRUB_CMDLINE_LINUX\" \"$GRUB_CMDLINE_LINUX_DEFAULT\"";
-        let etc = self.directory.path().join("etc");
+        let etc = self.path("/etc");
         let output = shell(script, &etc);
         String::from_utf8(output).expect("text")
+    }
+}
+
+impl Deref for Root {
+    type Target = TestRoot;
+
+    fn deref(&self) -> &TestRoot {
+        &self.files
     }
 }
 
@@ -154,6 +114,6 @@ impl Files for Root {
     }
 
     fn tree(&self) -> FsRoot {
-        FsRoot::open(self.directory.path()).expect("a root")
+        FsRoot::open(self.directory()).expect("a root")
     }
 }
