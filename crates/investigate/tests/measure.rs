@@ -26,7 +26,7 @@ fn with(probe: Probe) -> MeasureOptions {
 }
 
 #[test]
-fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
+fn the_worst_wake_ups_are_explained_or_the_reason_is_reported() {
     let report = run(&briefly());
     assert!(!report.cpus.is_empty());
     assert!(report.cpus.iter().all(|cpu| cpu.histogram.count() == SAMPLES));
@@ -34,8 +34,12 @@ fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
     assert_eq!(report.spikes.first().map(|spike| spike.latency()), worst);
     assert!(report.spikes.len() >= 5, "five worst");
     for cpu in &report.cpus {
-        let listed =
-            report.spikes.iter().filter(|spike| spike.cpu == cpu.cpu).map(|spike| spike.latency()).max();
+        let listed = report
+            .spikes
+            .iter()
+            .filter(|spike| spike.measured.cpu == cpu.cpu)
+            .map(|spike| spike.latency())
+            .max();
         assert_eq!(listed, cpu.histogram.max(), "the worst of CPU {}", cpu.cpu);
     }
     assert!(report.spikes.is_sorted_by(|a, b| a.latency() >= b.latency()));
@@ -57,10 +61,13 @@ fn the_worst_wake_ups_are_explained_or_it_is_said_why_not() {
     }
     for spike in &report.spikes {
         let Ok(activation) = &spike.answer else { continue };
-        assert_eq!(activation.tid, spike.tid);
-        assert_eq!(activation.cpu, spike.cpu);
+        assert_eq!(activation.tid, spike.measured.tid);
+        assert_eq!(activation.cpu, spike.measured.cpu);
         let running = activation.running.expect("it ran");
-        assert!(spike.due <= running && running < spike.woken + Ns::from_ms(1), "the same wake-up");
+        assert!(
+            spike.measured.due <= running && running < spike.measured.woken + Ns::from_ms(1),
+            "the same wake-up"
+        );
         let charged: Ns = activation.ledger.iter().map(|segment| segment.length()).sum();
         assert_eq!(charged, activation.response(), "charged is measured, to the nanosecond");
     }

@@ -27,13 +27,13 @@ const OFTEN: i64 = 4;
 const RARELY: i64 = 610;
 const NEVER_EXPLAINED: i64 = 1_000;
 
-/// Windows that say by their length what is to be found in them.
-struct Told {
+/// Windows that show by their length what is to be found in them.
+struct Replayed {
     late: Explanation,
 }
 
-impl Told {
-    fn new() -> Told {
+impl Replayed {
+    fn new() -> Replayed {
         let event = |at: i64, current: Tid, kind| Event {
             ts: Ns(at),
             cpu: Cpu(0),
@@ -64,7 +64,7 @@ impl Told {
         let mut late = whylate_ledger::explain(VecSource::new(events, TraceInfo::default(), true), &options);
         late.activations.retain(|activation| activation.due == Ns(1_000_000));
         assert_eq!(late.activations.len(), 1);
-        Told { late }
+        Replayed { late }
     }
 
     fn activation(&self, window: &Capture) -> Activation {
@@ -85,11 +85,11 @@ impl Told {
     }
 }
 
-impl Explain for Told {
+impl Explain for Replayed {
     fn explain(&self, window: &Capture, _: &[Tid]) -> Result<Explanation, String> {
         let mut explanation = self.late.clone();
-        let told = !matches!(kind(window.from.0 / 1_000_000_000), Kind::Unexplained);
-        explanation.activations = if told { vec![self.activation(window)] } else { Vec::new() };
+        let is_explained = !matches!(kind(window.from.0 / 1_000_000_000), Kind::Unexplained);
+        explanation.activations = if is_explained { vec![self.activation(window)] } else { Vec::new() };
         Ok(explanation)
     }
 
@@ -125,7 +125,7 @@ fn spike(second: i64) -> Option<Spike> {
 
 /// What is left of so many hours, and how many spikes they had.
 fn replay(hours: i64, place: &Path) -> (Listing, Vec<Maxima>, u64) {
-    let told = Told::new();
+    let replayed = Replayed::new();
     let store = Store::create(place).expect("a store").with_max_bytes(MAX_BYTES);
     let mut spike_log = SpikeLog::new(5, Some(THRESHOLD), Some(store));
     let mut maxima: Vec<Maxima> = (0..CPUS).map(|_| Maxima::new(Ns::from_secs(1))).collect();
@@ -151,10 +151,11 @@ fn replay(hours: i64, place: &Path) -> (Listing, Vec<Maxima>, u64) {
                 Ok(Capture { from, to, cpus: (0..).zip(&windows).map(cover).collect() })
             });
         }
-        spike_log.explain_next(&told);
+        spike_log.explain_next(&replayed);
         if second % JOURNAL == 0 {
             let so_far = spike_log.so_far();
-            let spikes: Vec<_> = so_far.spikes.iter().map(|spike| (spike.due, spike.latency())).collect();
+            let spikes: Vec<_> =
+                so_far.spikes.iter().map(|spike| (spike.measured.due, spike.latency())).collect();
             spike_log.journal(|| format!("{second} {spikes:?} {:?}", so_far.groups).into_bytes());
         }
         if second % HOUR == 0 {
@@ -162,7 +163,7 @@ fn replay(hours: i64, place: &Path) -> (Listing, Vec<Maxima>, u64) {
         }
     }
     // The same explanations at the end, one by one: together they would be one window here.
-    while spike_log.explain_next(&told) {}
+    while spike_log.explain_next(&replayed) {}
     (spike_log.so_far(), maxima, count)
 }
 
@@ -202,17 +203,17 @@ fn a_day_takes_no_more_memory_than_an_hour_and_bounded_files() {
     assert!(listing.spikes.iter().map(|spike| spike.latency()).eq(latencies[..100].iter().copied()));
 
     // Every spike is in a group, under a culprit without ids.
-    let told = |kind: Kind| {
+    let count_of = |kind: Kind| {
         all.iter().filter(|spike| self::kind(spike.due.0 / 1_000_000_000) == kind).count() as u64
     };
-    let said: Vec<_> =
+    let groups: Vec<_> =
         listing.groups.iter().map(|group| (group.cause, group.culprit.as_deref(), group.count)).collect();
     assert_eq!(
-        said,
+        groups,
         [
-            (Some(Cause::HigherPriorityTask), Some("kworker/0 (priority 99)"), told(Kind::Often)),
-            (Some(Cause::EqualPriorityTask), Some("multipathd (priority 99)"), told(Kind::Rare)),
-            (None, None, told(Kind::Unexplained)),
+            (Some(Cause::HigherPriorityTask), Some("kworker/0 (priority 99)"), count_of(Kind::Often)),
+            (Some(Cause::EqualPriorityTask), Some("multipathd (priority 99)"), count_of(Kind::Rare)),
+            (None, None, count_of(Kind::Unexplained)),
         ]
     );
     for (group, seconds) in listing.groups.iter().zip([OFTEN, RARELY, NEVER_EXPLAINED]) {

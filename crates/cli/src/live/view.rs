@@ -124,18 +124,18 @@ impl View {
 /// The last one first.
 fn latest(spikes: &[ExplainedSpike]) -> Vec<&ExplainedSpike> {
     let mut spikes: Vec<&ExplainedSpike> = spikes.iter().collect();
-    spikes.sort_by_key(|spike| std::cmp::Reverse(spike.due));
+    spikes.sort_by_key(|spike| std::cmp::Reverse(spike.measured.due));
     spikes
 }
 
 fn told(spike: &ExplainedSpike, now: Ns) -> String {
-    let age = format!("{} ago", time(now - spike.woken));
+    let age = format!("{} ago", time(now - spike.measured.woken));
     let why = match &spike.answer {
         Ok(activation) => activation.verdict.why.clone(),
         Err(NotExplained::NotYet) => "not explained yet".to_owned(),
         Err(why) => why.to_string(),
     };
-    let cpu = format!("CPU {}", spike.cpu);
+    let cpu = format!("CPU {}", spike.measured.cpu);
     format!("{age:>12}  {cpu:<8} {:>9}  {why}", spike.latency().to_string())
 }
 

@@ -77,7 +77,9 @@ impl Groups {
     /// The same with these as well.
     pub(super) fn with<'a>(&self, spikes: impl IntoIterator<Item = &'a ExplainedSpike>) -> Groups {
         let mut all = self.clone();
-        spikes.into_iter().for_each(|spike| all.add(spike.due, spike.latency(), spike.answer.as_ref()));
+        spikes
+            .into_iter()
+            .for_each(|spike| all.add(spike.measured.due, spike.latency(), spike.answer.as_ref()));
         all
     }
 

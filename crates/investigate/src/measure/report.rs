@@ -53,7 +53,7 @@ impl MeasureReport {
         let late = |spike: &ExplainedSpike| {
             let verdict = spike.answer.as_ref().ok().map(|activation| &activation.verdict);
             Late {
-                cpu: Some(spike.cpu),
+                cpu: Some(spike.measured.cpu),
                 latency: spike.latency(),
                 cause: verdict.map(|verdict| verdict.cause.code().to_owned()),
                 culprit: verdict.and_then(|verdict| verdict.by.as_ref()).map(steady_name),

@@ -1,8 +1,9 @@
 //! A late wake-up with its explanation.
 
 use std::fmt;
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::Ns;
 use whylate_ledger::Activation;
+use whylate_probes::Spike;
 
 /// A file with the trace around a spike, in the directory of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,16 +28,11 @@ pub enum SpikeKind {
 /// A late wake-up with its explanation.
 #[derive(Clone, Debug)]
 pub struct ExplainedSpike {
-    /// The CPU.
-    pub cpu: Cpu,
-    /// Its measuring thread.
-    pub tid: Tid,
+    /// As its thread measured it, on CLOCK_MONOTONIC, the trace's clock. Of a stuck thread, `woken` is the end of the
+    /// measurement.
+    pub measured: Spike,
     /// Why it is listed.
     pub kind: SpikeKind,
-    /// When the thread was to wake, on CLOCK_MONOTONIC, the trace's clock.
-    pub due: Ns,
-    /// When it read the clock after its sleep; of a stuck thread, when the measurement ended.
-    pub woken: Ns,
     /// What the trace shows of it, with ledger and verdict, or why that is not known.
     pub answer: Result<Activation, NotExplained>,
     /// Where its trace is saved; `None`: it is not.
@@ -46,7 +42,7 @@ pub struct ExplainedSpike {
 impl ExplainedSpike {
     /// How late it was, as the thread itself measured it.
     pub fn latency(&self) -> Ns {
-        self.woken - self.due
+        self.measured.latency()
     }
 }
 

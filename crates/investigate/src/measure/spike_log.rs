@@ -157,17 +157,13 @@ impl SpikeLog {
 
     /// The listed spikes with what is known of them by now, worst first.
     pub fn listed(&self) -> Vec<ExplainedSpike> {
-        self.keep.kept().iter().map(|kept| self.told(kept)).collect()
+        self.keep.kept().iter().map(|kept| self.explained(kept)).collect()
     }
 
-    fn told(&self, kept: &Kept) -> ExplainedSpike {
-        let Spike { cpu, tid, due, woken } = kept.spike;
+    fn explained(&self, kept: &Kept) -> ExplainedSpike {
         ExplainedSpike {
-            cpu,
-            tid,
+            measured: kept.spike,
             kind: kept.kind,
-            due,
-            woken,
             answer: kept.answer().cloned().map_err(Clone::clone),
             saved: self.store.as_ref().and_then(|store| store.saved(&kept.spike)).cloned(),
         }

@@ -185,7 +185,8 @@ mod tests {
         assert_eq!(trace.state, TraceState::Unavailable("the recorder failed".to_owned()));
         let reader = trace.reader.as_ref().map(|reader| reader as &dyn Explain);
         let spikes = spike_log.finish(reader).0.spikes;
-        let (after, before): (Vec<_>, Vec<_>) = spikes.iter().partition(|spike| spike.due == later.due);
+        let (after, before): (Vec<_>, Vec<_>) =
+            spikes.iter().partition(|spike| spike.measured.due == later.due);
         assert!(matches!(after[0].answer, Err(NotExplained::NoTrace)), "{:?}", after[0]);
         match &before[0].answer {
             Err(NotExplained::Overwritten { .. }) => {

@@ -165,7 +165,7 @@ fn heading(report: &MeasureReport, spike: &ExplainedSpike) -> Markup {
                 (activation::chip(activation.verdict.cause))
                 @if let Some(by) = &activation.verdict.by { " " (words::culprit(by)) }
             }
-            small { "due at " (words::instant(spike.due)) " on CPU " (spike.cpu) }
+            small { "due at " (words::instant(spike.measured.due)) " on CPU " (spike.measured.cpu) }
         }
     }
 }

@@ -89,8 +89,8 @@ fn spikes(report: &MeasureReport) -> String {
         format!("\n## Worst {sample}s\n\n| {sample} | CPU | due at | cause |\n|--:|--:|--:|---|\n");
     for spike in report.spikes.iter().take(ROWS) {
         let least = if spike.kind == SpikeKind::Stuck { "&gt; " } else { "" };
-        let (latency, due) = (spike.latency(), words::instant(spike.due));
-        text += &format!("| {least}{latency} | {} | {due} | {} |\n", spike.cpu, because(spike));
+        let (latency, due) = (spike.latency(), words::instant(spike.measured.due));
+        text += &format!("| {least}{latency} | {} | {due} | {} |\n", spike.measured.cpu, because(spike));
     }
     let left = report.spikes.len().saturating_sub(ROWS) as u64 + report.not_listed;
     if left > 0 {
@@ -98,7 +98,7 @@ fn spikes(report: &MeasureReport) -> String {
     }
     let explained = report.spikes.iter().find_map(|spike| Some((spike, spike.answer.as_ref().ok()?)));
     if let Some((spike, answer)) = explained {
-        text += &format!("\n### {} on CPU {}\n{}", spike.latency(), spike.cpu, activation(answer));
+        text += &format!("\n### {} on CPU {}\n{}", spike.latency(), spike.measured.cpu, activation(answer));
     }
     text
 }

@@ -11,7 +11,7 @@ use whylate_ledger::{
     FunctionTimes, Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict,
 };
 use whylate_probes::load::LoadReport;
-use whylate_probes::{CpuResult, Degraded, Lacking, Probe};
+use whylate_probes::{CpuResult, Degraded, Lacking, Probe, Spike};
 use whylate_stats::compare::Shift;
 use whylate_stats::{Claim, ClaimStatus, Level, Maxima, Refusal, Rhythm};
 use whylate_sys::SchedParams;
@@ -439,11 +439,13 @@ pub(crate) fn measurement() -> MeasureReport {
     let spike = behind_daemon(Ns(3_120_456_789));
     let latency = spike.latency().expect("it ran");
     let late = |cpu: u32, due: i64, latency: Ns, kind, answer| ExplainedSpike {
-        cpu: Cpu(cpu),
-        tid: Tid(1200 + cpu as i32),
+        measured: Spike {
+            cpu: Cpu(cpu),
+            tid: Tid(1200 + cpu as i32),
+            due: Ns(due),
+            woken: Ns(due) + latency,
+        },
         kind,
-        due: Ns(due),
-        woken: Ns(due) + latency,
         answer,
         saved: None,
     };
@@ -555,11 +557,8 @@ pub(crate) fn poor_measurement() -> MeasureReport {
         cpus: vec![cpu],
         over_threshold: None,
         spikes: vec![ExplainedSpike {
-            cpu: Cpu(3),
-            tid: Tid(1203),
+            measured: Spike { cpu: Cpu(3), tid: Tid(1203), due: Ns(5_000_000_000), woken: Ns(7_000_000_000) },
             kind: SpikeKind::Stuck,
-            due: Ns(5_000_000_000),
-            woken: Ns(7_000_000_000),
             answer: Err(NotExplained::NoTrace),
             saved: None,
         }],

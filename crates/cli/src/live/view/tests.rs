@@ -3,7 +3,7 @@
 use super::*;
 use whylate_base::Cpu;
 use whylate_investigate::measure::SpikeKind;
-use whylate_probes::Counts;
+use whylate_probes::{Counts, Spike};
 use whylate_stats::Maxima;
 use whylate_sys::SchedParams;
 
@@ -27,11 +27,8 @@ fn cpu(number: u32, latencies: &[i64]) -> CpuResult {
 
 fn spike(due: Ns, latency: Ns) -> ExplainedSpike {
     ExplainedSpike {
-        cpu: Cpu(1),
-        tid: Tid(1),
+        measured: Spike { cpu: Cpu(1), tid: Tid(1), due, woken: due + latency },
         kind: SpikeKind::Worst,
-        due,
-        woken: due + latency,
         answer: Err(NotExplained::NoTrace),
         saved: None,
     }

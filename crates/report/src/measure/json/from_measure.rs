@@ -106,15 +106,15 @@ pub(crate) fn distribution(histogram: &Histogram) -> Option<Distribution> {
 
 fn spike(spike: &ExplainedSpike) -> Spike {
     Spike {
-        cpu: spike.cpu.0,
-        tid: spike.tid.0,
+        cpu: spike.measured.cpu.0,
+        tid: spike.measured.tid.0,
         kind: match spike.kind {
             Kind::OverThreshold => SpikeKind::OverThreshold,
             Kind::Worst => SpikeKind::Worst,
             Kind::Stuck => SpikeKind::Stuck,
         },
-        due_ns: spike.due.0,
-        woken_ns: spike.woken.0,
+        due_ns: spike.measured.due.0,
+        woken_ns: spike.measured.woken.0,
         latency_ns: spike.latency().0,
         activation: spike.answer.as_ref().ok().map(activation),
         not_explained: spike.answer.as_ref().err().map(not_explained),

@@ -104,8 +104,8 @@ fn spikes(page: &mut Page, report: &MeasureReport) {
         let least = if spike.kind == SpikeKind::Stuck { "> " } else { "" };
         rows.push(vec![
             Cell::new(format!("{least}{}", spike.latency()), ink),
-            spike.cpu.to_string().into(),
-            words::instant(spike.due).into(),
+            spike.measured.cpu.to_string().into(),
+            words::instant(spike.measured.due).into(),
             because(spike),
         ]);
     }
@@ -127,7 +127,7 @@ fn spikes(page: &mut Page, report: &MeasureReport) {
         report.spikes.iter().filter_map(|spike| Some((spike, spike.answer.as_ref().ok()?))).take(IN_FULL)
     {
         page.gap();
-        let name = format!("{} on CPU {}", spike.latency(), spike.cpu);
+        let name = format!("{} on CPU {}", spike.latency(), spike.measured.cpu);
         page.line(&[(&name, Ink::Strong), (" by the thread's clock; by the trace:", Ink::Faint)]);
         activation::write(page, "", activation);
     }
