@@ -61,10 +61,18 @@ fn the_schema_refuses_what_is_wrong() {
         ("/activations/0/trigger/kind", json!("moon")),
         ("/findings/0/severity", json!("fatal")),
         ("/trace/events", json!(-1)),
+        ("/trace", json!(null)),
+        ("/findings", json!([{}])),
     ] {
         let mut document = good.clone();
         *document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = bad;
         assert_ne!(violations(&schema, &document), Vec::<String>::new(), "{pointer}");
+    }
+    for pointer in ["", "/trace", "/tasks/0", "/activations/0/ledger/0", "/activations/0/verdict"] {
+        let mut document = good.clone();
+        let object = document.pointer_mut(pointer).and_then(Value::as_object_mut);
+        object.unwrap_or_else(|| panic!("no {pointer}")).insert("unknown".to_owned(), json!(1));
+        assert_ne!(violations(&schema, &document), Vec::<String>::new(), "an unknown key in {pointer}");
     }
     let mut document = good;
     document.as_object_mut().expect("an object").remove("findings");
