@@ -76,7 +76,8 @@ fn hint(error: &io::Error) -> &'static str {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "; something else is at that path: check what it is, and move it away"
         }
-        io::ErrorKind::PermissionDenied => "; run as root",
+        // Advice to run as root is wrong for a process that is root.
+        io::ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => "; run as root",
         _ => "",
     }
 }

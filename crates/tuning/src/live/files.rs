@@ -34,8 +34,10 @@ impl LiveSystem {
     }
 
     pub(super) fn write_file(&self, path: &str, state: &TargetState) -> Result<(), TargetError> {
-        let cannot =
-            |error: io::Error| TargetError::new("set", path, format!("{}{}", words(&error), hint(&error)));
+        let cannot = |error: io::Error| {
+            let hint = hint(&error, rustix::process::geteuid().is_root());
+            TargetError::new("set", path, format!("{}{hint}", words(&error)))
+        };
         let (parent, name) = self.parent(path).map_err(|error| cannot(error.into()))?;
         self.replace(&parent, name, state).map_err(cannot)?;
         self.sync(path).map_err(cannot)
@@ -234,14 +236,34 @@ fn carry_labels(parent: &OwnedFd, name: &str, file: &File) -> io::Result<()> {
     Ok(())
 }
 
-fn hint(error: &io::Error) -> &'static str {
+fn hint(error: &io::Error, is_root: bool) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::ROFS) => ": mount it writable first",
         Some(Errno::NOSPC | Errno::DQUOT) => ": free some space first; the file is unchanged",
         Some(Errno::NOTEMPTY) => ": another program put a file into it",
         Some(Errno::BUSY) => ": something is mounted on it",
-        Some(Errno::PERM) => ": run as root; if you do, the file is immutable (lsattr)",
-        Some(Errno::ACCESS) => ": run as root",
+        Some(Errno::PERM | Errno::ACCESS) if !is_root => ": run as root",
+        Some(Errno::PERM) => ": the file or its directory may be immutable (lsattr -d)",
+        // A network file system may map root to another user, and a security module may confine it.
+        Some(Errno::ACCESS) => {
+            ": root is refused as well: look at the mount (NFS) and at the security module's log"
+        }
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_not_advised_to_run_as_root() {
+        for errno in [Errno::PERM, Errno::ACCESS, Errno::ROFS, Errno::BUSY] {
+            let error = io::Error::from(errno);
+            assert!(!hint(&error, true).contains("as root"), "{error}");
+        }
+        for errno in [Errno::PERM, Errno::ACCESS] {
+            assert!(hint(&errno.into(), false).contains("run as root"));
+        }
     }
 }
