@@ -14,12 +14,8 @@ pub(crate) fn check(exports: &[Export]) -> Result<()> {
     exports.iter().try_for_each(|export| atomic_file::check(&export.path))
 }
 
-/// Writes each of them.
-pub(crate) fn write(exports: &[Export], report: &MeasureReport) -> Result<()> {
-    exports.iter().try_for_each(|export| one(export, report))
-}
-
-fn one(export: &Export, report: &MeasureReport) -> Result<()> {
+/// Writes one of them.
+pub(crate) fn write(export: &Export, report: &MeasureReport) -> Result<()> {
     let path = &export.path;
     // node_exporter may read it at any time.
     atomic_file::write(path, |out| Ok(form(export, report, out)?))?;

@@ -10,6 +10,7 @@ mod live;
 mod notify;
 mod outcome;
 mod output;
+mod output_errors;
 #[cfg(feature = "png")]
 mod raster;
 mod report;
@@ -45,8 +46,6 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(outcome) => outcome.into(),
-        // The reader closed the pipe; `whylate explain FILE | head` is no failure.
-        Err(error) if output::is_broken_pipe(&error) => Outcome::Done.into(),
         Err(error) => {
             say!("whylate: {error:#}");
             Outcome::Failed.into()

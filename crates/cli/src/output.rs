@@ -30,21 +30,27 @@ pub(crate) fn style() -> Style {
     Style { color: terminal && !no_color, width }
 }
 
-/// What failed when standard output cannot be written to.
-pub(crate) const CANNOT: &str = "cannot write to standard output";
+/// The result of writing to standard output. A reader that closed the pipe wants no more: `whylate explain FILE | head`
+/// has the exit code of what was found.
+pub(crate) fn printed(result: io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(CANNOT)
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Writes a JSON document to standard output.
 pub(crate) fn print_json(document: &Value) -> Result<()> {
     // Standard output alone writes out each line.
     let mut out = io::BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from).context(CANNOT)?;
-    out.write_all(b"\n").and_then(|()| out.flush()).context(CANNOT)
+    let document = serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from);
+    printed(document.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()))
 }
 
 /// Refuses to write over the trace that is read, under whatever name: there is often no other copy of it.
@@ -59,12 +65,4 @@ pub(crate) fn spare(input: &Path, output: &Path) -> Result<()> {
         bail!("cannot write {}: it is the trace that is to be read; give another name", output.display());
     }
     Ok(())
-}
-
-/// True when an error is only that the reader of our output went away.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

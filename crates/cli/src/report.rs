@@ -3,6 +3,7 @@
 use crate::args::OutputArgs;
 use crate::atomic_file;
 use crate::output::{self, say};
+use crate::output_errors::OutputErrors;
 use anyhow::{Context, Result, bail};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,18 +36,29 @@ impl<'a> Destination<'a> {
         self.format
     }
 
-    /// Writes a report to each.
+    /// Writes a report to standard output, and then to the file: each is tried, whatever happened to the other.
     pub(crate) fn write(&self, report: &impl Render) -> Result<()> {
+        let mut errors = OutputErrors::default();
+        errors.collect(self.print(report));
         if let Some((path, format)) = self.file {
-            let rendered = report.render(format, &Style::default()).context(NOTHING)?;
-            atomic_file::write(path, |out| Ok(rendered.write(out)?))?;
-            say!("report: {}", path.display());
+            errors.collect(save(report, path, format));
         }
+        errors.into_result()
+    }
+
+    fn print(&self, report: &impl Render) -> Result<()> {
         let rendered = report.render(self.format, &output::style()).context(NOTHING)?;
         // Standard output alone writes out each line.
         let mut out = io::BufWriter::new(io::stdout().lock());
-        rendered.write(&mut out).context(output::CANNOT)
+        output::printed(rendered.write(&mut out))
     }
+}
+
+fn save(report: &impl Render, path: &Path, format: Format) -> Result<()> {
+    let rendered = report.render(format, &Style::default()).context(NOTHING)?;
+    atomic_file::write(path, |out| Ok(rendered.write(out)?))?;
+    say!("report: {}", path.display());
+    Ok(())
 }
 
 const NOTHING: &str = "there is nothing to draw";

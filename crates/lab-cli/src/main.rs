@@ -17,8 +17,6 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(code) => code,
-        // A reader that closes the pipe is no failure: `whylate-lab run --list | head`.
-        Err(error) if output::is_broken_pipe(&error) => ExitStatus::Done.into(),
         Err(error) => {
             say!("whylate-lab: {error:#}");
             ExitStatus::Failed.into()

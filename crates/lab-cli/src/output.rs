@@ -26,19 +26,17 @@ pub(crate) fn style() -> Style {
     Style { color: !no_color, width: width.clamp(60, 120) }
 }
 
-/// Writes text to standard output.
+/// Writes text to standard output. A reader that closed the pipe wants no more: `whylate-lab run --json | head` has the
+/// exit code of its runs.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
 }
 
 /// Writes a JSON document to standard output.
 pub(crate) fn print_json(document: &Value) -> Result<()> {
     print(&format!("{document:#}\n"))
-}
-
-/// True for the error of a closed pipe on standard output.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref().map(io::Error::kind);
-    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
 }

@@ -47,7 +47,11 @@ fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     }
     let mut input = Input::open(&args.input, format)?;
     let mut out = BufWriter::with_capacity(GATHERED, stdout);
-    let written = stream(&mut input, args, format, &mut out).context("cannot write to standard output")?;
+    let written = match stream(&mut input, args, format, &mut out) {
+        // The reader closed the pipe: it wants no more.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Outcome::Done),
+        written => written.context("cannot write to standard output")?,
+    };
     summarize("standard output", None, args, format, &written, &input);
     Ok(Outcome::Done)
 }

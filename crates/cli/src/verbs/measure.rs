@@ -6,9 +6,10 @@ use crate::args::{LoadArgs, MeasureArgs};
 use crate::live::Audience;
 use crate::outcome::Outcome;
 use crate::output::say;
+use crate::output_errors::OutputErrors;
 use crate::report::Destination;
 use crate::{exports, output, signals};
-use anyhow::Result;
+use anyhow::{Error, Result};
 use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
 use whylate_probes::Probe;
 use whylate_probes::load::{Launcher, Load};
@@ -36,11 +37,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         audience.tell(&progress, said.news(&progress));
     })?;
     drop(audience);
-    exports::write(&args.exports.files, &report)?;
-    destination.write(&report)?;
-    if let (Format::Text, Some((upto, sum))) = (destination.format(), args.probe.histogram()) {
-        output::print(&histogram::text(report.run(), upto, sum)?)?;
-    }
+    write(args, &report, &destination)?;
     if let Some(noise) = noise(&report) {
         say!("whylate: {noise}");
     }
@@ -51,6 +48,20 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
     let claims = args.flight.claim.map(|_| report.tail.as_ref().and_then(|tail| tail.claim.as_ref()));
     Ok(claims
         .map_or(outcome, |claimed| outcome.and(Outcome::of_claim(claimed.map(|claimed| claimed.answer)))))
+}
+
+/// Writes the measurement to each output: what was measured cannot be measured again.
+fn write(args: &MeasureArgs, report: &MeasureReport, destination: &Destination<'_>) -> Result<()> {
+    let mut errors = OutputErrors::default();
+    errors.collect(destination.write(report));
+    if let (Format::Text, Some((upto, sum))) = (destination.format(), args.probe.histogram()) {
+        let text = histogram::text(report.run(), upto, sum).map_err(Error::from);
+        errors.collect(text.and_then(|text| output::print(&text)));
+    }
+    for export in &args.exports.files {
+        errors.collect(exports::write(export, report));
+    }
+    errors.into_result()
 }
 
 /// A threshold that tells nothing apart; not where the first sample beyond it was to end the measurement.

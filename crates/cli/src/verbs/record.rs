@@ -3,6 +3,7 @@
 use crate::args::RecordArgs;
 use crate::outcome::Outcome;
 use crate::output::say;
+use crate::output_errors::OutputErrors;
 use crate::report::Destination;
 use crate::{atomic_file, signals, verbs};
 use anyhow::{Context, Result, bail};
@@ -39,18 +40,21 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     }
     let report = record(&options, &stop)?;
     tell(&report);
+    let mut errors = OutputErrors::default();
     if let (Some(path), Some(status)) = (&args.exit_code, report.child) {
         let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-        atomic_file::write(path, |out| Ok(writeln!(out, "{code}")?))?;
+        errors.collect(atomic_file::write(path, |out| Ok(writeln!(out, "{code}")?)).map(drop));
     }
     let is_whole = report.ended_early.is_none();
     if !args.explain {
+        errors.into_result()?;
         return Ok(if is_whole { Outcome::Done } else { Outcome::Failed });
     }
     let source = whylate_intake::open(&report.path, whylate_ledger::WANTED)
         .context("cannot read the recording back")?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
+    errors.into_result()?;
     Ok(if is_whole { answer } else { Outcome::Failed })
 }
 

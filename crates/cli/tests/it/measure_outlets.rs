@@ -40,6 +40,27 @@ fn every_file_has_the_same_samples_as_the_report() {
     assert_eq!(serde_json::from_str::<Value>(&text("a.json")).expect("JSON"), report);
 }
 
+/// What was measured cannot be measured again: a full disk costs that output alone.
+#[test]
+fn a_full_disk_does_not_cost_the_measurement() {
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
+    // A link, as the suffix selects the format.
+    std::os::unix::fs::symlink("/dev/full", path("full.csv")).expect("a link");
+    let mut arguments =
+        ["measure", "-d", "100ms", "--no-trace", "--json", "-o", "/dev/full"].map(str::to_owned).to_vec();
+    for name in ["full.csv", "a.csv"] {
+        arguments.extend(["--export".to_owned(), path(name)]);
+    }
+    let run = whylate(arguments);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("/dev/full") && run.stderr.contains("full.csv"), "{}", run.stderr);
+    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert!(!list(&report["cpus"]).is_empty());
+    assert!(!std::fs::read_to_string(path("a.csv")).expect("the other file").is_empty());
+}
+
 #[test]
 fn a_file_of_no_form_or_in_no_directory_is_refused() {
     for (file, words) in [("a.txt", ".cyclictest.json"), ("-", "standard output")] {
