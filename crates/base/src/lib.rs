@@ -6,6 +6,7 @@
 mod cpu;
 mod finding;
 mod natural;
+mod printable;
 mod priority;
 mod text;
 mod time;
@@ -13,6 +14,7 @@ mod time;
 pub use cpu::{Cpu, CpuSet, CpuSetError};
 pub use finding::{Confidence, Evidence, Finding, Severity};
 pub use natural::natural;
+pub use printable::{is_unprintable, printable, printable_lines};
 pub use priority::{Policy, Priority, SchedClass};
 pub use text::{Comm, Text};
 pub use time::{Ns, ParseDurationError, parse_duration};

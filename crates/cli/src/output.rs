@@ -3,18 +3,21 @@
 /// Writes a line to standard error, as `eprintln!` does, and ignores errors: a terminal that was closed must not cost
 /// the report.
 macro_rules! say {
-    ($($words:tt)*) => {{
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), $($words)*);
-    }};
+    ($($words:tt)*) => { $crate::output::complain(format_args!($($words)*)) };
 }
 pub(crate) use say;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use whylate_report::Style;
+
+/// What [`say`] does. A message may quote a file, whose escape sequences must not reach the terminal.
+pub(crate) fn complain(message: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{}", whylate_base::printable_lines(&message.to_string()));
+}
 
 /// How standard output is to be written: colours on a terminal only, and not where `NO_COLOR` is set
 /// (no-color.org).

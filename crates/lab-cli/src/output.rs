@@ -2,17 +2,20 @@
 
 /// Writes a line to standard error, as `eprintln!` does; a closed terminal does not end the run.
 macro_rules! say {
-    ($($words:tt)*) => {{
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), $($words)*);
-    }};
+    ($($words:tt)*) => { $crate::output::complain(format_args!($($words)*)) };
 }
 pub(crate) use say;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use whylate_report::Style;
+
+/// What [`say`] does. A message may quote a file, whose escape sequences must not reach the terminal.
+pub(crate) fn complain(message: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{}", whylate_base::printable_lines(&message.to_string()));
+}
 
 /// Colours on a terminal only, and not where `NO_COLOR` is set (no-color.org).
 pub(crate) fn style() -> Style {

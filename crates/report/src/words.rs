@@ -13,11 +13,7 @@ use whylate_stats::Histogram;
 /// A thread chooses its own name: control characters would reach the terminal as escape
 /// sequences and are not legal in HTML; bidirectional overrides would reorder the line.
 pub(crate) fn clean(text: &str) -> String {
-    let bad = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if bad(c) { '\u{fffd}' } else { c }).collect()
+    whylate_base::printable(text)
 }
 
 /// A thread's name, harmless to show.

@@ -7,6 +7,7 @@ use crate::report::Destination;
 use anyhow::{Context, Result, bail};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use whylate_base::printable;
 use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredState, profile, tuned};
 use whylate_report::check::json::document as check;
@@ -139,7 +140,9 @@ fn list(tree: &FsRoot) -> Result<Outcome> {
     });
     let lines: Vec<(String, String)> = own.chain(tuned).collect();
     let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let lines = lines.iter().map(|(name, says)| format!("{name:<width$}  {says}\n"));
-    output::print(&lines.collect::<String>())?;
+    let line = |(name, summary): &(String, String)| {
+        format!("{}\n", printable(&format!("{name:<width$}  {summary}")))
+    };
+    output::print(&lines.iter().map(line).collect::<String>())?;
     Ok(Outcome::Done)
 }

@@ -6,6 +6,7 @@ use crate::outcome::Outcome;
 use crate::output;
 use crate::output::say;
 use anyhow::Result;
+use whylate_base::printable;
 use whylate_host::{Capture, FsRoot, Redaction, Snapshot};
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
@@ -32,8 +33,8 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
 
 fn list(capture: &Capture) -> String {
     let line = |(path, value): (&str, Result<usize, _>)| match value {
-        Ok(bytes) => format!("{bytes:>8} {path}\n"),
-        Err(why) => format!("       - {path}: {why}\n"),
+        Ok(bytes) => format!("{bytes:>8} {}\n", printable(path)),
+        Err(why) => format!("       - {}\n", printable(&format!("{path}: {why}"))),
     };
     capture.paths().map(line).collect()
 }

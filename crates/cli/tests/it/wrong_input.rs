@@ -90,6 +90,48 @@ fn a_report_takes_the_place_of_the_one_before() {
     assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1);
 }
 
+/// `/dev/full` takes nothing, as a full disk: what standard output can take is not lost with it.
+#[test]
+fn a_full_disk_does_not_cost_the_other_outputs() {
+    let trace = fixture("6.1-nothing.dat");
+    let run =
+        |arguments: &[&OsStr]| whylate([OsStr::new("explain"), trace.as_os_str()].iter().chain(arguments));
+    let expected = run(&[]);
+    let full = run(&["-o", "/dev/full"].map(OsStr::new));
+    assert_eq!((full.code, &full.stdout), (Some(2), &expected.stdout), "{full:#?}");
+    assert!(full.stderr.contains("/dev/full"), "{}", full.stderr);
+
+    // Standard output is the full one: the file is written.
+    let directory = tempfile::tempdir().expect("a directory");
+    let page = directory.path().join("report.html");
+    let mut command = command();
+    command.arg("explain").arg(&trace).arg("-o").arg(&page);
+    let full = fs::File::options().write(true).open("/dev/full").expect("a device");
+    let run = ended(command.stdout(full).output().expect("starts"));
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("standard output"), "{}", run.stderr);
+    assert!(fs::read_to_string(&page).expect("a report").trim_end().ends_with("</html>"));
+}
+
+/// A message quotes a name of a file; the terminal would obey its escape sequences.
+#[test]
+fn escape_sequences_do_not_reach_the_terminal() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("\u{1b}[2J\u{9b}31mred.json");
+    for verb in ["explain", "compare", "plan"] {
+        let options: &[&str] = match verb {
+            "plan" => &["--from"],
+            "compare" => &["--gate", "max<1ms"],
+            _ => &[],
+        };
+        fs::write(&path, "{\"schema\": \"\u{1b}[31m\"}").expect("a file");
+        let run = whylate([&[verb], options].concat().iter().map(OsStr::new).chain([path.as_os_str()]));
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        let hostile = |c: char| c.is_control() && c != '\n';
+        assert!(!run.stderr.contains(hostile) && run.stderr.contains("red.json"), "{run:#?}");
+    }
+}
+
 /// A second name of the file before shows whether it was written over or replaced.
 #[test]
 fn no_verb_writes_over_the_file_before() {
