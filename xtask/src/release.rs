@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Builds `whylate`, and `more` packages, whose programs lie beside it; says where it is.
+/// Builds `whylate`, and `more` packages, whose programs lie beside it; returns where it is.
 ///
 /// # Errors
 /// If it does not build.

@@ -1,6 +1,6 @@
 //! The step `test`: all tests of the workspace, counted, with those that report that they could not run.
 
-use crate::outcome::Outcome;
+use crate::outcome::StepOutcome;
 use crate::root;
 use crate::skips::{self, Machine, Skips};
 use std::fmt;
@@ -40,7 +40,7 @@ impl Tests {
         tests
     }
 
-    /// Passes the command's output on, and adds up what it says of tests.
+    /// Passes the command's output on, and adds up its results of tests.
     fn count(&mut self, command: &mut Command) -> Result<(), String> {
         let cannot = |what: &str, error: std::io::Error| format!("the tests cannot be {what}: {error}");
         let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| cannot("started", error))?;
@@ -70,15 +70,15 @@ impl Tests {
     }
 
     /// How the step ends; `ci` is the machine where it must skip nothing that it can do.
-    pub(crate) fn outcome(&self, ci: Option<Machine>) -> Outcome {
+    pub(crate) fn outcome(&self, ci: Option<Machine>) -> StepOutcome {
         if let Some(error) = &self.error {
-            return Outcome::Failed(error.clone());
+            return StepOutcome::Failed(error.clone());
         }
         let avoidable = ci.map(|machine| machine.avoidable(&self.skips).len()).unwrap_or(0);
         if avoidable > 0 {
-            return Outcome::Failed(format!("{avoidable} skipped tests could have run here: see below"));
+            return StepOutcome::Failed(format!("{avoidable} skipped tests could have run here: see below"));
         }
-        Outcome::Passed
+        StepOutcome::Passed
     }
 }
 
@@ -112,16 +112,16 @@ mod tests {
         let skips = vec![Skip { name: "a".to_owned(), need, reason: "x".to_owned() }];
         let tests = Tests { skips, ..Tests::default() };
         let machine = |tracefs| Machine { root: true, tracefs, programs: true };
-        assert_eq!(tests.outcome(None), Outcome::Passed);
-        assert_eq!(tests.outcome(Some(machine(false))), Outcome::Passed);
-        assert!(matches!(tests.outcome(Some(machine(true))), Outcome::Failed(_)));
+        assert_eq!(tests.outcome(None), StepOutcome::Passed);
+        assert_eq!(tests.outcome(Some(machine(false))), StepOutcome::Passed);
+        assert!(matches!(tests.outcome(Some(machine(true))), StepOutcome::Failed(_)));
     }
 
     #[test]
     fn what_cargo_could_not_build_fails() {
         let mut tests = Tests::default();
         tests.error = tests.count(&mut Command::new("false")).err();
-        assert!(matches!(tests.outcome(None), Outcome::Failed(_)));
+        assert!(matches!(tests.outcome(None), StepOutcome::Failed(_)));
         assert!(tests.count(&mut Command::new("no-such-program-anywhere")).is_err());
     }
 }

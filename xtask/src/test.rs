@@ -1,6 +1,6 @@
 //! `cargo xtask test`: the one command a change must pass. Runs every step, whatever failed before it.
 
-use crate::outcome::{Outcome, outcome};
+use crate::outcome::{StepOutcome, outcome};
 use crate::score::{self, Quick};
 use crate::skips::Machine;
 use crate::suite::Tests;
@@ -11,18 +11,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-struct Step {
+struct SuiteStep {
     name: &'static str,
-    outcome: Outcome,
+    outcome: StepOutcome,
     time: Duration,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for SuiteStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, why) = match &self.outcome {
-            Outcome::Passed => ("ok", ""),
-            Outcome::Failed(why) => ("FAILED", why.as_str()),
-            Outcome::Skipped(why) => ("skipped", why.as_str()),
+            StepOutcome::Passed => ("ok", ""),
+            StepOutcome::Failed(why) => ("FAILED", why.as_str()),
+            StepOutcome::Skipped(why) => ("skipped", why.as_str()),
         };
         let line = format!("{:<8} {word:<8} {:>6.1} s  {why}", self.name, self.time.as_secs_f64());
         f.write_str(line.trim_end())
@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     let steps = [
         step("tools", || tool_step(&mut installs)),
         step("format", || match component(root, "fmt", "rustfmt", &["fmt", "--all", "--check"]) {
-            Outcome::Passed => format_of_every_file(root),
+            StepOutcome::Passed => format_of_every_file(root),
             other => other,
         }),
         step("clippy", || {
@@ -56,16 +56,16 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
             )
         }),
         step("tidy", || match tidy::run(root) {
-            Ok(true) => Outcome::Passed,
-            Ok(false) => Outcome::Failed("see the lines above".to_owned()),
-            Err(error) => Outcome::Failed(format!("{error:#}")),
+            Ok(true) => StepOutcome::Passed,
+            Ok(false) => StepOutcome::Failed("see the lines above".to_owned()),
+            Err(error) => StepOutcome::Failed(format!("{error:#}")),
         }),
         step("package", || outcome(&mut package(root))),
         step("lab", || match score::quick(root) {
-            Ok(Quick::Ran { good: true, .. }) => Outcome::Passed,
-            Ok(Quick::Ran { good: false, words }) => Outcome::Failed(words),
-            Ok(Quick::Skipped(why)) => Outcome::Skipped(why),
-            Err(error) => Outcome::Failed(format!("{error:#}")),
+            Ok(Quick::Ran { good: true, .. }) => StepOutcome::Passed,
+            Ok(Quick::Ran { good: false, words }) => StepOutcome::Failed(words),
+            Ok(Quick::Skipped(why)) => StepOutcome::Skipped(why),
+            Err(error) => StepOutcome::Failed(format!("{error:#}")),
         }),
     ];
     println!("\nxtask: summary");
@@ -79,15 +79,15 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     Ok(passed(&steps))
 }
 
-fn passed(steps: &[Step]) -> bool {
-    !steps.iter().any(|step| matches!(step.outcome, Outcome::Failed(_)))
+fn passed(steps: &[SuiteStep]) -> bool {
+    !steps.iter().any(|step| matches!(step.outcome, StepOutcome::Failed(_)))
 }
 
-fn step(name: &'static str, work: impl FnOnce() -> Outcome) -> Step {
+fn step(name: &'static str, work: impl FnOnce() -> StepOutcome) -> SuiteStep {
     println!("\nxtask: {name}");
     let start = Instant::now();
     let outcome = work();
-    Step { name, outcome, time: start.elapsed() }
+    SuiteStep { name, outcome, time: start.elapsed() }
 }
 
 /// Packs every crate that is published, as `cargo publish` would. `--no-verify`: to build the packages would fetch
@@ -110,27 +110,31 @@ fn package(root: &Path) -> Command {
 }
 
 /// A missing tool is never a failure of the tree: what cannot go without it fails by itself.
-fn tool_step(installs: &mut bool) -> Outcome {
+fn tool_step(installs: &mut bool) -> StepOutcome {
     let provided = tools::provide();
     *installs = provided.installs;
     for tool in &provided.missing {
         println!("{tool}");
     }
     let names: Vec<&str> = provided.missing.iter().map(|tool| tool.program).collect();
-    if names.is_empty() { Outcome::Passed } else { Outcome::Skipped(format!("no {}", names.join(", no "))) }
+    if names.is_empty() {
+        StepOutcome::Passed
+    } else {
+        StepOutcome::Skipped(format!("no {}", names.join(", no ")))
+    }
 }
 
 /// `cargo fmt` follows the `mod` items that it can read. It does not reach a module that a macro declares.
-fn format_of_every_file(root: &Path) -> Outcome {
+fn format_of_every_file(root: &Path) -> StepOutcome {
     let files = match tidy::rust_files(root) {
         Ok(files) => files,
-        Err(error) => return Outcome::Failed(format!("{error:#}")),
+        Err(error) => return StepOutcome::Failed(format!("{error:#}")),
     };
     outcome(Command::new("rustfmt").args(["--check", "--edition", "2024"]).args(files).current_dir(root))
 }
 
 /// Runs a cargo command that comes as a component of its own.
-fn component(root: &Path, subcommand: &str, name: &str, arguments: &[&str]) -> Outcome {
+fn component(root: &Path, subcommand: &str, name: &str, arguments: &[&str]) -> StepOutcome {
     let there = root::cargo(root)
         .args([subcommand, "--version"])
         .stdout(Stdio::null())
@@ -140,37 +144,37 @@ fn component(root: &Path, subcommand: &str, name: &str, arguments: &[&str]) -> O
     if there { outcome(root::cargo(root).args(arguments)) } else { absent(name, root::in_ci()) }
 }
 
-fn absent(component: &str, in_ci: bool) -> Outcome {
+fn absent(component: &str, in_ci: bool) -> StepOutcome {
     let why = format!("{component} is not installed: rustup component add {component}");
-    if in_ci { Outcome::Failed(why) } else { Outcome::Skipped(why) }
+    if in_ci { StepOutcome::Failed(why) } else { StepOutcome::Skipped(why) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ended(outcome: Outcome) -> Step {
-        Step { name: "format", outcome, time: Duration::from_millis(1250) }
+    fn ended(outcome: StepOutcome) -> SuiteStep {
+        SuiteStep { name: "format", outcome, time: Duration::from_millis(1250) }
     }
 
     #[test]
     fn a_skipped_step_does_not_fail_the_run_and_a_failed_one_does() {
-        assert!(passed(&[ended(Outcome::Passed), ended(Outcome::Skipped("no rustfmt".into()))]));
-        assert!(!passed(&[ended(Outcome::Failed("exit status: 1".into())), ended(Outcome::Passed)]));
+        assert!(passed(&[ended(StepOutcome::Passed), ended(StepOutcome::Skipped("no rustfmt".into()))]));
+        assert!(!passed(&[ended(StepOutcome::Failed("exit status: 1".into())), ended(StepOutcome::Passed)]));
     }
 
     #[test]
     fn a_missing_component_is_skipped_at_home_and_fails_in_ci() {
         assert!(
-            matches!(absent("clippy", false), Outcome::Skipped(why) if why.contains("rustup component add"))
+            matches!(absent("clippy", false), StepOutcome::Skipped(why) if why.contains("rustup component add"))
         );
-        assert!(matches!(absent("clippy", true), Outcome::Failed(_)));
+        assert!(matches!(absent("clippy", true), StepOutcome::Failed(_)));
     }
 
     #[test]
     fn a_summary_line_has_name_outcome_time_and_reason() {
-        assert_eq!(ended(Outcome::Passed).to_string(), "format   ok          1.2 s");
-        let failed = ended(Outcome::Failed("exit status: 1".into())).to_string();
+        assert_eq!(ended(StepOutcome::Passed).to_string(), "format   ok          1.2 s");
+        let failed = ended(StepOutcome::Failed("exit status: 1".into())).to_string();
         assert_eq!(failed, "format   FAILED      1.2 s  exit status: 1");
     }
 }

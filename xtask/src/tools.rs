@@ -4,7 +4,7 @@ use std::env;
 use std::fmt;
 use std::process::{Command, Stdio};
 
-/// A program and what goes without it. Displayed, it says so, and how to get it.
+/// A program and what goes without it. Displayed, it names both, and how to get it.
 pub(crate) struct Tool {
     pub(crate) program: &'static str,
     /// The Debian packages that have it.

@@ -1,9 +1,9 @@
-//! Why kernel parameters cannot be told or changed.
+//! Why kernel parameters cannot be determined or changed.
 
 use crate::staged::StageError;
 use whylate_host::Unread;
 
-/// Why the parameters of the next boot cannot be told, or not be changed.
+/// Why the parameters of the next boot cannot be determined, or not be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BootError {
     /// No boot loader was found that is known here.
@@ -11,7 +11,7 @@ pub enum BootError {
         "found no supported boot loader (GRUB, systemd-boot, extlinux, Raspberry Pi firmware): add the parameters by hand to your loader's kernel command line"
     )]
     NotFound,
-    /// Several, and nothing says which one starts this machine.
+    /// Several, and nothing shows which one starts this machine.
     #[error(
         "found {found}, and cannot tell which of them starts this machine: remove the files of the other"
     )]

@@ -79,7 +79,7 @@ pub(crate) fn set(text: &str, section: &str, key: &str, values: &[String]) -> St
 }
 
 /// Whether anything at all is assigned.
-pub(crate) fn says_nothing(text: &str) -> bool {
+pub(crate) fn is_without_settings(text: &str) -> bool {
     lines(text).assigned.is_empty()
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! parameters.rs  kernel parameters of the next boot: configured, and the edits that change them
-//!   detect.rs      the boot loader: what the firmware's variables say, then which files there are
+//!   detect.rs      the boot loader: what the firmware's variables show, then which files there are
 //!   grub.rs        grub.cfg, made by a command of what grub/defaults.rs edits; grubenv
 //!   entries.rs     Boot Loader Specification entries: systemd-boot, and GRUB with blscfg
 //!   extlinux.rs    U-Boot's extlinux.conf

@@ -88,7 +88,7 @@ impl Parameter {
     }
 }
 
-/// A word and what it says.
+/// A word and its value.
 pub(crate) struct Word<'a> {
     pub(crate) range: Range<usize>,
     text: &'a str,

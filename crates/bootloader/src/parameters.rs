@@ -38,7 +38,7 @@ pub fn configured(tree: &FsRoot) -> Reading<Cmdline> {
     }
 }
 
-/// The value a parameter has, as a plan says it: of one that may be there several times (`console`), the wanted one
+/// The value a parameter has, as a plan shows it: of one that may be there several times (`console`), the wanted one
 /// if it is among them, else the last. Where several values of any other are given, all of them, so that the plan
 /// shows what is there and leaves one. `None`: it is not given.
 pub fn value(cmdline: &Cmdline, name: &str, wanted: Option<&str>) -> Option<String> {

@@ -28,7 +28,7 @@ const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` removes it.\n";
 const GATHERED: [&str; 4] = ["CPUAffinity", "DefaultEnvironment", "ManagerEnvironment", "NUMAMask"];
 
 /// The value a variable has in a file: with a section, of `key=value` lines under it, else of shell assignments.
-/// `None`: it is not set there. Of systemd's configuration, what all its files say together.
+/// `None`: it is not set there. Of systemd's configuration, the result of all its files.
 pub fn variable(tree: &FsRoot, file: &str, section: Option<&str>, name: &str) -> Reading<Option<String>> {
     let value = match (section, drop_ins(file)) {
         (Some(section), Some(stem)) => of_systemd(tree, file, stem, section, name),
@@ -209,7 +209,7 @@ fn set_in_own(
         values.insert(0, String::new());
     }
     let made = ini::set(&before, section, name, &values);
-    match ini::says_nothing(&made) && before.starts_with(HEAD) {
+    match ini::is_without_settings(&made) && before.starts_with(HEAD) {
         true if staged.exists(path)? => Ok(staged.remove(path)?),
         true => Ok(()),
         false => Ok(staged.write(path, made)?),

@@ -180,27 +180,27 @@ pub(crate) fn table(rule: &Rule, cases: &[Case]) {
     assert!(!cases.is_empty());
     for Case { name, files, options, expected } in cases {
         let verdict = (rule.check)(&Snapshot::read(&FsRoot::memory(files)), options);
-        let said = format!("{}, {name}: {verdict:#?}", rule.code);
+        let context = format!("{}, {name}: {verdict:#?}", rule.code);
         let severity = |answer: &crate::RuleOutcome| {
             answer.severity.unwrap_or_else(|| rule.severity_for(options.profile))
         };
-        never_better_for_seeing_less(rule, files, options, &verdict, &said);
+        never_better_for_seeing_less(rule, files, options, &verdict, &context);
         match (&verdict, expected) {
             (Err(unknown), Expected::CannotTell(part)) => {
-                assert!(format!("{} {}", unknown.path, unknown.why).contains(part), "{part} in {said}");
+                assert!(format!("{} {}", unknown.path, unknown.why).contains(part), "{part} in {context}");
             }
             (Ok(answer), Expected::Status(status, part)) => {
-                assert_eq!(answer.status, *status, "{said}");
-                assert!(*status != RuleStatus::Fail || severity(answer) == rule.severity, "{said}");
-                assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
-                sound(answer, &said);
+                assert_eq!(answer.status, *status, "{context}");
+                assert!(*status != RuleStatus::Fail || severity(answer) == rule.severity, "{context}");
+                assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {context}");
+                sound(answer, &context);
             }
             (Ok(answer), Expected::Graded(graded, part)) => {
-                assert_eq!((answer.status, severity(answer)), (RuleStatus::Fail, *graded), "{said}");
-                assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {said}");
-                sound(answer, &said);
+                assert_eq!((answer.status, severity(answer)), (RuleStatus::Fail, *graded), "{context}");
+                assert!(format!("{} {}", answer.what, answer.why).contains(part), "{part} in {context}");
+                sound(answer, &context);
             }
-            _ => panic!("unexpected result: {said}"),
+            _ => panic!("unexpected result: {context}"),
         }
     }
 }
@@ -212,7 +212,7 @@ fn never_better_for_seeing_less(
     files: &Files,
     options: &CheckOptions,
     verdict: &RuleResult,
-    said: &str,
+    context: &str,
 ) {
     let passes = |verdict: &RuleResult| matches!(verdict, Ok(answer) if answer.status == RuleStatus::Pass);
     if passes(verdict) {
@@ -220,28 +220,28 @@ fn never_better_for_seeing_less(
     }
     for (path, _) in files {
         let blind = (rule.check)(&Snapshot::read(&FsRoot::memory(files).refused(path, Why::Denied)), options);
-        assert!(!passes(&blind), "without {path} {blind:#?} of {said}");
+        assert!(!passes(&blind), "without {path} {blind:#?} of {context}");
         // What people write may well be empty, what the kernel shows may not.
         if !["/proc/", "/sys/", "/dev/"].iter().any(|kernel| path.starts_with(kernel)) {
             continue;
         }
         let emptied: Vec<_> = files.iter().copied().chain([(*path, "")]).collect();
         let empty = (rule.check)(&Snapshot::read(&FsRoot::memory(&emptied)), options);
-        assert!(!passes(&empty), "{path} empty: {empty:#?} of {said}");
+        assert!(!passes(&empty), "{path} empty: {empty:#?} of {context}");
     }
 }
 
 /// What holds for every answer.
-fn sound(answer: &crate::RuleOutcome, said: &str) {
-    assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "the observation is one line: {said}");
+fn sound(answer: &crate::RuleOutcome, context: &str) {
+    assert!(!answer.what.is_empty() && !answer.what.contains('\n'), "the observation is one line: {context}");
     if answer.status != RuleStatus::NotApplicable {
-        assert!(!answer.evidence.is_empty(), "evidence: {said}");
+        assert!(!answer.evidence.is_empty(), "evidence: {context}");
     }
     if answer.status == RuleStatus::Fail {
-        assert!(!answer.why.is_empty() && !answer.fixes.is_empty(), "a reason and a fix: {said}");
+        assert!(!answer.why.is_empty() && !answer.fixes.is_empty(), "a reason and a fix: {context}");
     }
     for fix in &answer.fixes {
-        assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix has a command or a setting: {said}");
+        assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix has a command or a setting: {context}");
     }
 }
 

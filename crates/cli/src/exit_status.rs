@@ -6,7 +6,7 @@ use whylate_stats::ClaimStatus;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ExitStatus {
     /// It was done, and nothing at or above `--fail-on` was found.
     Done,
     /// Something at or above `--fail-on` was found.
@@ -17,43 +17,43 @@ pub(crate) enum Outcome {
     CannotTell,
 }
 
-impl Outcome {
+impl ExitStatus {
     /// Of the findings of an answer.
-    pub(crate) fn of(findings: &[Finding], fail_on: Severity) -> Outcome {
+    pub(crate) fn of(findings: &[Finding], fail_on: Severity) -> ExitStatus {
         match findings.iter().any(|finding| finding.severity >= fail_on) {
-            true => Outcome::Found,
-            false => Outcome::Done,
+            true => ExitStatus::Found,
+            false => ExitStatus::Done,
         }
     }
 
     /// Of a claim: carried, contradicted, or neither. `None`: nothing was measured.
-    pub(crate) fn of_claim(status: Option<ClaimStatus>) -> Outcome {
+    pub(crate) fn of_claim(status: Option<ClaimStatus>) -> ExitStatus {
         match status {
-            Some(status) if status.is_carried() => Outcome::Done,
-            Some(ClaimStatus::Contradicted) => Outcome::Found,
-            _ => Outcome::CannotTell,
+            Some(status) if status.is_carried() => ExitStatus::Done,
+            Some(ClaimStatus::Contradicted) => ExitStatus::Found,
+            _ => ExitStatus::CannotTell,
         }
     }
 
     /// Of two answers: what was found counts, even where the other is unknown.
-    pub(crate) fn and(self, other: Outcome) -> Outcome {
-        let weight = |outcome: Outcome| match outcome {
-            Outcome::Done => 0,
-            Outcome::CannotTell => 1,
-            Outcome::Found => 2,
-            Outcome::Failed => 3,
+    pub(crate) fn and(self, other: ExitStatus) -> ExitStatus {
+        let weight = |outcome: ExitStatus| match outcome {
+            ExitStatus::Done => 0,
+            ExitStatus::CannotTell => 1,
+            ExitStatus::Found => 2,
+            ExitStatus::Failed => 3,
         };
         if weight(other) > weight(self) { other } else { self }
     }
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> ExitCode {
+impl From<ExitStatus> for ExitCode {
+    fn from(outcome: ExitStatus) -> ExitCode {
         ExitCode::from(match outcome {
-            Outcome::Done => 0,
-            Outcome::Found => 1,
-            Outcome::Failed => 2,
-            Outcome::CannotTell => 3,
+            ExitStatus::Done => 0,
+            ExitStatus::Found => 1,
+            ExitStatus::Failed => 2,
+            ExitStatus::CannotTell => 3,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Export;
 use crate::atomic_file;
-use crate::output::say;
+use crate::output::message;
 use anyhow::Result;
 use std::io::{self, Write};
 use whylate_export::latencies;
@@ -19,7 +19,7 @@ pub(crate) fn write(export: &Export, report: &MeasureReport) -> Result<()> {
     let path = &export.path;
     // node_exporter may read it at any time.
     atomic_file::write(path, |out| Ok(form(export, report, out)?))?;
-    say!("measurement: {}", path.display());
+    message!("measurement: {}", path.display());
     Ok(())
 }
 

@@ -6,7 +6,7 @@ mod view;
 pub(crate) use screen::restore;
 
 use crate::args::{MeasureArgs, ProbeArgs};
-use crate::output::say;
+use crate::output::message;
 use crate::serve::Server;
 use anyhow::Result;
 use screen::Screen;
@@ -43,7 +43,7 @@ impl<'a> Audience<'a> {
         let serve = |address| Server::start(address, args.probe.cpus());
         let server = args.exports.serve.map(serve).transpose()?;
         if let Some(server) = &server {
-            say!("metrics: http://{}/metrics", server.address());
+            message!("metrics: http://{}/metrics", server.address());
         }
         let watched = std::io::stderr().is_terminal();
         let shown = match args.exports.live {
@@ -52,9 +52,9 @@ impl<'a> Audience<'a> {
             _ if watched => Shown::Line,
             live => {
                 if live {
-                    say!("--live: standard error is no terminal");
+                    message!("--live: standard error is no terminal");
                 }
-                say!("measuring for {} ...", args.probe.planned());
+                message!("measuring for {} ...", args.probe.planned());
                 Shown::Nothing
             }
         };
@@ -62,13 +62,13 @@ impl<'a> Audience<'a> {
     }
 
     /// Reports the progress, and what is new.
-    pub(crate) fn tell(&mut self, progress: &Progress<'_>, news: Vec<String>) {
+    pub(crate) fn show(&mut self, progress: &Progress<'_>, news: Vec<String>) {
         if let Some(server) = &self.server {
             server.publish(&so_far(progress, &self.args.probe));
         }
         match &self.shown {
             Shown::Live(..) => self.news.extend(news),
-            _ => say_all(&news),
+            _ => print_news(&news),
         }
         match &mut self.shown {
             Shown::Nothing => {}
@@ -96,14 +96,14 @@ impl Drop for Audience<'_> {
             Shown::Line => show_line(""),
             Shown::Live(..) => {
                 screen::restore();
-                say_all(&self.news);
+                print_news(&self.news);
             }
         }
     }
 }
 
-fn say_all(news: &[String]) {
-    news.iter().for_each(|news| say!("whylate: {news}"));
+fn print_news(news: &[String]) {
+    news.iter().for_each(|news| message!("whylate: {news}"));
 }
 
 /// Unless they are not wanted (no-color.org).

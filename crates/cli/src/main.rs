@@ -5,10 +5,10 @@
 
 mod args;
 mod atomic_file;
+mod exit_status;
 mod exports;
 mod live;
 mod notify;
-mod outcome;
 mod output;
 mod output_errors;
 #[cfg(feature = "png")]
@@ -19,8 +19,8 @@ mod signals;
 mod verbs;
 
 use args::{Cli, Verb};
-use outcome::Outcome;
-use output::say;
+use exit_status::ExitStatus;
+use output::message;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -45,10 +45,10 @@ fn main() -> ExitCode {
         Verb::History(args) => verbs::history::run(args),
     };
     match result {
-        Ok(outcome) => outcome.into(),
+        Ok(status) => status.into(),
         Err(error) => {
-            say!("whylate: {error:#}");
-            Outcome::Failed.into()
+            message!("whylate: {error:#}");
+            ExitStatus::Failed.into()
         }
     }
 }

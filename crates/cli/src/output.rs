@@ -2,10 +2,10 @@
 
 /// Writes a line to standard error, as `eprintln!` does, and ignores errors: a terminal that was closed must not cost
 /// the report.
-macro_rules! say {
+macro_rules! message {
     ($($words:tt)*) => { $crate::output::complain(format_args!($($words)*)) };
 }
-pub(crate) use say;
+pub(crate) use message;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use whylate_report::Style;
 
-/// What [`say`] does. A message may quote a file, whose escape sequences must not reach the terminal.
+/// What [`message`] does. A message may quote a file, whose escape sequences must not reach the terminal.
 pub(crate) fn complain(message: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{}", whylate_base::printable_lines(&message.to_string()));
 }

@@ -2,7 +2,7 @@
 
 use crate::args::OutputArgs;
 use crate::atomic_file;
-use crate::output::{self, say};
+use crate::output::{self, message};
 use crate::output_errors::OutputErrors;
 use anyhow::{Context, Result, bail};
 use std::io;
@@ -57,7 +57,7 @@ impl<'a> Destination<'a> {
 fn save(report: &impl Render, path: &Path, format: Format) -> Result<()> {
     let rendered = report.render(format, &Style::default()).context(NOTHING)?;
     atomic_file::write(path, |out| Ok(rendered.write(out)?))?;
-    say!("report: {}", path.display());
+    message!("report: {}", path.display());
     Ok(())
 }
 

@@ -102,7 +102,7 @@ fn keep_off(measured: &CpuSet) {
     }
 }
 
-/// Waits until there is something to do, and tells whether a new client comes; `None` when it is time to end.
+/// Waits until there is something to do, and shows whether a new client comes; `None` when it is time to end.
 fn wait(listener: &TcpListener, ended: &PipeReader, clients: &[Client]) -> Option<bool> {
     let mut all = vec![PollFd::new(listener, PollFlags::IN), PollFd::new(ended, PollFlags::IN)];
     all.extend(clients.iter().map(|client| PollFd::new(client, client.awaits())));

@@ -36,7 +36,7 @@ impl ContextFlags {
     pub const NMI: ContextFlags = ContextFlags(0x40);
     /// Softirqs were off (since Linux 5.18).
     pub const SOFTIRQS_OFF: ContextFlags = ContextFlags(0x80);
-    /// The architecture or the source does not say whether interrupts were off.
+    /// The architecture or the source does not state whether interrupts were off.
     pub const IRQS_UNKNOWN: ContextFlags = ContextFlags(0x100);
 
     /// True when all bits of `other` are set.

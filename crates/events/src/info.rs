@@ -16,7 +16,7 @@ pub struct TraceInfo {
     pub lost_events: u64,
     /// How many CPUs the recording covers.
     pub cpus: u32,
-    /// The trace clock's name (`local`, `mono` ...); `None` where the file does not say.
+    /// The trace clock's name (`local`, `mono` ...); `None` where the file does not name it.
     pub clock: Option<String>,
     /// The kernel's release (`6.1.0-18-rt-amd64`), where the file has it.
     pub kernel_release: Option<String>,

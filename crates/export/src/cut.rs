@@ -195,7 +195,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A [`Cut`] at work: sees the events of a trace one after the other and says which to keep.
+/// A [`Cut`] at work: sees the events of a trace one after the other and selects which to keep.
 #[derive(Debug)]
 pub struct Selected<'c> {
     cut: &'c Cut,

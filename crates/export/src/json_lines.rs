@@ -1,4 +1,4 @@
-//! JSON lines: what the recording says of itself, then one object for each event.
+//! JSON lines: the facts of the recording, then one object for each event.
 //!
 //! ```text
 //! {"schema":"whylate.events/1","format":"trace.dat v7","cpus":2,"clock":"mono", ...}
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Times are nanoseconds of the trace clock. `tid` is the thread that was current, `preempt_depth` is missing
-//! where the source does not tell it. An event's own fields are under `fields`, with the kernel's names.
+//! where the source does not show it. An event's own fields are under `fields`, with the kernel's names.
 
 use crate::cut::Cut;
 use crate::sink::{Written, each};

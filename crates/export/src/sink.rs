@@ -17,7 +17,7 @@ pub struct Written {
     pub events: u64,
     /// Events that were to be kept and that the format has no form for.
     pub no_form: u64,
-    /// Events in the output of whose type nothing is known: they say when, where and in whose context.
+    /// Events in the output of whose type nothing is known: they have only time, CPU and in whose context.
     pub bare: u64,
     /// Activations that are in the output.
     pub activations: u64,

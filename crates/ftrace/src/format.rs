@@ -129,7 +129,7 @@ impl Field {
             type_name: type_name.trim().to_owned(),
             offset: offset?,
             size: size?,
-            // 2.6 kernels did not say.
+            // 2.6 kernels did not print it.
             signed: signed.unwrap_or_else(|| !type_name.contains("unsigned")),
             array,
             place,
@@ -225,7 +225,7 @@ pub struct HeaderPage {
 }
 
 impl HeaderPage {
-    /// Reads `events/header_page`; `None` when it does not say where things are.
+    /// Reads `events/header_page`; `None` when it does not show where things are.
     pub fn parse(text: &str) -> Option<HeaderPage> {
         let field = |name: &str| {
             text.lines().filter_map(|line| Field::parse(line.trim_start())).find(|field| field.name == name)

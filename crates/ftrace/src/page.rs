@@ -79,7 +79,7 @@ impl PageLayout {
 /// Events that the kernel lost before a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostBefore {
-    /// How many, where there was room in the page to say so.
+    /// How many, where there was room in the page for the number.
     pub count: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! trace.dat files of every form, made up here: all say the same; cut or damaged ones
+//! trace.dat files of every form, made up here: all have the same events; cut or damaged ones
 //! give what is left, and never make the reader panic or run for ever.
 
 mod common;

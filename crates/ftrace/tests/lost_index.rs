@@ -73,7 +73,7 @@ fn recordings_without_their_index() {
         let (whole, damage) = read(&bytes).expect("opens");
         assert_eq!(damage, [], "{place}");
 
-        // All the pages, and no index: cut off, overwritten, or not where the header says.
+        // All the pages, and no index: cut off, overwritten, or not where the header has them.
         let (events, damage) = read(&bytes[..index]).expect("opens");
         assert_eq!((events == whole, recovered(&damage)), (true, Some(whole.len())), "{place}: {damage:?}");
         assert_eq!((damage.len(), damage[0].offset), (1, Some(index as u64)), "{place}: {damage:?}");
@@ -112,7 +112,7 @@ fn recordings_without_their_index() {
 }
 
 /// Three CPUs, the second without events, the third's after the first's. The first shows
-/// its idle task if `idle` says so.
+/// its idle task if `idle` is set.
 fn dat(idle: bool, counted: bool) -> Dat {
     let machine = Machine::PC;
     let fields = [

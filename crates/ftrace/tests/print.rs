@@ -570,7 +570,7 @@ fn forms_of_their_own_are_trace_cmds() {
 proptest! {
     #![proptest_config(cases(400))]
 
-    /// Whatever a format file says and whatever a record holds: it is printed.
+    /// Whatever a format file has and whatever a record holds: it is printed.
     #[test]
     fn nothing_makes_it_panic(
         words in prop::collection::vec(prop::sample::select(vec![

@@ -1,5 +1,5 @@
 //! Cut, overwritten and wrongly timed recordings: every event that is still there is given, the damage has
-//! its place, and the quality says what it comes to.
+//! its place, and the quality shows the effect.
 
 mod common;
 

@@ -131,7 +131,7 @@ fn text(event: &RawEvent<'_>, name: &str) -> String {
     String::from_utf8_lossy(event.text(name).unwrap_or_default()).into_owned()
 }
 
-/// The typed event, said in the names of the record's fields.
+/// The typed event, expressed in the names of the record's fields.
 fn typed_fields(event: &Event) -> Vec<(&'static str, String)> {
     let n = |name, value: i64| (name, value.to_string());
     match event.kind {

@@ -1,4 +1,4 @@
-//! The tracefs session on this machine's kernel. Needs root and tracefs; says so and
+//! The tracefs session on this machine's kernel. Needs root and tracefs; reports a skip and
 //! passes where there is neither.
 
 use std::fs;

@@ -175,9 +175,9 @@ mod tests {
         let file =
             "# IRQBALANCE_BANNED_CPULIST=9\nIRQBALANCE_BANNED_CPULIST=\"2-3\"\nIRQBALANCE_ARGS=\nSECRET=1\n";
         let irqs = Irqs::read(&FsRoot::memory(&[("/etc/default/irqbalance", file)]));
-        let told = irqs.balancer[0].need().expect("variables");
-        assert_eq!(told.get("IRQBALANCE_BANNED_CPULIST"), Some("2-3"));
-        assert_eq!((told.get("IRQBALANCE_ARGS"), told.get("SECRET")), (None, None));
+        let variables = irqs.balancer[0].need().expect("variables");
+        assert_eq!(variables.get("IRQBALANCE_BANNED_CPULIST"), Some("2-3"));
+        assert_eq!((variables.get("IRQBALANCE_ARGS"), variables.get("SECRET")), (None, None));
         assert_eq!(irqs.balancer[1].if_present(), Ok(None));
     }
 

@@ -1,7 +1,7 @@
 //! Damaged files of every format, made from the fuzz targets' corpus by flipping, cutting, repeating and
 //! joining bytes: nothing panics, nothing takes memory without bound, and nothing goes on for ever.
 //!
-//! No time is measured, which says more of the machine than of the reader: the entry points bound the work
+//! No time is measured, which shows more of the machine than of the reader: the entry points bound the work
 //! itself, the events given and the bytes read. What would hang in spite of that never ends this test either,
 //! and its caller has a limit for that.
 

@@ -130,7 +130,7 @@ fn a_pipe_that_was_cut_gives_what_came_before() {
 }
 
 #[test]
-fn a_damaged_record_costs_itself_and_is_told() {
+fn a_damaged_record_costs_itself_and_is_reported() {
     let whole = unpacked("perf_file.data.gz");
     let (all, _) = read_bytes(whole.clone());
     // A sample in the middle of the data: its size becomes 1.

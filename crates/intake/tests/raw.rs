@@ -1,4 +1,4 @@
-//! Pages copied out of tracefs, compared with what the kernel's own `trace` file said of them.
+//! Pages copied out of tracefs, compared with what the kernel's own `trace` file showed of them.
 
 mod formats;
 

@@ -1,4 +1,4 @@
-//! What cannot be opened says why, and what to do.
+//! A file that cannot be opened is reported with the reason, and what to do.
 
 use std::fs;
 use std::io::Cursor;

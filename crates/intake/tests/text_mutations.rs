@@ -104,7 +104,7 @@ proptest! {
                 }
                 let info = source.info();
                 prop_assert!(info.cpus <= 8192);
-                // A line is two events at most, besides what its header says and what was lost.
+                // A line is two events at most, besides what its header has and what was lost.
                 prop_assert!(count <= 3 * lines && info.events <= 2 * lines as u64);
                 prop_assert!(info.breakdowns.len() <= lines);
             }

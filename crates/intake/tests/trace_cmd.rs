@@ -1,5 +1,5 @@
 //! The shared recordings as the installed trace-cmd prints them: every line is understood,
-//! and each way of printing tells the same events as the file they were printed from.
+//! and each way of printing shows the same events as the file they were printed from.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ fn as_printed(mut event: Event, is_raw: bool, options: &[&str]) -> Event {
         event.ts = Ns((event.ts.0 + 500) / 1_000 * 1_000);
     }
     match &mut event.kind {
-        // Its own letters do not tell preempted from runnable, nor parked from dead.
+        // Its own letters do not distinguish preempted from runnable, nor parked from dead.
         EventKind::Switch(Switch { prev_state, .. }) if !is_raw && *prev_state == TaskState::Preempted => {
             *prev_state = TaskState::Runnable;
         }

@@ -110,7 +110,7 @@ fn the_same_calls_in_both_layouts() {
     assert_eq!(plain_calls.get(..60), full_calls.get(..60));
     assert!(full.iter().all(|event| event.context.tid == Tid(122) || event.context.tid == Tid(123)));
     assert_eq!(full.first().map(|event| event.ts), Some(Ns(3_430_126_000)));
-    // Without a clock of their own, calls take what they say they took at most.
+    // Without a clock of their own, calls take the time that they show at most.
     let entered =
         plain.iter().find(|event| matches!(event.kind, EventKind::FunctionEntry { .. })).expect("a call");
     let left = plain

@@ -1,4 +1,4 @@
-//! Recordings made on this machine. Needs root and tracefs; says so and passes where
+//! Recordings made on this machine. Needs root and tracefs; reports a skip and passes where
 //! there is neither.
 
 use std::ffi::OsString;
@@ -279,8 +279,8 @@ fn what_a_killed_recording_leaves_the_next_one_removes() {
 
     let report = record(&options(directory.path(), &["true"]), &Stop::default()).expect("recorded");
     assert_eq!(instances(&tracefs, child.id()), Vec::<String>::new());
-    // Another recording on this machine may have been quicker to remove it, and then says so itself.
-    let told =
+    // Another recording on this machine may have been quicker to remove it, and then reports that itself.
+    let reported =
         left.iter().filter(|name| report.notes.iter().any(|note| note.contains(name.as_str()))).count();
-    println!("{told} of {} removals noted here", left.len());
+    println!("{reported} of {} removals noted here", left.len());
 }

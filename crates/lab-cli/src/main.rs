@@ -11,14 +11,14 @@ use anyhow::{Result, bail};
 use args::{Cli, Verb};
 use clap::Parser;
 use exit_status::ExitStatus;
-use output::say;
+use output::message;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match run(&Cli::parse().verb) {
         Ok(code) => code,
         Err(error) => {
-            say!("whylate-lab: {error:#}");
+            message!("whylate-lab: {error:#}");
             ExitStatus::Failed.into()
         }
     }

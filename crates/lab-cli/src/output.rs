@@ -1,10 +1,10 @@
 //! Results go to standard output, progress to standard error.
 
 /// Writes a line to standard error, as `eprintln!` does; a closed terminal does not end the run.
-macro_rules! say {
+macro_rules! message {
     ($($words:tt)*) => { $crate::output::complain(format_args!($($words)*)) };
 }
-pub(crate) use say;
+pub(crate) use message;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use whylate_report::Style;
 
-/// What [`say`] does. A message may quote a file, whose escape sequences must not reach the terminal.
+/// What [`message`] does. A message may quote a file, whose escape sequences must not reach the terminal.
 pub(crate) fn complain(message: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{}", whylate_base::printable_lines(&message.to_string()));
 }

@@ -21,7 +21,7 @@ pub struct GuestJob {
     #[serde(default)]
     pub environment: Vec<(String, String)>,
     /// Done one after the other, also after a failed step.
-    pub steps: Vec<Step>,
+    pub steps: Vec<GuestStep>,
 }
 
 /// A kernel module of the initramfs.
@@ -36,7 +36,7 @@ pub struct Module {
 /// One step of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Step {
+pub enum GuestStep {
     /// Write `value` to `path`: a sysctl, a tunable of sysfs, tracefs, debugfs or a cgroup.
     Write {
         /// A file of the guest; a `*` in one component stands for every match.

@@ -46,7 +46,7 @@ pub(crate) struct Watch<'a> {
 pub enum Booted {
     /// Its job was done, and it was shut down.
     Done(Box<Visited>),
-    /// A [`Step::Cut`](crate::job::Step::Cut) was reached: QEMU was killed. No files come back.
+    /// A [`GuestStep::Cut`](crate::job::GuestStep::Cut) was reached: QEMU was killed. No files come back.
     Cut {
         /// The exit code of the step before.
         code: Option<i32>,

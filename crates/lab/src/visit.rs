@@ -1,6 +1,6 @@
 //! The files, modules and steps for a guest, and its results.
 
-use crate::job::{JobReport, Step};
+use crate::job::{GuestStep, JobReport};
 use crate::time::TimeSource;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct Visit {
     /// Modules to load, by name, with their parameters as of `insmod`.
     pub modules: Vec<(String, String)>,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<GuestStep>,
 }
 
 /// The results of one boot.

@@ -25,7 +25,7 @@ pub struct Explanation {
     pub sections: Vec<CriticalSection>,
     /// Findings about the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
-    /// Kinds of events that the recording lacks, and what therefore cannot be told.
+    /// Kinds of events that the recording lacks, and what therefore cannot be determined.
     pub missing: Vec<Missing>,
 }
 
@@ -34,7 +34,7 @@ pub struct Explanation {
 pub struct Missing {
     /// The kind; its tracepoints are what to record.
     pub kind: Kind,
-    /// What cannot be told without it.
+    /// What cannot be determined without it.
     pub cannot_tell: &'static str,
 }
 
@@ -45,7 +45,7 @@ pub struct TaskSummary {
     pub tid: Tid,
     /// Its name in most of its activations, or in most of those in which it was real-time, if it ever was.
     pub comm: Comm,
-    /// Its policy then, where the recording tells it.
+    /// Its policy then, where the recording shows it.
     pub policy: Option<Policy>,
     /// Its priority then, without inheritance.
     pub priority: Priority,

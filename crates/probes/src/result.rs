@@ -61,7 +61,7 @@ pub enum Counts {
         /// Windows in which the CPU had an interrupt or a switch: no samples.
         disturbed: u64,
         /// System management interrupts of the CPU in the whole time, inside and outside of the windows. `None`: cannot
-        /// tell, here or while it runs.
+        /// show, here or while it runs.
         smis: Option<u64>,
     },
     /// Of [`ProbeKind::Timerlat`](crate::ProbeKind::Timerlat): the parts of the way to the sample.

@@ -1,7 +1,7 @@
 //! A probe at work, as its controller sees it: look, stop.
 
 use crate::recorder::Signals;
-use crate::thread::{Outcome, Ready, Unable};
+use crate::thread::{Ready, ThreadResult, Unable};
 use crate::timerlat::Timerlat;
 use crate::worker::{Ended, Worker};
 use crate::{
@@ -57,7 +57,7 @@ impl Running {
     pub(crate) fn add(
         &mut self,
         mut worker: Worker,
-        handle: Result<JoinHandle<Outcome>, ProbeError>,
+        handle: Result<JoinHandle<ThreadResult>, ProbeError>,
     ) -> Result<(), ProbeError> {
         let (handle, result) = match handle {
             Ok(handle) => (Some(handle), Ok(())),

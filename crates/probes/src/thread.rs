@@ -68,11 +68,11 @@ impl From<SysError> for Unable {
 }
 
 /// What the thread used, without the warm-up.
-pub(crate) type Outcome = Result<Usage, SysError>;
+pub(crate) type ThreadResult = Result<Usage, SysError>;
 
 impl Task {
     /// The whole life of the thread.
-    pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> Outcome {
+    pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> ThreadResult {
         let entered = enter(&self.setup).and_then(|(sched, refused)| {
             let (meter, uncounted) = self.job.meter()?;
             Ok((meter, self.ready(sched, refused, uncounted)))
@@ -106,7 +106,7 @@ impl Task {
 
     /// The measurement. Nothing in here may allocate, lock, log, or touch memory that the
     /// warm-up did not.
-    fn measure(&self, meter: &mut dyn Meter, first: Ns) -> Outcome {
+    fn measure(&self, meter: &mut dyn Meter, first: Ns) -> ThreadResult {
         let cpu = self.setup.cpu.unwrap_or_else(whylate_sys::current_cpu);
         let recorder = Arc::clone(&self.recorder);
         let mut sampler = Sampler::new(cpu, self.wanted, recorder, Arc::clone(&self.signals));
@@ -138,7 +138,7 @@ impl Task {
 
 impl WakerTask {
     /// The whole life of the waker.
-    pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> Outcome {
+    pub(crate) fn run(self, report: Sender<Result<Ready, Unable>>) -> ThreadResult {
         let entered = enter(&self.setup).and_then(|entered| {
             self.link.prepare_waker()?;
             Ok(entered)
@@ -210,7 +210,7 @@ fn later(due: Ns, interval: Ns) -> Ns {
     due + Ns(interval.0.saturating_mul(periods))
 }
 
-fn used_since(before: &Usage) -> Outcome {
+fn used_since(before: &Usage) -> ThreadResult {
     let after = whylate_sys::thread_usage()?;
     Ok(Usage {
         user: after.user - before.user,

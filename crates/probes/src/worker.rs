@@ -3,7 +3,7 @@
 use crate::block::BLOCK;
 use crate::recorder::Recorder;
 use crate::setup::ThreadSetup;
-use crate::thread::Outcome;
+use crate::thread::ThreadResult;
 use crate::{Counts, CpuResult, ProbeKind, ProbeThread};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,8 +18,8 @@ pub(crate) struct Worker {
     pub(crate) interval: Ns,
     pub(crate) recorder: Arc<Recorder>,
     /// Taken when the thread has been joined.
-    pub(crate) handle: Option<JoinHandle<Outcome>>,
-    pub(crate) waker: Option<JoinHandle<Outcome>>,
+    pub(crate) handle: Option<JoinHandle<ThreadResult>>,
+    pub(crate) waker: Option<JoinHandle<ThreadResult>>,
     /// Of the stretches that are over.
     pub(crate) maxima: Maxima,
     /// The CPU's system management interrupts when it began.
@@ -40,7 +40,7 @@ impl Worker {
     }
 
     /// Its threads, as long as they are not joined.
-    pub(crate) fn handles(&self) -> impl Iterator<Item = &JoinHandle<Outcome>> {
+    pub(crate) fn handles(&self) -> impl Iterator<Item = &JoinHandle<ThreadResult>> {
         self.handle.iter().chain(&self.waker)
     }
 
@@ -87,12 +87,12 @@ impl Worker {
 pub(crate) struct Ended {
     /// False of one whose thread is the kernel's.
     pub(crate) had_thread: bool,
-    pub(crate) outcome: Option<Outcome>,
-    pub(crate) waker: Option<Outcome>,
+    pub(crate) outcome: Option<ThreadResult>,
+    pub(crate) waker: Option<ThreadResult>,
 }
 
 /// The outcome of a thread that has ended.
-fn join(handle: &mut Option<JoinHandle<Outcome>>) -> Option<Outcome> {
+fn join(handle: &mut Option<JoinHandle<ThreadResult>>) -> Option<ThreadResult> {
     match handle.take().filter(JoinHandle::is_finished)?.join() {
         Ok(outcome) => Some(outcome),
         Err(panic) => std::panic::resume_unwind(panic),

@@ -140,8 +140,8 @@ fn deadline_threads_keep_their_periods_or_say_why_not() {
     assert!(result.spikes.iter().all(|spike| allowed().contains(spike.cpu)));
     let Counts::Deadline { overruns } = cpu.counts else { panic!("{:?}", cpu.counts) };
     assert!(overruns <= samples(&result));
-    let said = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
-    assert_ne!(cpu.sched.policy == Policy::Deadline, said, "{:?}", cpu.sched);
+    let is_reported = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
+    assert_ne!(cpu.sched.policy == Policy::Deadline, is_reported, "{:?}", cpu.sched);
 }
 
 #[test]

@@ -52,8 +52,8 @@ fn every_cpu_is_measured_and_the_numbers_fit_together() {
         let worst = spikes.iter().filter(|spike| spike.cpu == cpu.cpu).map(|spike| spike.latency()).max();
         assert_eq!(worst, all.max(), "the worst sample is among the spikes");
         let fifo = cpu.sched.policy == Policy::Fifo && cpu.sched.priority == probe.priority;
-        let said = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
-        assert_ne!(fifo, said, "FIFO 80, or the report says why not");
+        let is_reported = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
+        assert_ne!(fifo, is_reported, "FIFO 80, or the report says why not");
     }
     assert_eq!(result.all().count(), result.cpus.iter().map(|cpu| cpu.histogram.count()).sum());
     for degraded in &result.degraded {

@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn what_may_be_asked_for() {
-        for (text, said) in [
+        for (text, normalized) in [
             ("fifo 50", Some("fifo 50")),
             ("rr  1", Some("rr 1")),
             ("other", Some("other 5")),
@@ -67,7 +67,7 @@ mod tests {
         ] {
             assert_eq!(
                 RequestedPolicy::parse(text).map(|asked| asked.for_nice(5)).as_deref(),
-                said,
+                normalized,
                 "{text}"
             );
         }

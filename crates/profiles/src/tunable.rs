@@ -28,7 +28,7 @@ pub fn normal(path: &str, text: &str) -> String {
 }
 
 /// A desired value, in the format of the file as it is now: CPUs of a mask are asked for as a list,
-/// and `1` is `Y` where the kernel says so (module parameters).
+/// and `1` is `Y` where the kernel prints that (module parameters).
 pub fn asked(path: &str, now: &str, value: &str) -> String {
     if is_mask(path)
         && let Ok(cpus) = value.parse::<CpuSet>()

@@ -35,7 +35,7 @@ const MOST_PROFILES: usize = 100;
 pub struct TunedProfileInfo {
     /// Its name.
     pub name: String,
-    /// What its author says it is for; `None`: nothing, or the file could not be understood.
+    /// The author's description; `None`: nothing, or the file could not be understood.
     pub summary: Option<String>,
     /// Its file.
     pub path: String,
@@ -61,7 +61,7 @@ pub fn list(tree: &FsRoot) -> Result<Vec<TunedProfileInfo>, TunedError> {
 }
 
 /// What a TuneD profile asks for on a machine. `name` may be several names with blanks between, as for tuned-adm(8).
-/// `given` are variables: they count for what the profile's files say of variables of these names.
+/// `given` are variables: they count for what the profile's files set for variables of these names.
 ///
 /// # Errors
 /// If there is no such profile; if a file cannot be read or understood; if the profile's own assertions fail, such

@@ -174,7 +174,7 @@ fn mistakes_are_reported_with_their_line_and_what_is_possible() {
         ("[irqs]\ncpu = \"0\"", &[":2: [irqs] has no `cpu`: is `cpus` meant?"]),
         ("[irqs]\ncpus = 0", &[":2: `cpus` is the number 0", "in quotes"]),
         ("[irqs]\ncpus = \"none\"", &[":2: `none` has no CPU", "when"]),
-        // As the refusal of a plan says it, which this comes before.
+        // As the refusal of a plan has it, which this comes before.
         (
             "[variables]\nisolated = { type = \"cpus\", default = \"all\" }\n[irqs]\ncpus = \"not isolated\"",
             &[
@@ -328,7 +328,7 @@ fn conditions_choose_entries_and_unknown_facts_are_reported() {
     assert!(desired.skipped[1].why.contains("cannot tell: ") && desired.skipped[1].why.contains("config"));
 }
 
-/// What is built in says what it is, and why, and needs nothing but its variables.
+/// What is built in has a summary and reasons, and needs nothing but its variables.
 #[test]
 fn built_in_profiles_are_whole() {
     let machine = four_cpus();
@@ -351,7 +351,7 @@ fn built_in_profiles_are_whole() {
     );
 }
 
-/// Where the machine cannot be read there is an error that says what, and no profile for no CPU.
+/// Where the machine cannot be read there is an error that names it, and no profile for no CPU.
 #[test]
 fn a_machine_that_cannot_be_read() {
     let host = Snapshot::read(&FsRoot::refusing(Why::Denied));
@@ -362,7 +362,7 @@ fn a_machine_that_cannot_be_read() {
     assert!(!desired.settings.is_empty());
 }
 
-/// The profile of docs/profiles.md, and what its tables say of CPUs.
+/// The profile of docs/profiles.md, and what its tables have of CPUs.
 #[test]
 fn examples_of_the_page() {
     let page = include_str!("../../../docs/profiles.md");

@@ -2,13 +2,13 @@
 
 use crate::compare::interval;
 use crate::normal::{binomial_at_most, most_likely_rate};
-use crate::{Histogram, Refusal, Tail};
+use crate::{FitRefusal, Histogram, Tail};
 use whylate_base::Ns;
 
 /// What is claimed is wrong in at most this share of all such claims.
 pub const DOUBT: f64 = 0.05;
 
-/// A claim, and what the samples say of it.
+/// A claim, and whether the samples support it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// A wake-up is later than this
@@ -28,12 +28,12 @@ pub struct Claim {
     pub more: Option<u64>,
     /// The estimate of the fitted tail: the upper 95 % limit of the latency at that probability; or
     /// why there is no fit.
-    pub fitted: Result<Option<Ns>, Refusal>,
+    pub fitted: Result<Option<Ns>, FitRefusal>,
 }
 
 impl Claim {
     /// Of samples that are independent of each other, and the tail that was fitted to them.
-    pub fn of(histogram: &Histogram, tail: Result<&Tail, Refusal>, bound: Ns, probability: f64) -> Claim {
+    pub fn of(histogram: &Histogram, tail: Result<&Tail, FitRefusal>, bound: Ns, probability: f64) -> Claim {
         let (samples, exceeded) = (histogram.count(), histogram.beyond(bound));
         let needed = samples_for(exceeded, probability);
         Claim {

@@ -2,7 +2,7 @@
 //!
 //! Two independent fits: the samples above a high threshold (generalised Pareto), and the largest of
 //! each stretch of time (generalised extreme value). Either is meaningful only for data that are of one kind, do not
-//! change, and do not come in clusters; everything else is a [`Refusal`].
+//! change, and do not come in clusters; everything else is a [`FitRefusal`].
 
 mod gev;
 mod goodness;
@@ -12,7 +12,7 @@ mod refusal;
 use crate::{Histogram, Maxima, trend};
 pub use gev::Gev;
 pub use pareto::Pareto;
-pub use refusal::Refusal;
+pub use refusal::FitRefusal;
 use whylate_base::Ns;
 
 /// Samples beyond a threshold, tried from many to few: the higher the threshold, the better the theory holds.
@@ -88,20 +88,20 @@ pub struct Level {
 
 impl Tail {
     /// Fits the samples of `histogram` beyond the lowest threshold from which on they lie as they should. The maxima of
-    /// the same time, where they are known, tell clusters and trends.
+    /// the same time, where they are known, show clusters and trends.
     ///
     /// # Errors
     /// Why no fit would mean anything.
-    pub fn fit(histogram: &Histogram, maxima: Option<&Maxima>) -> Result<Tail, Refusal> {
+    pub fn fit(histogram: &Histogram, maxima: Option<&Maxima>) -> Result<Tail, FitRefusal> {
         let samples = histogram.count();
         let most = (samples as f64 * LARGEST_SHARE) as u64;
         let fewest = EXCESSES[EXCESSES.len() - 1];
         if most < fewest {
             let needed = (fewest as f64 / LARGEST_SHARE).ceil() as u64;
-            return Err(Refusal::TooFew { what: "samples", have: samples, needed });
+            return Err(FitRefusal::TooFew { what: "samples", have: samples, needed });
         }
         if histogram.overflow() > 0 {
-            return Err(Refusal::OffScale { samples: histogram.overflow() });
+            return Err(FitRefusal::OffScale { samples: histogram.overflow() });
         }
         if let Some(maxima) = maxima {
             refuse_trend(maxima)?;
@@ -111,7 +111,7 @@ impl Tail {
             let (threshold_at, beyond) = match excesses(histogram, count) {
                 Ok(excesses) => excesses,
                 Err(values) => {
-                    worst.get_or_insert(Refusal::TooCoarse { values });
+                    worst.get_or_insert(FitRefusal::TooCoarse { values });
                     continue;
                 }
             };
@@ -121,13 +121,13 @@ impl Tail {
             }
             let Some(pareto) = Pareto::fit(&beyond) else { continue };
             if pareto.shape < MOST_ABRUPT {
-                worst = Some(Refusal::TooAbrupt { shape: pareto.shape });
+                worst = Some(FitRefusal::TooAbrupt { shape: pareto.shape });
                 continue;
             }
             if has_outlier(&beyond, |rest| {
                 Pareto::fit(rest).map(|fit| move |largest| fit.endless().beyond(largest))
             }) {
-                worst = Some(Refusal::Outlier { largest: histogram.max().unwrap_or_default() });
+                worst = Some(FitRefusal::Outlier { largest: histogram.max().unwrap_or_default() });
                 continue;
             }
             let draw = |uniform| pareto.draw(uniform);
@@ -135,11 +135,11 @@ impl Tail {
                 Some(Pareto::fit(drawn)?.distance(drawn))
             });
             if p_value < WORST_FIT {
-                worst = Some(Refusal::NoFit { what: "samples beyond any threshold", p: p_value });
+                worst = Some(FitRefusal::NoFit { what: "samples beyond any threshold", p: p_value });
                 continue;
             }
             if pareto.shape > HEAVIEST {
-                return Err(Refusal::TooHeavy { shape: pareto.shape });
+                return Err(FitRefusal::TooHeavy { shape: pareto.shape });
             }
             return Ok(Tail {
                 threshold,
@@ -151,7 +151,7 @@ impl Tail {
                 threshold_at,
             });
         }
-        Err(worst.unwrap_or(Refusal::TooCoarse { values: 1 }))
+        Err(worst.unwrap_or(FitRefusal::TooCoarse { values: 1 }))
     }
 
     /// The latency that a sample exceeds with probability `p`; `None` where that is not beyond the threshold.
@@ -182,7 +182,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Why no fit would mean anything.
-    pub fn fit(maxima: &Maxima, samples: u64) -> Result<Blocks, Refusal> {
+    pub fn fit(maxima: &Maxima, samples: u64) -> Result<Blocks, FitRefusal> {
         refuse_trend(maxima)?;
         let mut maxima = maxima.clone();
         let per_block = |maxima: &Maxima| samples as f64 / maxima.blocks().len().max(1) as f64;
@@ -195,30 +195,36 @@ impl Blocks {
         if sorted.len() < FEWEST_BLOCKS {
             let needed =
                 (FEWEST_BLOCKS as f64 * per_block(&maxima).max(SAMPLES_OF_BLOCK as f64)).ceil() as u64;
-            return Err(Refusal::TooFew { what: "samples", have: samples, needed: needed.max(samples + 1) });
+            return Err(FitRefusal::TooFew {
+                what: "samples",
+                have: samples,
+                needed: needed.max(samples + 1),
+            });
         }
         let order = sorted.clone();
         sorted.sort_by(f64::total_cmp);
         let different = sorted.chunk_by(|a, b| a == b).count();
         if different < FEWEST_BUCKETS {
-            return Err(Refusal::TooCoarse { values: different });
+            return Err(FitRefusal::TooCoarse { values: different });
         }
-        let gev = Gev::fit(&sorted).ok_or(Refusal::NoFit { what: "maxima", p: 0.0 })?;
+        let gev = Gev::fit(&sorted).ok_or(FitRefusal::NoFit { what: "maxima", p: 0.0 })?;
         if has_outlier(&sorted, |rest| Gev::fit(rest).map(|fit| move |largest| fit.endless().beyond(largest)))
         {
-            return Err(Refusal::Outlier { largest: Ns(sorted.last().copied().unwrap_or_default() as i64) });
+            return Err(FitRefusal::Outlier {
+                largest: Ns(sorted.last().copied().unwrap_or_default() as i64),
+            });
         }
         if gev.shape < MOST_ABRUPT {
-            return Err(Refusal::TooAbrupt { shape: gev.shape });
+            return Err(FitRefusal::TooAbrupt { shape: gev.shape });
         }
         let draw = |uniform| gev.draw(uniform);
         let p_value =
             as_far(sorted.len(), gev.distance(&sorted), draw, |drawn| Some(Gev::fit(drawn)?.distance(drawn)));
         if p_value < WORST_FIT {
-            return Err(Refusal::NoFit { what: "maxima", p: p_value });
+            return Err(FitRefusal::NoFit { what: "maxima", p: p_value });
         }
         if gev.shape > HEAVIEST {
-            return Err(Refusal::TooHeavy { shape: gev.shape });
+            return Err(FitRefusal::TooHeavy { shape: gev.shape });
         }
         let (length, blocks) = (maxima.length(), order.len());
         Ok(Blocks { length, blocks, samples_per_block: per_block(&maxima), gev, p_value, maxima: sorted })
@@ -265,7 +271,7 @@ fn excesses(histogram: &Histogram, count: u64) -> Result<(f64, Vec<f64>), usize>
     Ok((threshold, beyond))
 }
 
-fn refuse_trend(maxima: &Maxima) -> Result<(), Refusal> {
+fn refuse_trend(maxima: &Maxima) -> Result<(), FitRefusal> {
     let series: Vec<f64> = maxima.complete().iter().map(|largest| largest.0 as f64).collect();
     let mut sorted = series.clone();
     sorted.sort_by(f64::total_cmp);
@@ -275,18 +281,18 @@ fn refuse_trend(maxima: &Maxima) -> Result<(), Refusal> {
             if found.p < TREND && (found.slope * series.len() as f64).abs() > TREND_SHARE * median =>
         {
             let hour = 3_600e9 / maxima.length().0 as f64;
-            Err(Refusal::Trend { per_hour: Ns((found.slope * hour) as i64) })
+            Err(FitRefusal::Trend { per_hour: Ns((found.slope * hour) as i64) })
         }
         _ => Ok(()),
     }
 }
 
-fn refuse_clusters(maxima: &Maxima, threshold: Ns, excesses: usize) -> Result<(), Refusal> {
+fn refuse_clusters(maxima: &Maxima, threshold: Ns, excesses: usize) -> Result<(), FitRefusal> {
     let blocks = maxima.blocks().len() as f64;
     let hit = maxima.blocks().iter().flatten().filter(|largest| **largest > threshold).count();
     let by_chance = blocks * (1.0 - (1.0 - 1.0 / blocks.max(1.0)).powf(excesses as f64));
     match by_chance >= 10.0 && (hit as f64) < CLUSTERED * by_chance {
-        true => Err(Refusal::Clustered { excesses, blocks: hit, length: maxima.length() }),
+        true => Err(FitRefusal::Clustered { excesses, blocks: hit, length: maxima.length() }),
         false => Ok(()),
     }
 }

@@ -62,7 +62,7 @@ impl Histogram {
     /// Of buckets in ascending order that do not overlap; empty ones are left out.
     pub fn new(buckets: impl IntoIterator<Item = Bucket>, exact: Exact) -> Histogram {
         let buckets: Vec<Bucket> = buckets.into_iter().filter(|bucket| bucket.count > 0).collect();
-        // A file may say anything: counts saturate.
+        // A file may have any number: counts saturate.
         let count = buckets.iter().map(|bucket| bucket.count).fold(exact.overflow, u64::saturating_add);
         let Exact { overflow, sum, min, max } = exact;
         let limit = buckets.last().map_or(min, |last| Ns(last.upto.0.saturating_add(1)));
@@ -260,7 +260,8 @@ impl FromIterator<Ns> for Histogram {
             exact.sum = exact.sum.saturating_add(latency.0 as u64);
             (exact.min, exact.max) = (exact.min.min(latency), exact.max.max(latency));
         }
-        let bucket = |(at, count)| Bucket { from: MeasuredLayout::lower(at), upto: MeasuredLayout::upper(at), count };
+        let bucket =
+            |(at, count)| Bucket { from: MeasuredLayout::lower(at), upto: MeasuredLayout::upper(at), count };
         Histogram::new(counts.into_iter().map(bucket), exact).with_limit(MeasuredLayout::LIMIT)
     }
 }

@@ -1,4 +1,4 @@
-//! What latencies that were measured allow one to say.
+//! Which statements measured latencies support.
 //!
 //! ```text
 //! Run: of each thread a Histogram (how often), Maxima (when)
@@ -26,7 +26,7 @@ mod search;
 mod trend;
 
 pub use claim::{Claim, ClaimStatus, DOUBT, unseen_at_most};
-pub use extremes::{Blocks, Gev, Level, Pareto, Refusal, Tail};
+pub use extremes::{Blocks, FitRefusal, Gev, Level, Pareto, Tail};
 pub use histogram::{Bounds, Bucket, Exact, Histogram};
 pub use maxima::Maxima;
 pub use rhythm::{Rhythm, rhythm};

@@ -78,7 +78,7 @@ impl Run {
         all
     }
 
-    /// The largest of all threads in each stretch of time; `None` where one of them does not tell.
+    /// The largest of all threads in each stretch of time; `None` where one of them does not show.
     pub fn maxima(&self) -> Option<Maxima> {
         let each: Option<Vec<&Maxima>> = self.whole().map(|thread| thread.maxima.as_ref()).collect();
         each?.into_iter().cloned().reduce(|all, one| all.with(&one))

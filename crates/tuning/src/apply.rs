@@ -2,12 +2,12 @@
 
 use crate::journal::{Journal, JournalError};
 use crate::{
-    JournalRecord, PlannedAction, PlannedStep, SessionKind, SessionOutcome, Step, System, TargetError,
+    ApplyStep, JournalRecord, PlannedAction, PlannedStep, SessionKind, SessionOutcome, System, TargetError,
     TargetState, Timestamp,
 };
 use whylate_host::FsRoot;
 
-/// What a run of the engine works on, and whom it asks and tells.
+/// What a run of the engine works on, and where it reports to.
 pub struct RunContext<'a> {
     /// The machine.
     pub system: &'a dyn System,
@@ -27,11 +27,11 @@ pub fn boot_id(tree: &FsRoot) -> Option<String> {
 /// Makes steps as a session of a journal. How it ended is in the journal's entry as well.
 ///
 /// # Errors
-/// If the journal cannot be written any more. Nothing was done then that it does not say.
+/// If the journal cannot be written any more. Nothing was done then that it does not have.
 pub fn apply(
     journal: &mut Journal,
     kind: SessionKind,
-    steps: &[Step],
+    steps: &[ApplyStep],
     run: &RunContext<'_>,
 ) -> Result<SessionOutcome, JournalError> {
     let planned = steps.iter().map(|step| journal.planned(step)).collect::<Result<Vec<_>, _>>()?;

@@ -20,7 +20,7 @@ pub struct PlanDrift {
 /// Three things are no difference: what has been set as planned already; a thread that is in one of the plans alone, as
 /// threads come and go; and where a running irqbalance has put a single interrupt, which it does every ten seconds.
 pub fn drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> Vec<PlanDrift> {
-    let said =
+    let change_words =
         |change: &Change| format!("{} -> {}", shown(change.now.as_deref()), shown(change.then.as_deref()));
     let new = now.changes.iter().filter(|change| change_of(planned, &change.setting).is_none());
     let settings = planned.changes.iter().chain(new).map(|change| &change.setting);
@@ -35,7 +35,7 @@ pub fn drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> Vec<PlanDrift> {
         };
         let is_excused = is_balanced(setting) && *balanced;
         if !fits && !is_excused {
-            let (planned, now) = (first.map(said), second.map(said));
+            let (planned, now) = (first.map(change_words), second.map(change_words));
             all.push(PlanDrift { setting: setting.to_string(), planned, now });
         }
     }

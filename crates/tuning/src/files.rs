@@ -1,6 +1,6 @@
 //! Between steps and the staged edits of files: the machine that edits read, and the steps that make them.
 
-use crate::{Step, StepAction, System, Target, TargetError, TargetState};
+use crate::{ApplyStep, StepAction, System, Target, TargetError, TargetState};
 use whylate_bootloader::{FileChange, FileEntry, FileError, Files, StagedEdit};
 use whylate_host::FsRoot;
 
@@ -28,8 +28,8 @@ impl Files for SystemFiles<'_> {
     }
 }
 
-impl From<StagedEdit> for Step {
-    fn from(edit: StagedEdit) -> Step {
+impl From<StagedEdit> for ApplyStep {
+    fn from(edit: StagedEdit) -> ApplyStep {
         let StagedEdit { path, change, notify, settings } = edit;
         let (target, action) = match change {
             FileChange::Set(FileEntry::Directory { mode, uid, gid }) => {
@@ -46,6 +46,6 @@ impl From<StagedEdit> for Step {
             }
             FileChange::Regenerate(command) => (Target::File { path }, StepAction::Make(command)),
         };
-        Step { target, action, notify, settings }
+        ApplyStep { target, action, notify, settings }
     }
 }

@@ -51,7 +51,7 @@ pub use journal::{
 pub use live::LiveSystem;
 pub use plan::{
     AllowedRefusals, Change, Conflict, MachineIdentity, NamedChange, NamedUnchanged, Plan, PlanDocument,
-    PlanTotals, Refusal, Unchanged, for_rules, look, plan, without_parameters, without_root,
+    PlanRefusal, PlanTotals, Unchanged, for_rules, look, plan, without_parameters, without_root,
 };
 pub use report::{ApplyReport, StepReport};
 pub use revert::{ClockReading, RevertDue, arm, confirm, due};
@@ -59,7 +59,7 @@ pub use rollback::{RollbackReport, rollback};
 pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
 pub use store::{JournalStore, ReadableJournals, StoreLock};
-pub use target::{Step, StepAction, System, Target, TargetError, TargetState};
+pub use target::{ApplyStep, StepAction, System, Target, TargetError, TargetState};
 pub use verify::{Drift, Uncovered, Verification, verify};
 
 /// The example of the README compiles.

@@ -88,7 +88,7 @@ impl System for LiveSystem {
     }
 
     fn tree(&self) -> FsRoot {
-        // It was one when this was opened; what it is now its reader says.
+        // It was one when this was opened; what it is now its reader knows.
         FsRoot::open(&self.path).unwrap_or_else(|_| FsRoot::refusing(whylate_host::Why::NotCollected))
     }
 

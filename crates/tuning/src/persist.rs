@@ -17,7 +17,7 @@ pub use error::PersistError;
 pub use names::{LATENCY_UNIT, PROGRAM_COPY, TUNING_UNIT};
 
 use crate::files::SystemFiles;
-use crate::{Change, Plan, Setting, Step, System};
+use crate::{ApplyStep, Change, Plan, Setting, System};
 use std::path::PathBuf;
 use whylate_bootloader::{RUNNING, StagedEdits, runs_systemd};
 use whylate_host::{FsRoot, Why};
@@ -81,7 +81,7 @@ pub fn beyond_undo<'a>(plan: &'a Plan, tree: &FsRoot) -> Vec<&'a Change> {
 /// # Errors
 /// If a file cannot be read or not be changed, or the program that the units run cannot be had. Nothing has been
 /// written then.
-pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<Step>, PersistError> {
+pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<ApplyStep>, PersistError> {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     steps_with(plan, id, system, &program)
 }
@@ -92,7 +92,7 @@ fn steps_with(
     id: u64,
     system: &dyn System,
     program: &std::path::Path,
-) -> Result<Vec<Step>, PersistError> {
+) -> Result<Vec<ApplyStep>, PersistError> {
     if plan.changes.is_empty() {
         return Ok(Vec::new());
     }
@@ -103,7 +103,7 @@ fn steps_with(
     if !has_systemd(&files)? {
         return match latency {
             Some(change) if change.then.is_some() => Err(PersistError::NoHolder),
-            _ => Ok(staged.into_edits().into_iter().map(Step::from).collect()),
+            _ => Ok(staged.into_edits().into_iter().map(ApplyStep::from).collect()),
         };
     }
     let mark = staged.mark();
@@ -121,16 +121,16 @@ fn steps_with(
     let mark = staged.mark();
     units::tuning(&mut staged, &program, id)?;
     staged.label(mark, &lasting, units::RELOAD.filter(|_| running));
-    let mut steps: Vec<Step>;
+    let mut steps: Vec<ApplyStep>;
     match latency {
         Some(change) => {
             let mark = staged.mark();
             let unit = units::latency(&mut staged, system, &program, change, running)?;
-            steps = staged.into_edits().into_iter().map(Step::from).collect();
+            steps = staged.into_edits().into_iter().map(ApplyStep::from).collect();
             steps.splice(mark..mark, unit.stop);
             steps.extend(unit.start);
         }
-        None => steps = staged.into_edits().into_iter().map(Step::from).collect(),
+        None => steps = staged.into_edits().into_iter().map(ApplyStep::from).collect(),
     }
     Ok(steps)
 }

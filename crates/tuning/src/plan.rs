@@ -29,6 +29,6 @@ mod units;
 
 pub use document::{NamedChange, NamedUnchanged, PlanDocument, PlanTotals};
 pub use make::{look, plan};
-pub use model::{Change, Conflict, MachineIdentity, Plan, Refusal, Unchanged};
+pub use model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, Unchanged};
 pub use narrow::{for_rules, without_parameters};
 pub use refusals::{AllowedRefusals, without_root};

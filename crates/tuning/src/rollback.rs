@@ -16,7 +16,7 @@ use crate::{
 pub struct RollbackReport {
     /// How.
     pub outcome: SessionOutcome,
-    /// Why it could not be written down; the machine is as it says all the same.
+    /// Why it could not be written down; the machine is as it describes all the same.
     pub unrecorded: Option<JournalError>,
 }
 
@@ -44,12 +44,12 @@ pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> Rol
         let same_boot =
             journal.entry().sessions.get(session).is_some_and(|session| session.is_of(boot.as_deref()));
         let undone = match of_boot && !same_boot {
-            true => Outcome::of(RollbackResult::Rebooted),
+            true => PutBack::of(RollbackResult::Rebooted),
             false => put_back(journal, &taken, force, run.system),
         };
         match undone {
-            Outcome::Remake(command) => remake.push((session, step, taken.planned, command)),
-            Outcome::Is(back, why) => {
+            PutBack::Remake(command) => remake.push((session, step, taken.planned, command)),
+            PutBack::Is(back, why) => {
                 if !back.is_settled() {
                     outcome = SessionOutcome::Failed;
                 }
@@ -80,19 +80,19 @@ pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> Rol
     RollbackReport { outcome, unrecorded }
 }
 
-enum Outcome {
+enum PutBack {
     Is(RollbackResult, Option<String>),
     /// To be regenerated, when all else is done.
     Remake(Vec<String>),
 }
 
-impl Outcome {
-    fn of(back: RollbackResult) -> Outcome {
-        Outcome::Is(back, None)
+impl PutBack {
+    fn of(back: RollbackResult) -> PutBack {
+        PutBack::Is(back, None)
     }
 
-    fn why(back: RollbackResult, why: impl ToString) -> Outcome {
-        Outcome::Is(back, Some(why.to_string()))
+    fn why(back: RollbackResult, why: impl ToString) -> PutBack {
+        PutBack::Is(back, Some(why.to_string()))
     }
 }
 
@@ -115,20 +115,20 @@ fn find(entry: &JournalEntry, session: usize, step: usize) -> Option<&StepRecord
     entry.sessions.get(session)?.steps.get(step)
 }
 
-fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn System) -> Outcome {
+fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn System) -> PutBack {
     let target = &taken.planned.target;
-    let Some(before) = &taken.before else { return Outcome::of(RollbackResult::WasBack) };
+    let Some(before) = &taken.before else { return PutBack::of(RollbackResult::WasBack) };
     let old = match journal.state(before) {
         Ok(old) => old,
-        Err(error) => return Outcome::why(RollbackResult::Failed, error),
+        Err(error) => return PutBack::why(RollbackResult::Failed, error),
     };
     if let Err(error) = system.tidy(target) {
-        return Outcome::why(RollbackResult::Failed, error);
+        return PutBack::why(RollbackResult::Failed, error);
     }
     let now = match system.read(target) {
         Ok(now) => now,
-        Err(error) if error.gone => return Outcome::why(RollbackResult::Gone, error.why),
-        Err(error) => return Outcome::why(RollbackResult::Failed, error),
+        Err(error) if error.gone => return PutBack::why(RollbackResult::Gone, error.why),
+        Err(error) => return PutBack::why(RollbackResult::Failed, error),
     };
     if now == old {
         return finish(RollbackResult::WasBack, &taken.planned, system);
@@ -139,27 +139,27 @@ fn put_back(journal: &Journal, taken: &StepRecord, force: bool, system: &dyn Sys
     let done = taken.progress == crate::StepProgress::Done;
     if done && !force && !is_ours(journal, taken, &now, system) {
         return match &taken.planned.then {
-            PlannedAction::Make(command) => Outcome::Remake(command.clone()),
+            PlannedAction::Make(command) => PutBack::Remake(command.clone()),
             PlannedAction::Set(_) => {
                 let left = taken.left_as().map(|kept| shown(journal, kept)).unwrap_or_default();
                 let why = format!("another program changed it: it was set to {left}, and is {now}");
-                Outcome::why(RollbackResult::Changed, why)
+                PutBack::why(RollbackResult::Changed, why)
             }
         };
     }
     match system.write(target, &old) {
         Ok(()) => finish(RollbackResult::PutBack, &taken.planned, system),
-        Err(error) if error.gone => Outcome::why(RollbackResult::Gone, error.why),
-        Err(error) => Outcome::why(RollbackResult::Failed, error),
+        Err(error) if error.gone => PutBack::why(RollbackResult::Gone, error.why),
+        Err(error) => PutBack::why(RollbackResult::Failed, error),
     }
 }
 
 /// A program that must know that a target has its old state is notified, even where it had it: the run before this one
 /// may not have come to that.
-fn finish(back: RollbackResult, planned: &PlannedStep, system: &dyn System) -> Outcome {
+fn finish(back: RollbackResult, planned: &PlannedStep, system: &dyn System) -> PutBack {
     match notified(planned, system) {
-        Ok(()) => Outcome::of(back),
-        Err(error) => Outcome::why(back, format!("but then: {error}")),
+        Ok(()) => PutBack::of(back),
+        Err(error) => PutBack::why(back, format!("but then: {error}")),
     }
 }
 
@@ -180,8 +180,8 @@ fn is_ours(journal: &Journal, taken: &StepRecord, now: &TargetState, system: &dy
 }
 
 /// A tunable that is not there any more: with its control group, which is undone, or with its device.
-fn absent(entry: &JournalEntry, target: &Target) -> Outcome {
-    let Target::Tunable { path } = target else { return Outcome::of(RollbackResult::WasBack) };
+fn absent(entry: &JournalEntry, target: &Target) -> PutBack {
+    let Target::Tunable { path } = target else { return PutBack::of(RollbackResult::WasBack) };
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);
     let in_group = steps.filter(|taken| taken.was_begun()).any(|taken| match &taken.planned.target {
         Target::Group { path: group } => {
@@ -190,10 +190,10 @@ fn absent(entry: &JournalEntry, target: &Target) -> Outcome {
         _ => false,
     });
     match in_group {
-        true => Outcome::why(RollbackResult::Gone, "its control group was removed"),
+        true => PutBack::why(RollbackResult::Gone, "its control group was removed"),
         false => {
             let why = "the file does not exist now, as of an offline CPU; if it comes back, roll back again";
-            Outcome::why(RollbackResult::Failed, why)
+            PutBack::why(RollbackResult::Failed, why)
         }
     }
 }

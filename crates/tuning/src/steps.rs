@@ -12,7 +12,7 @@ pub use error::StepsError;
 
 use crate::files::SystemFiles;
 use crate::persist;
-use crate::{Change, Plan, Setting, Step, System, Target, TargetState};
+use crate::{ApplyStep, Change, Plan, Setting, System, Target, TargetState};
 use error::refused;
 use step::step;
 use whylate_bootloader::{
@@ -23,7 +23,7 @@ use whylate_bootloader::{
 ///
 /// # Errors
 /// If a change cannot be made, or a file that is to be changed cannot be read.
-pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<Step>, StepsError> {
+pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<ApplyStep>, StepsError> {
     let mut steps = runtime_steps(plan, system)?;
     steps.extend(configuration(&plan.changes, system)?);
     steps.extend(persist::steps(plan, id, system)?);
@@ -32,7 +32,7 @@ pub fn steps(plan: &Plan, id: u64, system: &dyn System) -> Result<Vec<Step>, Ste
 }
 
 /// The steps of configuration files.
-fn configuration(changes: &[Change], system: &dyn System) -> Result<Vec<Step>, VariableError> {
+fn configuration(changes: &[Change], system: &dyn System) -> Result<Vec<ApplyStep>, VariableError> {
     let subject = |setting: &Setting| match setting.clone() {
         Setting::Variable { file, section, name } => {
             Some(ConfigurationSubject::Variable { file, section, name })
@@ -45,11 +45,11 @@ fn configuration(changes: &[Change], system: &dyn System) -> Result<Vec<Step>, V
         Some(ConfigurationChange { subject: subject(&change.setting)?, value, setting })
     });
     let staged = variable_edits(&changes.collect::<Vec<_>>(), &SystemFiles(system))?;
-    Ok(staged.into_iter().map(Step::from).collect())
+    Ok(staged.into_iter().map(ApplyStep::from).collect())
 }
 
 /// The steps of kernel parameters: each is for all of them.
-fn parameters(changes: &[Change], system: &dyn System) -> Result<Vec<Step>, BootError> {
+fn parameters(changes: &[Change], system: &dyn System) -> Result<Vec<ApplyStep>, BootError> {
     let (mut wanted, mut settings) = (Vec::new(), Vec::new());
     for change in changes {
         if let Setting::Parameter { name } = &change.setting {
@@ -58,14 +58,17 @@ fn parameters(changes: &[Change], system: &dyn System) -> Result<Vec<Step>, Boot
         }
     }
     let staged = edits(&wanted, &SystemFiles(system))?;
-    Ok(staged.into_iter().map(|edit| Step { settings: settings.clone(), ..Step::from(edit) }).collect())
+    Ok(staged
+        .into_iter()
+        .map(|edit| ApplyStep { settings: settings.clone(), ..ApplyStep::from(edit) })
+        .collect())
 }
 
 /// The steps of what counts at once: what an apply begins with, and what is made again at each boot.
 ///
 /// # Errors
 /// If a change cannot be made.
-pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, StepsError> {
+pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<ApplyStep>, StepsError> {
     let mut steps = Vec::new();
     let mut fair = fair_server::Pairs::of(&plan.changes);
     for change in &plan.changes {
@@ -92,7 +95,7 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<Step>, Step
 }
 
 /// One target that gets the change's value.
-fn value(target: Target, change: &Change) -> Result<Step, StepsError> {
+fn value(target: Target, change: &Change) -> Result<ApplyStep, StepsError> {
     let then = change.then.clone().ok_or_else(|| refused(change, "it needs a value"))?;
     Ok(step(target, TargetState::Value(then), &change.setting))
 }

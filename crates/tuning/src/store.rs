@@ -182,7 +182,7 @@ impl JournalStore {
         Ok(self.ids()?.last().map_or(1, |last| last.saturating_add(1)))
     }
 
-    /// What a journal says.
+    /// What a journal has.
     ///
     /// # Errors
     /// If there is none, or it cannot be read.
@@ -190,7 +190,7 @@ impl JournalStore {
         journal::load(&self.directory, id).map(|(entry, _)| entry)
     }
 
-    /// What the journals say, first to last, and why not where one cannot be read: that one must not keep the others
+    /// What the journals state, first to last, and why not where one cannot be read: that one must not keep the others
     /// from being acted upon.
     ///
     /// # Errors

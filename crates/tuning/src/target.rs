@@ -85,7 +85,7 @@ pub enum TargetState {
 
 /// One step of an apply: journaled, then made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ApplyStep {
     /// What changes.
     pub target: Target,
     /// How.
@@ -112,7 +112,7 @@ pub trait System {
     /// The state of a target.
     ///
     /// # Errors
-    /// If it cannot be told.
+    /// If it cannot be determined.
     fn read(&self, target: &Target) -> Result<TargetState, TargetError>;
 
     /// Gives a target a state. A file is replaced as a whole or not at all, and is on the disk afterwards.
@@ -124,7 +124,7 @@ pub trait System {
     /// Runs a command of the system and waits for it.
     ///
     /// # Errors
-    /// If it cannot be started, or says that it failed.
+    /// If it cannot be started, or reports that it failed.
     fn run(&self, command: &[String]) -> Result<(), TargetError>;
 
     /// Whether there is such a command.

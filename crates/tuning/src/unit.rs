@@ -9,7 +9,7 @@ const ACTIVE: &str = "/run/systemd/units";
 /// The control group of services: of one hierarchy, or of systemd's own beside others.
 const SLICES: [&str; 2] = ["/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice"];
 
-/// Whether it is active: of services alone, as of a timer or a target neither place says anything for sure.
+/// Whether it is active: of services alone, as of a timer or a target neither place is reliable.
 pub(crate) fn runs(unit: &str, tree: &FsRoot) -> Result<bool, Unread> {
     let link = format!("invocation:{unit}");
     if tree.list(ACTIVE).known().is_some_and(|names| names.contains(&link)) {

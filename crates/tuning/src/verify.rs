@@ -1,4 +1,4 @@
-//! Whether a machine still is as it was made: every target against what the journals say it was given, and what may have
+//! Whether a machine still is as it was made: every target against what the journals show it was given, and what may have
 //! changed it where that can be known.
 
 mod again;

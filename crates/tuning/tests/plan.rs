@@ -166,10 +166,10 @@ fn of_patterns_that_overlap_the_later_one_counts() {
     }
     let at = |cpu: &str| format!("/sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor");
     let plan = planned(&files, vec![knob(&at("cpu*"), "performance"), knob(&at("cpu2"), "schedutil")]);
-    let said = changes(&plan);
-    assert_eq!(said.len(), 3, "{said:?}");
-    assert!(said[0].contains("cpu0/") && said[1].contains("cpu10/"), "{said:?}");
-    assert!(said[2].ends_with("cpu2/cpufreq/scaling_governor: powersave -> schedutil"), "{said:?}");
+    let lines = changes(&plan);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains("cpu0/") && lines[1].contains("cpu10/"), "{lines:?}");
+    assert!(lines[2].ends_with("cpu2/cpufreq/scaling_governor: powersave -> schedutil"), "{lines:?}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ struct Row {
     name: String,
     runs: Vec<Usage>,
     /// What it answered, in its own terms.
-    said: String,
+    answers: String,
 }
 
 impl Check {
@@ -91,18 +91,18 @@ impl Check {
         let output = command().output().context("whylate could not be started")?;
         let report: Value =
             serde_json::from_slice(&output.stdout).context("whylate check --json gave no JSON")?;
-        let said = totals(&report).context("the report has no totals")?;
+        let answers = totals(&report).context("the report has no totals")?;
         let runs = (0..self.rounds).map(|_| process::run_ending(&mut command(), &[0, 1, 3]));
-        Ok(Row { name: name.to_owned(), runs: runs.collect::<Result<_>>()?, said })
+        Ok(Row { name: name.to_owned(), runs: runs.collect::<Result<_>>()?, answers })
     }
 
     fn theirs(&self, peer: &peers::Peer) -> Result<Row> {
         let output =
             peer.command().output().with_context(|| format!("{} could not be started", peer.name))?;
-        let said = peer.said(&output)?;
-        // What it exits with says little: rtcqs ends with 1 where it met what it did not expect.
+        let answers = peer.answers(&output)?;
+        // Its exit code shows little: rtcqs ends with 1 where it met what it did not expect.
         let runs = (0..self.rounds).map(|_| process::run_ending(&mut peer.command(), &[0, 1]));
-        Ok(Row { name: peer.name.clone(), runs: runs.collect::<Result<_>>()?, said })
+        Ok(Row { name: peer.name.clone(), runs: runs.collect::<Result<_>>()?, answers })
     }
 }
 
@@ -130,7 +130,7 @@ fn table(rows: &[Row]) -> String {
             row.name,
             ms(median.time),
             median.peak_kib as f64 / 1024.0,
-            row.said
+            row.answers
         );
     }
     text
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn a_row_has_the_median_and_the_worst() {
         let run = |ms: u64| Usage { time: Duration::from_millis(ms), cpu: Duration::ZERO, peak_kib: 2048 };
-        let row = Row { name: "x".into(), runs: vec![run(30), run(10), run(20)], said: "y".into() };
-        let text = table(&[row, Row { name: "none".into(), runs: vec![], said: String::new() }]);
+        let row = Row { name: "x".into(), runs: vec![run(30), run(10), run(20)], answers: "y".into() };
+        let text = table(&[row, Row { name: "none".into(), runs: vec![], answers: String::new() }]);
         let words: Vec<&str> = text.lines().nth(1).expect("a row").split_whitespace().collect();
         assert_eq!(words, ["x", "20.0", "30.0", "2.0", "y"]);
         assert!(!text.contains("none"));

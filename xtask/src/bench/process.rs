@@ -1,4 +1,4 @@
-//! Runs a program and tells how long it took and what it used.
+//! Runs a program and measures how long it took and what it used.
 
 use anyhow::{Context, Result, bail};
 use std::fs;

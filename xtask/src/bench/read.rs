@@ -78,7 +78,7 @@ impl Read {
     }
 }
 
-/// Records a storm for as long as one second's worth says that the wanted number takes.
+/// Records a storm for as long as the wanted number takes by the rate of one second.
 fn record(whylate: &Path, root: &Path, events: u64) -> Result<(PathBuf, Recording)> {
     let directory = crate::root::target(root).join("bench");
     fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;

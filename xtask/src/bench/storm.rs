@@ -82,16 +82,16 @@ impl Storm {
         priority: Option<&str>,
         work: impl FnOnce() + Send + 'static,
     ) -> Result<()> {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let (go, gone) = mpsc::channel();
         self.threads.push(thread::Builder::new().name(name.to_owned()).spawn(move || {
             // Where nobody listens any more there is no storm, and no signal to go.
-            let _ = tell.send(gettid());
+            let _ = sender.send(gettid());
             if gone.recv().is_ok() {
                 work();
             }
         })?);
-        let id = told.recv().context("the thread ended at once")?;
+        let id = receiver.recv().context("the thread ended at once")?;
         if let Some(priority) = priority {
             make_fifo(id, priority);
         }
@@ -105,7 +105,7 @@ impl Drop for Storm {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so on standard error.
+            // A thread that panicked has reported so on standard error.
             let _ = thread.join();
         }
     }

@@ -11,11 +11,11 @@ enum Place {
     On(u8, u8),
     /// Beside the house: uses these, and nobody uses it.
     Beside(&'static [&'static str]),
-    /// For tests alone: every crate may have it as a dev-dependency, those beside the house as they say.
+    /// For tests alone: every crate may have it as a dev-dependency, those beside the house as their entry allows.
     Tests,
 }
 
-/// The house. The one place that says who stands where.
+/// The house. The one place with the floor of each crate.
 const HOUSE: &[(&str, Place)] = &[
     ("whylate-testing", Place::Tests),
     ("whylate-base", Place::On(1, 0)),

@@ -13,7 +13,7 @@ const TIDY: &str = "cargo xtask tidy";
 
 /// Looks up the tests that hold each invariant.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
-    // Whether the file is there at all is for the rule on maps to say.
+    // Whether the file is there at all is for the rule on maps to check.
     let Some(text) = tree.text(FILE) else { return Vec::new() };
     let invariants = invariants(text);
     if invariants.is_empty() {

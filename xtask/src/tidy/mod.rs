@@ -124,7 +124,7 @@ fn listed<T: fmt::Display>(found: &[T], what: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Every rule must find something to say about a tree that breaks them all, so none can go dead unseen.
+    /// Every rule must find a violation in a tree that breaks them all, so none can go dead unseen.
     #[test]
     fn no_rule_is_silent_on_a_tree_that_breaks_everything() {
         let long = "let x = 1;\n".repeat(600);

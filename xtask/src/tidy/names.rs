@@ -70,12 +70,10 @@ const DOUBLED: &[&str] = &[
     "Part",
     "Progress",
     "Record",
-    "Refusal",
     "Report",
     "Run",
     "Session",
     "State",
-    "Step",
     "Store",
     "Verdict",
 ];

@@ -1,4 +1,4 @@
-//! Rule: every crate that is published makes a complete package: it says what it is, and takes no file from outside.
+//! Rule: every crate that is published makes a complete package: it describes itself, and takes no file from outside.
 
 use super::Violation;
 use super::crates::{self, Crate};
@@ -47,10 +47,10 @@ fn undocumented_features(of: &Crate<'_>, readme: &str, text: &str) -> Vec<Violat
     let features = manifest::entries(of.manifest).into_iter().filter(|entry| entry.section == "features");
     let unnamed =
         features.filter(|entry| entry.key != "default" && !text.contains(&format!("`{}`", entry.key)));
-    let told = unnamed.map(|entry| {
+    let violations = unnamed.map(|entry| {
         Violation::of(readme, format!("does not name the feature `{}`", entry.key), "say what it switches on")
     });
-    told.collect()
+    violations.collect()
 }
 
 /// The files that the crate's sources include and its package does not have.

@@ -23,7 +23,7 @@ pub(super) fn length(tree: &Tree) -> Vec<Violation> {
         .collect()
 }
 
-/// Every module says in its first line what it is for.
+/// Every module describes in its first line what it is for.
 pub(super) fn header(tree: &Tree) -> Vec<Violation> {
     modules(tree)
         .filter(|(_, source)| !source.starts_with("//! "))

@@ -88,7 +88,7 @@ impl File {
     }
 }
 
-/// What git tracks or would; `None` if there is no git, or it will not say (a tree of another owner).
+/// What git tracks or would; `None` if there is no git, or it refuses to answer (a tree of another owner).
 fn listed(root: &Path) -> Option<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])

@@ -231,12 +231,12 @@ fn add_to_defaults(
     Ok(staged.write(FILE, text)?)
 }
 
-/// Our file goes when it has nothing more to say.
+/// Our file goes when it has no other content.
 fn drop_empty(staged: &mut StagedEdits<'_>) -> Result<(), BootError> {
     let Some(text) = staged.text(OWN)? else { return Ok(()) };
     let script = shell::parse(&text);
-    let says = |own: &Assignment| own.value.trim() != format!("${}", own.name);
-    if text.starts_with(HEAD) && script.whole && !script.assignments.iter().any(says) {
+    let differs_from_default = |own: &Assignment| own.value.trim() != format!("${}", own.name);
+    if text.starts_with(HEAD) && script.whole && !script.assignments.iter().any(differs_from_default) {
         staged.remove(OWN)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Reads shell syntax as far as assignments go; dash(1) says what it is.
+//! Reads shell syntax as far as assignments go; dash(1) defines it.
 
 use super::script::{Assignment, Quotes, Script};
 

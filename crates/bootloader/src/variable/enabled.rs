@@ -1,5 +1,5 @@
 //! Whether a unit of systemd is started at boot, by the links in /etc/systemd/system; systemctl(1) on `enable` and
-//! `mask` says which. Links rather than systemctl, so that what was there comes back as it was.
+//! `mask` selects which. Links rather than systemctl, so that what was there comes back as it was.
 
 use super::error::VariableError;
 use crate::ini;
@@ -43,7 +43,7 @@ fn wanted_by(tree: &FsRoot, unit: &str) -> Result<Vec<String>, Why> {
     Ok(links)
 }
 
-/// What a unit's `[Install]` says.
+/// What a unit's `[Install]` has.
 struct Install {
     wants: Vec<String>,
     requires: Vec<String>,

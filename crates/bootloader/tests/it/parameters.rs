@@ -83,14 +83,14 @@ fn grub_with_drop_ins() {
         ],
         commands: &["update-grub"],
     });
-    // Taken out: in our file, which then has nothing to say, and in theirs.
+    // Taken out: in our file, which then has no content, and in theirs.
     check(&Case {
         files: &[MKCONFIG, UPDATE, CFG, ("/etc/default/grub", DEFAULTS), (OWN, &added)],
         wanted: &["-isolcpus", "-threadirqs", "-quiet"],
         made: &[("/etc/default/grub", Some(&DEFAULTS.replace("quiet", ""))), (OWN, None)],
         commands: &["update-grub"],
     });
-    // The sources say it, the file that was made of them does not yet.
+    // The sources have it, the file that was made of them does not yet.
     check(&Case {
         files: &[MKCONFIG, UPDATE, CFG, ("/etc/default/grub", DEFAULTS), (OWN, &added)],
         wanted: &wanted,

@@ -56,13 +56,13 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let reason = ["Marking TSC unstable", "Marking clocksource 'tsc' as unstable", "TSC halts in idle"]
         .into_iter()
         .find_map(|message| host.dmesg.find(message));
-    let said = match reason {
+    let reason_given = match reason {
         Some(reason) => format!(" The kernel rejected the TSC: \"{reason}\"."),
         None => String::new(),
     };
     let mut answer = RuleOutcome::fail(
         format!("Time is read from the device `{current}`"),
-        format!("{cost}; each reading is also a system call, and timers are programmed from it.{said}"),
+        format!("{cost}; each reading is also a system call, and timers are programmed from it.{reason_given}"),
     )
     .shows(&clocks.current)
     .shows(&clocks.available);

@@ -1,4 +1,4 @@
-//! Is the hardware told to be quick?
+//! Is the hardware configured for low latency?
 
 use super::shared::hardware::states;
 use crate::rule::page;

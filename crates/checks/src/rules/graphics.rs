@@ -117,7 +117,7 @@ mod tests {
             let _ = std::fs::remove_file(&link);
             std::os::unix::fs::symlink(format!("../../../bus/pci/drivers/{driver}"), &link).expect("a link");
             let host = Snapshot::read(&FsRoot::open(directory.path()).expect("a tree"));
-            // That there is no device tree a directory does not say.
+            // A directory does not show that there is no device tree.
             let answer = check(&host, &options);
             assert_eq!(answer.as_ref().ok().map(|answer| answer.status), expected, "{answer:?}");
         }

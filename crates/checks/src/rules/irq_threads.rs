@@ -23,7 +23,7 @@ const NAMED: usize = 12;
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let cpus = options.cpus(host)?;
-    let (priority, said) = priority(options);
+    let (priority, bound) = priority(options);
     let threads = with_those_of_kernel(host)?.iter();
     let irqs: Vec<&Thread> =
         threads.filter(|thread| thread.kernel && thread.comm.starts_with("irq/")).collect();
@@ -37,14 +37,14 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         irqs.iter().filter(|thread| is_at_or_above(thread, priority) && may_run_on(thread, &cpus)).collect();
     let highest = irqs.iter().map(|thread| thread.priority).max().unwrap_or(0);
     let Some(first) = above.first() else {
-        return Ok(RuleOutcome::pass(format!("No interrupt thread runs at or above {said} on CPUs {cpus}"))
+        return Ok(RuleOutcome::pass(format!("No interrupt thread runs at or above {bound} on CPUs {cpus}"))
             .shows_as("/proc/PID/stat", format!("{} interrupt threads, at most {highest}", irqs.len())));
     };
     let answer = RuleOutcome::fail(
         match above.len() {
-            1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
+            1 => format!("{} runs at or above {bound}: {}", described(first), cpus_of(first)),
             more => {
-                format!("{more} interrupt threads run at or above {said}, such as {}", described(first))
+                format!("{more} interrupt threads run at or above {bound}, such as {}", described(first))
             }
         },
         "The work of that device runs before the user's thread. This is correct only for the device that the user's \

@@ -25,14 +25,14 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let Some(cpus) = real_time(host, options)? else {
         return Ok(RuleOutcome::not_applicable(NO_CPUS_CHOSEN));
     };
-    let mut told = None;
+    let mut configured = None;
     for file in &host.irqs.balancer {
         if let Some(variables) = file.if_present()? {
-            told = told.or(Some((file, variables)));
+            configured = configured.or(Some((file, variables)));
         }
     }
-    let list = told.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPULIST")?)));
-    let mask = told.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPUS")?)));
+    let list = configured.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPULIST")?)));
+    let mask = configured.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPUS")?)));
     // A mask takes precedence over a list; without both it leaves out the CPUs that the kernel isolates.
     let (banned, path, shown) = match (mask, list) {
         (Some((file, mask)), _) => {
@@ -49,7 +49,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         (None, None) => {
             let nohz_full = host.cpus.nohz_full.if_present()?.cloned().unwrap_or_default();
             let banned = host.cpus.isolated.need()?.iter().chain(nohz_full.iter()).collect();
-            let path = told.map_or(host.irqs.balancer.first(), |(file, _)| Some(file));
+            let path = configured.map_or(host.irqs.balancer.first(), |(file, _)| Some(file));
             let path = path.map_or("/etc/default/irqbalance", |file| &file.path).to_owned();
             (banned, path, "no IRQBALANCE_BANNED_CPULIST".to_owned())
         }

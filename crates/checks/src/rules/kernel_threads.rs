@@ -23,7 +23,7 @@ const NAMED: usize = 12;
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let cpus = options.cpus(host)?;
-    let (priority, said) = priority(options);
+    let (priority, bound) = priority(options);
     // These threads must be above a thread that polls without end: `softirq-threads` checks this.
     let polling = matches!(
         options.profile,
@@ -42,14 +42,14 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .collect();
     let Some(first) = above.first() else {
         let number = threads.iter().filter(|thread| thread.kernel).count();
-        return Ok(RuleOutcome::pass(format!("No kernel thread runs at or above {said} on CPUs {cpus}"))
+        return Ok(RuleOutcome::pass(format!("No kernel thread runs at or above {bound} on CPUs {cpus}"))
             .shows_as("/proc/PID/stat", format!("{number} kernel threads")));
     };
     let answer = RuleOutcome::fail(
         match above.len() {
-            1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
+            1 => format!("{} runs at or above {bound}: {}", described(first), cpus_of(first)),
             more => {
-                format!("{more} kernel threads run at or above {said}, such as {}", described(first))
+                format!("{more} kernel threads run at or above {bound}, such as {}", described(first))
             }
         },
         "While such a thread runs, the user's thread waits. Most of them do little at a time, but nothing limits it.",

@@ -35,8 +35,8 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     };
     let mut found = Vec::new();
     for (name, state) in list {
-        let said = state.need()?;
-        if let Some((_, does)) = COSTLY.iter().find(|(words, _)| said.contains(words)) {
+        let status = state.need()?;
+        if let Some((_, does)) = COSTLY.iter().find(|(words, _)| status.contains(words)) {
             found.push((name, state, does));
         }
     }

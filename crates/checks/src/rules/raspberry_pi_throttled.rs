@@ -27,18 +27,18 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Some(model) if model.starts_with("Raspberry Pi") => {}
         _ => return Ok(RuleOutcome::not_applicable("This is not a Raspberry Pi")),
     }
-    let told = &host.platform.pi_throttled;
-    let bits = match told.known() {
+    let reading = &host.platform.pi_throttled;
+    let bits = match reading.known() {
         Some(text) => {
             let digits = text.trim().trim_start_matches("0x");
             Some(u32::from_str_radix(digits, 16).map_err(|_| {
-                CannotTell::because(&told.path, format!("`{text}` is not a hexadecimal number"))
+                CannotTell::because(&reading.path, format!("`{text}` is not a hexadecimal number"))
             })?)
         }
         None => None,
     };
     if bits == Some(0) {
-        return Ok(RuleOutcome::pass("No power or temperature problem since boot").shows(told).shows(model));
+        return Ok(RuleOutcome::pass("No power or temperature problem since boot").shows(reading).shows(model));
     }
     let message =
         ["ndervoltage detected", "nder-voltage detected"].into_iter().find_map(|part| host.dmesg.find(part));
@@ -52,14 +52,14 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
                 (now, _) if !now.is_empty() => format!("The firmware slows this machine down now: {now}"),
                 (_, then) => format!("The firmware slowed this machine down since boot: {then}"),
             };
-            (what, told.path.clone(), format!("{bits:#x}"))
+            (what, reading.path.clone(), format!("{bits:#x}"))
         }
         (None, Some(line)) => {
             ("The supply voltage was too low".to_owned(), host.dmesg.lines.path.clone(), line.to_owned())
         }
         (None, None) => {
             let why = "only the vendor's kernel shows it in a file: run `vcgencmd get_throttled`";
-            return Err(CannotTell::because(&told.path, why));
+            return Err(CannotTell::because(&reading.path, why));
         }
     };
     Ok(RuleOutcome::fail(

@@ -23,7 +23,7 @@ const NAMED: usize = 12;
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let cpus = options.cpus(host)?;
-    let (priority, said) = priority(options);
+    let (priority, bound) = priority(options);
     let threads = host.threads.each.need()?;
     let is_rogue =
         |thread: &&Thread| !thread.kernel && is_at_or_above(thread, priority) && may_run_on(thread, &cpus);
@@ -32,7 +32,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         with_those_of_kernel(host)?;
         let realtime = threads.iter().filter(|thread| thread.is_realtime() && !thread.kernel).count();
         return Ok(RuleOutcome::pass(format!(
-            "No program has a real-time thread at or above {said} on CPUs {cpus}"
+            "No program has a real-time thread at or above {bound} on CPUs {cpus}"
         ))
         .shows_as(
             "/proc/PID/task/TID/stat",
@@ -40,8 +40,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         ));
     };
     let what = match rogues.len() {
-        1 => format!("{} runs at or above {said}: {}", described(first), cpus_of(first)),
-        more => format!("{more} program threads run at or above {said}, such as {}", described(first)),
+        1 => format!("{} runs at or above {bound}: {}", described(first), cpus_of(first)),
+        more => format!("{more} program threads run at or above {bound}, such as {}", described(first)),
     };
     let fix = Fix::runtime(format!(
         "chrt -p -o 0 {0}, or taskset -pc OTHER-CPUS {0}; or stop its service",

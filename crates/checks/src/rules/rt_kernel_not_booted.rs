@@ -22,17 +22,17 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let installed = host.kernel.installed.need()?;
     // Without the running kernel other kernels are elsewhere too: on an unmounted partition, or on the host.
-    let told = match installed.iter().any(|kernel| kernel.running) {
+    let list_is_complete = match installed.iter().any(|kernel| kernel.running) {
         true => Ok(()),
         false => Err(CannotTell::because(&host.kernel.installed.path, "the running kernel is not there")),
     };
     let others: Vec<_> = installed.iter().filter(|kernel| !kernel.running).collect();
     if others.is_empty() {
-        return told.map(|()| RuleOutcome::not_applicable("No other kernel is installed in /boot"));
+        return list_is_complete.map(|()| RuleOutcome::not_applicable("No other kernel is installed in /boot"));
     }
     let survey = survey("/boot", others.iter().map(|kernel| &kernel.realtime), |&realtime| !realtime)?;
     if survey.wrong.is_empty() {
-        return told.map(|()| RuleOutcome::not_applicable("No realtime kernel is installed in /boot"));
+        return list_is_complete.map(|()| RuleOutcome::not_applicable("No realtime kernel is installed in /boot"));
     }
     let waiting: Vec<_> = others
         .iter()

@@ -30,8 +30,8 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     for file in &host.limits.files {
         let lines = file.lines.if_present()?.into_iter().flatten();
         for line in lines.filter(|line| line.item == "rttime" && !is_unlimited(&line.value)) {
-            let said = format!("{} {} {} {}", line.domain, line.kind, line.item, line.value);
-            found.push((file.lines.path.clone(), said));
+            let entry = format!("{} {} {} {}", line.domain, line.kind, line.item, line.value);
+            found.push((file.lines.path.clone(), entry));
         }
     }
     host.systemd.enabled.if_present()?;

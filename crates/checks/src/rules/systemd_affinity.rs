@@ -29,16 +29,16 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     let possible = host.cpus.possible.need()?;
     let mut settings = Vec::new();
-    settings.extend(told(host.systemd.manager.iter(), "CPUAffinity", possible)?);
+    settings.extend(configured(host.systemd.manager.iter(), "CPUAffinity", possible)?);
     for slice in COMMON {
         let own = host.systemd.units.iter().filter(|unit| unit.name == slice);
-        settings.extend(told(own, "AllowedCPUs", possible)?);
+        settings.extend(configured(own, "AllowedCPUs", possible)?);
     }
     let with = |answer: RuleOutcome| {
-        let shown = |(path, said, _): &(String, String, CpuSet)| (path.clone(), said.clone());
-        settings.iter().map(shown).fold(answer, |answer, (path, said)| answer.shows_as(path, said))
+        let shown = |(path, setting, _): &(String, String, CpuSet)| (path.clone(), setting.clone());
+        settings.iter().map(shown).fold(answer, |answer, (path, setting)| answer.shows_as(path, setting))
     };
-    let Some((_, said, here)) = settings.iter().find(|(.., told)| !common(told, &cpus).is_empty()) else {
+    let Some((_, setting, here)) = settings.iter().find(|(.., listed)| !common(listed, &cpus).is_empty()) else {
         return Ok(match settings.is_empty() {
             true => RuleOutcome::not_applicable(
                 "systemd has no CPU settings: `unbound-threads` checks the threads",
@@ -48,7 +48,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     };
     let rest = housekeeping(host, &cpus)?;
     Ok(with(RuleOutcome::fail(
-        format!("systemd has {said}, but CPUs {} are real-time", common(here, &cpus)),
+        format!("systemd has {setting}, but CPUs {} are real-time", common(here, &cpus)),
         "The setting was meant to keep services off the real-time CPUs, or was made for others: everything that \
          systemd starts inherits it.",
     ))
@@ -62,7 +62,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
 
 /// The value of a key from all files: the lists add up, and an empty one resets them. With the last file that sets
 /// the key.
-fn told<'a>(
+fn configured<'a>(
     units: impl Iterator<Item = &'a Unit>,
     key: &str,
     possible: &CpuSet,

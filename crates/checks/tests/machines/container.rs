@@ -5,7 +5,7 @@ use crate::judged;
 use whylate_checks::{CheckOptions, Profile, RuleStatus};
 
 #[test]
-fn without_sys_little_can_be_told() {
+fn without_sys_little_is_known() {
     let mut files =
         Files::kernel("6.8.0-60-generic", "#63-Ubuntu SMP PREEMPT_DYNAMIC Tue Apr 15 19:04:15 UTC 2025", "");
     files

@@ -102,6 +102,6 @@ fn one_interrupt_was_forgotten() {
     ];
     let report = judged("numa-128", &server().tree(), &options, &known);
     let irqs = report.answers.iter().find(|answered| answered.rule.code == "irq-affinity");
-    let said = format!("{:?}", irqs.expect("asked").verdict);
-    assert!(said.contains("324") && said.contains("1 of 301"), "{said}");
+    let verdict = format!("{:?}", irqs.expect("asked").verdict);
+    assert!(verdict.contains("324") && verdict.contains("1 of 301"), "{verdict}");
 }

@@ -65,6 +65,6 @@ fn a_rogue_in_front() {
     ];
     let report = judged("raspberry-pi-4", &tree, &options, &known);
     let rogue = report.answers.iter().find(|answered| answered.rule.code == "rogue-rt-threads");
-    let said = format!("{:?}", rogue.expect("asked").verdict);
-    assert!(said.contains("multipathd") && !said.contains("ktimers"), "{said}");
+    let verdict = format!("{:?}", rogue.expect("asked").verdict);
+    assert!(verdict.contains("multipathd") && !verdict.contains("ktimers"), "{verdict}");
 }

@@ -26,7 +26,7 @@ impl Screen {
             }));
         });
         SHOWN.store(true, SeqCst);
-        say(ENTER);
+        write(ENTER);
         Screen
     }
 
@@ -35,7 +35,7 @@ impl Screen {
         // A panic elsewhere may have left it.
         if SHOWN.load(SeqCst) {
             // At once, so that nothing is seen in between; the last line has no end, or all would move up.
-            say(&format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\r\n")));
+            write(&format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\r\n")));
         }
     }
 }
@@ -49,12 +49,12 @@ impl Drop for Screen {
 /// Shows the first screen again, if it is not shown. For code that ends the process without unwinding.
 pub(crate) fn restore() {
     if SHOWN.swap(false, SeqCst) {
-        say(LEAVE);
+        write(LEAVE);
     }
 }
 
 /// A terminal that went away is no reason to stop measuring.
-fn say(text: &str) {
+fn write(text: &str) {
     let mut err = io::stderr();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

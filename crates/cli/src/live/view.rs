@@ -70,7 +70,7 @@ impl View {
         if listed > 0 {
             lines.push(String::new());
             lines.push(paint("2", &cut("the last spikes", columns)));
-            lines.extend(spikes[..listed].iter().map(|spike| cut(&told(spike, frame.now), columns)));
+            lines.extend(spikes[..listed].iter().map(|spike| cut(&spike_line(spike, frame.now), columns)));
         }
         lines.truncate(rows);
         lines
@@ -128,7 +128,7 @@ fn latest(spikes: &[ExplainedSpike]) -> Vec<&ExplainedSpike> {
     spikes
 }
 
-fn told(spike: &ExplainedSpike, now: Ns) -> String {
+fn spike_line(spike: &ExplainedSpike, now: Ns) -> String {
     let age = format!("{} ago", time(now - spike.measured.woken));
     let why = match &spike.answer {
         Ok(activation) => activation.verdict.why.clone(),

@@ -3,8 +3,8 @@
 use super::tuning::Site;
 use super::{plan, revert, rollback};
 use crate::args::ApplyArgs;
-use crate::outcome::Outcome;
-use crate::output::{self, say};
+use crate::exit_status::ExitStatus;
+use crate::output::{self, message};
 use crate::report::Destination;
 use crate::signals;
 use anyhow::{Context, Result, bail};
@@ -24,7 +24,7 @@ use whylate_tuning::{
 /// How long the service waits for another whylate: less than systemd waits for the service.
 const BOOT_LOCK: Duration = Duration::from_secs(60);
 
-pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ApplyArgs) -> Result<ExitStatus> {
     let inputs: Vec<PathBuf> = args.plan.iter().chain(&args.from).cloned().collect();
     let destination = Destination::of::<Applies<'_>>(&args.output, &inputs)?;
     let site = Site::open(&args.place)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
     if let Some(planned) = &planned
         && has_drifted(planned, &now, &tree)
     {
-        return Ok(Outcome::Found);
+        return Ok(ExitStatus::Found);
     }
     if destination.format() == Format::Text {
         output::print(&whylate_report::plan::terminal::render(&now, &output::style()))?;
@@ -64,28 +64,28 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<Outcome> {
         return Ok(nothing_to_change(&now));
     }
     if is_refused(&now, &site) {
-        return Ok(Outcome::Found);
+        return Ok(ExitStatus::Found);
     }
     if args.revert_after.is_some() && site.system.is_here() && is_beyond_undo(&now, &tree) {
-        return Ok(Outcome::Found);
+        return Ok(ExitStatus::Found);
     }
     ends_with_this_boot(&now, &tree);
     if !args.yes && !asked(&now)? {
-        say!("nothing was changed");
-        return Ok(Outcome::Found);
+        message!("nothing was changed");
+        return Ok(ExitStatus::Found);
     }
     apply(args, &site, &destination, &now, &allowed)
 }
 
-fn nothing_to_change(plan: &Plan) -> Outcome {
+fn nothing_to_change(plan: &Plan) -> ExitStatus {
     match plan.is_blind() {
         true => {
-            say!("cannot tell: nothing that the plan would change could be read");
-            Outcome::CannotTell
+            message!("cannot tell: nothing that the plan would change could be read");
+            ExitStatus::CannotTell
         }
         false => {
-            say!("nothing to change: every setting already has the desired value");
-            Outcome::Done
+            message!("nothing to change: every setting already has the desired value");
+            ExitStatus::Done
         }
     }
 }
@@ -100,7 +100,7 @@ fn apply(
     destination: &Destination<'_>,
     plan: &Plan,
     allowed: &AllowedRefusals,
-) -> Result<Outcome> {
+) -> Result<ExitStatus> {
     let lock = site.store.lock("whylate apply")?;
     if let Some(entry) = unfinished(&site.store)? {
         bail!(
@@ -113,7 +113,7 @@ fn apply(
     let tree = site.system.tree();
     let now = make(plan.desired.clone(), &tree, allowed);
     if has_drifted(plan, &now, &tree) {
-        return Ok(Outcome::Found);
+        return Ok(ExitStatus::Found);
     }
     // What was seen and agreed to may be done in part by now, by another apply.
     let plan = &now;
@@ -121,7 +121,7 @@ fn apply(
         return Ok(nothing_to_change(plan));
     }
     if is_refused(plan, site) {
-        return Ok(Outcome::Found);
+        return Ok(ExitStatus::Found);
     }
     // Before anything is written, and so that nothing is when this fails.
     let steps = whylate_tuning::steps(plan, site.store.next_id()?, &site.system);
@@ -143,7 +143,7 @@ fn apply(
     finished(destination, &journal, how)
 }
 
-fn resume(site: &Site, destination: &Destination<'_>) -> Result<Outcome> {
+fn resume(site: &Site, destination: &Destination<'_>) -> Result<ExitStatus> {
     let lock = site.store.lock("whylate apply --resume")?;
     let Some(entry) = unfinished(&site.store)? else {
         bail!("no apply is unfinished: see `whylate history`");
@@ -159,13 +159,13 @@ fn finished(
     destination: &Destination<'_>,
     journal: &Journal,
     how: Result<SessionOutcome, JournalError>,
-) -> Result<Outcome> {
+) -> Result<ExitStatus> {
     let how = how.inspect_err(|_| match journal.entry().is_in_effect() {
-        true => say!("the journal has what was done: undo it with `whylate rollback`"),
-        false => say!("nothing was changed"),
+        true => message!("the journal has what was done: undo it with `whylate rollback`"),
+        false => message!("nothing was changed"),
     })?;
     destination.write(&Applies(std::slice::from_ref(journal.entry())))?;
-    Ok(if how == SessionOutcome::Complete { Outcome::Done } else { Outcome::Failed })
+    Ok(if how == SessionOutcome::Complete { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
 /// A plan from a file of `whylate plan`.
@@ -191,7 +191,7 @@ fn ends_with_this_boot(plan: &Plan, tree: &FsRoot) {
     }
     let names: Vec<String> = ending.iter().take(NAMED).map(|change| change.setting.to_string()).collect();
     let more = if ending.len() > NAMED { ", ..." } else { "" };
-    say!(
+    message!(
         "note: {} of these settings end with the next reboot, as systemd does not run on this machine, which would have them made \
          again: {}{more}",
         ending.len(),
@@ -204,19 +204,19 @@ fn has_drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> bool {
     let drifted = whylate_tuning::drifted(planned, now, tree);
     if drifted.is_empty() {
         if let Some(how) = of_another_machine(planned, now) {
-            say!("note: {how}; the changes are the same on this machine");
+            message!("note: {how}; the changes are the same on this machine");
         }
         return false;
     }
     match of_another_machine(planned, now) {
-        None => say!("nothing was changed: the machine has changed since the plan was made"),
-        Some(how) => say!("nothing was changed: {how}"),
+        None => message!("nothing was changed: the machine has changed since the plan was made"),
+        Some(how) => message!("nothing was changed: {how}"),
     }
     for one in &drifted {
         let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "no change".to_owned());
-        say!("  {}: planned {}; now {}", one.setting, side(&one.planned), side(&one.now));
+        message!("  {}: planned {}; now {}", one.setting, side(&one.planned), side(&one.now));
     }
-    say!("run `whylate plan` again, and review the new plan");
+    message!("run `whylate plan` again, and review the new plan");
     true
 }
 
@@ -236,7 +236,7 @@ fn is_refused(plan: &Plan, site: &Site) -> bool {
     let not_root = whylate_tuning::without_root(plan, is_root).filter(|_| site.system.is_here());
     let mut refused = false;
     for refusal in plan.refusals.iter().chain(&not_root) {
-        say!("refused[{}]: {}; {}", refusal.code, refusal.why, refusal.fix);
+        message!("refused[{}]: {}; {}", refusal.code, refusal.why, refusal.fix);
         refused = true;
     }
     refused
@@ -249,7 +249,7 @@ fn is_beyond_undo(plan: &Plan, tree: &FsRoot) -> bool {
         return false;
     }
     let names: Vec<String> = beyond.iter().map(|change| change.setting.to_string()).collect();
-    say!(
+    message!(
         "refused: --revert-after cannot undo {}: this counts from the next boot on, and systemd, which would undo it \
          then, does not run here; add --skip-kernel-parameters, or apply without --revert-after",
         names.join(", ")
@@ -271,7 +271,7 @@ fn asked(plan: &Plan) -> Result<bool> {
 
 /// What whylate-tuning.service does: reapplies the runtime settings of all applies in effect, in order. One that was not
 /// confirmed is undone instead, with all later ones.
-fn at_boot(site: &Site, destination: &Destination<'_>) -> Result<Outcome> {
+fn at_boot(site: &Site, destination: &Destination<'_>) -> Result<ExitStatus> {
     // An apply that has just installed the service sets everything itself: then nothing is left to do here.
     let lock = site.store.lock_within("whylate apply --boot", BOOT_LOCK)?;
     let boot = boot_id(&site.system.tree());
@@ -283,30 +283,30 @@ fn at_boot(site: &Site, destination: &Destination<'_>) -> Result<Outcome> {
     let decision = whylate_tuning::at_boot(&entries, &ClockReading::now(), boot.as_deref());
     let mut done = Vec::new();
     // The settings of an apply that cannot be read may be missing now.
-    let mut outcome = if journals.unreadable.is_empty() { Outcome::Done } else { Outcome::CannotTell };
+    let mut outcome = if journals.unreadable.is_empty() { ExitStatus::Done } else { ExitStatus::CannotTell };
     if let Some(first) = decision.undo.last() {
-        say!("apply {first} was not confirmed: it is undone");
+        message!("apply {first} was not confirmed: it is undone");
         let undone = rollback::undo_all(site, &lock, &decision.undo, false, &asked)?;
         done.extend(undone.entries);
         if undone.outcome != SessionOutcome::Complete {
-            outcome = Outcome::Failed;
+            outcome = ExitStatus::Failed;
         }
     }
     for skipped in decision.skipped {
         match skipped {
-            BootSkipped::Unfinished(id, status) => say!("apply {id}: {}; not reapplied", status.words()),
-            BootSkipped::AlreadySet(id) => say!("apply {id}: its settings were made in this boot"),
+            BootSkipped::Unfinished(id, status) => message!("apply {id}: {}; not reapplied", status.words()),
+            BootSkipped::AlreadySet(id) => message!("apply {id}: its settings were made in this boot"),
         }
     }
     for entry in entries.iter().filter(|entry| decision.reapply.contains(&entry.id)) {
         match boot_session(site, &lock, entry, &asked)? {
             Some((entry, how)) => {
                 if how != SessionOutcome::Complete {
-                    outcome = Outcome::Failed;
+                    outcome = ExitStatus::Failed;
                 }
                 done.push(entry);
             }
-            None => outcome = Outcome::Failed,
+            None => outcome = ExitStatus::Failed,
         }
     }
     destination.write(&Applies(&done))?;

@@ -1,7 +1,7 @@
 //! `whylate check`
 
 use crate::args::CheckArgs;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::report::Destination;
 use anyhow::{Result, bail};
@@ -10,7 +10,7 @@ use whylate_checks::{CheckOptions, CheckReport, RULES, Selection};
 use whylate_host::{FsRoot, Snapshot};
 use whylate_report::check::Checked;
 
-pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitStatus> {
     if let Some(code) = &args.explain {
         return print_page(code);
     }
@@ -38,18 +38,18 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
 }
 
 /// A failed check outranks one that cannot tell; neither counts below the threshold.
-fn outcome(report: &CheckReport, fail_on: Severity) -> Outcome {
+fn outcome(report: &CheckReport, fail_on: Severity) -> ExitStatus {
     let grave = || report.answers.iter().filter(|answered| answered.severity() >= fail_on);
     if grave().any(|answered| answered.failed()) {
-        Outcome::Found
+        ExitStatus::Found
     } else if grave().any(|answered| answered.verdict.is_err()) {
-        Outcome::CannotTell
+        ExitStatus::CannotTell
     } else {
-        Outcome::Done
+        ExitStatus::Done
     }
 }
 
-fn print_page(code: &str) -> Result<Outcome> {
+fn print_page(code: &str) -> Result<ExitStatus> {
     if code == "list" {
         let list: String = RULES.iter().map(|rule| format!("{}\n", rule.code)).collect();
         output::print(&list)?;
@@ -58,7 +58,7 @@ fn print_page(code: &str) -> Result<Outcome> {
     } else {
         bail!(no_rule(code));
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn no_rule(code: &str) -> String {

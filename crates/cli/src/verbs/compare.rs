@@ -2,7 +2,7 @@
 
 use super::runs;
 use crate::args::{CompareArgs, FailOnWorse};
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::report::Destination;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use whylate_investigate::compare::{GateAnswer, Prepared, RunVerdict, compare};
 use whylate_investigate::measure::{Claimed, Wanted};
 use whylate_report::compare::{Claiming, Compared, Gated};
 
-pub(crate) fn run(args: &CompareArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let files: Vec<PathBuf> = args.baseline.iter().chain(&args.files).cloned().collect();
     if files.len() == 1 && args.gate.is_empty() && args.claims.is_empty() {
         bail!(
@@ -41,7 +41,7 @@ fn asked(runs: Vec<Prepared>, args: &CompareArgs) -> Compared {
 }
 
 /// Found where something is worse or missed, even where other answers are unknown.
-fn outcome(compared: &Compared, fail_on: FailOnWorse) -> Outcome {
+fn outcome(compared: &Compared, fail_on: FailOnWorse) -> ExitStatus {
     let verdicts = || compared.comparison.pairs.iter().map(|pair| pair.verdict);
     let answers = || compared.gates.iter().map(|gated| &gated.judged.answer);
     let is_worse = |verdict: RunVerdict| match fail_on {
@@ -50,13 +50,13 @@ fn outcome(compared: &Compared, fail_on: FailOnWorse) -> Outcome {
         FailOnWorse::Never => false,
     };
     if verdicts().any(is_worse) || answers().any(|answer| matches!(answer, GateAnswer::Missed { .. })) {
-        return Outcome::Found;
+        return ExitStatus::Found;
     }
     let unknown = answers().any(|answer| matches!(answer, GateAnswer::CannotTell(_)))
         || verdicts().any(|verdict| verdict == RunVerdict::CannotTell);
-    let outcome = if unknown { Outcome::CannotTell } else { Outcome::Done };
+    let outcome = if unknown { ExitStatus::CannotTell } else { ExitStatus::Done };
     // As with gates, the baseline of several runs need not carry a claim.
     let baseline = compared.comparison.runs.len() > 1;
     let claims = compared.claims.iter().filter(|claiming| !baseline || claiming.run > 0);
-    claims.fold(outcome, |outcome, claiming| outcome.and(Outcome::of_claim(Some(claiming.claimed.answer))))
+    claims.fold(outcome, |outcome, claiming| outcome.and(ExitStatus::of_claim(Some(claiming.claimed.answer))))
 }

@@ -3,14 +3,14 @@
 use super::revert;
 use super::tuning::Site;
 use crate::args::ConfirmArgs;
-use crate::outcome::Outcome;
-use crate::output::say;
+use crate::exit_status::ExitStatus;
+use crate::output::message;
 use crate::report::Destination;
 use anyhow::Result;
 use whylate_report::apply::Applies;
 use whylate_tuning::{JournalEntry, Timestamp, confirm};
 
-pub(crate) fn run(args: &ConfirmArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ConfirmArgs) -> Result<ExitStatus> {
     let destination = Destination::of::<Applies<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     let lock = site.store.lock("whylate confirm")?;
@@ -22,13 +22,13 @@ pub(crate) fn run(args: &ConfirmArgs) -> Result<Outcome> {
     if waiting.is_empty() {
         match entries.iter().rev().find(|entry| entry.armed.is_some()) {
             Some(JournalEntry { id, confirmed: Some(at), .. }) => {
-                say!("nothing to confirm: apply {id} was confirmed at {at}");
+                message!("nothing to confirm: apply {id} was confirmed at {at}");
             }
-            Some(entry) => say!("nothing to confirm: apply {} is {}", entry.id, entry.status().words()),
-            None => say!("nothing to confirm: no apply waits for confirmation"),
+            Some(entry) => message!("nothing to confirm: apply {} is {}", entry.id, entry.status().words()),
+            None => message!("nothing to confirm: no apply waits for confirmation"),
         }
         destination.write(&Applies(&[]))?;
-        return Ok(if journals.unreadable.is_empty() { Outcome::Found } else { Outcome::CannotTell });
+        return Ok(if journals.unreadable.is_empty() { ExitStatus::Found } else { ExitStatus::CannotTell });
     }
     let mut confirmed = Vec::new();
     for id in waiting {
@@ -38,5 +38,5 @@ pub(crate) fn run(args: &ConfirmArgs) -> Result<Outcome> {
         confirmed.push(journal.entry().clone());
     }
     destination.write(&Applies(&confirmed))?;
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }

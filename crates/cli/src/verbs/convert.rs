@@ -9,7 +9,7 @@ use self::input::{Input, ledger_options};
 use self::summary::summarize;
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::atomic_file::AtomicFile;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output::spare;
 use anyhow::{Context, Result, bail};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -20,7 +20,7 @@ use whylate_export::{Cut, Written, dat, json_lines, perfetto, text};
 /// Bytes gathered before the output is written to.
 const GATHERED: usize = 256 << 10;
 
-pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let to_stdout = args.output.as_os_str() == "-";
     let format = match args.format.or_else(|| ConvertFormat::of_file(&args.output)) {
         Some(format) => format,
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
 }
 
 /// To standard output, as it comes.
-fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
+fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<ExitStatus> {
     if !is_streamed(format) {
         bail!("this format cannot be written to standard output: give the name of a file");
     }
@@ -49,15 +49,15 @@ fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     let mut out = BufWriter::with_capacity(GATHERED, stdout);
     let written = match stream(&mut input, args, format, &mut out) {
         // The reader closed the pipe: it wants no more.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Outcome::Done),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitStatus::Done),
         written => written.context("cannot write to standard output")?,
     };
     summarize("standard output", None, args, format, &written, &input);
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// To a file, which is there when it is complete.
-fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
+fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<ExitStatus> {
     spare(&args.input, &args.output)?;
     #[cfg(feature = "parquet")]
     if format == ConvertFormat::Parquet {
@@ -80,7 +80,7 @@ fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<Outcome> {
     drop(out);
     let bytes = part.keep()?;
     summarize(&name, Some(bytes), args, format, &written, &input);
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn is_parquet(path: &Path) -> bool {

@@ -1,16 +1,16 @@
 //! `whylate explain`
 
 use crate::args::{ExplainArgs, Selection};
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output;
-use crate::output::say;
+use crate::output::message;
 use crate::report::Destination;
 use anyhow::{Result, bail};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_ledger::{Cause, Explanation, explain, finding_codes, finding_page};
 
-pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(code) = &args.code {
         return print_page(code);
     }
@@ -34,31 +34,34 @@ pub(crate) fn answer(
     explanation: &Explanation,
     selection: &Selection,
     destination: &Destination<'_>,
-) -> Result<Outcome> {
+) -> Result<ExitStatus> {
     destination.write(explanation)?;
     if !explanation.concludes() {
         return no_tasks(explanation, selection);
     }
-    Ok(Outcome::of(&explanation.findings, selection.fail_on.into()))
+    Ok(ExitStatus::of(&explanation.findings, selection.fail_on.into()))
 }
 
 /// No thread was there to explain: the user's choice matched none, or the trace has none.
-fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<Outcome> {
+fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<ExitStatus> {
     let blind = explanation.missing.iter().any(|missing| missing.kind == whylate_events::Kind::Switch);
     if blind || explanation.trace.events == 0 {
-        say!("whylate: cannot tell: the trace has no sched_switch events");
+        message!("whylate: cannot tell: the trace has no sched_switch events");
     } else if selection.tasks.is_empty() {
-        say!(
+        message!(
             "whylate: no thread to explain: the trace has no real-time thread but the kernel's own; \
              choose others with --task COMM|TID"
         );
     } else {
-        say!("whylate: no thread to explain: none of the trace is called {}", selection.tasks.join(" or "));
+        message!(
+            "whylate: no thread to explain: none of the trace is called {}",
+            selection.tasks.join(" or ")
+        );
     }
-    Ok(Outcome::CannotTell)
+    Ok(ExitStatus::CannotTell)
 }
 
-fn print_page(code: &str) -> Result<Outcome> {
+fn print_page(code: &str) -> Result<ExitStatus> {
     if code == "list" {
         let causes = Cause::ALL.iter().map(|cause| cause.code());
         let list: String = causes.chain(finding_codes()).map(|code| format!("{code}\n")).collect();
@@ -68,5 +71,5 @@ fn print_page(code: &str) -> Result<Outcome> {
     } else {
         bail!("`{code}` is neither a cause nor a finding; `whylate explain --code list` names them all");
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }

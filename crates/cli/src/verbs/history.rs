@@ -2,12 +2,12 @@
 
 use super::tuning::Site;
 use crate::args::HistoryArgs;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::report::Destination;
 use anyhow::Result;
 use whylate_report::history::History;
 
-pub(crate) fn run(args: &HistoryArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus> {
     let destination = Destination::of::<History<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     let ids = site.store.ids()?;
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<Outcome> {
     let lines = whylate_tuning::history(&entries, &ids);
     destination.write(&History(&lines))?;
     Ok(match lines.iter().any(|line| line.status.is_none()) {
-        true => Outcome::CannotTell,
-        false => Outcome::Done,
+        true => ExitStatus::CannotTell,
+        false => ExitStatus::Done,
     })
 }

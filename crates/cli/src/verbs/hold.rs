@@ -3,8 +3,8 @@
 //! process, however that ends.
 
 use crate::args::HoldArgs;
+use crate::exit_status::ExitStatus;
 use crate::notify;
-use crate::outcome::Outcome;
 use anyhow::{Context, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::path::Path;
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-pub(crate) fn run(args: &HoldArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &HoldArgs) -> Result<ExitStatus> {
     let _held = request(Path::new(DEVICE), args.us).with_context(|| {
         format!(
             "cannot request {} us in {DEVICE}: this needs root and a kernel with CONFIG_CPU_IDLE",

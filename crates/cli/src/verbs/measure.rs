@@ -3,9 +3,9 @@
 mod histogram;
 
 use crate::args::{LoadArgs, MeasureArgs};
+use crate::exit_status::ExitStatus;
 use crate::live::Audience;
-use crate::outcome::Outcome;
-use crate::output::say;
+use crate::output::message;
 use crate::output_errors::OutputErrors;
 use crate::report::Destination;
 use crate::{exports, output, signals};
@@ -15,7 +15,7 @@ use whylate_probes::Probe;
 use whylate_probes::load::{Launcher, Load};
 use whylate_report::{Format, measure};
 
-pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flags()?;
     let probe = Probe { worst: args.flight.worst.into(), ..args.probe.probe()? };
     let options = MeasureOptions {
@@ -29,25 +29,25 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Outcome> {
         observer: args.flight.observer,
         claim: args.flight.claim(),
     };
-    let mut said = Said::default();
+    let mut reported = ReportedNews::default();
     exports::check(&args.exports.files)?;
     let destination = Destination::of::<MeasureReport>(&args.output, &[])?;
     let mut audience = Audience::gather(args)?;
     let report = measure(&options, &stop.asked, &mut |progress| {
-        audience.tell(&progress, said.news(&progress));
+        audience.show(&progress, reported.news(&progress));
     })?;
     drop(audience);
     write(args, &report, &destination)?;
     if let Some(noise) = noise(&report) {
-        say!("whylate: {noise}");
+        message!("whylate: {noise}");
     }
     if report.over_threshold.is_some_and(|count| count > 0) {
-        return Ok(Outcome::Found);
+        return Ok(ExitStatus::Found);
     }
-    let outcome = Outcome::of(&report.findings, args.fail_on.into());
+    let outcome = ExitStatus::of(&report.findings, args.fail_on.into());
     let claims = args.flight.claim.map(|_| report.tail.as_ref().and_then(|tail| tail.claim.as_ref()));
     Ok(claims
-        .map_or(outcome, |claimed| outcome.and(Outcome::of_claim(claimed.map(|claimed| claimed.answer)))))
+        .map_or(outcome, |claimed| outcome.and(ExitStatus::of_claim(claimed.map(|claimed| claimed.answer)))))
 }
 
 /// Writes the measurement to each output: what was measured cannot be measured again.
@@ -94,12 +94,12 @@ fn journal(report: &MeasureReport) -> Vec<u8> {
 
 /// What has been reported while it runs: each item once.
 #[derive(Default)]
-struct Said {
+struct ReportedNews {
     dead: Vec<String>,
     unsaved: bool,
 }
 
-impl Said {
+impl ReportedNews {
     fn news(&mut self, progress: &Progress<'_>) -> Vec<String> {
         let mut news = Vec::new();
         for load in progress.loads {

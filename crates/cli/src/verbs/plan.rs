@@ -1,7 +1,7 @@
 //! `whylate plan`
 
 use crate::args::{PlanArgs, Wanted};
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::report::Destination;
 use anyhow::{Context, Result, bail};
@@ -19,7 +19,7 @@ const DEFAULT: &str = "realtime";
 /// Documents of `whylate check` and plans have some 100 KiB.
 const MOST_BYTES: u64 = 64 << 20;
 
-pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &PlanArgs) -> Result<ExitStatus> {
     let destination = Destination::of::<Plan>(&args.output, args.from.as_slice())?;
     let from = args.from.as_deref().map(checked).transpose()?;
     let tree = FsRoot::open(&args.root)?;
@@ -31,9 +31,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
     let plan = whylate_tuning::plan(desired, &tree, &host, &allowed(&args.wanted)?);
     destination.write(&plan)?;
     Ok(match plan.changes.is_empty() {
-        false => Outcome::Found,
-        true if plan.is_blind() => Outcome::CannotTell,
-        true => Outcome::Done,
+        false => ExitStatus::Found,
+        true if plan.is_blind() => ExitStatus::CannotTell,
+        true => ExitStatus::Done,
     })
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn directories() -> Vec<PathBuf> {
     own.into_iter().chain([PathBuf::from("/etc/whylate/profiles")]).collect()
 }
 
-fn list(tree: &FsRoot) -> Result<Outcome> {
+fn list(tree: &FsRoot) -> Result<ExitStatus> {
     let own = profile::list(&directories()).into_iter().map(|listed| {
         let summary = listed.summary.unwrap_or_else(|error| format!("invalid: {error}"));
         let place = listed.path.map(|path| format!(" ({})", path.display())).unwrap_or_default();
@@ -144,5 +144,5 @@ fn list(tree: &FsRoot) -> Result<Outcome> {
         format!("{}\n", printable(&format!("{name:<width$}  {summary}")))
     };
     output::print(&lines.iter().map(line).collect::<String>())?;
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }

@@ -3,7 +3,7 @@
 use super::runs;
 use crate::args::{PlotArgs, PlotKind};
 use crate::atomic_file;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -17,7 +17,7 @@ enum Format {
     Png,
 }
 
-pub(crate) fn run(args: &PlotArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &PlotArgs) -> Result<ExitStatus> {
     let format = format(&args.output)?;
     args.files.iter().try_for_each(|file| output::spare(file, &args.output))?;
     let runs = runs::read(&args.files)?;
@@ -37,8 +37,8 @@ pub(crate) fn run(args: &PlotArgs) -> Result<Outcome> {
         Format::Png => png(&drawing)?,
     };
     atomic_file::write(&args.output, |out| Ok(out.write_all(&bytes)?))?;
-    output::say!("plot: {}", args.output.display());
-    Ok(Outcome::Done)
+    output::message!("plot: {}", args.output.display());
+    Ok(ExitStatus::Done)
 }
 
 fn format(path: &Path) -> Result<Format> {

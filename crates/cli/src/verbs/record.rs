@@ -1,8 +1,8 @@
 //! `whylate record`
 
 use crate::args::RecordArgs;
-use crate::outcome::Outcome;
-use crate::output::say;
+use crate::exit_status::ExitStatus;
+use crate::output::message;
 use crate::output_errors::OutputErrors;
 use crate::report::Destination;
 use crate::{atomic_file, signals, verbs};
@@ -13,7 +13,7 @@ use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
 use whylate_ledger::Explanation;
 
-pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     let output = args.report();
     let destination = Destination::of::<Explanation>(&output, &[])?;
     let selection = &args.selection;
@@ -34,12 +34,12 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
         },
     };
     match (&options.command, options.duration) {
-        (None, None) => say!("recording until Ctrl-C ..."),
-        (None, Some(duration)) => say!("recording for {} ...", Ns(duration.as_nanos() as i64)),
+        (None, None) => message!("recording until Ctrl-C ..."),
+        (None, Some(duration)) => message!("recording for {} ...", Ns(duration.as_nanos() as i64)),
         (Some(_), _) => {}
     }
     let report = record(&options, &stop)?;
-    tell(&report);
+    report_recording(&report);
     let mut errors = OutputErrors::default();
     if let (Some(path), Some(status)) = (&args.exit_code, report.child) {
         let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
@@ -48,21 +48,21 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     let is_whole = report.ended_early.is_none();
     if !args.explain {
         errors.into_result()?;
-        return Ok(if is_whole { Outcome::Done } else { Outcome::Failed });
+        return Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Failed });
     }
     let source = whylate_intake::open(&report.path, whylate_ledger::WANTED)
         .context("cannot read the recording back")?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     errors.into_result()?;
-    Ok(if is_whole { answer } else { Outcome::Failed })
+    Ok(if is_whole { answer } else { ExitStatus::Failed })
 }
 
 /// What was recorded, on standard error: standard output is for answers.
-fn tell(report: &RecordReport) {
+fn report_recording(report: &RecordReport) {
     let events: u64 = report.cpus.iter().map(|cpu| cpu.events).sum();
     let lost: u64 = report.cpus.iter().map(|cpu| cpu.lost).sum();
-    say!(
+    message!(
         "{}: {events} events of {} CPUs in {}, {:.1} MB, clock {}",
         report.path.display(),
         report.cpus.len(),
@@ -77,21 +77,21 @@ fn tell(report: &RecordReport) {
             .filter(|cpu| cpu.lost > 0)
             .map(|cpu| format!("{} on CPU {}", cpu.lost, cpu.cpu))
             .collect();
-        say!(
+        message!(
             "{lost} events were lost ({}): record with a larger --buffer, or fewer events",
             where_lost.join(", ")
         );
     }
     if let Some(why) = &report.ended_early {
-        say!(
+        message!(
             "the recording ended early, and has the events until then: {why}; free some space, or name a file on another \
              disk (-o)"
         );
     }
     for note in &report.notes {
-        say!("note: {note}");
+        message!("note: {note}");
     }
     if let Some(status) = report.child.filter(|status| !status.success()) {
-        say!("note: the command ended with {status}");
+        message!("note: the command ended with {status}");
     }
 }

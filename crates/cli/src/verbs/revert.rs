@@ -4,7 +4,7 @@
 //! program sets. Where systemd runs it is a service, which no end of a login reaches, and a timer follows it in case it
 //! is killed; else it is a process in a session of its own.
 
-use crate::output::say;
+use crate::output::message;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -31,7 +31,7 @@ pub(crate) fn start(system: &LiveSystem, root: &Path, id: u64, after: Duration) 
     let child = spawn(Path::new(IMAGE), root, id, seconds)?;
     let process = child.id();
     await_ready(child)?;
-    say!(
+    message!(
         "note: process {process} undoes this apply in {seconds} s unless it is confirmed; if that process is killed, or the \
          machine restarted, nothing undoes it, as systemd does not run here: then run `whylate rollback`"
     );
@@ -54,7 +54,7 @@ fn by_systemd(system: &LiveSystem, id: u64, seconds: u64) -> Result<()> {
     let run = |options: &[String], command: &[String]| {
         let head = ["systemd-run", "--collect", "--quiet"].map(str::to_owned);
         let words = [&head, options, command].concat();
-        say!("running {} ...", words.join(" "));
+        message!("running {} ...", words.join(" "));
         system.run(&words)
     };
     let wait = ["--after".to_owned(), format!("{seconds}s")];
@@ -75,7 +75,7 @@ fn by_systemd(system: &LiveSystem, id: u64, seconds: u64) -> Result<()> {
             "--timer-property=AccuracySec=1s".to_owned(),
         ];
         if let Err(error) = run(&options, &rollback(&program.display().to_string())) {
-            say!("note: {error}; the service undoes the apply all the same");
+            message!("note: {error}; the service undoes the apply all the same");
         }
     }
     Ok(())
@@ -113,7 +113,7 @@ pub(crate) fn cancel(system: &LiveSystem, id: u64) {
         let units = [format!("{}.service", unit(id)), format!("{}-late.timer", unit(id))];
         let words = [&["systemctl".to_owned(), "stop".to_owned()][..], &units].concat();
         if let Err(error) = system.run(&words) {
-            say!("note: {error}; a timer that is left does nothing when it expires");
+            message!("note: {error}; a timer that is left does nothing when it expires");
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::revert::READY;
 use super::tuning::Site;
 use crate::args::RollbackArgs;
+use crate::exit_status::ExitStatus;
 use crate::notify;
-use crate::outcome::Outcome;
-use crate::output::say;
+use crate::output::message;
 use crate::report::Destination;
 use crate::signals;
 use anyhow::{Context, Result};
@@ -25,13 +25,13 @@ const SKIPPING: &str =
 /// How often a process that waits looks whether the apply was confirmed.
 const PACE: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &RollbackArgs) -> Result<ExitStatus> {
     let destination = Destination::of::<Applies<'_>>(&args.output, &[])?;
     let site = Site::open(&args.place)?;
     if let (Some(wait), Some(id)) = (args.after, args.unconfirmed)
         && !still_due(&site, id, wait)?
     {
-        return Ok(Outcome::Done);
+        return Ok(ExitStatus::Done);
     }
     let lock = match args.unconfirmed {
         // An apply may still run when the time comes: then it is undone right afterwards.
@@ -45,19 +45,19 @@ pub(crate) fn run(args: &RollbackArgs) -> Result<Outcome> {
     site.report_unreadable(&targets.unreadable);
     let targets = targets.ids;
     if targets.is_empty() {
-        say!("nothing to roll back: see `whylate history`");
+        message!("nothing to roll back: see `whylate history`");
         destination.write(&Applies(&[]))?;
-        return Ok(Outcome::Done);
+        return Ok(ExitStatus::Done);
     }
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let undone = undo_all(&site, &lock, &targets, args.force, &asked)?;
     destination.write(&Applies(&undone.entries))?;
     Ok(match undone.outcome {
-        SessionOutcome::Complete => Outcome::Done,
-        SessionOutcome::Stopped => Outcome::Failed,
-        SessionOutcome::Failed if undone.entries.iter().any(has_failed) => Outcome::Failed,
-        SessionOutcome::Failed => Outcome::Found,
+        SessionOutcome::Complete => ExitStatus::Done,
+        SessionOutcome::Stopped => ExitStatus::Failed,
+        SessionOutcome::Failed if undone.entries.iter().any(has_failed) => ExitStatus::Failed,
+        SessionOutcome::Failed => ExitStatus::Found,
     })
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn undo_all(
 ) -> Result<RolledBack> {
     let undone = site.run(stop, |run| whylate_tuning::rollback_all(&site.store, lock, ids, force, run))?;
     for error in &undone.unrecorded {
-        say!("whylate: cannot journal the rollback: {error}");
+        message!("whylate: cannot journal the rollback: {error}");
     }
     Ok(undone)
 }
@@ -96,7 +96,7 @@ fn still_due(site: &Site, id: u64, wait: Ns) -> Result<bool> {
         let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
     }
     notify::ready(&format!("waiting to undo apply {id}")).context("cannot notify systemd (NOTIFY_SOCKET)")?;
-    say!("{READY}");
+    message!("{READY}");
     loop {
         // Of one that is armed and has not begun yet nothing is in effect.
         let waits = |entry: &JournalEntry| {

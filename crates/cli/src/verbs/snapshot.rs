@@ -2,14 +2,14 @@
 
 use crate::args::SnapshotArgs;
 use crate::atomic_file;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output;
-use crate::output::say;
+use crate::output::message;
 use anyhow::Result;
 use whylate_base::printable;
 use whylate_host::{Capture, FsRoot, Redaction, Snapshot};
 
-pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus> {
     let tree = FsRoot::open(&args.root)?.noting();
     // What is read is what is taken: nothing more, and nothing less.
     let host = Snapshot::read(&tree);
@@ -26,9 +26,9 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<Outcome> {
         atomic_file::write(path, |out| Ok(capture.write(out)?))?;
         let (taken, all) =
             (capture.paths().filter(|(_, value)| value.is_ok()).count(), capture.paths().count());
-        say!("snapshot: {}: {taken} of {all} paths could be read", path.display());
+        message!("snapshot: {}: {taken} of {all} paths could be read", path.display());
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn list(capture: &Capture) -> String {

@@ -26,7 +26,7 @@ impl Site {
     /// Reports the journals that are skipped, as they cannot be read.
     pub(crate) fn report_unreadable(&self, unreadable: &[(u64, JournalError)]) {
         for (id, error) in unreadable {
-            output::say!("apply {id} is skipped: {error}");
+            output::message!("apply {id} is skipped: {error}");
         }
     }
 
@@ -34,7 +34,7 @@ impl Site {
     pub(crate) fn run<T>(&self, stop: &dyn Fn() -> bool, work: impl FnOnce(&RunContext<'_>) -> T) -> T {
         let notify = |planned: &PlannedStep| {
             if let Some(command) = planned.then.command().filter(|_| self.system.is_here()) {
-                output::say!("running {} ...", command.join(" "));
+                output::message!("running {} ...", command.join(" "));
             }
         };
         work(&RunContext { system: &self.system, now: &Timestamp::now, stop, notify: &notify })

@@ -217,7 +217,7 @@ fn the_page_shows_what_the_document_has() {
     assert_eq!(loaded.console, Vec::<String>::new());
     for about in [
         "Shift of latency quantiles",
-        "share of samples at least so late",
+        "share of samples at or above",
         "Histograms of latency",
         "largest latency of each",
     ] {

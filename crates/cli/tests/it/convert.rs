@@ -73,9 +73,9 @@ fn the_ending_selects_the_format() {
         ("b.dat", &["--format", "text", "--to", "+1ms"], b"# whylate: clock=mono "),
     ] {
         let output = directory.path().join(name);
-        let said = convert(&input, &output, options);
+        let summary = convert(&input, &output, options);
         let bytes = std::fs::read(&output).expect("written");
-        assert!(bytes.starts_with(begin) && said.contains(" events"), "{name}: {said}");
+        assert!(bytes.starts_with(begin) && summary.contains(" events"), "{name}: {summary}");
     }
     let none = directory.path().join("none");
     let run = whylate([OsStr::new("convert"), input.as_os_str(), none.as_os_str()]);
@@ -93,7 +93,7 @@ fn a_cut_is_what_was_asked_for() {
     let directory = tempfile::tempdir().expect("directory");
     let input = fixture("6.1-higher.dat");
     let output = directory.path().join("a.jsonl");
-    let said = convert(
+    let summary = convert(
         &input,
         &output,
         &[
@@ -111,7 +111,7 @@ fn a_cut_is_what_was_asked_for() {
             "sys_entr",
         ],
     );
-    assert!(said.contains("no event sys_entr"), "{said}");
+    assert!(summary.contains("no event sys_entr"), "{summary}");
     let text = std::fs::read_to_string(&output).expect("written");
     let events: Vec<Value> =
         text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -272,8 +272,11 @@ fn an_output_without_events_is_reported() {
         (["--to", "0"], "it goes from 5.112324870,"),
         (["--from", "999999"], "it goes from 5.112324870 to 7.331"),
     ] {
-        let said = convert(&input, &output, &options);
-        assert!(said.contains("the output has no event") && said.contains(words), "{options:?}: {said}");
+        let summary = convert(&input, &output, &options);
+        assert!(
+            summary.contains("the output has no event") && summary.contains(words),
+            "{options:?}: {summary}"
+        );
     }
     assert!(!convert(&input, &output, &["--to", "+1ms"]).contains("no event"));
     let arguments = |more: [&'static str; 4]| {
@@ -296,8 +299,11 @@ fn what_is_no_event_is_reported_as_left_out() {
         ("wakeup_rt_6.12.txt", "a.jsonl", "wakeup_rt"),
         ("rtla_timerlat_irq_6.12.txt", "a.txt", "this has no events: rtla report"),
     ] {
-        let said = convert(&fixtures.join(name), &directory.path().join(output), &[]);
-        assert!(said.contains("is no event, and so not in the output") && said.contains(words), "{said}");
+        let summary = convert(&fixtures.join(name), &directory.path().join(output), &[]);
+        assert!(
+            summary.contains("is no event, and so not in the output") && summary.contains(words),
+            "{summary}"
+        );
     }
     assert!(!convert(&fixture("6.1-higher.dat"), &directory.path().join("a.dat"), &[]).contains("note"));
 }
@@ -321,8 +327,8 @@ fn a_latency_trace_stays_one_as_text() {
     };
     for original in [intake.join("wakeup_rt_6.12.txt"), intake.join("wakeup_rt_excerpt.txt"), section] {
         let (once, twice) = (directory.path().join("once.txt"), directory.path().join("twice.txt"));
-        let said = convert(&original, &once, &[]);
-        assert!(!said.contains("is no event"), "{said}");
+        let summary = convert(&original, &once, &[]);
+        assert!(!summary.contains("is no event"), "{summary}");
         assert_eq!(explained(&once), explained(&original), "{}", original.display());
         convert(&once, &twice, &[]);
         let read = |path: &Path| std::fs::read_to_string(path).expect("text");

@@ -100,9 +100,9 @@ fn what_was_measured_until_a_signal_is_reported() {
     command.args(["measure", "-d", "1h", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let mut child = command.spawn().expect("starts");
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut first = String::new();
-    said.read_line(&mut first).expect("its first line");
+    stderr.read_line(&mut first).expect("its first line");
     assert!(first.starts_with("measuring for"), "{first}");
     // It measures a little first; where it is slow to begin, the report is short, and no less valid.
     std::thread::sleep(Duration::from_millis(700));

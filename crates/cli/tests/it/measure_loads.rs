@@ -57,9 +57,9 @@ fn start(arguments: &[&str]) -> Child {
     let mut command = command();
     command.args(["measure", "-d", "1h", "--no-trace", "--json"]).args(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    let mut said = String::new();
-    BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut said).expect("its first line");
-    assert!(said.starts_with("measuring"), "{said}");
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut line).expect("its first line");
+    assert!(line.starts_with("measuring"), "{line}");
     child
 }
 
@@ -116,8 +116,8 @@ fn what_cannot_be_a_load_is_an_error() {
     ] {
         let run = whylate(["measure", "-d", "100ms", "--no-trace"].iter().chain(arguments));
         // A load that is at work before it fails is reported at the end.
-        let told = run.stderr.contains(why) || run.stdout.contains(why);
-        assert!(told, "{arguments:?}: {run:#?}");
+        let is_reported = run.stderr.contains(why) || run.stdout.contains(why);
+        assert!(is_reported, "{arguments:?}: {run:#?}");
     }
 }
 

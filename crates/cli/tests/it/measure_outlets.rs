@@ -86,10 +86,10 @@ fn it_is_served_until_it_ends() {
     let mut command = command();
     command.args(["measure", "-d", "1h", "--no-trace", "--live", "--serve", "0"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut line = || {
         let mut line = String::new();
-        said.read_line(&mut line).expect("its first line");
+        stderr.read_line(&mut line).expect("its first line");
         line
     };
     let first = line();

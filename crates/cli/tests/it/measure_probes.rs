@@ -167,8 +167,8 @@ fn ctrl_c_ends_a_probe_with_two_threads_too() {
     let mut command = command();
     command.args(["measure", "--probe", "ipc", "--ipc", "signal", "-D", "1h", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
-    said.read_line(&mut String::new()).expect("its first line");
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    stderr.read_line(&mut String::new()).expect("its first line");
     std::thread::sleep(Duration::from_millis(500));
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
     kill_process(pid, Signal::INT).expect("a signal");

@@ -103,7 +103,7 @@ fn wrong_options_are_reported() {
     let other = dir.path().join("other.json");
     std::fs::write(&other, "{}").expect("written");
     let other = other.to_str().expect("UTF-8");
-    for (arguments, said) in [
+    for (arguments, words) in [
         (&["--profile", "nobody"][..], "nobody"),
         (&["--tuned", "no-such-profile"], "no-such-profile"),
         (&["--profile", "a", "--tuned", "b"], "cannot be used with"),
@@ -119,7 +119,7 @@ fn wrong_options_are_reported() {
     ] {
         let run = whylate(["plan"].iter().chain(arguments));
         assert_eq!(run.code, Some(2), "{run:#?}");
-        assert!(run.stderr.contains(said), "{said}: {run:#?}");
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
     }
 }
 

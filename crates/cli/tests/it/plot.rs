@@ -27,7 +27,7 @@ fn each_kind_has_its_lines_names_and_units() {
     for (kind, per_cpu, lines, words) in [
         ("histogram", false, 2, &["share of samples", "samples"][1..]),
         ("histogram", true, 4, &["a.json, CPU 0", "b.json, CPU 1", "max 331.0 us"]),
-        ("ccdf", false, 2, &["share of samples at least so late", "331.0 us, is not of the same kind"]),
+        ("ccdf", false, 2, &["share of samples at or above", "331.0 us, is not of the same kind"]),
         ("time", false, 2, &["time from the beginning", "multipathd"]),
         ("shift", false, 6, &["a.json → b.json", "p99.99", "max"]),
         ("shift", true, 12, &["a.json → b.json, CPU 1"]),
@@ -131,7 +131,7 @@ fn the_page_of_a_measurement_is_whole() {
     let Some(loaded) = browser::load(&page, &target) else { return };
     assert_eq!(loaded.console, Vec::<String>::new());
     assert!(loaded.dom.contains("interactive"), "its script has run");
-    for about in ["Histograms of latency", "share of samples at least so late", "largest latency of each"] {
+    for about in ["Histograms of latency", "share of samples at or above", "largest latency of each"] {
         assert!(loaded.dom.contains(about), "no plot: {about}");
     }
     if let Some(id) = folded.as_deref().and_then(|target| target.strip_prefix('#')) {

@@ -28,7 +28,7 @@ fn record(file: &Path, arguments: &[&str]) -> Run {
 }
 
 /// The number in `...: N events of ...`.
-fn events_told(run: &Run) -> i64 {
+fn events_reported(run: &Run) -> i64 {
     let before = run.stderr.split(" events of ").next().unwrap_or_default();
     let number = before.rsplit(' ').next().and_then(|number| number.replace(',', "").parse().ok());
     number.unwrap_or_else(|| panic!("no number of events in {}", run.stderr))
@@ -65,7 +65,7 @@ fn a_short_command_is_recorded() {
     assert_eq!(files(&directory), ["a.dat"]);
 
     let trace = &explained(&file)["trace"];
-    assert_eq!(number(&trace["events"]), events_told(&run));
+    assert_eq!(number(&trace["events"]), events_reported(&run));
     assert!(number(&trace["end_ns"]) - number(&trace["start_ns"]) >= 200_000_000, "{trace:#}");
     assert_eq!(trace["clock"], "mono");
 }
@@ -109,7 +109,7 @@ fn a_full_disk_ends_the_recording_and_keeps_it() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), "a.dat\n"), "{run:#?}");
     assert!(run.stderr.contains("ended early") && run.stderr.contains("No space left"), "{run:#?}");
     let trace = &explained(&kept)["trace"];
-    assert_eq!(number(&trace["events"]), events_told(&run));
+    assert_eq!(number(&trace["events"]), events_reported(&run));
     assert!(number(&trace["events"]) > 10_000, "{trace:#}");
 }
 
@@ -127,7 +127,7 @@ fn trace_cmd_reads_as_many_events() {
     let text = String::from_utf8_lossy(&listed.stdout);
     let is_event = |line: &&str| line.contains("] ") && !line.contains("EVENTS DROPPED]");
     let events = i64::try_from(text.lines().filter(is_event).count()).expect("a count");
-    assert_eq!(events, events_told(&run), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert_eq!(events, events_reported(&run), "{}", String::from_utf8_lossy(&listed.stderr));
     assert_eq!(events, number(&explained(&file)["trace"]["events"]));
     assert!(text.contains(" timer_start:"), "the event that was asked for");
 }
@@ -170,7 +170,7 @@ fn signals_end_it_and_what_was_recorded_is_kept() {
         assert_eq!(tracefs.settings(), before, "{which:?}");
         assert_eq!(files(&directory), ["a.dat"], "{which:?}");
         let recorded = number(&explained(&file)["trace"]["events"]);
-        assert!(recorded > 0 && recorded == events_told(&run), "{which:?}: {recorded}");
+        assert!(recorded > 0 && recorded == events_reported(&run), "{which:?}: {recorded}");
     }
 }
 
@@ -205,11 +205,11 @@ fn the_command_gets_a_signal_at_once() {
     let Some(tracefs) = Tracefs::open() else { return };
     for which in [Signal::TERM, Signal::HUP] {
         let (directory, file) = place();
-        let [started, told] = ["started", "told"].map(|name| directory.path().join(name));
+        let [started, trapped] = ["started", "told"].map(|name| directory.path().join(name));
         let script = format!(
             "trap 'echo yes > {1}; exit' TERM; echo > {0}; while ! [ -e {2} ]; do sleep 0.02; done; echo no > {1}",
             started.display(),
-            told.display(),
+            trapped.display(),
             file.display(),
         );
         let arguments: Vec<&OsStr> = ["--", "sh", "-c", &script].into_iter().map(OsStr::new).collect();
@@ -222,7 +222,7 @@ fn the_command_gets_a_signal_at_once() {
         signal(&child, which);
         let run = ended(child.wait_with_output().expect("ends"));
         assert_eq!(run.code, Some(0), "{which:?}: {run:#?}");
-        assert_eq!(fs::read_to_string(&told).expect("it ended"), "yes\n", "{which:?}");
+        assert_eq!(fs::read_to_string(&trapped).expect("it ended"), "yes\n", "{which:?}");
         explained(&file);
     }
 }

@@ -59,7 +59,7 @@ fn clock(file: &TraceFile) -> String {
 
 fn describe(file: &TraceFile, cut: &Cut, page_size: usize, clock: &str) -> Description {
     let info = file.info();
-    // The formats of a file say what was recorded: of what is cut out of it, nothing was.
+    // The formats of a file show what was recorded: of what is cut out of it, nothing was.
     let decoders = raw::decoders(file);
     let kept = |id: u16, point: &Tracepoint<'_>| {
         let kind = decoders.kind(id).unwrap_or(Kind::Other);

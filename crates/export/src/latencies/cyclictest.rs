@@ -45,7 +45,7 @@ fn of(thread: &Measured) -> Value {
         "min": known(thread.histogram.min()),
         "max": known(thread.histogram.max()),
         "avg": (mean * 100.0).round() / 100.0,
-        // As cyclictest says of threads that are bound to none.
+        // As cyclictest prints of threads that are bound to none.
         "cpu": thread.cpu.map_or(-1, |cpu| i64::from(cpu.0)),
         "node": -1,
     })

@@ -1,5 +1,5 @@
 //! `cyclictest -h`: `000017 000004<TAB>000001`, the class in us and each thread's samples, then what is known of all
-//! (rt-tests, `print_hist` in src/cyclictest/cyclictest.c). Comments above it, where cyclictest has its own, tell whose
+//! (rt-tests, `print_hist` in src/cyclictest/cyclictest.c). Comments above it, where cyclictest has its own, show whose
 //! it is.
 
 use super::classes::{Classes, us};
@@ -31,7 +31,7 @@ pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Histogram Overflow at cycle number:")?;
     for (at, thread) in threads.iter().enumerate() {
         write!(out, "# Thread {at}:")?;
-        // As cyclictest says of those whose number it did not keep.
+        // As cyclictest prints of those whose number it did not keep.
         if thread.overflow > 0 {
             write!(out, " # {:05} others", thread.overflow)?;
         }

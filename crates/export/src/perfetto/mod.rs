@@ -64,7 +64,7 @@ pub fn write(
 
 /// What a reader must know before the first event.
 fn begin(packets: &mut Packets<'_>, info: &TraceInfo, first: Ns) -> io::Result<()> {
-    // Bundles are taken to be in boot time, and nothing says how far that is from another clock: so both
+    // Bundles are taken to be in boot time, and nothing shows how far that is from another clock: so both
     // have the same reading here, and times are shown as the trace clock has them.
     let primary = if info.clock.as_deref() == Some("mono") { MONOTONIC } else { BOOTTIME };
     packets.write(|packet| {

@@ -138,7 +138,7 @@ fn timers_and_tracers(event: &Event, line: &mut String) -> std::fmt::Result {
         EventKind::Hwlat { inner, outer } => {
             write!(line, "inner:{} outer:{}", whole_us(inner), whole_us(outer))
         }
-        // A name that says there is no more.
+        // A name that marks the end.
         _ => Ok(()),
     }
 }

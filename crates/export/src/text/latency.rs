@@ -1,4 +1,4 @@
-//! What a latency tracer says above its trace, in the kernel's words (`print_trace_header`, kernel/trace/trace.c):
+//! What a latency tracer prints above its trace, in the kernel's words (`print_trace_header`, kernel/trace/trace.c):
 //! without it the lines are events like any others, and what was measured is unknown.
 //!
 //! ```text
@@ -27,7 +27,7 @@ impl Header {
         Some(Header { latency: info.latency.clone()?, release, preempt_rt: None })
     }
 
-    /// Takes an event in that only says what these lines will say: readers of such lines make it of them.
+    /// Takes an event in with only what these lines will show: readers of such lines make it of them.
     pub(super) fn takes(&mut self, event: &Event) -> bool {
         let EventKind::Marker(text) = event.kind else { return false };
         match Fact::parse(text.as_str()) {

@@ -87,7 +87,7 @@ pub fn write_recorded(file: &TraceFile, cut: &Cut, out: &mut dyn Write) -> io::R
     Ok(written)
 }
 
-/// A comment with what no line of a report tells, and an explanation needs: `# whylate: clock=mono ...`.
+/// A comment with what no line of a report shows, and an explanation needs: `# whylate: clock=mono ...`.
 fn about(info: &TraceInfo) -> String {
     let known = [("clock", &info.clock), ("release", &info.kernel_release), ("machine", &info.machine)];
     let mut line = String::from("# whylate:");

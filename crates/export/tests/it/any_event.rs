@@ -204,17 +204,17 @@ pub(crate) fn kind() -> impl Strategy<Value = EventKind> {
     prop_oneof![scheduling(), interrupts(), timers(), calls()]
 }
 
-/// Events in time order, in contexts that a recording tells or not.
+/// Events in time order, in contexts that a recording shows or not.
 pub(crate) fn events(
     kind: impl Strategy<Value = EventKind>,
-    told: bool,
+    flags_known: bool,
 ) -> impl Strategy<Value = Vec<Event>> {
     let one = (1i64..1 << 33, cpu(), tid(), 0u16..256, 0u8..16, kind);
     prop::collection::vec(one, 1..80).prop_map(move |drawn| {
         let mut ts = 1_000;
         let event = |(delta, cpu, tid, flags, depth, kind): (i64, Cpu, Tid, u16, u8, EventKind)| {
             ts += delta;
-            let context = match told {
+            let context = match flags_known {
                 true => Context { tid, flags: ContextFlags(flags), preempt_depth: Some(depth) },
                 false => Context { tid, flags: ContextFlags::IRQS_UNKNOWN, preempt_depth: None },
             };

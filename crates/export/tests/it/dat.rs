@@ -121,10 +121,10 @@ fn trace_cmd_reads_typed_events() {
     }
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("a.dat");
-    for (told, release) in [(true, Some("6.1.0-18-amd64")), (false, None)] {
+    for (flags_known, release) in [(true, Some("6.1.0-18-amd64")), (false, None)] {
         let mut runner = proptest::test_runner::TestRunner::deterministic();
         let kinds = prop_oneof![8 => kind(), 1 => of_tracers()];
-        let mut all = events(kinds, told).new_tree(&mut runner).expect("events").current();
+        let mut all = events(kinds, flags_known).new_tree(&mut runner).expect("events").current();
         let count = all.len();
         // Behind all of them, a page without a record.
         let last = all.last().map_or(0, |event| event.ts.0);
@@ -214,7 +214,7 @@ fn trace_cmd_prints_a_copy_as_it_prints_the_original() {
 
 /// What a kind without a form of its own in a trace.dat comes back as.
 fn normal(mut event: Event, release: Option<&str>) -> Event {
-    // That bit has another meaning in kernels before 6.12, which do not tell this one.
+    // That bit has another meaning in kernels before 6.12, which do not show this one.
     if release.is_some() {
         event.context.flags.0 &= !ContextFlags::NEED_RESCHED_LAZY.0;
     }
@@ -227,8 +227,8 @@ proptest! {
     #[test]
     fn typed_events_come_back(
         (release, events) in (prop::sample::select(vec![None, Some("5.18.0-rt")]), any::<bool>())
-            .prop_flat_map(|(release, told)| {
-                (Just(release), events(prop_oneof![8 => kind(), 1 => measured()], told))
+            .prop_flat_map(|(release, flags_known)| {
+                (Just(release), events(prop_oneof![8 => kind(), 1 => measured()], flags_known))
             })
     ) {
         let expected: Vec<Event> = events.iter().map(|&event| normal(event, release)).collect();

@@ -170,19 +170,19 @@ fn a_recording_with_its_explanation() {
     assert!(verdicts.iter().any(|verdict| verdict.starts_with("rt-throttled: hog:")), "{verdicts:?}");
 }
 
-/// Perfetto has no name for the clock `mono`: it is told by a snapshot of clocks.
+/// Perfetto has no name for the clock `mono`: a snapshot of clocks defines it.
 #[test]
-fn the_monotonic_clock_is_told() {
+fn the_monotonic_clock_is_defined() {
     let mut file = fixture("6.1-throttle.dat").events(KindSet::ALL);
     assert_eq!(file.info().clock.as_deref(), Some("mono"));
     let events: Vec<Event> = drain(&mut file).collect();
-    for (clock, told) in [(Some("mono"), "mono"), (Some("boot"), "boot"), (None, "boot")] {
+    for (clock, expected) in [(Some("mono"), "mono"), (Some("boot"), "boot"), (None, "boot")] {
         let info = TraceInfo { clock: clock.map(str::to_owned), ..file.info().clone() };
         let mut source = VecSource::new(events.clone(), info, true);
         let (trace, ..) = written(&mut source, &Cut::default());
         let read =
             whylate_intake::from_reader(std::io::Cursor::new(trace), "here", KindSet::ALL).expect("a trace");
-        assert_eq!(read.info().clock.as_deref(), Some(told), "{clock:?}");
+        assert_eq!(read.info().clock.as_deref(), Some(expected), "{clock:?}");
     }
 }
 

@@ -25,12 +25,12 @@ fn read(text: &str) -> Vec<Event> {
 
 /// The interrupt states that every kernel's text has a letter for.
 fn normal(mut event: Event) -> Event {
-    let told = ContextFlags::IRQS_OFF
+    let known = ContextFlags::IRQS_OFF
         | ContextFlags::NEED_RESCHED
         | ContextFlags::HARDIRQ
         | ContextFlags::SOFTIRQ
         | ContextFlags::IRQS_UNKNOWN;
-    event.context.flags.0 &= told.0;
+    event.context.flags.0 &= known.0;
     event
 }
 
@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(0x7465_7874), cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn typed_events_come_back(events in any::<bool>().prop_flat_map(|told| events(prop_oneof![8 => kind(), 1 => of_tracers()], told))) {
+    fn typed_events_come_back(events in any::<bool>().prop_flat_map(|flags_known| events(prop_oneof![8 => kind(), 1 => of_tracers()], flags_known))) {
         let expected: Vec<Event> = events.iter().copied().map(normal).collect();
         let text = written(events);
         let found: Vec<Event> = read(&text).into_iter().map(normal).collect();

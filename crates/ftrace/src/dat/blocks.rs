@@ -40,9 +40,9 @@ impl Blocks {
     /// Pages that lie in the file as they are, read `block_size` bytes at a time: a
     /// multiple of the page size.
     pub(super) fn plain(source: Arc<dyn ReadAt>, endian: Endian, data: CpuData, block_size: usize) -> Blocks {
-        let said = data.offset.saturating_add(data.size);
-        let end = said.min(source.size());
-        let cut = data.size > 0 && said > end;
+        let declared = data.offset.saturating_add(data.size);
+        let end = declared.min(source.size());
+        let cut = data.size > 0 && declared > end;
         Blocks { source, endian, at: data.offset, form: Form::Plain { end, block_size }, cut }
     }
 

@@ -125,20 +125,22 @@ impl Container {
     }
 
     /// The size of a buffer's pages, from the buffer's description and the page header.
-    pub(super) fn page_size(&mut self, said: u32, at: u64) -> Result<usize, Trouble> {
-        let said = said as usize;
+    pub(super) fn page_size(&mut self, declared: u32, at: u64) -> Result<usize, Trouble> {
+        let declared = declared as usize;
         let header = self.header_page.map(|header| header.data_offset.saturating_add(header.data_size));
         let plausible = |size: &usize| (32..=LARGEST_PAGE).contains(size);
-        if plausible(&said) {
-            return Ok(said);
+        if plausible(&declared) {
+            return Ok(declared);
         }
         let size = header
             .filter(plausible)
-            .ok_or_else(|| Trouble::bad(at, format!("a page size of {said} bytes makes no sense")))?;
+            .ok_or_else(|| Trouble::bad(at, format!("a page size of {declared} bytes makes no sense")))?;
         self.damage.push(
             Damage::at(
                 at,
-                format!("a page size of {said} bytes makes no sense: {size} is used, from the page header"),
+                format!(
+                    "a page size of {declared} bytes makes no sense: {size} is used, from the page header"
+                ),
             )
             .detail(),
         );
@@ -209,7 +211,7 @@ mod tests {
     use crate::dat::buffer::CpuData;
 
     #[test]
-    fn more_buffers_than_a_machine_has_are_skipped_and_told() {
+    fn more_buffers_than_a_machine_has_are_skipped_and_reported() {
         let buffer = |cpus: u32, size| Buffer {
             name: "x".to_owned(),
             clock: None,

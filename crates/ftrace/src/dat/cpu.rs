@@ -45,7 +45,7 @@ pub(super) struct CpuRecord {
 
 /// Times beyond are none: they do not fit into [`whylate_base::Ns`].
 const LAST_INSTANT: u64 = i64::MAX as u64;
-/// Damage listed one by one, per CPU; a hundred places tell what thousands do.
+/// Damage listed one by one, per CPU; a hundred places show what thousands do.
 const MOST_DAMAGE: usize = 100;
 
 impl CpuRecords {

@@ -116,8 +116,8 @@ impl TraceEvents {
             let what = format!("{count} events have id {id}, which the file has no format for: counted only");
             self.info.damage.push(Damage::whole(what));
         }
-        let told: Vec<Cpu> = tail.iter().map(|event: &Event| event.cpu).collect();
-        let gone = gone.into_iter().filter(|(cpu, _)| !told.contains(cpu));
+        let reported: Vec<Cpu> = tail.iter().map(|event: &Event| event.cpu).collect();
+        let gone = gone.into_iter().filter(|(cpu, _)| !reported.contains(cpu));
         tail.extend(gone.map(|(cpu, count)| {
             let kind = EventKind::Lost { count: Some(count), since: None, kinds: KindSet::NONE };
             Event { ts: end.unwrap_or_default(), cpu, context: Context::default(), kind }

@@ -31,7 +31,7 @@ pub(super) struct Clipped {
 }
 
 /// Notes which CPUs' data reaches past the end of the file. Of compressed data the
-/// chunks themselves tell.
+/// chunks themselves show.
 pub(super) fn clip(container: &mut Container, file_size: u64) -> Clipped {
     drop_shared(container);
     let (mut promised, mut there) = (false, false);

@@ -143,7 +143,7 @@ impl TraceFile {
         &self.container.printk_formats
     }
 
-    /// Whether times are in nanoseconds: false where the clock ticks otherwise, and the file does not say how.
+    /// Whether times are in nanoseconds: false where the clock ticks otherwise, and the file does not state how.
     pub fn in_nanoseconds(&self) -> bool {
         let clock = self.info.clock.as_deref();
         self.container.times.tsc.is_some() || !clock.is_some_and(|clock| TICKING.contains(&clock))

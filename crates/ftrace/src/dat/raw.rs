@@ -134,7 +134,7 @@ impl RawEvents {
         };
         let mut lost: Vec<LostAtEnd> = self.streams.iter_mut().filter_map(at_end).collect();
         for (cpu, count) in std::mem::take(&mut self.gone) {
-            if lost.iter().all(|told| told.cpu != cpu) {
+            if lost.iter().all(|reported| reported.cpu != cpu) {
                 lost.push(LostAtEnd { buffer: 0, cpu, lost: LostBefore { count: Some(count) } });
             }
         }

@@ -1,4 +1,4 @@
-//! From the times in the ring buffer to nanoseconds of one clock, as a file's options say:
+//! From the times in the ring buffer to nanoseconds of one clock, as a file's options define:
 //!
 //! ```text
 //! recorded ── TIME_SHIFT: a guest's clock to its host's ── TSC2NSEC: ticks to ns ── DATE, OFFSET ──> shown

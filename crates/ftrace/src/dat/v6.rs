@@ -20,7 +20,7 @@ const LATENCY: &[u8] = b"latency  \0";
 pub(super) fn read(
     container: &mut Container,
     input: &mut Input<'_>,
-    said_page_size: u32,
+    declared_page_size: u32,
 ) -> Result<(), Trouble> {
     container.read_headers(input)?;
     container.read_ftrace_formats(input)?;
@@ -42,7 +42,7 @@ pub(super) fn read(
         return Err(Trouble::bad(at, format!("{cpus} CPUs make no sense")));
     }
     container.cpu_count = cpus;
-    let page_size = container.page_size(said_page_size, at)?;
+    let page_size = container.page_size(declared_page_size, at)?;
     let mut kind = input.take(10, "the kind of trace data")?;
     let mut options = Options::default();
     if kind == b"options  \0" {

@@ -40,7 +40,7 @@ pub(super) struct Start {
     pub(super) page_size: u32,
 }
 
-/// What the options say.
+/// What the options have.
 #[derive(Default)]
 struct Index {
     /// Descriptions, by number and place.
@@ -160,7 +160,7 @@ impl Index {
         None
     }
 
-    /// Walks through the sections from the first on, and adds what the chain did not tell.
+    /// Walks through the sections from the first on, and adds what the chain did not show.
     fn walk(
         &mut self,
         container: &mut Container,
@@ -189,7 +189,7 @@ impl Index {
                 continue;
             };
             let start = at + SECTION_HEADER;
-            let mut said = start.saturating_add(header.size);
+            let mut declared_end = start.saturating_add(header.size);
             match header.id {
                 OPTIONS if self.visited.insert(at) => {
                     if let Ok(options) = self.options(container, source, at) {
@@ -199,14 +199,15 @@ impl Index {
                 option::BUFFER => {
                     // trace-cmd puts the size in when the data is written.
                     let unfinished = header.size == 0
-                        && known_header(container.endian, source, said).is_none_or(|next| next.size == 0);
+                        && known_header(container.endian, source, declared_end)
+                            .is_none_or(|next| next.size == 0);
                     if unfinished {
-                        said = u64::MAX;
+                        declared_end = u64::MAX;
                     }
                     lost.sections.push(PageSection {
                         start,
-                        end: said.min(source.size()),
-                        cut: said > source.size(),
+                        end: declared_end.min(source.size()),
+                        cut: declared_end > source.size(),
                         packed: header.packed,
                     });
                 }
@@ -215,7 +216,7 @@ impl Index {
                 }
                 _ => {}
             }
-            at = said;
+            at = declared_end;
         }
         let described: BTreeSet<u64> = self
             .buffers
@@ -335,7 +336,7 @@ fn read_buffer(
     let offset = input.u64(what)?;
     let name = input.string(4096, what)?;
     let clock = clock_in_use(&input.string(4096, what)?);
-    let said_page_size = input.u32(what)?;
+    let declared_page_size = input.u32(what)?;
     let count = input.u32(what)?;
     let mut cpus: Vec<CpuData> = Vec::new();
     for read in 0..count {
@@ -355,7 +356,7 @@ fn read_buffer(
             false => container.note(Damage::at(at, format!("CPU {} makes no sense: skipped", data.cpu))),
         }
     }
-    let page_size = container.page_size(said_page_size, at)?;
+    let page_size = container.page_size(declared_page_size, at)?;
     let compressed = match header(&mut Input::new(source, offset, container.endian)) {
         Ok(header) => header.packed && container.compression != Compression::None,
         Err(trouble @ Trouble::Io { .. }) => return Err(trouble),

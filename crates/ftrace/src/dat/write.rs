@@ -50,7 +50,7 @@ pub struct Description {
     pub cpus: u32,
 }
 
-/// An event's format with the group it belongs to, which the text does not say.
+/// An event's format with the group it belongs to, which the text does not name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventFormat {
     /// `sched`, `irq` ...
@@ -255,7 +255,7 @@ fn sized32(text: &str) -> io::Result<Vec<u8>> {
     Ok([&size.to_ne_bytes(), text.as_bytes()].concat())
 }
 
-/// The options that tell where each buffer's pages are, the last of all, if the first
+/// The options that show where each buffer's pages are, the last of all, if the first
 /// buffer's section begins at `section`.
 fn places(buffers: &[Buffer<'_>], page_size: u32, mut section: u64) -> io::Result<Vec<u8>> {
     let mut options = Options::default();

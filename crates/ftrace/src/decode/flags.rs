@@ -18,7 +18,7 @@ use whylate_events::ContextFlags;
 pub(super) struct FlagLayout {
     lazy: u8,
     irqs_unknown: u8,
-    /// Bits that say nothing.
+    /// Bits without a meaning.
     unused: u8,
 }
 

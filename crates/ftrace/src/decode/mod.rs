@@ -92,21 +92,21 @@ impl Decoders {
         // All events share the common fields.
         let first = formats.iter().next();
         let int = |name| first.and_then(|format| Lookup::new(format, endian).int(name));
-        // Records made of a text without those columns (`encode`) say so by a field of their own.
-        let told = int("common_irqs_unknown").is_none();
+        // Records made of a text without those columns (`encode`) show that by a field of their own.
+        let flags_known = int("common_irqs_unknown").is_none();
         let usual = [
             ("common_type", 0, 2),
             ("common_flags", 2, 1),
             ("common_preempt_count", 3, 1),
             ("common_pid", 4, 4),
         ];
-        let is_usual = told && first.is_some_and(|format| Lookup::new(format, endian).lies_as(&usual));
+        let is_usual = flags_known && first.is_some_and(|format| Lookup::new(format, endian).lies_as(&usual));
         let common = Common {
             is_usual,
             id: int("common_type"),
             pid: int("common_pid"),
-            flags: int("common_flags").filter(|_| told),
-            preempt_count: int("common_preempt_count").filter(|_| told),
+            flags: int("common_flags").filter(|_| flags_known),
+            preempt_count: int("common_preempt_count").filter(|_| flags_known),
             layout: FlagLayout::of(release, int("common_preempt_lazy_count").is_some()),
         };
         Decoders { endian, common, by_id }

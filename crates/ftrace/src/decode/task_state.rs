@@ -66,7 +66,7 @@ impl StateBits {
         if any(self.preempted) {
             TaskState::Preempted
         } else if !any(self.listed) {
-            // Bits above the preempted mark are never printed: they say how, not what.
+            // Bits above the preempted mark are never printed: they show how, not what.
             TaskState::Runnable
         } else if any(self.dead) {
             TaskState::Dead

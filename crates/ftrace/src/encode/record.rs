@@ -69,7 +69,7 @@ fn bits(value: u64) -> Value<'static> {
 
 impl Encoder {
     /// Nothing written yet. Readers take the bits of `common_flags` for those of the kernel `release`, where
-    /// the recording names one. Without `has_flags` the records say that interrupt states are not known.
+    /// the recording names one. Without `has_flags` the records show that interrupt states are not known.
     pub fn new(release: Option<&str>, has_flags: bool) -> Encoder {
         let common = match (has_flags, release.and_then(version)) {
             (false, _) => Common::Unknown,

@@ -54,7 +54,7 @@ pub(super) struct Spec {
 /// Bytes of the fields that every event begins with.
 pub(super) const COMMON: usize = 8;
 
-/// What the common fields say of the interrupt state.
+/// What the common fields show of the interrupt state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Common {
     /// Nothing.
@@ -78,7 +78,7 @@ impl Common {
         }
     }
 
-    /// Where nothing is known, the flags have a second name that says so: by the bits alone it cannot be told,
+    /// Where nothing is known, the flags have a second name for that: by the bits alone it cannot be determined,
     /// as their meaning changed.
     fn fields(self) -> String {
         let unknown = "\tfield:unsigned char common_irqs_unknown;\toffset:2;\tsize:1;\tsigned:0;\n";

@@ -54,7 +54,7 @@ impl Bprint {
 
 /// The arguments: integers aligned to their size and at most to 4 bytes, strings in place
 /// (`vbin_printf`, `lib/vsprintf.c`; since 6.14 the narrow ones are widened, which a record does
-/// not tell).
+/// not show).
 struct Words<'r> {
     record: &'r Record<'r>,
     at: usize,

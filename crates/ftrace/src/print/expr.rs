@@ -110,7 +110,7 @@ pub(super) enum Expr {
         of: Slot,
         list: bool,
     },
-    /// What only the kernel could tell.
+    /// What only the kernel knows.
     Unknown,
 }
 
@@ -143,7 +143,7 @@ fn element_type(declaration: &str, long_size: usize) -> Ty {
     combined(&words, long_size).unwrap_or(Ty::U8)
 }
 
-/// The type that words of C say together: `unsigned long long`, `const u8`.
+/// The type that several words of C name together: `unsigned long long`, `const u8`.
 pub(super) fn combined(words: &[&str], long_size: usize) -> Option<Ty> {
     let mut ty: Option<Ty> = None;
     let (mut longs, mut unsigned, mut signed) = (0, false, false);

@@ -1,8 +1,8 @@
 //! Events as text, as the kernel's `trace` file or `trace-cmd report` show them.
 //!
 //! Every event's format file ends in a line of C, `print fmt: "prev_comm=%s ...", REC->prev_comm`,
-//! that says how the kernel prints it. It is compiled once ([`Printer::new`]) and then run over
-//! the bytes of each record. What it says in words that only the kernel has, is printed field
+//! that defines how the kernel prints it. It is compiled once ([`Printer::new`]) and then run over
+//! the bytes of each record. What it expresses in words that only the kernel has, is printed field
 //! by field behind `[FAILED TO PARSE]`, and counted ([`Printer::failed`]).
 //!
 //! ```text

@@ -94,7 +94,7 @@ impl<'f> Printer<'f> {
     }
 
     /// The kinds of events whose `print fmt` was not understood, with what was not. An argument
-    /// that only the kernel could tell is printed as `?`; where nothing is understood, the fields
+    /// that only the kernel knows is printed as `?`; where nothing is understood, the fields
     /// are printed one by one, behind `[FAILED TO PARSE]`.
     pub fn not_understood(&self) -> impl Iterator<Item = (&EventFormat, &str)> {
         self.file.formats().iter().filter_map(|format| match self.events.get(usize::from(format.id))? {
@@ -118,7 +118,7 @@ impl<'f> Printer<'f> {
     }
 
     /// Appends an event's line, without a newline at its end; before it, where the kernel lost
-    /// events, the line that says so.
+    /// events, the line that reports them.
     pub fn line(&mut self, event: &RawEvent<'_>, out: &mut Vec<u8>) {
         self.head(event, out);
         self.text(event, out);

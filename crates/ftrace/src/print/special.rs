@@ -73,7 +73,7 @@ pub(super) struct GraphExit {
     depth: Expr,
 }
 
-/// The letters of the states, from the lowest bit on, where the event does not tell them itself.
+/// The letters of the states, from the lowest bit on, where the event does not show them itself.
 const STATES: &[u8; 8] = b"SDTtXZPI";
 
 /// The operations of `futex(2)`, and which of val, utime, uaddr2 and val3 each is shown with:

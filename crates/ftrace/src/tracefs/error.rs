@@ -34,7 +34,7 @@ pub enum TracefsError {
         /// Where it would be.
         path: PathBuf,
     },
-    /// A file of tracefs does not say what it is known to say.
+    /// A file of tracefs does not have the known content.
     #[error("{}: {what}", path.display())]
     Malformed {
         /// The file.

@@ -1,4 +1,4 @@
-//! What trace-cmd says of a file.
+//! What trace-cmd reports of a file.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ pub(crate) fn trace_cmd_report(path: &Path, options: &[&str]) -> Option<String> 
     let run = || Command::new("trace-cmd").arg("report").args(options).arg("-i").arg(path).output();
     let mut last: Option<String> = None;
     // It was once seen to print less of a file on a busy machine than at any other time: what it
-    // prints twice in a row is what it says.
+    // prints twice in a row is its answer.
     for _ in 0..5 {
         match run() {
             Ok(output) if output.status.success() => {

@@ -70,7 +70,7 @@ fn one(text: &str) -> Vec<Result<Run, Broken>> {
     let source = source(text);
     let finished = |threads: Vec<Counted>| {
         let run = source.at_most(threads.len()).and_then(|()| source.run(threads));
-        run.map(|run| told(text, source, run))
+        run.map(|run| with_comments(text, source, run))
     };
     let summary = match summary {
         Ok(threads) => threads,
@@ -102,7 +102,7 @@ pub(super) fn is_own(line: &str) -> bool {
 }
 
 /// Adds what the rest of the text has.
-fn told(text: &str, source: Source, mut run: Run) -> Run {
+fn with_comments(text: &str, source: Source, mut run: Run) -> Run {
     run.notes.extend(unit_in_doubt(&run, source.unit));
     run.notes.extend(dma_latency(text));
     let ours = |name: &str| {
@@ -110,8 +110,8 @@ fn told(text: &str, source: Source, mut run: Run) -> Run {
         comments.filter_map(|line| line.strip_prefix("# whylate: ")).find_map(|rest| rest.strip_prefix(name))
     };
     for (name, own) in [("tool=", &mut run.tool), ("probe=", &mut run.probe)] {
-        if let Some(told) = ours(name) {
-            told.clone_into(own);
+        if let Some(value) = ours(name) {
+            value.clone_into(own);
         }
     }
     run.interval = intervals(text).first().copied();
@@ -145,7 +145,7 @@ fn statuses(text: &str) -> impl Iterator<Item = &str> {
     lines.filter_map(|line| line.trim_start_matches("\x1b[1A").strip_prefix("T:"))
 }
 
-/// Whose lines they are, and what its samples are: cyclictest's tell priority and interval, signaltest's have no
+/// Whose lines they are, and what its samples are: cyclictest's have priority and interval, signaltest's have no
 /// interval, and cyclicdeadline's no priority.
 fn source(text: &str) -> Source {
     let status = statuses(text).next();

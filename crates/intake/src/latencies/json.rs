@@ -88,7 +88,7 @@ fn each(
         all.push((number, thread(number, value)));
     }
     all.sort_by_key(|(number, _)| *number);
-    // Threads that may run anywhere tell where they were last, which two of them may have in common.
+    // Threads that may run anywhere show where they were last, which two of them may have in common.
     let mut cpus = HashSet::new();
     let alone = all.iter().filter_map(|(_, thread)| thread.cpu).all(|cpu| cpus.insert(cpu));
     let named = |(number, thread): (u64, Counted)| {

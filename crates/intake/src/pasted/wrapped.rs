@@ -22,7 +22,7 @@ pub(crate) fn may_continue(columns: usize, rest: &str) -> bool {
     word > 0 && fits_a_break(columns) && columns + 1 + word >= NARROWEST
 }
 
-/// The text with broken lines joined: `is_cut` tells a line that ends too early, `is_own` one that begins a new line.
+/// The text with broken lines joined: `is_cut` shows a line that ends too early, `is_own` one that begins a new line.
 pub(crate) fn rejoined(
     text: &str,
     is_cut: impl Fn(&str) -> bool,

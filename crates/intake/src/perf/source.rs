@@ -31,7 +31,7 @@ pub(crate) struct PerfSource {
     order: Order,
     comms: HashMap<Tid, Comm>,
     /// For each CPU, up to which gap in the records its losses have been reported.
-    told: Vec<u64>,
+    reported_gaps: Vec<u64>,
     jumps: ClockJumps,
     tally: Tally,
     info: TraceInfo,
@@ -103,7 +103,7 @@ impl PerfSource {
             wanted,
             order: Order::default(),
             comms,
-            told: Vec::new(),
+            reported_gaps: Vec::new(),
             jumps: ClockJumps::default(),
             tally: Tally::default(),
             ended: false,
@@ -248,11 +248,14 @@ impl PerfSource {
             return;
         }
         let index = event.cpu.0 as usize;
-        if self.told.len() <= index {
-            self.told.resize(index + 1, 0);
+        if self.reported_gaps.len() <= index {
+            self.reported_gaps.resize(index + 1, 0);
         }
-        let told = self.told.get_mut(index).map(|told| std::mem::replace(told, self.records.gaps));
-        if told != Some(self.records.gaps) {
+        let reported_gaps = self
+            .reported_gaps
+            .get_mut(index)
+            .map(|reported_gaps| std::mem::replace(reported_gaps, self.records.gaps));
+        if reported_gaps != Some(self.records.gaps) {
             self.push_lost(event, None);
         }
     }

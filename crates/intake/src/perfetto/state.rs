@@ -38,7 +38,7 @@ impl StateBits {
         if any(self.preempted) {
             TaskState::Preempted
         } else if state as u64 & (self.preempted - 1) == 0 {
-            // Bits above the mark say how it waits, not that it does.
+            // Bits above the mark show how it waits, not that it does.
             TaskState::Runnable
         } else if any(self.dead) {
             TaskState::Dead

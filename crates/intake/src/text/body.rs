@@ -246,7 +246,7 @@ fn sys_enter(text: &str) -> Option<EventKind> {
 }
 
 /// `ARRAY[01, 00, ..]` of trace-cmd: bytes in the order of the traced machine's memory,
-/// which the text does not tell; little-endian is taken for granted.
+/// which the text does not show; little-endian is taken for granted.
 fn array(text: &str) -> Option<[u64; 6]> {
     let list = text.strip_prefix("ARRAY[")?.split_once(']')?.0;
     let bytes: Vec<u8> = list.split(',').map(|byte| address(byte)?.try_into().ok()).collect::<Option<_>>()?;

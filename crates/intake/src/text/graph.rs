@@ -49,12 +49,12 @@ pub(crate) enum What<'a> {
 pub(crate) struct Call {
     pub(crate) name: Symbol,
     pub(crate) depth: u32,
-    pub(crate) step: Step,
+    pub(crate) part: CallPart,
 }
 
 /// Which part of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum CallPart {
     Entry,
     /// Entry and exit in one line.
     Leaf(Ns),
@@ -134,19 +134,19 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
     let depth = u32::try_from(blanks.saturating_sub(2) / 2).ok()?.min(u32::from(u8::MAX));
     if let Some(rest) = function.strip_prefix('}') {
         let name = rest.split_once("/*").map(|(_, name)| symbol(name)).unwrap_or_default();
-        return Some(Call { name, depth, step: Step::Exit(duration?) });
+        return Some(Call { name, depth, part: CallPart::Exit(duration?) });
     }
     let (before, after) = function.split_once('(')?;
     if before.is_empty() || before.contains(' ') {
         return None;
     }
     let code = after.split_once("/*").map_or(after, |(code, _)| fields::trim_end(code));
-    let step = match duration {
-        Some(duration) if code.ends_with(';') => Step::Leaf(duration),
-        None if code.ends_with(';') || code.ends_with('{') => Step::Entry,
+    let part = match duration {
+        Some(duration) if code.ends_with(';') => CallPart::Leaf(duration),
+        None if code.ends_with(';') || code.ends_with('{') => CallPart::Entry,
         _ => return None,
     };
-    Some(Call { name: symbol(before), depth, step })
+    Some(Call { name: symbol(before), depth, part })
 }
 
 /// The same two events as `trace-cmd report` prints them: `0.253 us   |  func();`, or raw
@@ -160,17 +160,19 @@ pub(crate) fn reported(text: &str) -> Option<Call> {
     let name = if is_address { Symbol::default() } else { symbol(function) };
     let depth = fields::number::<u8>(fields::field(text, "depth")?)?.into();
     let time = |key| fields::field(text, key).and_then(fields::number::<i64>);
-    let step = match (time("calltime"), time("rettime")) {
-        (Some(call), Some(ret)) => Step::Exit(Ns(ret.checked_sub(call).filter(|&duration| duration >= 0)?)),
-        _ => Step::Entry,
+    let part = match (time("calltime"), time("rettime")) {
+        (Some(call), Some(ret)) => {
+            CallPart::Exit(Ns(ret.checked_sub(call).filter(|&duration| duration >= 0)?))
+        }
+        _ => CallPart::Entry,
     };
-    Some(Call { name, depth, step })
+    Some(Call { name, depth, part })
 }
 
 /// The running thread of each CPU, and a time for lines without one.
 ///
 /// Such a line has the time of the line before it, or, on its own CPU, that at which the calls seen so
-/// far have taken what they say they took: a bound from below, from an arbitrary start at 0. Calls are thus
+/// far have taken the time that they show: a bound from below, from an arbitrary start at 0. Calls are thus
 /// never longer than they were, and lines keep their order.
 #[derive(Default)]
 pub(crate) struct Clock {
@@ -204,23 +206,23 @@ impl Clock {
     pub(crate) fn at(&mut self, line: &GraphLine<'_>) -> Ns {
         let on = self.cpus.entry(line.cpu).or_default();
         let mut at = line.ts.unwrap_or(self.last.max(on.until));
-        if let What::Call(Call { depth, step, .. }) = line.what {
+        if let What::Call(Call { depth, part, .. }) = line.what {
             let depth = depth as usize;
-            match step {
-                Step::Entry if depth < DEEPEST => {
+            match part {
+                CallPart::Entry if depth < DEEPEST => {
                     on.entered.resize(depth, at);
                     on.entered.push(at);
                 }
-                Step::Exit(duration) => {
+                CallPart::Exit(duration) => {
                     if let (None, Some(&entered)) = (line.ts, on.entered.get(depth)) {
                         at = at.max(Ns(entered.0.saturating_add(duration.0)));
                     }
                     on.entered.truncate(depth);
                 }
-                Step::Entry | Step::Leaf(_) => {}
+                CallPart::Entry | CallPart::Leaf(_) => {}
             }
-            on.until = match step {
-                Step::Leaf(duration) => Ns(at.0.saturating_add(duration.0)),
+            on.until = match part {
+                CallPart::Leaf(duration) => Ns(at.0.saturating_add(duration.0)),
                 _ => at,
             };
         }

@@ -44,7 +44,7 @@ impl Header {
         }
     }
 
-    /// Reads a line that began with `#`; most are column titles, and say nothing.
+    /// Reads a line that began with `#`; most are column titles, and state nothing.
     pub(crate) fn comment(&mut self, text: &str) {
         let text = fields::trim(text);
         // `whylate convert` writes what a report lacks.

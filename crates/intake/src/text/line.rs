@@ -185,7 +185,7 @@ pub(crate) fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)
         b'.' => ContextFlags::default(),
         _ => return None,
     };
-    // trace-cmd's `N` does not tell of PREEMPT_RESCHED, so the kernel's is not taken to.
+    // trace-cmd's `N` does not show PREEMPT_RESCHED, so the kernel's is not taken to.
     let resched = match resched {
         b'N' | b'n' => ContextFlags::NEED_RESCHED,
         b'B' | b'b' => ContextFlags::NEED_RESCHED | ContextFlags::NEED_RESCHED_LAZY,

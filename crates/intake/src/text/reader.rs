@@ -2,12 +2,12 @@
 
 use super::body::{self, Body, Stack};
 use super::fields;
-use super::graph::{self, Call, GraphLine, Step, What};
+use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
 use super::line::{self, Head};
 use super::names::Names;
-use super::rtla::{Analyses, Said};
+use super::rtla::{Analyses, RtlaLine};
 use super::tally::Tally;
 use super::window::Window;
 use crate::pasted;
@@ -184,7 +184,7 @@ impl Reader {
     }
 
     fn comment(&mut self, text: &str) {
-        if matches!(self.analyses.line(self.number, text), Said::Nothing | Said::Strange) {
+        if matches!(self.analyses.line(self.number, text), RtlaLine::Nothing | RtlaLine::Strange) {
             self.header.comment(text.trim_start_matches('#'));
             // Facts between the events hold from there on.
             if let Some(last) = self.last {
@@ -242,12 +242,13 @@ impl Reader {
             self.frame(function);
         } else {
             match self.analyses.line(self.number, text) {
-                Said::Read => {}
-                Said::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
-                Said::Nothing if self.header.report_line(text) || self.free_text || is_ornament(text) => {}
-                Said::Nothing | Said::Strange if self.is_rest(text) => {}
-                Said::Nothing | Said::Strange if may_hold => return false,
-                Said::Nothing | Said::Strange => self.strange_lines.add(self.number, text),
+                RtlaLine::Read => {}
+                RtlaLine::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
+                RtlaLine::Nothing if self.header.report_line(text) || self.free_text || is_ornament(text) => {
+                }
+                RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
+                RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
+                RtlaLine::Nothing | RtlaLine::Strange => self.strange_lines.add(self.number, text),
             }
         }
         true
@@ -283,13 +284,13 @@ impl Reader {
     }
 
     /// A leaf is two events, of which the second has no line of its own.
-    fn call(&mut self, at: Event, Call { name, depth, step }: Call) {
-        let kind = match step {
-            Step::Entry | Step::Leaf(_) => EventKind::FunctionEntry { name, depth },
-            Step::Exit(duration) => EventKind::FunctionExit { name, depth, duration },
+    fn call(&mut self, at: Event, Call { name, depth, part }: Call) {
+        let kind = match part {
+            CallPart::Entry | CallPart::Leaf(_) => EventKind::FunctionEntry { name, depth },
+            CallPart::Exit(duration) => EventKind::FunctionExit { name, depth, duration },
         };
         self.event(Event { kind, ..at });
-        if let Step::Leaf(duration) = step {
+        if let CallPart::Leaf(duration) = part {
             self.read += 1;
             let ts = Ns(at.ts.0.saturating_add(duration.0));
             self.keep(Event { ts, kind: EventKind::FunctionExit { name, depth, duration }, ..at });
@@ -413,7 +414,7 @@ impl Reader {
     fn damage(&self) -> Vec<Damage> {
         let backwards = self.backwards.count();
         let more = self.header.latency_traces.saturating_sub(1);
-        let told = [
+        let damages = [
             (backwards > 0).then(|| {
                 Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
             }),
@@ -429,7 +430,7 @@ impl Reader {
             }),
             self.failed.clone(),
         ];
-        told.into_iter().flatten().collect()
+        damages.into_iter().flatten().collect()
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Analyses {
     current: Option<Breakdown>,
     /// An interrupt before the timer's own, printed before the delay it is part of.
     previous: Option<BreakdownPart>,
-    /// One of its titles was read: tables may follow, whose lines alone tell nothing.
+    /// One of its titles was read: tables may follow, whose lines alone show nothing.
     has_title: bool,
     /// The rows of osnoise's table follow.
     osnoise_table: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Analyses {
 
 /// What a line was to the analysis.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum RtlaLine {
     /// One of rtla's lines.
     Read,
     /// The thread that was on a CPU in the end.
@@ -106,12 +106,12 @@ const TABLES: &[&str] = &[
 
 impl Analyses {
     /// Takes a line without blanks around it.
-    pub(crate) fn line(&mut self, number: u64, line: &str) -> Said {
+    pub(crate) fn line(&mut self, number: u64, line: &str) -> RtlaLine {
         if let Some(rest) = line.strip_prefix("## CPU ") {
             let cpu = rest.split_once(" hit stop tracing").and_then(|(cpu, _)| fields::cpu_from(cpu));
             if let Some(cpu) = cpu {
                 self.begin(cpu, number);
-                return Said::Read;
+                return RtlaLine::Read;
             }
         }
         if self.current.is_some() {
@@ -120,30 +120,30 @@ impl Analyses {
         let line = without_colours(line);
         if line == "Printing CPU tasks:" {
             self.tasks = true;
-            return Said::Read;
+            return RtlaLine::Read;
         }
         if let Some((tid, comm)) = self.tasks.then(|| task(line)).flatten() {
-            return Said::Task(tid, comm);
+            return RtlaLine::Task(tid, comm);
         }
         if TITLES.iter().any(|&title| line.starts_with(title)) {
             self.has_title = true;
-            return Said::Read;
+            return RtlaLine::Read;
         }
         if !self.has_title {
-            return Said::Nothing;
+            return RtlaLine::Nothing;
         }
         if TABLES.iter().any(|&head| line.starts_with(head)) {
             self.osnoise_table |= line.starts_with("CPU Period");
-            return Said::Read;
+            return RtlaLine::Read;
         }
         if self.osnoise_table
             && let Some(row) = osnoise_row(line, number)
         {
             self.breakdowns.retain(|other| other.tool != Tool::RtlaOsnoise || other.cpu != row.cpu);
             self.keep(row);
-            return Said::Read;
+            return RtlaLine::Read;
         }
-        if is_row(line) { Said::Read } else { Said::Nothing }
+        if is_row(line) { RtlaLine::Read } else { RtlaLine::Nothing }
     }
 
     /// What a line is by itself.
@@ -186,16 +186,16 @@ impl Analyses {
         }
     }
 
-    fn within(&mut self, line: &str) -> Said {
-        let Some(current) = &mut self.current else { return Said::Nothing };
+    fn within(&mut self, line: &str) -> RtlaLine {
+        let Some(current) = &mut self.current else { return RtlaLine::Nothing };
         if let Some(function) = line.strip_prefix("->") {
             if current.stack.len() < MOST_FRAMES {
                 current.stack.push(fields::first_word(function).to_owned());
             }
-            return Said::Read;
+            return RtlaLine::Read;
         }
         if line.starts_with("Blocking thread stack trace") || line.bytes().all(|byte| byte == b'-') {
-            return Said::Read;
+            return RtlaLine::Read;
         }
         let (time, rest) = match time(line) {
             Some((rest, time)) => (Some(time), rest),
@@ -203,15 +203,15 @@ impl Analyses {
         };
         let is_total = line.ends_with("(100%)");
         if is_total && (rest.starts_with("Thread latency:") || rest.starts_with("IRQ latency:")) {
-            let Some(total) = time else { return Said::Strange };
+            let Some(total) = time else { return RtlaLine::Strange };
             current.total = total;
             let done = self.current.take();
             self.previous = None;
             done.into_iter().for_each(|done| self.keep(done));
-            return Said::Read;
+            return RtlaLine::Read;
         }
         if current.parts.len() >= MOST_PARTS {
-            return Said::Strange;
+            return RtlaLine::Strange;
         }
         let part = |kind, name: &str| BreakdownPart {
             kind,
@@ -222,30 +222,30 @@ impl Analyses {
         };
         if rest.starts_with("Previous IRQ interference:") {
             self.previous = Some(part(PartKind::IrqDelay, "up to, by an interrupt before"));
-            return if time.is_some() { Said::Read } else { Said::Strange };
+            return if time.is_some() { RtlaLine::Read } else { RtlaLine::Strange };
         }
         if let Some(&(label, kind)) = KNOWN.iter().find(|(label, _)| rest.starts_with(label)) {
             if time.is_none() && kind != PartKind::BlockingThread {
-                return Said::Strange;
+                return RtlaLine::Strange;
             }
             let note =
                 rest.get(label.len()..).map(|note| fields::trim(note).trim_matches(['(', ')'])).unwrap_or("");
             let previous = self.previous.take_if(|_| kind == PartKind::IrqDelay);
             current.parts.push(BreakdownPart { is_sum: previous.is_some(), ..part(kind, note) });
             current.parts.extend(previous);
-            return Said::Read;
+            return RtlaLine::Read;
         }
         // A name with its number belongs to the sum above it.
         let Some((name, id)) = rest.rsplit_once(':').and_then(|(name, id)| Some((name, decimal(id)?))) else {
-            return Said::Strange;
+            return RtlaLine::Strange;
         };
         let Some(sum) = current.parts.iter_mut().rev().find(|part| part.id.is_none()) else {
-            return Said::Strange;
+            return RtlaLine::Strange;
         };
         let kind = sum.kind;
         sum.is_sum = true;
         current.parts.push(BreakdownPart { id: u32::try_from(id).ok(), ..part(kind, fields::trim(name)) });
-        Said::Read
+        RtlaLine::Read
     }
 }
 

@@ -25,7 +25,7 @@ type Table = HashMap<&'static str, i64>;
 /// The numbers of the traced machine's system calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Numbers {
-    /// `arch/x86/entry/syscalls/syscall_64.tbl`. Also where a text does not tell its machine: the ledger takes
+    /// `arch/x86/entry/syscalls/syscall_64.tbl`. Also where a text does not show its machine: the ledger takes
     /// numbers of no known machine for these, so a call's name and its meaning stay together.
     #[default]
     X86_64,

@@ -60,9 +60,9 @@ pub(super) fn shifts(before: &Prepared, after: &Prepared) -> Vec<CauseShift> {
     let [usual_before, usual_after] = [before, after].map(|run| run.all.histogram.percentile(NEWS));
     let (Some(before), Some(after)) = (&before.run.spikes, &after.run.spikes) else { return Vec::new() };
     // A run without a single late sample has no causes, and that is an answer.
-    let says_nothing =
+    let has_no_explanation =
         |spikes: &[Late]| !spikes.is_empty() && spikes.iter().all(|spike| spike.cause.is_none());
-    if says_nothing(before) || says_nothing(after) {
+    if has_no_explanation(before) || has_no_explanation(after) {
         return Vec::new();
     }
     let (own, other) = (by_cause(before), by_cause(after));

@@ -154,7 +154,7 @@ fn undecided(before: &Prepared, after: &Prepared, all: &Difference) -> Option<St
     ))
 }
 
-/// Where the largest differ: of one sample chance cannot be estimated, only how many more would tell.
+/// Where the largest differ: of one sample chance cannot be estimated, only how many more would show.
 fn largest(before: &Prepared, after: &Prepared, all: &Difference) -> Option<String> {
     let (was, is) = all.max.filter(|&(was, is)| notable(was, is))?;
     let (own, other) = (&before.all.histogram, &after.all.histogram);

@@ -1,7 +1,7 @@
 //! A run with what is computed once from its samples: for the comparison, claims and plots.
 
 use std::sync::OnceLock;
-use whylate_stats::{Measured, Refusal, Run, Tail};
+use whylate_stats::{FitRefusal, Measured, Run, Tail};
 
 /// A run, its threads together, and the tails that can be fitted.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Prepared {
 }
 
 /// A fit draws thousands of samples, and not every answer needs one: it is made when it is first asked for.
-type Fit = OnceLock<Result<Tail, Refusal>>;
+type Fit = OnceLock<Result<Tail, FitRefusal>>;
 
 impl Prepared {
     /// Sums up the threads.
@@ -56,7 +56,7 @@ impl<'a> Samples<'a> {
     ///
     /// # Errors
     /// Why no fit would mean anything.
-    pub fn tail(&self) -> Result<&'a Tail, Refusal> {
+    pub fn tail(&self) -> Result<&'a Tail, FitRefusal> {
         let fit = || Tail::fit(&self.measured.histogram, self.measured.maxima.as_ref());
         self.fit.get_or_init(fit).as_ref().map_err(|refusal| *refusal)
     }

@@ -139,7 +139,7 @@ fn explain(source: impl EventSource, threads: &[Tid]) -> Explanation {
 }
 
 /// Sets or clears the flags of a page before which events were lost. Of a
-/// CPU's first page they would always be set, and say nothing of the capture; after a hole
+/// CPU's first page they would always be set, and show nothing of the capture; after a hole
 /// between two windows they are what keeps the ledger from bridging it.
 fn set_lost(page: &mut [u8], lost: bool) {
     // Bits 31 and 30 of `commit`, a long after the 8 bytes of the time (`RB_MISSED_EVENTS`,

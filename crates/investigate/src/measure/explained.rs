@@ -51,7 +51,7 @@ pub(super) fn explain_one(kept: &mut Kept, reader: &dyn Explain) {
 }
 
 /// Explains all spikes whose windows are still there, by all of these as one trace with holes: only so are events
-/// counted once that are in several windows, and rhythms seen that are longer than one. Gives what the windows say
+/// counted once that are in several windows, and rhythms seen that are longer than one. Gives what the windows show
 /// beyond the spikes.
 pub(super) fn explain_together(kept: &mut [Kept], reader: &dyn Explain) -> Vec<Finding> {
     let Some(capture) = together(kept.iter().filter_map(Kept::capture)) else { return Vec::new() };

@@ -37,7 +37,7 @@ pub(super) struct Groups(Vec<Group>);
 
 #[derive(Clone, Debug)]
 struct Group {
-    said: SpikeGroup,
+    totals: SpikeGroup,
     /// The last ones, without a hole: those that are counted late may be from long before.
     times: BTreeSet<Ns>,
     /// All up to here are forgotten.
@@ -50,22 +50,23 @@ impl Groups {
         let verdict = answer.ok().map(|activation| &activation.verdict);
         let mut cause = verdict.map(|verdict| verdict.cause);
         let mut culprit = verdict.and_then(|verdict| verdict.by.as_ref()).map(steady_name);
-        let is_known = |group: &Group| group.said.cause == cause && group.said.culprit == culprit;
+        let is_known = |group: &Group| group.totals.cause == cause && group.totals.culprit == culprit;
         if self.0.len() >= MOST_GROUPS && !self.0.iter().any(is_known) {
             (cause, culprit) = (None, None);
         }
-        let at = self.0.iter().position(|group| group.said.cause == cause && group.said.culprit == culprit);
+        let at =
+            self.0.iter().position(|group| group.totals.cause == cause && group.totals.culprit == culprit);
         let at = at.unwrap_or_else(|| {
-            let said =
+            let totals =
                 SpikeGroup { cause, culprit, count: 0, worst: latency, first: due, last: due, rhythm: None };
-            self.0.push(Group { said, times: BTreeSet::new(), forgotten: None });
+            self.0.push(Group { totals, times: BTreeSet::new(), forgotten: None });
             self.0.len() - 1
         });
-        let Group { said, times, forgotten } = &mut self.0[at];
-        said.count += 1;
-        said.worst = said.worst.max(latency);
-        said.first = said.first.min(due);
-        said.last = said.last.max(due);
+        let Group { totals, times, forgotten } = &mut self.0[at];
+        totals.count += 1;
+        totals.worst = totals.worst.max(latency);
+        totals.first = totals.first.min(due);
+        totals.last = totals.last.max(due);
         if forgotten.is_none_or(|upto| due > upto) {
             times.insert(due);
         }
@@ -84,7 +85,7 @@ impl Groups {
     }
 
     /// The groups for the report: explained ones first, then by the number of spikes.
-    pub(super) fn said(&self, rhythms: &mut Rhythms) -> Vec<SpikeGroup> {
+    pub(super) fn totals(&self, rhythms: &mut Rhythms) -> Vec<SpikeGroup> {
         let mut all: Vec<SpikeGroup> = self.0.iter().map(|group| rhythms.of(group)).collect();
         all.sort_by_key(|group| (group.cause.is_none(), std::cmp::Reverse((group.count, group.worst))));
         all
@@ -100,20 +101,20 @@ impl Rhythms {
     /// The group with its rhythm: the known one, until a quarter more spikes have come.
     fn of(&mut self, group: &Group) -> SpikeGroup {
         let is_own =
-            |known: &SpikeGroup| known.cause == group.said.cause && known.culprit == group.said.culprit;
+            |known: &SpikeGroup| known.cause == group.totals.cause && known.culprit == group.totals.culprit;
         let at = self.0.iter().position(is_own);
         if let Some(known) = at.map(|at| &self.0[at])
-            && group.said.count < known.count + known.count.div_ceil(4)
+            && group.totals.count < known.count + known.count.div_ceil(4)
         {
-            return SpikeGroup { rhythm: known.rhythm, ..group.said.clone() };
+            return SpikeGroup { rhythm: known.rhythm, ..group.totals.clone() };
         }
         let times: Vec<Ns> = group.times.iter().copied().collect();
-        let said = SpikeGroup { rhythm: rhythm(&times), ..group.said.clone() };
+        let totals = SpikeGroup { rhythm: rhythm(&times), ..group.totals.clone() };
         match at {
-            Some(at) => self.0[at] = said.clone(),
-            None => self.0.push(said.clone()),
+            Some(at) => self.0[at] = totals.clone(),
+            None => self.0.push(totals.clone()),
         }
-        said
+        totals
     }
 }
 
@@ -125,10 +126,10 @@ mod tests {
     fn memory_is_bounded_and_all_are_counted() {
         let mut groups = Groups::default();
         (0..10_000).for_each(|at| groups.add(Ns::from_ms(at), Ns(at), Err(&NotExplained::NotFound)));
-        let said = groups.said(&mut Rhythms::default());
-        assert_eq!((said.len(), said[0].count, said[0].worst), (1, 10_000, Ns(9_999)));
-        assert_eq!((said[0].first, said[0].last), (Ns::ZERO, Ns::from_ms(9_999)));
-        assert!(said[0].rhythm.is_some_and(|rhythm| rhythm.period == Ns::from_ms(1)), "{said:?}");
+        let totals = groups.totals(&mut Rhythms::default());
+        assert_eq!((totals.len(), totals[0].count, totals[0].worst), (1, 10_000, Ns(9_999)));
+        assert_eq!((totals[0].first, totals[0].last), (Ns::ZERO, Ns::from_ms(9_999)));
+        assert!(totals[0].rhythm.is_some_and(|rhythm| rhythm.period == Ns::from_ms(1)), "{totals:?}");
         assert_eq!(groups.0[0].times.len(), MOST_TIMES);
     }
 }

@@ -166,16 +166,16 @@ impl Keep {
     ) -> Vec<Finding> {
         self.kept.iter_mut().for_each(|kept| kept.take(now, after, window));
         let (mut bytes, mut seen) = (0, HashSet::new());
-        let mut said = Vec::new();
+        let mut dropped = Vec::new();
         for (nth, kept) in self.kept.iter_mut().enumerate() {
             if let Some(capture) = kept.capture() {
                 bytes += capture.unseen_bytes(&mut seen);
                 if nth > 0 && bytes > self.max_bytes {
-                    said.append(&mut kept.drop_window());
+                    dropped.append(&mut kept.drop_window());
                 }
             }
         }
-        said
+        dropped
     }
 
     /// All that is kept, worst first.

@@ -7,7 +7,7 @@ use whylate_host::{FsRoot, Irq, Reading, Snapshot, Thread};
 use whylate_probes::load::Loads;
 
 /// The settings of this machine that a latency may depend on, by name. What could not be read is left out: nothing can
-/// be said of it.
+/// be reported of it.
 pub(super) fn settings() -> Vec<(String, String)> {
     of(&Snapshot::read(&FsRoot::live()))
 }

@@ -26,7 +26,7 @@ pub struct MeasureOptions {
     pub keep: Option<Keeping>,
     /// Hold `/dev/cpu_dma_latency` at so many microseconds; `None`: leave it alone, as an application does.
     pub dma_latency: Option<u32>,
-    /// Measure again without the trace, for a shorter time, and tell the difference.
+    /// Measure again without the trace, for a shorter time, and report the difference.
     pub observer: bool,
     /// What is claimed.
     pub claim: Option<Wanted>,

@@ -59,7 +59,7 @@ pub struct Progress<'a> {
 /// fills in this time only at more than 50 MB of events a second and CPU.
 const POLL: Duration = Duration::from_millis(20);
 /// How often progress is reported.
-const TELL: Ns = Ns::from_secs(1);
+const SHOW_EVERY: Ns = Ns::from_secs(1);
 /// How often the journal is written: that much is lost at most. The first is written at once.
 const WRITE: Ns = Ns::from_secs(10);
 /// Without the trace is measured for this part of the time, between these.
@@ -122,7 +122,7 @@ impl Run<'_> {
     /// Looks after everything until it is time to stop.
     fn watch(&mut self, stop: &AtomicBool, progress: &mut dyn FnMut(Progress<'_>), running: &mut Running) {
         let started = whylate_sys::now(Clock::Monotonic);
-        let (mut told, mut write) = (started, Ns::ZERO);
+        let (mut shown, mut write) = (started, Ns::ZERO);
         loop {
             let now = whylate_sys::now(Clock::Monotonic);
             let elapsed = now - started;
@@ -134,8 +134,8 @@ impl Run<'_> {
             running.spikes().into_iter().for_each(|spike| self.spike_log.offer(spike));
             self.trace.windows(&mut self.spike_log, self.options.probe.interval);
             self.trace.explain(&mut self.spike_log, elapsed);
-            if now - told >= TELL {
-                told = now;
+            if now - shown >= SHOW_EVERY {
+                shown = now;
                 let cpus = running.snapshot();
                 let loads = self.loads.as_mut().map(Loads::check).unwrap_or_default();
                 progress(Progress { elapsed, cpus: &cpus, spike_log: &self.spike_log, loads: &loads });
@@ -147,7 +147,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes what there is to say by now.
+    /// Writes what is known by now.
     fn journal(&mut self, elapsed: Ns, running: &Running) {
         let Some(keep) = &self.options.keep else { return };
         let loads = self.loads.as_mut().map(Loads::check).unwrap_or_default();

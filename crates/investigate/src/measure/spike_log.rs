@@ -35,7 +35,7 @@ pub struct SpikeLog {
     store: Option<Store>,
 }
 
-/// What a run has to say of its spikes.
+/// What a run reports of its spikes.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// Worst first.
@@ -46,7 +46,7 @@ pub struct Listing {
     pub not_listed: u64,
     /// Spikes by cause.
     pub groups: Vec<SpikeGroup>,
-    /// What the windows say beyond the spikes.
+    /// What the windows show beyond the spikes.
     pub findings: Vec<Finding>,
     /// What could not be saved, in sentences.
     pub notes: Vec<String>,
@@ -103,8 +103,8 @@ impl SpikeLog {
         self.groups.add(kept.spike.due, kept.spike.latency(), kept.answer());
     }
 
-    fn learn(&mut self, said: Vec<Finding>) {
-        for finding in said {
+    fn learn(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
             if self.findings.iter().all(|known| known.code != finding.code) {
                 self.findings.push(finding);
             }
@@ -124,8 +124,8 @@ impl SpikeLog {
         mut window: impl FnMut(&Spike) -> Result<Capture, NotExplained>,
     ) {
         self.passing.iter_mut().for_each(|kept| kept.take(now, after, &mut window));
-        let said = self.keep.take(now, after, &mut window);
-        self.learn(said);
+        let findings = self.keep.take(now, after, &mut window);
+        self.learn(findings);
     }
 
     /// Explains the worst spike that waits for it, and saves its window; false when none does.
@@ -169,7 +169,7 @@ impl SpikeLog {
         }
     }
 
-    /// What there is to say by now.
+    /// What is known by now.
     pub fn so_far(&mut self) -> Listing {
         let spikes = self.listed();
         let mut groups = self.groups.clone();
@@ -242,7 +242,7 @@ impl SpikeLog {
         let grouped =
             spikes.iter().filter(|spike| over_threshold.is_none() || spike.kind != SpikeKind::Worst);
         Listing {
-            groups: groups.with(grouped).said(rhythms),
+            groups: groups.with(grouped).totals(rhythms),
             over_threshold,
             not_listed: over_threshold.unwrap_or(0).saturating_sub(listed),
             findings,

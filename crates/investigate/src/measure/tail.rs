@@ -2,7 +2,7 @@
 
 use super::claimed::{Claimed, Wanted};
 use crate::compare::Prepared;
-use whylate_stats::{Blocks, Level, Refusal, unseen_at_most};
+use whylate_stats::{Blocks, FitRefusal, Level, unseen_at_most};
 
 /// The probabilities that levels are given for.
 pub const RARE: [f64; 2] = [1e-6, 1e-9];
@@ -11,9 +11,9 @@ pub const RARE: [f64; 2] = [1e-6, 1e-9];
 #[derive(Clone, Debug, PartialEq)]
 pub struct TailEstimate {
     /// By the samples beyond a threshold (generalised Pareto), for each of [`RARE`] in order; or why not.
-    pub by_tail: Result<Vec<Option<Level>>, Refusal>,
+    pub by_tail: Result<Vec<Option<Level>>, FitRefusal>,
     /// By the largest of each stretch of time (generalised extreme value).
-    pub by_blocks: Result<Vec<Option<Level>>, Refusal>,
+    pub by_blocks: Result<Vec<Option<Level>>, FitRefusal>,
     /// A cause that never struck may strike with this probability (95 %), and no fit shows it.
     pub unseen_at_most: f64,
     /// What was claimed.
@@ -25,7 +25,7 @@ impl TailEstimate {
     pub fn of(run: &Prepared, wanted: Option<Wanted>) -> TailEstimate {
         let blocks = match &run.all.maxima {
             Some(maxima) => Blocks::fit(maxima, run.all.histogram.count()),
-            None => Err(Refusal::TooFew { what: "stretches of time", have: 0, needed: 1 }),
+            None => Err(FitRefusal::TooFew { what: "stretches of time", have: 0, needed: 1 }),
         };
         TailEstimate {
             by_tail: run.together().tail().map(|tail| RARE.map(|p| tail.level(p)).to_vec()),

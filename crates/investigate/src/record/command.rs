@@ -59,8 +59,8 @@ impl Workload {
         }
     }
 
-    /// Waits for its end and says how it ended. Where it was told to end by others, it is given
-    /// time before it is told again.
+    /// Waits for its end and returns how it ended. Where it got a signal from elsewhere, it is given
+    /// time before it gets another.
     pub(super) fn finish(mut self, session: &mut Session) -> Option<ExitStatus> {
         if let Some(status) = self.wait() {
             return Some(status);

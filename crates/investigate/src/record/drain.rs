@@ -76,7 +76,7 @@ impl Drain {
 
     /// Takes out pages as the buffers fill, for as long as `time_left` returns some.
     /// It is asked at least every [`TICK`], in this thread, and stops the tracing before it
-    /// says that there is none.
+    /// states that there is none.
     pub(super) fn run(&mut self, mut time_left: impl FnMut() -> Option<Duration>) -> Result<(), RecordError> {
         let done = &AtomicBool::new(false);
         let Some((first, others)) = self.lanes.split_first_mut() else { return Ok(()) };

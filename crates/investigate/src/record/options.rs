@@ -25,7 +25,7 @@ pub struct RecordOptions {
 pub struct Stop {
     /// The recording shall end.
     pub asked: Arc<AtomicBool>,
-    /// Set before `asked` when the command was not told as well. Ctrl-C on a terminal tells the
+    /// Set before `asked` when the command did not get the signal as well. Ctrl-C on a terminal signals the
     /// command too, which may then end in its own way; what a service manager or `timeout` sends
     /// may reach this process alone.
     pub alone: Arc<AtomicBool>,

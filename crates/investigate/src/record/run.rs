@@ -16,7 +16,7 @@ use whylate_sys::OutputFile;
 /// whichever is first; then writes the file.
 ///
 /// A command that still runs then is sent SIGTERM, because a recording leaves nothing behind:
-/// at once, or where it was told as well ([`Stop::alone`]) after some time to end by itself.
+/// at once, or where it got the signal as well ([`Stop::alone`]) after some time to end by itself.
 ///
 /// If pages cannot be put aside any more, on a full disk, the recording ends there, and the file has what was recorded by
 /// then ([`RecordReport::ended_early`]).

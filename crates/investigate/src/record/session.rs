@@ -228,7 +228,7 @@ impl Session {
         &self.clock
     }
 
-    /// What a file with these buffers has to say about the kernel.
+    /// What a file with these buffers reports about the kernel.
     pub fn describe(&self) -> Result<Description, TracefsError> {
         self.main.describe(&self.events, self.symbols)
     }

@@ -9,7 +9,7 @@ use crate::scenario::{Scenario, split_setting};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use whylate_lab::job::{GuestStepReport, JobReport, Program, Step};
+use whylate_lab::job::{GuestStep, GuestStepReport, JobReport, Program};
 use whylate_lab::machine::PROGRAM_PATH;
 use whylate_lab::{GuestFile, LabError, Machine, TimeSource, Visit, Visited};
 use whylate_ledger::{Explanation, explain};
@@ -55,7 +55,7 @@ fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
         (name.to_owned(), parameters.trim().to_owned())
     });
     let settings = scenario.settings.iter().filter_map(|setting| split_setting(setting));
-    let settings = settings.map(|(path, value, optional)| Step::Write {
+    let settings = settings.map(|(path, value, optional)| GuestStep::Write {
         path: path.to_owned(),
         value: value.to_owned(),
         optional,
@@ -70,7 +70,7 @@ fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
 }
 
 /// Records the injector; or, where the recording is to be cut, the machine while the injector runs.
-fn steps(run: &Run, prefix: &str) -> Vec<Step> {
+fn steps(run: &Run, prefix: &str) -> Vec<GuestStep> {
     let scenario = &run.scenario;
     let inject = inject(run);
     let mut record = vec![PROGRAM_PATH.to_owned(), "record".to_owned()];
@@ -78,7 +78,7 @@ fn steps(run: &Run, prefix: &str) -> Vec<Step> {
     record.extend(["--output".to_owned(), format!("/out/{prefix}.dat")]);
     let program = |command, stdout: &str, background| {
         let (stdout, stderr) = (Some(format!("{prefix}.{stdout}")), Some(format!("{prefix}.{stdout}.err")));
-        Step::Run(Program { command, stdout, stderr, background, ..Program::default() })
+        GuestStep::Run(Program { command, stdout, stderr, background, ..Program::default() })
     };
     if scenario.record_after_ms.is_none() && scenario.record_for.is_none() {
         record.push("--".to_owned());
@@ -89,9 +89,9 @@ fn steps(run: &Run, prefix: &str) -> Vec<Step> {
     record.extend(["--duration".to_owned(), length.clone()]);
     vec![
         program(inject, "json", true),
-        Step::Sleep(scenario.record_after_ms.unwrap_or(0)),
+        GuestStep::Sleep(scenario.record_after_ms.unwrap_or(0)),
         program(record, "record", false),
-        Step::Wait,
+        GuestStep::Wait,
     ]
 }
 
@@ -188,11 +188,11 @@ fn keep_files(
 }
 
 /// Failures in the guest apart from the runs: a setting it refused, a module it could not load.
-fn problems(steps: &[Step], report: &JobReport, scenario: &Scenario) -> Vec<String> {
+fn problems(steps: &[GuestStep], report: &JobReport, scenario: &Scenario) -> Vec<String> {
     let modules = report.problems.iter().filter(|_| !scenario.modules.is_empty()).cloned();
     let settings =
         steps.iter().zip(&report.steps).filter_map(|(step, GuestStepReport { error, .. })| match step {
-            Step::Write { .. } => error.clone(),
+            GuestStep::Write { .. } => error.clone(),
             _ => None,
         });
     modules.chain(settings).collect()
@@ -214,11 +214,11 @@ mod tests {
             seed: 7,
             sweep: Vec::new(),
         };
-        let shown = |step: Step| match step {
-            Step::Run(program) => {
+        let shown = |step: GuestStep| match step {
+            GuestStep::Run(program) => {
                 format!("{}{}", program.command.join(" "), if program.background { " &" } else { "" })
             }
-            Step::Sleep(time) => format!("sleep {time}"),
+            GuestStep::Sleep(time) => format!("sleep {time}"),
             other => format!("{other:?}"),
         };
         steps(&run, "run0").into_iter().map(shown).collect()

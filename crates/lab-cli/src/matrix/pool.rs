@@ -18,7 +18,7 @@ pub fn run(
     boots: Vec<Boot>,
     matrix: &Matrix,
     stop: &AtomicBool,
-    mut tell: impl FnMut(&RunResult),
+    mut report: impl FnMut(&RunResult),
 ) -> Result<Vec<RunResult>, LabError> {
     let (free, virtual_time): (Vec<Boot>, Vec<Boot>) =
         boots.into_iter().partition(|boot| boot.time() == TimeSource::Free);
@@ -26,7 +26,7 @@ pub fn run(
     // Other work of the host is time stolen from a guest in the host's time.
     for (boots, jobs) in [(virtual_time, matrix.jobs.max(1)), (free, 1)] {
         side_by_side(boots, jobs, matrix, stop, |result| {
-            tell(&result);
+            report(&result);
             results.push(result);
         })?;
     }
@@ -38,7 +38,7 @@ fn side_by_side(
     jobs: usize,
     matrix: &Matrix,
     stop: &AtomicBool,
-    mut tell: impl FnMut(RunResult),
+    mut report: impl FnMut(RunResult),
 ) -> Result<(), LabError> {
     let waiting = Mutex::new(VecDeque::from(boots));
     let over = AtomicBool::new(false);
@@ -63,7 +63,7 @@ fn side_by_side(
         let mut failed = None;
         for result in receiver {
             match result {
-                Ok(results) => results.into_iter().for_each(&mut tell),
+                Ok(results) => results.into_iter().for_each(&mut report),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use whylate_lab::job::{Program, Step};
+use whylate_lab::job::{GuestStep, Program};
 use whylate_lab::machine::PROGRAM_PATH;
 use whylate_lab::{GuestFile, Kernel, LabError, Machine, PackageRoot, Store, TimeSource, Visit, Visited};
 use whylate_ledger::explain;
@@ -227,7 +227,7 @@ fn visit(boot: &ProgramBoot, root: &Path) -> (Visit, Vec<usize>) {
         stderr: Some(SET_UP_ERRORS.to_owned()),
         ..Program::default()
     };
-    let mut steps = vec![Step::Run(set_up)];
+    let mut steps = vec![GuestStep::Run(set_up)];
     let mut places = Vec::new();
     for (number, case) in boot.cases.iter().enumerate() {
         let shell = |script: &str, directory: &str| {
@@ -248,7 +248,7 @@ fn visit(boot: &ProgramBoot, root: &Path) -> (Visit, Vec<usize>) {
         };
         let run = |command: Vec<String>, name: &str| {
             let (stdout, stderr) = (Some(format!("c{number}.{name}")), Some(format!("c{number}.{name}.err")));
-            Step::Run(Program { command, stdout, stderr, ..Program::default() })
+            GuestStep::Run(Program { command, stdout, stderr, ..Program::default() })
         };
         let directory = "/tmp/case";
         if let Some(control) = &case.control {

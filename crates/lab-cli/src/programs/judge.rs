@@ -1,7 +1,7 @@
 //! The comparison of an explanation with a case's label.
 //!
 //! Judged are the worst late activations of the victims. A program starts and ends: the first and the last activation
-//! of a thread count only where the case says so.
+//! of a thread count only where the case states so.
 
 use super::{Case, Fault, Victims};
 use crate::judge::{Grade, JobRuling, Judgement, NEUTRAL, Named, Ruling, culprit_name, named};

@@ -20,11 +20,11 @@ pub(super) fn all() -> Values {
 fn systemctl(arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new("systemctl");
     command.args(arguments).args(["--no-legend", "--no-pager", "--plain", "--full"]);
-    let said = command.env("LC_ALL", "C").stdin(Stdio::null()).output();
-    let said = said.map_err(|error| format!("cannot run systemctl: {error}"))?;
-    match said.status.success() {
-        true => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()),
+    let output = command.env("LC_ALL", "C").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cannot run systemctl: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
     }
 }
 

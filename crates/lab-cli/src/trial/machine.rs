@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use whylate_lab::disk::{Booted, Guest, Image};
-use whylate_lab::job::{Program, Step};
+use whylate_lab::job::{GuestStep, Program};
 use whylate_lab::{LabError, Store, Visit};
 
 /// A machine under test, with its observations so far.
@@ -17,7 +17,7 @@ pub struct Trial<'a> {
     boots: usize,
     stop: &'a AtomicBool,
     /// Reports each observation as it is made.
-    tell: &'a dyn Fn(&Observation),
+    observe: &'a dyn Fn(&Observation),
     /// The observations.
     pub findings: Vec<Observation>,
 }
@@ -79,14 +79,14 @@ impl<'a> Trial<'a> {
         whylate: &Path,
         out: &Path,
         stop: &'a AtomicBool,
-        tell: &'a dyn Fn(&Observation),
+        observe: &'a dyn Fn(&Observation),
     ) -> Result<Trial<'a>, LabError> {
         std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
         let disk = out.join("disk.img");
         image.copy(store, &disk, stop)?;
         let mut guest = Guest::new(&disk)?;
         guest.program = Some(whylate.to_owned());
-        Ok(Trial { guest, out: out.to_owned(), boots: 0, stop, tell, findings: Vec::new() })
+        Ok(Trial { guest, out: out.to_owned(), boots: 0, stop, observe, findings: Vec::new() })
     }
 
     /// Host time after which a boot is ended.
@@ -109,7 +109,7 @@ impl<'a> Trial<'a> {
         std::fs::write(&console, &done.console).map_err(LabError::file("write", &console))?;
         for (index, line) in lines.iter().enumerate() {
             let step = done.report.steps.get(index).cloned().unwrap_or_default();
-            let said = std::fs::read_to_string(directory.join(format!("{index}.txt"))).unwrap_or_default();
+            let output = std::fs::read_to_string(directory.join(format!("{index}.txt"))).unwrap_or_default();
             let right = step.code.is_some_and(|code| line.right.contains(&code));
             let came = match (step.code, step.error) {
                 (Some(code), _) => format!("exit code {code}"),
@@ -118,7 +118,7 @@ impl<'a> Trial<'a> {
             let mut details: Vec<String> = Vec::new();
             if !right {
                 details.push(format!("$ {}", line.command));
-                details.extend(said.lines().map(str::to_owned));
+                details.extend(output.lines().map(str::to_owned));
             }
             self.found(&line.what, right, came, details, done.total);
         }
@@ -142,9 +142,9 @@ impl<'a> Trial<'a> {
         let step = |(index, line): (usize, &TrialCommand)| {
             let command =
                 ["/bin/sh", "-c", &format!("exec 2>&1; {}", line.command)].map(str::to_owned).to_vec();
-            Step::Run(Program { command, stdout: Some(format!("{index}.txt")), ..Program::default() })
+            GuestStep::Run(Program { command, stdout: Some(format!("{index}.txt")), ..Program::default() })
         };
-        let steps = lines.iter().enumerate().map(step).chain(cut.then_some(Step::Cut)).collect();
+        let steps = lines.iter().enumerate().map(step).chain(cut.then_some(GuestStep::Cut)).collect();
         let visit = Visit { steps, ..Visit::default() };
         let booted = self.guest.boot(&visit, &directory, self.stop)?;
         Ok((booted, directory))
@@ -160,7 +160,7 @@ impl<'a> Trial<'a> {
     ) {
         let seconds = time.as_secs_f64();
         let finding = Observation { boot: self.boots, what: what.to_owned(), right, came, details, seconds };
-        (self.tell)(&finding);
+        (self.observe)(&finding);
         self.findings.push(finding);
     }
 

@@ -3,12 +3,12 @@
 use crate::args::DiskArgs;
 use crate::beside::program;
 use crate::exit_status::ExitStatus;
-use crate::output::say;
+use crate::output::message;
 use crate::{output, signals};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use whylate_lab::disk::{Booted, Guest, Image};
-use whylate_lab::job::{Program, Step};
+use whylate_lab::job::{GuestStep, Program};
 use whylate_lab::{Store, Visit};
 
 const REBOOT: &str = "reboot";
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DiskArgs) -> Result<ExitStatus> {
     let disk: PathBuf = args.disk.clone().unwrap_or_else(|| temporary.path().join("disk.img"));
     if !disk.exists() {
         if !image.is_cached(&store) {
-            say!("disk {} is not cached: making it, which takes some minutes ...", image.name());
+            message!("disk {} is not cached: making it, which takes some minutes ...", image.name());
         }
         image.copy(&store, &disk, &stop)?;
     }
@@ -37,13 +37,13 @@ pub(crate) fn run(args: &DiskArgs) -> Result<ExitStatus> {
         match guest.boot(&visit, &out, &stop)? {
             Booted::Cut { code, .. } => {
                 let code = code.map_or("nothing".to_owned(), |code| format!("exit code {code}"));
-                say!("boot {}: power cut after {code}", number + 1);
+                message!("boot {}: power cut after {code}", number + 1);
             }
             Booted::Done(done) => {
                 let name = out.join("console.txt");
                 std::fs::write(&name, &done.console)
                     .with_context(|| format!("cannot write {}", name.display()))?;
-                say!(
+                message!(
                     "boot {}: {}, up in {:.1} s, commands {:.1} s, {:.1} s in all",
                     number + 1,
                     done.report.kernel,
@@ -54,9 +54,9 @@ pub(crate) fn run(args: &DiskArgs) -> Result<ExitStatus> {
                 for (index, (command, step)) in commands.iter().zip(&done.report.steps).enumerate() {
                     all_done &= step.code == Some(0);
                     let code = step.code.map_or("not run".to_owned(), |code| code.to_string());
-                    say!("$ {command}   -> {code}");
-                    let said = std::fs::read_to_string(out.join(format!("{index}.txt"))).unwrap_or_default();
-                    output::print(&said)?;
+                    message!("$ {command}   -> {code}");
+                    let text = std::fs::read_to_string(out.join(format!("{index}.txt"))).unwrap_or_default();
+                    output::print(&text)?;
                 }
             }
         }
@@ -65,20 +65,20 @@ pub(crate) fn run(args: &DiskArgs) -> Result<ExitStatus> {
 }
 
 /// The commands of each boot, with its steps.
-fn boots(commands: &[String]) -> Vec<(Vec<String>, Vec<Step>)> {
+fn boots(commands: &[String]) -> Vec<(Vec<String>, Vec<GuestStep>)> {
     let mut boots = vec![(Vec::new(), Vec::new())];
     for command in commands {
         let Some((words, steps)) = boots.last_mut() else { break };
         match command.as_str() {
             REBOOT => boots.push((Vec::new(), Vec::new())),
             POWER_CUT => {
-                steps.push(Step::Cut);
+                steps.push(GuestStep::Cut);
                 boots.push((Vec::new(), Vec::new()));
             }
             command => {
                 let file = format!("{}.txt", words.len());
                 let line = format!("exec 2>&1; {command}");
-                steps.push(Step::Run(Program {
+                steps.push(GuestStep::Run(Program {
                     command: ["/bin/sh", "-c", &line].map(str::to_owned).to_vec(),
                     stdout: Some(file),
                     ..Program::default()
@@ -101,6 +101,6 @@ mod tests {
         let words: Vec<&[String]> = boots.iter().map(|(words, _)| words.as_slice()).collect();
         assert_eq!(words, [&["a".to_owned()][..], &["b".to_owned(), "c".to_owned()], &["d".to_owned()]]);
         assert_eq!(boots[1].1.len(), 3);
-        assert_eq!(boots[1].1[2], Step::Cut);
+        assert_eq!(boots[1].1[2], GuestStep::Cut);
     }
 }

@@ -4,7 +4,7 @@ use super::run::{kernels, outcome, words};
 use crate::args::ProgramsArgs;
 use crate::beside::program;
 use crate::exit_status::ExitStatus;
-use crate::output::say;
+use crate::output::message;
 use crate::{output, signals};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ProgramsArgs) -> Result<ExitStatus> {
     }
     let results = match &args.again {
         Some(directory) => {
-            programs::again(&cases, directory, |result| say!("{}", words::line(result, 1, 1)))?
+            programs::again(&cases, directory, |result| message!("{}", words::line(result, 1, 1)))?
         }
         None => booted(args, &cases)?,
     };
@@ -48,12 +48,12 @@ fn booted(args: &ProgramsArgs, cases: &[Arc<Case>]) -> Result<Vec<RunResult>> {
     let keep = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
     let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
     let stop = signals::stop_flag()?;
-    say!("{count} runs in {} boots", boots.len());
+    message!("{count} runs in {} boots", boots.len());
     let mut ended = 0;
     let settings = Programs { whylate, keep, truth_only: args.truth_only };
     let results = programs::run(boots, &settings, &Store::open_default(), &stop, |result| {
         ended += 1;
-        say!("{}", words::line(result, ended, count));
+        message!("{}", words::line(result, ended, count));
     })?;
     Ok(results)
 }

@@ -5,7 +5,7 @@ pub(super) mod words;
 use crate::args::RunArgs;
 use crate::beside::program;
 use crate::exit_status::ExitStatus;
-use crate::output::say;
+use crate::output::message;
 use crate::{output, signals};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -60,11 +60,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
 /// Does all runs, with one line for each on standard error.
 fn done(boots: Vec<Boot>, count: usize, matrix: &Matrix) -> Result<Vec<RunResult>> {
     let stop = signals::stop_flag()?;
-    say!("{count} runs in {} boots", boots.len());
+    message!("{count} runs in {} boots", boots.len());
     let mut ended = 0;
     let results = matrix::run(boots, matrix, &stop, |result| {
         ended += 1;
-        say!("{}", words::line(result, ended, count));
+        message!("{}", words::line(result, ended, count));
     })?;
     Ok(results)
 }
@@ -80,7 +80,7 @@ fn scenarios(args: &RunArgs) -> Result<Vec<Arc<Scenario>>> {
 /// The kernels of these names, otherwise those of the cache.
 pub(super) fn kernels(names: &[String], modules: Option<&Path>) -> Result<Vec<Kernel>> {
     if !names.is_empty() {
-        let fetching = |name: &str| say!("kernel {name} is not cached: fetching it ...");
+        let fetching = |name: &str| message!("kernel {name} is not cached: fetching it ...");
         let pick = |name: &String| Ok(whylate_lab::kernels::pick(name, modules, fetching)?);
         return names.iter().map(pick).collect();
     }

@@ -3,7 +3,7 @@
 use crate::args::TuningArgs;
 use crate::beside::program;
 use crate::exit_status::ExitStatus;
-use crate::output::say;
+use crate::output::message;
 use crate::{output, signals};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ const LINES: usize = 30;
 
 pub(crate) fn run(args: &TuningArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flag()?;
-    let tell = |finding: &Observation| report(finding);
+    let observe = |finding: &Observation| report(finding);
     let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
-    let lab = Lab { args, store: Store::open_default(), whylate, stop: &stop, tell: &tell };
+    let lab = Lab { args, store: Store::open_default(), whylate, stop: &stop, observe: &observe };
     let mut machines = Vec::new();
     let mut right = true;
     for kernel in &args.kernels {
@@ -65,18 +65,18 @@ struct Lab<'a> {
     store: Store,
     whylate: PathBuf,
     stop: &'a std::sync::atomic::AtomicBool,
-    tell: &'a dyn Fn(&Observation),
+    observe: &'a dyn Fn(&Observation),
 }
 
 impl Lab<'_> {
     fn machine(&self, kernel: &str, packages: &[&str], name: &str) -> Result<Trial<'_>, LabError> {
         let image = Image::debian(&self.store, kernel, packages)?;
         if !image.is_cached(&self.store) {
-            say!("disk {} is not cached: making it, which takes some minutes ...", image.name());
+            message!("disk {} is not cached: making it, which takes some minutes ...", image.name());
         }
-        say!("{name}:");
+        message!("{name}:");
         let out = self.args.output.join(name);
-        let mut trial = Trial::new(&image, &self.store, &self.whylate, &out, self.stop, self.tell)?;
+        let mut trial = Trial::new(&image, &self.store, &self.whylate, &out, self.stop, self.observe)?;
         trial.set_limit(self.args.limit);
         Ok(trial)
     }
@@ -129,20 +129,20 @@ impl Lab<'_> {
         let path = self.args.output.join(format!("parity-{kernel}.md"));
         std::fs::write(&path, trial::page(&about, parities))
             .with_context(|| format!("cannot write {}", path.display()))?;
-        say!("written: {}", path.display());
+        message!("written: {}", path.display());
         Ok(())
     }
 }
 
 fn report(finding: &Observation) {
     let right = if finding.right { "right" } else { "WRONG" };
-    say!("  boot {}  {right}  {}: {}", finding.boot, finding.what, finding.came);
+    message!("  boot {}  {right}  {}: {}", finding.boot, finding.what, finding.came);
     if !finding.right {
         for line in finding.details.iter().take(LINES) {
-            say!("      {line}");
+            message!("      {line}");
         }
         if finding.details.len() > LINES {
-            say!("      ... {} more lines", finding.details.len() - LINES);
+            message!("      ... {} more lines", finding.details.len() - LINES);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::guest::Guest;
 use super::recipe::{CUSTOMIZE, FEATURES, Image, PARAMETERS};
 use crate::LabError;
 use crate::console::tail;
-use crate::job::{Program, Step};
+use crate::job::{GuestStep, Program};
 use crate::kernels::{advice, debian_source};
 use crate::qemu::TSC_PARAMETERS;
 use crate::session::Booted;
@@ -79,7 +79,7 @@ pub(super) fn build(image: &Image, work: &Path, to: &Path, stop: &AtomicBool) ->
 fn first_boot(image: &Image, work: &Path, disk: &Path, stop: &AtomicBool) -> Result<(), LabError> {
     let command = ["update-grub".to_owned()].to_vec();
     let visit =
-        Visit { steps: vec![Step::Run(Program { command, ..Program::default() })], ..Visit::default() };
+        Visit { steps: vec![GuestStep::Run(Program { command, ..Program::default() })], ..Visit::default() };
     match Guest::new(disk)?.boot(&visit, &work.join("out"), stop)? {
         Booted::Done(done) if done.report.steps.first().is_some_and(|step| step.code == Some(0)) => Ok(()),
         Booted::Done(done) => Err(image.failed(format!("update-grub failed in it:\n{}", done.console))),

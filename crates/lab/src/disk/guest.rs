@@ -49,7 +49,7 @@ impl Guest {
     }
 
     /// Boots it, does `visit`, puts the files of its `/out` into the directory `out`, and shuts it down; or kills
-    /// it where a step says so. The visit's modules are loaded with `modprobe`.
+    /// it where a step asks for it. The visit's modules are loaded with `modprobe`.
     ///
     /// # Errors
     /// When it did not boot, died, or took too long, or when `stop` became true. A step that failed is no

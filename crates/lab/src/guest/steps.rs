@@ -2,7 +2,7 @@
 
 use super::console::CUT;
 use super::processes::Processes;
-use crate::job::{GuestStepReport, OUT_DIR, Program, Step};
+use crate::job::{GuestStep, GuestStepReport, OUT_DIR, Program};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,21 +27,23 @@ impl<'a> Steps<'a> {
     }
 
     /// Does all of them. A background program's report is complete once a later step waited for it.
-    pub(super) fn run(mut self, steps: &[Step]) -> Vec<GuestStepReport> {
+    pub(super) fn run(mut self, steps: &[GuestStep]) -> Vec<GuestStepReport> {
         let mut reports = Vec::with_capacity(steps.len());
         for (index, step) in steps.iter().enumerate() {
             let result = match step {
-                Step::Write { path, value, optional } => write_all(path, value, *optional).map(|()| None),
-                Step::Run(program) => self.start(program, index),
-                Step::Sleep(milliseconds) => {
+                GuestStep::Write { path, value, optional } => {
+                    write_all(path, value, *optional).map(|()| None)
+                }
+                GuestStep::Run(program) => self.start(program, index),
+                GuestStep::Sleep(milliseconds) => {
                     std::thread::sleep(Duration::from_millis(*milliseconds));
                     Ok(None)
                 }
-                Step::Wait => {
+                GuestStep::Wait => {
                     self.wait_for_background(&mut reports);
                     Ok(None)
                 }
-                Step::Cut => cut(reports.last().and_then(|report: &GuestStepReport| report.code)),
+                GuestStep::Cut => cut(reports.last().and_then(|report: &GuestStepReport| report.code)),
             };
             reports.push(match result {
                 Ok(code) => GuestStepReport { code, error: None },
@@ -176,24 +178,24 @@ mod tests {
             let own = std::env::current_exe().expect("path");
             let test = ["--exact", "guest::steps::tests::programs_report_how_they_ended"];
             let output = Command::new(own).args(test).env(ALONE, "1").output().expect("it starts");
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+            let stdout = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
             return;
         }
         let program = |script: &str, background| {
             let command = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
-            Step::Run(Program { command, background, ..Program::default() })
+            GuestStep::Run(Program { command, background, ..Program::default() })
         };
         let environment = [("ANSWER".to_owned(), "7".to_owned())];
         let steps = [
             program("sleep 0.05; exit 3", true),
             program("exit $ANSWER", false),
             program("kill -9 $$", false),
-            Step::Run(Program { command: vec!["/no/such".into()], ..Program::default() }),
-            Step::Run(Program::default()),
-            Step::Sleep(1),
-            Step::Wait,
-            Step::Wait,
+            GuestStep::Run(Program { command: vec!["/no/such".into()], ..Program::default() }),
+            GuestStep::Run(Program::default()),
+            GuestStep::Sleep(1),
+            GuestStep::Wait,
+            GuestStep::Wait,
         ];
         let reports = Steps::new(&environment).run(&steps);
         let codes: Vec<Option<i32>> = reports.iter().map(|report| report.code).collect();

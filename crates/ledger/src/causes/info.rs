@@ -117,7 +117,7 @@ pub(crate) struct LateActivation<'a> {
     /// `kernel.sched_rt_runtime_us` and its period.
     pub(crate) rt_runtime: Option<Ns>,
     pub(crate) rt_period: Ns,
-    /// Whether the machine is a guest, where the recording tells.
+    /// Whether the machine is a guest, where the recording shows.
     pub(crate) is_guest: Option<bool>,
     /// The recording has page faults.
     pub(crate) shows_page_faults: bool,

@@ -110,7 +110,7 @@ impl Charger<'_> {
     /// The charge for what goes before any thread, or is unknown.
     pub(super) fn interruption(&self, (from, to, slice): Clip) -> Option<Charge> {
         let silent = || self.timeline.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to));
-        // Of another handler it cannot be told whether it worked, or whether it lost the CPU.
+        // Of another handler it cannot be determined whether it worked, or whether it lost the CPU.
         let handler = || if silent() { Confidence::Low } else { Confidence::High };
         match slice.running {
             // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.

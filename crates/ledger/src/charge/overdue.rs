@@ -87,7 +87,7 @@ pub(super) fn late_timers(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iter
     timeline.late_timers.range(first..).filter(move |late| late.due < to)
 }
 
-/// Those of them that were late enough to tell of a theft.
+/// Those of them that were late enough to show a theft.
 pub(super) fn notably_late(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
     late_timers(timeline, from, to).filter(|late| late.handled - late.due >= NOTABLE_THEFT)
 }

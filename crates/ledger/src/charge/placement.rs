@@ -21,10 +21,10 @@ impl Charger<'_> {
         // Where changes were not recorded, it may have been bound to others at the time.
         let changes_seen = self.timeline.seen.contains(Kind::Syscall);
         let allowed = queue.waiter.affinity.cpus(queue.from, queue.to);
-        let others = allowed.filter(|(cpu, told)| *cpu != queue.cpu && (*told || changes_seen));
+        let others = allowed.filter(|(cpu, recorded)| *cpu != queue.cpu && (*recorded || changes_seen));
         others
             .filter(|(cpu, _)| self.is_idle(*cpu, queue.from, queue.to))
-            .map(|(cpu, told)| (cpu, if told { Confidence::High } else { Confidence::Medium }))
+            .map(|(cpu, recorded)| (cpu, if recorded { Confidence::High } else { Confidence::Medium }))
             .max_by_key(|(cpu, confidence)| (*confidence, std::cmp::Reverse(*cpu)))
     }
 

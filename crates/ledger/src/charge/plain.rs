@@ -1,7 +1,7 @@
 //! The activation to which nothing happened: woken on the CPU of a thread that it outranks, switched in at once, done.
 //!
 //! Most activations of most traces are like this, and their ledger is known without a walk through all that
-//! happened meanwhile. Tests compare every one with what the walk says.
+//! happened meanwhile. Tests compare every one with the result of the walk.
 
 use super::overdue::late_timers;
 use super::queue::ORDINARY_DISPATCH;

@@ -12,7 +12,7 @@ use whylate_base::{Confidence, Ns, SchedClass, Tid};
 
 /// From a refill to the switch: an interrupt, sometimes a call to another CPU.
 const LONGEST_PICKUP: Ns = Ns::from_ms(1);
-/// The same where the CPU was not idle, and so nothing else tells a refill from a coincidence.
+/// The same where the CPU was not idle, and so nothing else distinguishes a refill from a coincidence.
 const PROMPT: Ns = Ns::from_us(200);
 /// No turn of one other in a fair queue takes so long; periods are 100 ms unless set.
 const LONGEST_TURN: Ns = Ns::from_ms(10);

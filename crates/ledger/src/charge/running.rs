@@ -12,7 +12,7 @@ use whylate_base::{Confidence, Cpu, Ns};
 const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
 /// A minor fault's usual cost, where the recording has no burst to take it from.
 const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
-/// So many faults on either side tell what one costs: thousands more tell the same.
+/// So many faults on either side show what one costs: thousands more show the same.
 const NEAR_FAULTS: usize = 1000;
 
 impl Charger<'_> {

@@ -68,7 +68,7 @@ impl Engine<'_> {
             return;
         }
         if context.flags.contains(ContextFlags::NEED_RESCHED) && !context.flags.in_interrupt() {
-            // The scheduler's own events always have interrupts off, and tell nothing of the thread.
+            // The scheduler's own events always have interrupts off, and show nothing of the thread.
             let of_scheduler = matches!(
                 event.kind,
                 EventKind::Switch(_)
@@ -217,7 +217,7 @@ impl Engine<'_> {
             Some(Fact::RtGroupSched(on)) => self.timeline.bandwidth.set_group_sched(at, on),
             Some(Fact::FairServerNs(ns)) => self.timeline.bandwidth.set_fair_server(at, ns),
             Some(Fact::Hypervisor(on)) => self.timeline.hypervisor = Some(on),
-            Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.told(cpus),
+            Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.recorded(cpus),
             Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. })
             | None => {}
         }

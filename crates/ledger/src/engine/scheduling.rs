@@ -40,7 +40,7 @@ impl Engine<'_> {
         self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
 
-    /// What the current context says of the wake-up it makes.
+    /// What the current context shows of the wake-up it makes.
     fn wake_of(&self, at: Ns, event: &Event, wake: &Wake) -> Waking {
         let Wake { comm, prio, .. } = *wake;
         let Some(cpu) = self.timeline.cpus.get(event.cpu) else {

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::syscall_table::Setting;
-use crate::timeline::settings::{Refusal, RtOverrun};
+use crate::timeline::settings::{PolicyRefusal, RtOverrun};
 use crate::timeline::states::State;
 use whylate_base::{Cpu, Ns, Policy, Tid};
 use whylate_events::{Event, Signal};
@@ -70,7 +70,7 @@ impl Engine<'_> {
         }
         let comm = thread.comm();
         let times = thread.refused.map_or(0, |refusal| refusal.times) + 1;
-        thread.refused = Some(Refusal { at, cpu: event.cpu, comm, call, policy, no_room, times });
+        thread.refused = Some(PolicyRefusal { at, cpu: event.cpu, comm, call, policy, no_room, times });
     }
 
     /// `signal_generate`: the kernel's own SIGXCPU or SIGKILL to a real-time thread that has not slept.

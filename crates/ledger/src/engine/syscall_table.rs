@@ -219,7 +219,7 @@ impl SyscallTable {
     }
 }
 
-/// A futex is a lock when it says so (the PI operations), or when the word held 2, which is how
+/// A futex is a lock when its operation is one (the PI operations), or when the word held 2, which is how
 /// glibc's low-level lock and Rust's standard library mark a lock that has waiters.
 fn futex_wait(call: &Syscall) -> Wait {
     const CMD_MASK: u64 = 0x7f;

@@ -3,7 +3,7 @@
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::timeline::Timeline;
-use crate::timeline::settings::Refusal;
+use crate::timeline::settings::PolicyRefusal;
 use crate::timeline::thread::Thread;
 use whylate_base::{Evidence, Finding, Policy, Severity};
 
@@ -20,7 +20,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(timeline: &Timeline, thread: &Thread, refusal: &Refusal) -> Finding {
+fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Finding {
     let what = match refusal.policy {
         Some(Policy::Deadline) => "SCHED_DEADLINE".to_owned(),
         Some(policy) => format!("SCHED_{}", policy.name().to_uppercase()),

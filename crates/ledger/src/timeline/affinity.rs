@@ -22,7 +22,7 @@ pub(crate) struct Affinity {
 /// What is known of a thread's CPUs between two changes.
 #[derive(Clone, Debug, Default)]
 struct Allowed {
-    told: Option<CpuSet>,
+    recorded: Option<CpuSet>,
     /// Those it has run on since.
     used: Vec<Cpu>,
 }
@@ -30,13 +30,13 @@ struct Allowed {
 impl Allowed {
     /// The CPUs it may use for certain, each with whether a fact of the recording has it.
     fn cpus(&self) -> impl Iterator<Item = (Cpu, bool)> {
-        let told = self.told.iter().flat_map(CpuSet::iter).map(|cpu| (cpu, true));
-        let used = self.used.iter().filter(|_| self.told.is_none()).map(|cpu| (*cpu, false));
-        told.chain(used)
+        let recorded = self.recorded.iter().flat_map(CpuSet::iter).map(|cpu| (cpu, true));
+        let used = self.used.iter().filter(|_| self.recorded.is_none()).map(|cpu| (*cpu, false));
+        recorded.chain(used)
     }
 
     fn has(&self, cpu: Cpu) -> bool {
-        self.told.as_ref().map_or_else(|| self.used.contains(&cpu), |told| told.contains(cpu))
+        self.recorded.as_ref().map_or_else(|| self.used.contains(&cpu), |recorded| recorded.contains(cpu))
     }
 }
 
@@ -47,9 +47,9 @@ impl Affinity {
     }
 
     /// A fact of the recording has the CPUs.
-    pub(crate) fn told(&mut self, cpus: CpuSet) {
+    pub(crate) fn recorded(&mut self, cpus: CpuSet) {
         self.latest.used.retain(|cpu| cpus.contains(*cpu));
-        self.latest.told = Some(cpus);
+        self.latest.recorded = Some(cpus);
     }
 
     /// A call asks for other CPUs, or has set them: which was in force between the two is not known.
@@ -101,28 +101,28 @@ mod tests {
     use super::*;
 
     fn known(affinity: &Affinity, from: i64, to: i64) -> Vec<(u32, bool)> {
-        affinity.cpus(Ns(from), Ns(to)).map(|(cpu, told)| (cpu.0, told)).collect()
+        affinity.cpus(Ns(from), Ns(to)).map(|(cpu, recorded)| (cpu.0, recorded)).collect()
     }
 
     #[test]
     fn a_change_leaves_only_what_is_seen_since() {
         let mut affinity = Affinity::default();
         assert_eq!(known(&affinity, 0, 9), []);
-        affinity.told("0-1".parse().expect("a list"));
+        affinity.recorded("0-1".parse().expect("a list"));
         affinity.used(Cpu(1));
         assert_eq!(known(&affinity.inherited(), 0, 9), [(0, true), (1, true)]);
         affinity.change(Ns(10));
         affinity.used(Cpu(3));
         affinity.used(Cpu(3));
         assert_eq!(known(&affinity, 10, 19), [(3, false)]);
-        affinity.told("2-3".parse().expect("a list"));
+        affinity.recorded("2-3".parse().expect("a list"));
         assert_eq!(known(&affinity, 10, 19), [(2, true), (3, true)]);
     }
 
     #[test]
     fn what_is_allowed_now_was_not_before_the_change() {
         let mut affinity = Affinity::default();
-        affinity.told("0".parse().expect("a list"));
+        affinity.recorded("0".parse().expect("a list"));
         affinity.change(Ns(10));
         affinity.change(Ns(12));
         affinity.used(Cpu(0));

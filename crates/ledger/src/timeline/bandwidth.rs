@@ -107,7 +107,7 @@ impl Bandwidth {
         self.limit().unwrap_or(DEFAULT_RUNTIME)
     }
 
-    /// Whether RT throttling can strike on this kernel; `None` when the recording does not tell.
+    /// Whether RT throttling can strike on this kernel; `None` when the recording does not show.
     pub(crate) fn throttles(&self) -> Option<bool> {
         if self.runtime == Some(RtRuntime::Unlimited) {
             return Some(false);
@@ -121,7 +121,7 @@ impl Bandwidth {
         }
     }
 
-    /// Whether a fair server can strike on this kernel; `None` when the recording does not tell.
+    /// Whether a fair server can strike on this kernel; `None` when the recording does not show.
     pub(crate) fn serves(&self) -> Option<bool> {
         match (self.kernel, self.fair_server) {
             (Some(version), _) if version < (6, 12) => Some(false),

@@ -1,8 +1,8 @@
 //! How a thread keeps its period: does a late period make all later ones late, or is it made up for?
 //!
-//! The kind of call does not tell. Python's `time.sleep` sleeps until an instant that it has just computed from now, and
+//! The kind of call does not show. Python's `time.sleep` sleeps until an instant that it has just computed from now, and
 //! so drifts; jackd's dummy driver sleeps for a while that it has shortened by its lateness, and does not. The expiries
-//! tell: with the response `r` from one expiry to the next call, and the distance `d` from that call to its expiry,
+//! show: with the response `r` from one expiry to the next call, and the distance `d` from that call to its expiry,
 //! a thread that drifts leaves `d` as it is where `r` changes, and one that keeps its period changes `d` by `-r`.
 
 use super::sleeps::Wait;
@@ -13,9 +13,9 @@ use whylate_base::Ns;
 const SAME_STEP: Ns = Ns::from_us(1);
 /// Distances of one thread that are as near as this are the same for a period.
 const SAME_DISTANCE: Ns = Ns::from_us(20);
-/// A response that changes by less tells nothing: the way into the call varies as much.
+/// A response that changes by less shows nothing: the way into the call varies as much.
 const NOTABLE_CHANGE: Ns = Ns::from_us(5);
-/// So many notable changes tell.
+/// So many notable changes show.
 const ENOUGH_CHANGES: u32 = 5;
 /// Periods in a row over which small errors either add up or do not.
 const ROW: usize = 8;
@@ -24,9 +24,9 @@ const ENOUGH_ROWS: u32 = 16;
 /// The variance of a row's length over that of as many independent periods: 1 where errors add up, 1/8 where each is
 /// made up for in the next period.
 const MADE_UP_FOR: f64 = 0.35;
-/// So many periods tell how a thread spends them.
+/// So many periods show how a thread spends them.
 const ENOUGH_PERIODS: u32 = 3;
-/// So many sleeping calls tell of what kind they are.
+/// So many sleeping calls show of what kind they are.
 const ENOUGH_CALLS: u32 = 5;
 
 /// The sleeps that a thread programmed, in numbers.

@@ -21,7 +21,7 @@ impl PinnedFair {
 
 /// The kernel refused a real-time policy or priority.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct PolicyRefusal {
     pub(crate) at: Ns,
     pub(crate) cpu: Cpu,
     /// The thread's name then.

@@ -26,7 +26,7 @@ pub(crate) enum Wait {
     Migration,
     /// A page to be read in.
     Fault,
-    /// Sleeps, and no syscall was recorded that would tell why.
+    /// Sleeps, and no syscall was recorded that would show why.
     Unsure,
 }
 

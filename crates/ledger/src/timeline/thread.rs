@@ -12,7 +12,7 @@ use super::housekeeping::is_housekeeping;
 use super::pacing::Pacing;
 use super::past::Past;
 use super::recent::{forget_before, partition_from_end};
-use super::settings::{PinnedFair, Refusal};
+use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
 use super::states::{Span, State, Stay};
 use crate::identities::Identity;
@@ -67,7 +67,7 @@ pub(crate) struct Thread {
     /// It has asked for a real-time policy, which shows only at its next switch.
     raised: Option<Ns>,
     /// When it was last refused a real-time policy.
-    pub(crate) refused: Option<Refusal>,
+    pub(crate) refused: Option<PolicyRefusal>,
     /// When a call that changed its policy or priority returned, since it was switched in: the new one shows only as it
     /// leaves the CPU.
     pub(crate) policy_changed: Option<Ns>,
@@ -168,7 +168,7 @@ impl Thread {
         self.names.is_shown_as(comm) && self.priorities.is_shown_as(Priorities { effective, unboosted })
     }
 
-    /// It goes by this name, though no event of its own says so.
+    /// It goes by this name, though no event of its own shows it.
     pub(crate) fn assume_name(&mut self, comm: Comm) {
         self.names.assume(comm);
     }
@@ -272,7 +272,7 @@ impl Thread {
         }
     }
 
-    /// It has this priority of its own, though no event says so.
+    /// It has this priority of its own, though no event shows it.
     pub(crate) fn assume_priority(&mut self, priority: Priority) {
         self.priorities.assume(Priorities { effective: priority, unboosted: None });
         self.ever_realtime |= priority.is_realtime();

@@ -31,12 +31,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// True when enough of the period before was seen to tell which thread used the time up.
+    /// True when enough of the period before was seen to show which thread used the time up.
     pub(crate) fn shows_user(&self, period: Ns) -> bool {
         self.used.1.0.saturating_mul(4) >= period.0
     }
 
-    /// The real-time thread that used the time up, if enough was seen to tell.
+    /// The real-time thread that used the time up, if enough was seen to know it.
     pub(crate) fn user(&self, period: Ns) -> Option<Culprit> {
         self.most_used_by.filter(|_| self.shows_user(period))
     }

@@ -50,12 +50,13 @@ pub(crate) fn task(timeline: &Timeline, at: Ns, tid: Tid, comm: &str) -> Culprit
             None => Comm::from(comm),
         };
     // Nice 0 is also the default of a thread that the recording does not describe.
-    let told = [Kind::Switch, Kind::Waking, Kind::Wakeup].iter().any(|&kind| timeline.seen.contains(kind));
+    let has_priorities =
+        [Kind::Switch, Kind::Waking, Kind::Wakeup].iter().any(|&kind| timeline.seen.contains(kind));
     let priority = known
         .filter(|thread| {
             thread.policy_at(at).is_some()
                 || thread.ever_realtime
-                || (told && thread.priority_at(at) != Priority::DEFAULT)
+                || (has_priorities && thread.priority_at(at) != Priority::DEFAULT)
         })
         .map_or(Priority::UNKNOWN, |thread| thread.own_priority_at(at));
     Culprit::Task { tid, comm, priority }

@@ -1,4 +1,4 @@
-//! What a stack saved in an interrupt tells of the thread below it: where it was, and whether it had
+//! What a stack saved in an interrupt shows of the thread below it: where it was, and whether it had
 //! interrupts disabled until that moment.
 
 /// Entries of an interrupt from the kernel or from user code: the frames between the handler and what it
@@ -153,7 +153,7 @@ mod tests {
             with(&["asm_sysvec_apic_timer_interrupt", "pv_native_safe_halt", "default_idle", "do_idle"]),
             Some(Interrupted::Idle { function: "pv_native_safe_halt".into() })
         );
-        // A stack without an interrupt tells nothing of what one came upon.
+        // A stack without an interrupt shows nothing of what one came upon.
         assert_eq!(with(&[]), None);
         assert_eq!(interrupted::<&str>(&[]), None);
     }

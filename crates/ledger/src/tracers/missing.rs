@@ -1,4 +1,4 @@
-//! What the recordings of other tracers lack, and what therefore cannot be told.
+//! What the recordings of other tracers lack, and what therefore cannot be determined.
 
 use crate::model::{Explanation, Missing};
 use crate::timeline::Timeline;

@@ -310,7 +310,7 @@ fn own_times(within: &[Line], end: Ns) -> Sums {
     let mut sums = Sums::new();
     let mut stack: Vec<Frame> = Vec::new();
     let Some(mut at) = within.first().map(|line| line.at) else { return sums };
-    // Time of a function that was entered before the section, until its return tells its name.
+    // Time of a function that was entered before the section, until its return shows its name.
     let mut nameless = Ns::ZERO;
     let pay = |sums: &mut Sums, stack: &[Frame], nameless: &mut Ns, at: &mut Ns, to: Ns| {
         let time = to.min(end).since(*at);

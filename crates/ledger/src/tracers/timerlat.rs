@@ -148,10 +148,11 @@ impl CpuSamples {
             seen.contains(Kind::Switch) && (seen.contains(Kind::Waking) || seen.contains(Kind::Wakeup));
         self.own = thread.map(|thread| thread.tid).or(self.own);
         let own = self.own.unwrap_or(actors::unnamed(cpu));
-        let told = Told { cpu, own, irq, thread, returned, stack, noises: self.noises.make_contiguous() };
-        if !by_scheduler && told.possible() {
-            let kept = !told.stack.is_empty();
-            let (activation, notes) = told.activation(assembler.timeline_mut());
+        let observed =
+            ObservedSample { cpu, own, irq, thread, returned, stack, noises: self.noises.make_contiguous() };
+        if !by_scheduler && observed.possible() {
+            let kept = !observed.stack.is_empty();
+            let (activation, notes) = observed.activation(assembler.timeline_mut());
             self.explained = true;
             // The tracer saves a stack where its own limit was exceeded.
             assembler.keep_measured(activation, notes, kept);
@@ -161,7 +162,7 @@ impl CpuSamples {
 }
 
 /// One sample, and what happened around it.
-struct Told<'a> {
+struct ObservedSample<'a> {
     cpu: Cpu,
     /// The tracer's thread; it is real-time by itself, whatever else was recorded.
     own: Tid,
@@ -172,7 +173,7 @@ struct Told<'a> {
     noises: &'a [(Ns, Noise)],
 }
 
-impl Told<'_> {
+impl ObservedSample<'_> {
     /// False of samples that contradict themselves, as damaged ones do.
     fn possible(&self) -> bool {
         let after = |first: Option<Sample>, then: Option<Sample>| match (first, then) {

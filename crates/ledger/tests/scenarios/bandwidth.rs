@@ -27,18 +27,18 @@ fn taken_off(scene: Scene, instead: Thread) -> Scene {
 
 #[test]
 fn an_idle_cpu_with_a_runnable_thread_is_rt_throttling() {
-    let told = taken_off(Scene::new().kernel("6.1.0-18-amd64"), IDLE).explain("victim");
-    let activation = told.only();
+    let explained = taken_off(Scene::new().kernel("6.1.0-18-amd64"), IDLE).explain("victim");
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::RtThrottled, 40 * MS), (Cause::OwnWork, 200)]);
     assert_blames(activation, Cause::RtThrottled, Some(HOG));
     assert_eq!(activation.verdict.confidence, Confidence::High);
-    let finding = told.finding("rt-throttled").expect("a finding");
+    let finding = explained.finding("rt-throttled").expect("a finding");
     assert!(finding.title.contains("50.00 ms") && finding.title.contains("CPU 1"), "{}", finding.title);
 }
 
 #[test]
 fn a_loss_ends_what_is_known_of_throttling() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("6.1.0-18-amd64")
         .cpu(1)
         .at(0)
@@ -57,8 +57,8 @@ fn a_loss_ends_what_is_known_of_throttling() {
         .at(2_000 * MS + 300)
         .sleep(IDLE)
         .explain("victim");
-    assert_charges(told.only(), &[(Cause::IdleExit, 100), (Cause::OwnWork, 200)]);
-    assert!(told.finding("rt-throttled").is_none());
+    assert_charges(explained.only(), &[(Cause::IdleExit, 100), (Cause::OwnWork, 200)]);
+    assert!(explained.finding("rt-throttled").is_none());
 }
 
 #[test]
@@ -76,19 +76,19 @@ fn throttling_three_times_has_a_rhythm() {
             .at(start + 1_000 * MS + 200)
             .sleep(HOG);
     }
-    let told = scene.explain("victim");
-    assert_eq!(told.0.activations.len(), 3);
-    for activation in &told.0.activations {
+    let explained = scene.explain("victim");
+    assert_eq!(explained.0.activations.len(), 3);
+    for activation in &explained.0.activations {
         assert_charges(activation, &[(Cause::RtThrottled, 47 * MS), (Cause::OwnWork, 200)]);
         assert_blames(activation, Cause::RtThrottled, Some(HOG));
     }
-    let finding = told.finding("rt-throttled").expect("a finding");
+    let finding = explained.finding("rt-throttled").expect("a finding");
     assert!(finding.title.contains("3 times, every 1.000 s, 50.00 ms each"), "{}", finding.title);
 }
 
 #[test]
 fn a_throttled_thread_itself_is_charged_while_it_is_off() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("5.15.0")
         .cpu(1)
         .at(0)
@@ -102,7 +102,7 @@ fn a_throttled_thread_itself_is_charged_while_it_is_off() {
         .at(1_500 * MS)
         .sleep(IDLE)
         .explain("hog");
-    let activation = told.only();
+    let activation = explained.only();
     let own = 950 * MS - 5 + 500 * MS;
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, own), (Cause::RtThrottled, 50 * MS)]);
     assert_blames(activation, Cause::RtThrottled, Some(HOG));
@@ -111,7 +111,7 @@ fn a_throttled_thread_itself_is_charged_while_it_is_off() {
 #[test]
 fn only_fair_threads_in_front_on_a_new_kernel_is_the_fair_server() {
     let sshd = fair("sshd", 30);
-    let told = taken_off(
+    let explained = taken_off(
         Scene::new()
             .kernel("6.12.9-amd64")
             .cpu(1)
@@ -121,17 +121,17 @@ fn only_fair_threads_in_front_on_a_new_kernel_is_the_fair_server() {
         sshd,
     )
     .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::FairServer, 40 * MS), (Cause::OwnWork, 200)]);
     assert_blames(activation, Cause::FairServer, Some(sshd));
     assert_eq!(activation.verdict.confidence, Confidence::High);
-    assert!(told.finding("fair-server").is_some(), "{:?}", told.codes());
+    assert!(explained.finding("fair-server").is_some(), "{:?}", explained.codes());
 }
 
 #[test]
 fn only_fair_threads_in_front_on_an_old_kernel_is_throttling() {
-    let told = taken_off(Scene::new().kernel("6.1.0-18-amd64"), fair("sshd", 30)).explain("victim");
-    let activation = told.only();
+    let explained = taken_off(Scene::new().kernel("6.1.0-18-amd64"), fair("sshd", 30)).explain("victim");
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::RtThrottled, 40 * MS), (Cause::OwnWork, 200)]);
     assert_blames(activation, Cause::RtThrottled, Some(HOG));
 }
@@ -139,7 +139,7 @@ fn only_fair_threads_in_front_on_an_old_kernel_is_throttling() {
 #[test]
 fn throttling_may_begin_when_another_thread_goes_to_sleep() {
     let sshd = fair("sshd", 30);
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("6.1.0-18-amd64")
         .cpu(1)
         .at(0)
@@ -157,16 +157,16 @@ fn throttling_may_begin_when_another_thread_goes_to_sleep() {
         .at(1_000 * MS + 200)
         .sleep(HOG)
         .explain("victim");
-    let activation = told.worst();
+    let activation = explained.worst();
     assert_charges(activation, &[(Cause::RtThrottled, 40 * MS), (Cause::OwnWork, 200)]);
     assert_blames(activation, Cause::RtThrottled, Some(HOG));
-    let finding = told.finding("rt-throttled").expect("a finding");
+    let finding = explained.finding("rt-throttled").expect("a finding");
     assert!(finding.title.contains("50.00 ms"), "{}", finding.title);
 }
 
 #[test]
 fn a_hog_that_was_preempted_and_moved_away_is_not_passed_over() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("6.1.0-18-amd64")
         .cpu(1)
         .at(0)
@@ -182,13 +182,13 @@ fn a_hog_that_was_preempted_and_moved_away_is_not_passed_over() {
         .sign(ContextFlags::default())
         .at(970 * MS)
         .explain("victim");
-    assert!(told.finding("rt-throttled").is_none(), "{:?}", told.codes());
+    assert!(explained.finding("rt-throttled").is_none(), "{:?}", explained.codes());
 }
 
 #[test]
 fn the_server_is_charged_to_the_thread_that_it_ran() {
     let (first, starving) = (fair("kworker/1:1", 30), fair("starving", 31));
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("6.12.9-amd64")
         .cpu(1)
         .at(0)
@@ -205,17 +205,17 @@ fn the_server_is_charged_to_the_thread_that_it_ran() {
         .at(1_000 * MS + 200)
         .sleep(HOG)
         .explain("victim");
-    assert_charges(told.only(), &[(Cause::FairServer, 50 * MS), (Cause::OwnWork, 200)]);
-    assert_blames(told.only(), Cause::FairServer, Some(starving));
+    assert_charges(explained.only(), &[(Cause::FairServer, 50 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(explained.only(), Cause::FairServer, Some(starving));
 }
 
 #[test]
 fn an_idle_cpu_on_a_kernel_that_cannot_throttle_is_not_explained_away() {
-    let told =
+    let explained =
         taken_off(Scene::new().kernel("6.12.9-amd64").cpu(1).at(0).fact(Fact::RtGroupSched(false)), IDLE)
             .explain("victim");
-    assert_charges(told.only(), &[(Cause::Unexplained, 40 * MS), (Cause::OwnWork, 200)]);
-    assert_blames(told.only(), Cause::Unexplained, None);
+    assert_charges(explained.only(), &[(Cause::Unexplained, 40 * MS), (Cause::OwnWork, 200)]);
+    assert_blames(explained.only(), Cause::Unexplained, None);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn throttling_far_under_the_limit_is_the_clocks_fault() {
         scene = scene.at(period * 4 * MS).timer_wakes(VICTIM).at(period * 4 * MS + 2).run(VICTIM);
         scene = scene.at(period * 4 * MS + 202).sleep(IDLE);
     }
-    let told = scene
+    let explained = scene
         .at(800 * MS)
         .timer_wakes(VICTIM)
         .at(800 * MS + 2)
@@ -237,7 +237,7 @@ fn throttling_far_under_the_limit_is_the_clocks_fault() {
         .at(850 * MS + 202)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.worst();
+    let activation = explained.worst();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 2), (Cause::OwnWork, 200), (Cause::CoarseClockThrottled, 50 * MS)],
@@ -247,7 +247,7 @@ fn throttling_far_under_the_limit_is_the_clocks_fault() {
     let said = activation.verdict.evidence.iter().map(|evidence| evidence.what.as_str());
     let used: Vec<&str> = said.filter(|what| what.contains("real-time threads had used")).collect();
     assert!(used.iter().any(|what| what.contains("40.10 ms (5 %) of the 800.1 ms before")), "{used:?}");
-    let finding = told.finding("coarse-clock-throttled").expect("a finding");
+    let finding = explained.finding("coarse-clock-throttled").expect("a finding");
     assert!(finding.title.contains("50.00 ms"), "{}", finding.title);
 }
 
@@ -259,7 +259,7 @@ fn a_wake_up_into_throttling_far_under_the_limit_shows_what_was_used() {
         scene = scene.at(period * 4 * MS + 402).sleep(IDLE);
     }
     // No switch away from a real-time thread shows it: it wakes, and the CPU idles on.
-    let told = scene
+    let explained = scene
         .at(800 * MS)
         .timer_wakes(VICTIM)
         .at(800 * MS + 5)
@@ -269,8 +269,8 @@ fn a_wake_up_into_throttling_far_under_the_limit_shows_what_was_used() {
         .at(850 * MS + 400)
         .sleep(IDLE)
         .explain("victim");
-    assert_blames(told.worst(), Cause::CoarseClockThrottled, Some(VICTIM));
-    let finding = told.finding("coarse-clock-throttled").expect("a finding");
+    assert_blames(explained.worst(), Cause::CoarseClockThrottled, Some(VICTIM));
+    let finding = explained.finding("coarse-clock-throttled").expect("a finding");
     assert!(finding.evidence[0].what.contains("80.00 ms (10 %) of the 800.0 ms before"), "{finding:?}");
 }
 
@@ -278,7 +278,7 @@ fn a_wake_up_into_throttling_far_under_the_limit_shows_what_was_used() {
 fn a_thread_that_its_cpu_has_yet_to_take_in_is_not_passed_over() {
     // Woken from CPU 0: CPU 1 takes it in by an interrupt, and switches to the idle task before that comes.
     let app = fair("app", 30);
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("6.1.0-18-amd64")
         .cpu(1)
         .at(0)
@@ -301,13 +301,13 @@ fn a_thread_that_its_cpu_has_yet_to_take_in_is_not_passed_over() {
         .at(1_001 * MS)
         .sleep(IDLE)
         .explain("victim");
-    let charged = |cause| told.only().ledger.iter().any(|segment| segment.cause == cause);
+    let charged = |cause| explained.only().ledger.iter().any(|segment| segment.cause == cause);
     assert!(
         !charged(Cause::RtThrottled) && !charged(Cause::CoarseClockThrottled),
         "{:?}",
-        told.only().ledger
+        explained.only().ledger
     );
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
 /// The victim is queued on CPU 1, which goes idle, and runs on CPU 0 in the end: it was moved.
@@ -323,19 +323,23 @@ fn moved(recorded: bool) -> Scene {
 
 #[test]
 fn a_thread_that_was_moved_without_an_event_is_not_passed_over() {
-    let told = moved(false).explain("victim");
-    let codes = told.codes();
+    let explained = moved(false).explain("victim");
+    let codes = explained.codes();
     assert!(!codes.iter().any(|code| code.ends_with("throttled")), "{codes:?}");
     let throttled = |cause: Cause| cause.code().ends_with("throttled");
-    assert!(told.worst().ledger.iter().all(|segment| !throttled(segment.cause)), "{:?}", told.worst().ledger);
+    assert!(
+        explained.worst().ledger.iter().all(|segment| !throttled(segment.cause)),
+        "{:?}",
+        explained.worst().ledger
+    );
     // Where the migration was recorded, the CPU idled with the thread on its runqueue until then.
-    let told = moved(true).explain("victim");
-    assert_blames(told.worst(), Cause::RtThrottled, Some(HOG));
+    let explained = moved(true).explain("victim");
+    assert_blames(explained.worst(), Cause::RtThrottled, Some(HOG));
 }
 
 #[test]
 fn a_scheduler_clock_of_microseconds_charges_no_whole_ticks() {
-    let told = |clock: &str| {
+    let explained = |clock: &str| {
         let mut scene = Scene::new().kernel("6.1.0-18-amd64").clock(clock).cpu(1).at(0);
         for period in 0..200 {
             scene = scene.at(period * 4 * MS).timer_wakes(VICTIM).at(period * 4 * MS + 2).run(VICTIM);
@@ -345,9 +349,9 @@ fn a_scheduler_clock_of_microseconds_charges_no_whole_ticks() {
         let scene = scene.at(800 * MS + 102).run(IDLE).at(850 * MS + 102).run(VICTIM);
         scene.at(850 * MS + 202).sleep(IDLE).explain("victim")
     };
-    assert_eq!(told("mono").worst().verdict.cause, Cause::CoarseClockThrottled);
-    let told = told("local");
-    assert_eq!((told.worst().verdict.cause, told.codes()), (Cause::Unexplained, vec![]));
+    assert_eq!(explained("mono").worst().verdict.cause, Cause::CoarseClockThrottled);
+    let explained = explained("local");
+    assert_eq!((explained.worst().verdict.cause, explained.codes()), (Cause::Unexplained, vec![]));
 }
 
 #[test]
@@ -358,7 +362,7 @@ fn one_wait_with_interrupts_in_it_is_one_window() {
         let at = (957 + 4 * tick) * MS;
         scene = scene.at(at).vector("local_timer").at(at + 5).vector_exit("local_timer");
     }
-    let told = scene.at(1_000 * MS).run(VICTIM).at(1_001 * MS).sleep(IDLE).explain("victim");
-    let finding = told.finding("rt-throttled").expect("a finding");
+    let explained = scene.at(1_000 * MS).run(VICTIM).at(1_001 * MS).sleep(IDLE).explain("victim");
+    let finding = explained.finding("rt-throttled").expect("a finding");
     assert!(finding.title.contains("real-time threads: once"), "{}", finding.title);
 }

@@ -10,7 +10,7 @@ const VICTIM: Thread = rt("victim", 10, 80);
 #[test]
 fn a_wake_up_may_begin_before_the_thread_is_off_the_cpu() {
     let waker = fair("waker", 40);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(2)
         .at(0)
         .run(waker)
@@ -36,7 +36,7 @@ fn a_wake_up_may_begin_before_the_thread_is_off_the_cpu() {
         .at(200)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     assert_eq!(activations.len(), 2);
     assert_eq!(activations[0].done, Some(Ns::from_us(152)));
     let second = activations[1];
@@ -48,7 +48,7 @@ fn a_wake_up_may_begin_before_the_thread_is_off_the_cpu() {
 #[test]
 fn a_wake_up_of_a_thread_that_is_awake_is_nothing() {
     let waker = fair("waker", 40);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(2)
         .at(0)
         .run(waker)
@@ -72,7 +72,7 @@ fn a_wake_up_of_a_thread_that_is_awake_is_nothing() {
         .at(1_100)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     assert_eq!(activations.len(), 2);
     assert_charges(activations[0], &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
     assert_eq!(activations[1].due, Ns::from_ms(1));
@@ -81,7 +81,7 @@ fn a_wake_up_of_a_thread_that_is_awake_is_nothing() {
 
 #[test]
 fn without_wake_up_events_a_thread_is_due_when_it_runs() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(VICTIM)
@@ -92,7 +92,7 @@ fn without_wake_up_events_a_thread_is_due_when_it_runs() {
         .at(1_100)
         .sleep(IDLE)
         .explain("victim");
-    let second = told.in_order()[1];
+    let second = explained.in_order()[1];
     assert_eq!((second.due, second.running), (Ns::from_ms(1), Some(Ns::from_ms(1))));
     assert_charges(second, &[(Cause::OwnWork, 100)]);
 }
@@ -100,7 +100,7 @@ fn without_wake_up_events_a_thread_is_due_when_it_runs() {
 #[test]
 fn a_yield_to_an_equal_is_a_wait_like_any_other() {
     let peer = rt("peer", 20, 80);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -118,10 +118,10 @@ fn a_yield_to_an_equal_is_a_wait_like_any_other() {
         .sleep(IDLE)
         .explain("victim");
     assert_charges(
-        told.only(),
+        explained.only(),
         &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 100), (Cause::EqualPriorityTask, 1_000)],
     );
-    assert_blames(told.only(), Cause::EqualPriorityTask, Some(peer));
+    assert_blames(explained.only(), Cause::EqualPriorityTask, Some(peer));
 }
 
 fn renamed() -> Scene {
@@ -146,18 +146,19 @@ fn renamed() -> Scene {
 
 #[test]
 fn a_renamed_thread_keeps_its_names_apart_and_is_summed_as_one() {
-    let told = renamed().explain_with(&Options { tasks: vec![Select::Tid(Tid(10))], ..Options::default() });
-    let names: Vec<&str> = told.in_order().iter().map(|activation| activation.comm.as_str()).collect();
+    let explained =
+        renamed().explain_with(&Options { tasks: vec![Select::Tid(Tid(10))], ..Options::default() });
+    let names: Vec<&str> = explained.in_order().iter().map(|activation| activation.comm.as_str()).collect();
     assert_eq!(names, ["python3", "victim"]);
-    assert_eq!(told.0.tasks.len(), 1);
-    assert_eq!((told.0.tasks[0].comm.as_str(), told.0.tasks[0].activations), ("victim", 2));
+    assert_eq!(explained.0.tasks.len(), 1);
+    assert_eq!((explained.0.tasks[0].comm.as_str(), explained.0.tasks[0].activations), ("victim", 2));
 }
 
 #[test]
 fn a_renamed_thread_is_selected_by_its_new_name() {
-    let told = renamed().explain("victim");
-    assert_eq!(told.worst().response(), Ns::from_us(400));
-    assert!(told.0.activations.iter().all(|activation| activation.comm.as_str() == "victim"));
+    let explained = renamed().explain("victim");
+    assert_eq!(explained.worst().response(), Ns::from_us(400));
+    assert!(explained.0.activations.iter().all(|activation| activation.comm.as_str() == "victim"));
 }
 
 #[test]
@@ -168,17 +169,17 @@ fn only_the_worst_are_kept_and_all_are_counted() {
         scene = scene.at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM).at(start + 50 + n).sleep(IDLE);
     }
     let options = Options { worst: 3, deadline: Some(Ns::from_us(60)), ..Options::default() };
-    let told = scene.explain_with(&options);
-    let responses: Vec<Ns> = told.0.activations.iter().map(|activation| activation.response()).collect();
+    let explained = scene.explain_with(&options);
+    let responses: Vec<Ns> = explained.0.activations.iter().map(|activation| activation.response()).collect();
     assert_eq!(responses, [Ns::from_us(69), Ns::from_us(68), Ns::from_us(67)]);
-    assert_eq!(told.0.tasks[0].activations, 20);
-    let missed = told.finding("deadline-missed").expect("a finding");
+    assert_eq!(explained.0.tasks[0].activations, 20);
+    let missed = explained.finding("deadline-missed").expect("a finding");
     assert!(missed.title.contains("9 of 20"), "{}", missed.title);
 }
 
 #[test]
 fn an_interrupt_cuts_the_lane_below_it_in_two() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -193,7 +194,7 @@ fn an_interrupt_cuts_the_lane_below_it_in_two() {
         .at(200)
         .sleep(IDLE)
         .explain("victim");
-    let [track] = told.only().tracks.as_slice() else { panic!("{:?}", told.only().tracks) };
+    let [track] = explained.only().tracks.as_slice() else { panic!("{:?}", explained.only().tracks) };
     let slices: Vec<(i64, i64)> = track.slices.iter().map(|slice| (slice.start.0, slice.end.0)).collect();
     assert_eq!(track.cpu, Cpu(1));
     assert_eq!(slices, [(100_000, 105_000), (105_000, 110_000), (110_000, 130_000), (130_000, 200_000)]);
@@ -201,15 +202,17 @@ fn an_interrupt_cuts_the_lane_below_it_in_two() {
 
 #[test]
 fn an_empty_trace_has_nothing_to_say() {
-    let told = Scene::new().explain_with(&Options::default());
-    assert!(told.0.tasks.is_empty() && told.0.activations.is_empty() && told.0.findings.is_empty());
+    let explained = Scene::new().explain_with(&Options::default());
+    assert!(
+        explained.0.tasks.is_empty() && explained.0.activations.is_empty() && explained.0.findings.is_empty()
+    );
 }
 
 #[test]
 fn a_verdict_on_the_latency_looks_no_further_than_the_first_run() {
     let (before, after) = (rt("before", 20, 90), rt("after", 21, 91));
     let judged = |judge| {
-        let told = Scene::new()
+        let explained = Scene::new()
             .cpu(1)
             .at(0)
             .run(before)
@@ -229,7 +232,7 @@ fn a_verdict_on_the_latency_looks_no_further_than_the_first_run() {
                 judge,
                 ..Options::default()
             });
-        told.only().clone()
+        explained.only().clone()
     };
     let response = judged(Judge::Response);
     assert_charges(&response, &[(Cause::HigherPriorityTask, 100 + 500), (Cause::OwnWork, 50 + 50)]);

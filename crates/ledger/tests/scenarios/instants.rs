@@ -18,8 +18,8 @@ fn a_culprit_has_the_name_that_it_had_then() {
     // It has another name when the activation ends.
     let scene =
         scene.at(3 * MS + 200).wake(after, 0).at(3 * MS + 210).run(after).at(3 * MS + 300).sleep(VICTIM);
-    let told = scene.at(4 * MS).sleep(IDLE).at(5 * MS).explain("victim");
-    let worst = told.worst();
+    let explained = scene.at(4 * MS).sleep(IDLE).at(5 * MS).explain("victim");
+    let worst = explained.worst();
     let names: Vec<&str> = worst
         .ledger
         .iter()
@@ -44,8 +44,8 @@ fn a_waker_has_the_name_that_it_had_then() {
     let (before, after) = (fair("loader", 20), fair("worker", 20));
     let scene = asleep().at(MS).run(before).at(2 * MS).wake(VICTIM, 0).at(2 * MS + 5).run(VICTIM);
     let scene = scene.at(2 * MS + 500).run(after).at(2 * MS + 600).run(VICTIM).at(3 * MS).sleep(after);
-    let told = scene.at(5 * MS).explain("victim");
-    let waker = told.worst().trigger;
+    let explained = scene.at(5 * MS).explain("victim");
+    let waker = explained.worst().trigger;
     assert!(matches!(waker, Trigger::Thread { comm, .. } if comm.as_str() == "loader"), "{waker:?}");
 }
 
@@ -53,10 +53,10 @@ fn a_waker_has_the_name_that_it_had_then() {
 fn an_activation_has_the_priority_that_its_thread_had_when_it_was_due() {
     let lowered = rt("victim", 10, 5);
     let scene = asleep().at(MS).timer_wakes(VICTIM).at(MS + 5).run(VICTIM).at(2 * MS).run(IDLE);
-    let told = scene.at(2 * MS + 5).run(lowered).at(3 * MS).sleep(IDLE).at(4 * MS).explain("victim");
-    let worst = told.worst();
+    let explained = scene.at(2 * MS + 5).run(lowered).at(3 * MS).sleep(IDLE).at(4 * MS).explain("victim");
+    let worst = explained.worst();
     assert_eq!((worst.due.0, worst.priority), (1_000_000, Priority::realtime(50)));
-    assert_eq!(told.0.tasks[0].priority, Priority::realtime(50), "the summary is of most activations");
+    assert_eq!(explained.0.tasks[0].priority, Priority::realtime(50), "the summary is of most activations");
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn a_lent_priority_counts_from_when_it_is_lent() {
     let scene = scene.sign(ContextFlags::default()).at(2 * MS + 110).run(lent);
     let scene =
         scene.at(2 * MS + 400).inherit(owner, lent, owner).wake(VICTIM, 0).at(2 * MS + 405).run(VICTIM);
-    let told = scene.at(3 * MS).sleep(owner).at(4 * MS).explain("victim");
-    let wrong = told.worst().ledger.iter().find(|segment| segment.cause == Cause::LockInversion);
+    let explained = scene.at(3 * MS).sleep(owner).at(4 * MS).explain("victim");
+    let wrong = explained.worst().ledger.iter().find(|segment| segment.cause == Cause::LockInversion);
     assert!(wrong.is_none(), "the lock does inherit priority: {wrong:?}");
 }
 
@@ -86,8 +86,8 @@ fn a_cpu_that_is_allowed_later_is_no_placement() {
     let scene = scene.at(4 * MS + 10).call(sys::SCHED_SETAFFINITY, [0, 8, 0]);
     let scene = scene.at(4 * MS + 20).ret(sys::SCHED_SETAFFINITY).at(4 * MS + 30).run(IDLE);
     let scene = scene.migrate(VICTIM, 0, 1).cpu(1).at(4 * MS + 40).run(VICTIM);
-    let told = scene.at(5 * MS).sleep(IDLE).at(6 * MS).explain("victim");
-    let worst = told.worst();
+    let explained = scene.at(5 * MS).sleep(IDLE).at(6 * MS).explain("victim");
+    let worst = explained.worst();
     assert_blames(worst, Cause::HigherPriorityTask, Some(hog));
     assert!(worst.ledger.iter().all(|segment| segment.cause != Cause::WakePlacement), "{:?}", worst.ledger);
 }
@@ -101,9 +101,9 @@ fn a_cpu_that_was_allowed_then_is_a_placement() {
     let scene = scene.at(MS).run(hog).at(2 * MS).wake(VICTIM, 0).at(4 * MS).sleep(VICTIM);
     // It pins itself after the wait.
     let scene = scene.at(4 * MS + 10).call(sys::SCHED_SETAFFINITY, [0, 8, 0]);
-    let told =
+    let explained =
         scene.at(4 * MS + 20).ret(sys::SCHED_SETAFFINITY).at(5 * MS).sleep(IDLE).at(6 * MS).explain("victim");
-    assert_charges(told.worst(), &[(Cause::WakePlacement, 2 * MS), (Cause::OwnWork, MS)]);
+    assert_charges(explained.worst(), &[(Cause::WakePlacement, 2 * MS), (Cause::OwnWork, MS)]);
 }
 
 /// A hog uses 950 ms of CPU 1; then the CPU idles while the victim is runnable.
@@ -115,26 +115,26 @@ fn throttled() -> Scene {
 
 #[test]
 fn bandwidth_control_is_what_was_set_then() {
-    let told = throttled().at(1_100 * MS).fact(Fact::RtRuntimeUs(-1)).at(1_200 * MS).explain("victim");
-    assert_blames(told.only(), Cause::RtThrottled, Some(rt("hog", 20, 1)));
-    assert!(told.only().verdict.why.contains("950.0 ms of 1.000 s"), "{}", told.only().verdict.why);
-    assert!(told.finding("rt-throttled").is_some(), "{:?}", told.codes());
+    let explained = throttled().at(1_100 * MS).fact(Fact::RtRuntimeUs(-1)).at(1_200 * MS).explain("victim");
+    assert_blames(explained.only(), Cause::RtThrottled, Some(rt("hog", 20, 1)));
+    assert!(explained.only().verdict.why.contains("950.0 ms of 1.000 s"), "{}", explained.only().verdict.why);
+    assert!(explained.finding("rt-throttled").is_some(), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_finding_has_the_names_and_priorities_of_its_time() {
     let renamed = rt("polite", 20, 5);
-    let told = throttled().at(1_100 * MS).sleep(IDLE).at(1_200 * MS).wake(renamed, 1).run(renamed);
-    let told = told.at(1_300 * MS).sleep(IDLE).explain("victim");
-    let finding = told.finding("rt-throttled").expect("a finding");
+    let explained = throttled().at(1_100 * MS).sleep(IDLE).at(1_200 * MS).wake(renamed, 1).run(renamed);
+    let explained = explained.at(1_300 * MS).sleep(IDLE).explain("victim");
+    let finding = explained.finding("rt-throttled").expect("a finding");
     assert!(finding.why.contains("hog:20 (rt 1) used most of it"), "{}", finding.why);
 
     let (app, later) = (fair("app", 10), fair("server", 10));
     let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(app).at(105);
     let scene = scene.run(app).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).fail(sys::SCHED_SETSCHEDULER, 1);
     let scene = scene.at(200).sleep(IDLE).at(300).timer_wakes(later).at(305).run(later).at(400).sleep(IDLE);
-    let told = scene.explain_with(&Options::default());
-    let finding = told.finding("realtime-refused").expect("a finding");
+    let explained = scene.explain_with(&Options::default());
+    let finding = explained.finding("realtime-refused").expect("a finding");
     assert!(finding.title.starts_with("app:10 asked for SCHED_FIFO"), "{}", finding.title);
 
     let spinner = rt("spinner", 10, 50);
@@ -142,8 +142,8 @@ fn a_finding_has_the_names_and_priorities_of_its_time() {
     let scene = scene.run(spinner).at(200 * MS).vector("local_timer");
     let scene = scene.kernel_sends(spinner, Signal::SIGXCPU).vector_exit("local_timer");
     let scene = scene.at(201 * MS).sleep(IDLE).at(300 * MS).timer_wakes(later).at(300 * MS + 5).run(later);
-    let told = scene.at(301 * MS).sleep(IDLE).explain_with(&Options::default());
-    let finding = told.finding("rttime-exceeded").expect("a finding");
+    let explained = scene.at(301 * MS).sleep(IDLE).explain_with(&Options::default());
+    let finding = explained.finding("rttime-exceeded").expect("a finding");
     assert!(finding.title.starts_with("spinner:10 (rt 50) ran for"), "{}", finding.title);
 }
 
@@ -157,11 +157,11 @@ fn a_wait_after_a_thread_rose_and_fell_is_not_that_of_one_that_pinned_itself_fir
     let scene = scene.ret(sys::SCHED_SETSCHEDULER).unseen_switch_to(raised).at(200).sleep(hog);
     let scene = scene.at(10 * MS).timer_wakes(raised).run(raised).at(10 * MS + 50);
     let scene = scene.call(sys::SCHED_SETSCHEDULER, [0, 0, 0]).unseen_switch_to(before).at(10 * MS + 60);
-    let told =
+    let explained =
         scene.run(hog).at(900 * MS).sleep(before).ret(sys::SCHED_SETSCHEDULER).at(901 * MS).sleep(IDLE);
-    let told = told.explain_with(&Options::default());
-    assert_blames(told.worst(), Cause::HigherPriorityTask, Some(hog));
-    assert!(told.finding("pinned-before-priority").is_none(), "{:?}", told.codes());
+    let explained = explained.explain_with(&Options::default());
+    assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(hog));
+    assert!(explained.finding("pinned-before-priority").is_none(), "{:?}", explained.codes());
 }
 
 /// An equal of the victim's runs, lowers itself, and goes on until the victim is switched in.
@@ -176,10 +176,10 @@ fn lowers_itself(scene: Scene, kernel: &str) -> Scene {
 #[test]
 fn a_thread_that_lowers_itself_had_its_priority_until_then() {
     for kernel in ["6.1.0-18-amd64", "6.12.9-amd64", "7.2.0"] {
-        let told = lowers_itself(Scene::new(), kernel).explain("victim");
-        assert_charges(told.only(), &[(Cause::EqualPriorityTask, 3 * MS), (Cause::OwnWork, MS)]);
-        assert!(told.only().verdict.why.contains("prog:20 (rt 50)"), "{}", told.only().verdict.why);
-        let codes = told.codes();
+        let explained = lowers_itself(Scene::new(), kernel).explain("victim");
+        assert_charges(explained.only(), &[(Cause::EqualPriorityTask, 3 * MS), (Cause::OwnWork, MS)]);
+        assert!(explained.only().verdict.why.contains("prog:20 (rt 50)"), "{}", explained.only().verdict.why);
+        let codes = explained.codes();
         assert!(!codes.contains(&"rt-throttled") && !codes.contains(&"fair-server"), "{codes:?}");
     }
 }
@@ -190,9 +190,9 @@ fn where_the_call_was_seen_a_priority_changes_there() {
     let scene = Scene::new().cpu(0).at(0).run(app).at(MS).wake(fair("other", 30), 0);
     let scene = scene.at(2 * MS).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).ret(sys::SCHED_SETSCHEDULER);
     let scene = scene.unseen_switch_to(raised).at(5 * MS).sleep(fair("other", 30)).at(6 * MS).sleep(IDLE);
-    let told = scene.explain("other");
+    let explained = scene.explain("other");
     assert_charges(
-        told.only(),
+        explained.only(),
         &[(Cause::FairQueue, MS), (Cause::HigherPriorityTask, 3 * MS), (Cause::OwnWork, MS)],
     );
 }

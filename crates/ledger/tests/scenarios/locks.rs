@@ -25,7 +25,7 @@ fn owner_on_cpu_2() -> Scene {
 
 #[test]
 fn a_futex_with_waiters_is_a_lock_and_the_waker_held_it() {
-    let told = owner_on_cpu_2()
+    let explained = owner_on_cpu_2()
         .at(150)
         .call(sys::FUTEX, sys::LOCK)
         .at(152)
@@ -42,7 +42,7 @@ fn a_futex_with_waiters_is_a_lock_and_the_waker_held_it() {
         .at(502)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
@@ -54,7 +54,7 @@ fn a_futex_with_waiters_is_a_lock_and_the_waker_held_it() {
 
 #[test]
 fn a_futex_without_waiters_is_a_condition_and_ends_the_activation() {
-    let told = owner_on_cpu_2()
+    let explained = owner_on_cpu_2()
         .at(150)
         .call(sys::FUTEX, [0x7f00_0000, 0x80, 7])
         .at(152)
@@ -68,7 +68,7 @@ fn a_futex_without_waiters_is_a_condition_and_ends_the_activation() {
         .at(502)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     assert_eq!(activations.len(), 2);
     assert_eq!((activations[0].due, activations[0].done), (Ns::from_us(100), Some(Ns::from_us(152))));
     assert_eq!((activations[1].due, activations[1].done), (Ns::from_us(452), Some(Ns::from_us(502))));
@@ -96,8 +96,9 @@ fn periods(waits: impl Fn(i64) -> bool) -> Scene {
 
 #[test]
 fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
-    let told = periods(|n| n == 8).explain("victim");
-    let waited: Vec<_> = told.in_order().into_iter().filter(|one| one.due == Ns::from_us(80_100)).collect();
+    let explained = periods(|n| n == 8).explain("victim");
+    let waited: Vec<_> =
+        explained.in_order().into_iter().filter(|one| one.due == Ns::from_us(80_100)).collect();
     let [waited] = waited[..] else { panic!("one activation, late by the wait: {waited:?}") };
     assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(5_988));
     assert_blames(waited, Cause::LockWait, Some(OWNER));
@@ -106,14 +107,14 @@ fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
 
 #[test]
 fn a_thread_that_waits_in_each_period_waits_for_messages() {
-    let told = periods(|_| true).explain("victim");
-    assert!(told.in_order().iter().all(|activation| activation.verdict.cause != Cause::LockWait));
+    let explained = periods(|_| true).explain("victim");
+    assert!(explained.in_order().iter().all(|activation| activation.verdict.cause != Cause::LockWait));
 }
 
 #[test]
 fn priority_inheritance_names_the_owner_without_any_system_call() {
     let boosted = Thread { prio: VICTIM.prio, ..OWNER };
-    let told = owner_on_cpu_2()
+    let explained = owner_on_cpu_2()
         .at(150)
         .inherit(OWNER, OWNER, boosted)
         .at(152)
@@ -128,7 +129,7 @@ fn priority_inheritance_names_the_owner_without_any_system_call() {
         .at(502)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
@@ -139,7 +140,7 @@ fn priority_inheritance_names_the_owner_without_any_system_call() {
 #[test]
 fn inheritance_does_not_make_the_owner_a_real_time_thread() {
     let boosted = Thread { prio: VICTIM.prio, ..OWNER };
-    let told = owner_on_cpu_2()
+    let explained = owner_on_cpu_2()
         .at(150)
         .inherit(OWNER, OWNER, boosted)
         .at(152)
@@ -151,13 +152,13 @@ fn inheritance_does_not_make_the_owner_a_real_time_thread() {
         .at(460)
         .sleep(IDLE)
         .explain_with(&whylate_ledger::Options::default());
-    let tasks: Vec<i32> = told.0.tasks.iter().map(|task| task.tid.0).collect();
+    let tasks: Vec<i32> = explained.0.tasks.iter().map(|task| task.tid.0).collect();
     assert_eq!(tasks, [VICTIM.tid]);
 }
 
 #[test]
 fn a_contended_kernel_lock_is_followed_to_its_owner() {
-    let told = owner_on_cpu_2()
+    let explained = owner_on_cpu_2()
         .at(150)
         .contend(0xffff_8880)
         .at(152)
@@ -173,7 +174,7 @@ fn a_contended_kernel_lock_is_followed_to_its_owner() {
         .at(502)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     // On its way to sleep and from it the thread contends for the lock as well.
     assert_charges(
         activation,
@@ -186,7 +187,7 @@ fn a_contended_kernel_lock_is_followed_to_its_owner() {
 #[test]
 fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
     let (low, middle) = (rt("low", 20, 10), rt("middle", 30, 30));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(low)
@@ -213,7 +214,7 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
         .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
         .sleep(low)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[
@@ -228,13 +229,13 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
         activation.ledger.iter().find(|segment| segment.cause == Cause::LockInversion).expect("one");
     assert!(matches!(inversion.owner, Some(Culprit::Task { tid, .. }) if tid.0 == low.tid), "{inversion:?}");
     assert!(activation.verdict.why.contains("low:20"), "{}", activation.verdict.why);
-    assert!(told.finding("lock-inversion").is_some(), "{:?}", told.codes());
+    assert!(explained.finding("lock-inversion").is_some(), "{:?}", explained.codes());
 }
 
 #[test]
 fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
     let (low, higher) = (rt("low", 20, 10), rt("higher", 30, 70));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(low)
@@ -261,7 +262,7 @@ fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
         .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
         .sleep(low)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[
@@ -277,7 +278,7 @@ fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
 #[test]
 fn a_chain_of_owners_is_followed_to_the_one_that_worked() {
     let (first, second, third) = (fair("first", 21), fair("second", 22), fair("third", 23));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(2)
         .at(0)
         .run(third)
@@ -327,7 +328,7 @@ fn a_chain_of_owners_is_followed_to_the_one_that_worked() {
         .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
@@ -339,7 +340,7 @@ fn a_chain_of_owners_is_followed_to_the_one_that_worked() {
 
 #[test]
 fn an_interrupt_in_the_owners_work_is_the_interrupts() {
-    let told = owner_on_cpu_2()
+    let explained = owner_on_cpu_2()
         .at(152)
         .call(sys::FUTEX, sys::LOCK)
         .sleep(IDLE)
@@ -358,7 +359,7 @@ fn an_interrupt_in_the_owners_work_is_the_interrupts() {
         .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 10), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 48 + 12), (Cause::Irq, 240)],
@@ -370,7 +371,7 @@ fn an_interrupt_in_the_owners_work_is_the_interrupts() {
 fn two_threads_that_each_wait_for_the_other_do_not_loop() {
     let other = fair("other", 11);
     // Each is woken by the other at the end of its own wait: the waits overlap, and form a cycle.
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(2)
         .at(0)
         .run(other)
@@ -399,6 +400,6 @@ fn two_threads_that_each_wait_for_the_other_do_not_loop() {
         .sleep(IDLE)
         .explain("victim");
     let total: Ns =
-        told.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
-    assert_eq!(total, told.0.activations.iter().map(|activation| activation.response()).sum());
+        explained.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
+    assert_eq!(total, explained.0.activations.iter().map(|activation| activation.response()).sum());
 }

@@ -14,7 +14,7 @@ fn woken_and_running() -> Scene {
 
 #[test]
 fn time_in_which_events_were_lost_is_charged_to_the_loss() {
-    let told = woken_and_running()
+    let explained = woken_and_running()
         .at(200)
         .sign(ContextFlags::default())
         .at(5_300)
@@ -23,10 +23,10 @@ fn time_in_which_events_were_lost_is_charged_to_the_loss() {
         .at(5_310)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_100)]);
     assert_blames(activation, Cause::TraceLoss, None);
-    let finding = told.finding("trace-loss").expect("a finding");
+    let finding = explained.finding("trace-loss").expect("a finding");
     assert_eq!(finding.severity, Severity::Warning);
 }
 
@@ -38,20 +38,20 @@ fn lost_page_faults_are_no_work_of_the_threads_own() {
         let scene = if lost { scene.lose_workings(200) } else { scene };
         scene.sign(ContextFlags::default()).at(5_310).sleep(IDLE).explain("victim")
     };
-    let told = scene(true);
+    let explained = scene(true);
     assert_charges(
-        told.only(),
+        explained.only(),
         &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_090), (Cause::Softirq, 10)],
     );
-    assert_blames(told.only(), Cause::TraceLoss, None);
+    assert_blames(explained.only(), Cause::TraceLoss, None);
     assert_blames(scene(false).only(), Cause::OwnWork, None);
 }
 
 #[test]
 fn a_doubtful_recording_lowers_every_confidence_and_a_gap_elsewhere_none() {
-    let told = |damage: Option<Damage>| {
+    let explained = |damage: Option<Damage>| {
         let scene = damage.into_iter().fold(woken_and_running(), Scene::damaged);
-        let told = scene
+        let explained = scene
             .at(200)
             .timer_wakes(HOG)
             .run(HOG)
@@ -60,19 +60,19 @@ fn a_doubtful_recording_lowers_every_confidence_and_a_gap_elsewhere_none() {
             .at(1_300)
             .sleep(IDLE)
             .explain("victim");
-        assert_blames(told.only(), Cause::HigherPriorityTask, Some(HOG));
-        told.only().verdict.confidence
+        assert_blames(explained.only(), Cause::HigherPriorityTask, Some(HOG));
+        explained.only().verdict.confidence
     };
     let gap = || Damage::at(4096, "a page is gone");
-    assert_eq!(told(None), Confidence::High);
-    assert_eq!(told(Some(gap())), Confidence::High);
-    assert_eq!(told(Some(gap().doubt())), Confidence::Low);
+    assert_eq!(explained(None), Confidence::High);
+    assert_eq!(explained(Some(gap())), Confidence::High);
+    assert_eq!(explained(Some(gap().doubt())), Confidence::Low);
 }
 
 #[test]
 fn a_loss_lowers_the_confidence_of_another_verdict() {
     let hog = rt("hog", 20, 90);
-    let told = woken_and_running()
+    let explained = woken_and_running()
         .at(200)
         .timer_wakes(hog)
         .run(hog)
@@ -86,7 +86,7 @@ fn a_loss_lowers_the_confidence_of_another_verdict() {
         .at(1_400)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[
@@ -102,7 +102,7 @@ fn a_loss_lowers_the_confidence_of_another_verdict() {
 
 #[test]
 fn a_loss_on_another_cpu_changes_nothing() {
-    let told = woken_and_running()
+    let explained = woken_and_running()
         .cpu(2)
         .at(150)
         .sign(ContextFlags::default())
@@ -112,14 +112,14 @@ fn a_loss_on_another_cpu_changes_nothing() {
         .at(400)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 295)]);
-    assert_eq!(told.finding("trace-loss").expect("a finding").severity, Severity::Info);
+    assert_eq!(explained.finding("trace-loss").expect("a finding").severity, Severity::Info);
 }
 
 #[test]
 fn an_activation_cut_by_the_start_begins_where_it_is_first_seen() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(100)
         .unseen_switch_to(VICTIM)
@@ -127,18 +127,18 @@ fn an_activation_cut_by_the_start_begins_where_it_is_first_seen() {
         .at(300)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_eq!(activation.trigger, Trigger::TraceStart);
     assert_eq!((activation.due, activation.woken), (Ns::from_us(100), None));
     assert_eq!((activation.running, activation.done), (Some(Ns::from_us(100)), Some(Ns::from_us(300))));
     assert_charges(activation, &[(Cause::OwnWork, 200)]);
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
 #[test]
 fn an_activation_cut_by_the_end_is_charged_to_the_end() {
-    let told = woken_and_running().at(700).sign(ContextFlags::default()).explain("victim");
-    let activation = told.only();
+    let explained = woken_and_running().at(700).sign(ContextFlags::default()).explain("victim");
+    let activation = explained.only();
     assert_eq!((activation.done, activation.end), (None, Ns::from_us(700)));
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 595)]);
 }
@@ -146,7 +146,7 @@ fn an_activation_cut_by_the_end_is_charged_to_the_end() {
 #[test]
 fn a_wait_cut_by_the_end_is_charged_to_the_thread_on_the_cpu() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -155,7 +155,7 @@ fn a_wait_cut_by_the_end_is_charged_to_the_thread_on_the_cpu() {
         .at(9 * MS)
         .sign(ContextFlags::default())
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::HigherPriorityTask, 9 * MS - 100)]);
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
     assert_eq!(activation.running, None);
@@ -164,7 +164,7 @@ fn a_wait_cut_by_the_end_is_charged_to_the_thread_on_the_cpu() {
 #[test]
 fn a_context_shows_a_switch_that_was_not_seen() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -176,7 +176,7 @@ fn a_context_shows_a_switch_that_was_not_seen() {
         .at(250)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     // From the last event of the hog on it is not known which of the two ran.
     assert_charges(activation, &[(Cause::Unexplained, 100), (Cause::OwnWork, 50)]);
     assert_eq!(activation.running, Some(Ns::from_us(200)));
@@ -184,7 +184,7 @@ fn a_context_shows_a_switch_that_was_not_seen() {
 
 #[test]
 fn a_thread_that_is_found_elsewhere_was_not_running_here() {
-    let told = woken_and_running()
+    let explained = woken_and_running()
         .at(200)
         .unseen_switch_to(fair("app", 30))
         .sign(ContextFlags::default())
@@ -195,7 +195,7 @@ fn a_thread_that_is_found_elsewhere_was_not_running_here() {
         .at(600)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     // From its switch-in on no event shows where it was.
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 90), (Cause::Unexplained, 405)]);
     assert_blames(activation, Cause::Unexplained, None);
@@ -203,7 +203,7 @@ fn a_thread_that_is_found_elsewhere_was_not_running_here() {
 
 #[test]
 fn a_cpu_that_was_not_recorded_starves_no_thread() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(fair("waker", 40))
@@ -212,17 +212,17 @@ fn a_cpu_that_was_not_recorded_starves_no_thread() {
         .at(500 * MS)
         .sign(ContextFlags::default())
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::Unexplained, 500 * MS - 100)]);
     assert_blames(activation, Cause::Unexplained, None);
-    assert!(told.finding("starved").is_none());
+    assert!(explained.finding("starved").is_none());
 }
 
 #[test]
 fn what_was_not_recorded_is_said() {
-    let told = woken_and_running().at(200).sleep(IDLE).explain("victim");
+    let explained = woken_and_running().at(200).sleep(IDLE).explain("victim");
     let missing: Vec<&str> =
-        told.0.missing.iter().flat_map(|missing| missing.kind.tracepoints()).copied().collect();
+        explained.0.missing.iter().flat_map(|missing| missing.kind.tracepoints()).copied().collect();
     assert!(missing.contains(&"raw_syscalls:sys_enter"), "{missing:?}");
     assert!(!missing.contains(&"sched:sched_switch"), "{missing:?}");
 }
@@ -230,7 +230,7 @@ fn what_was_not_recorded_is_said() {
 #[test]
 fn a_wait_that_the_trace_ends_in_is_reported_as_one() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -239,14 +239,18 @@ fn a_wait_that_the_trace_ends_in_is_reported_as_one() {
         .at(9 * MS)
         .sign(ContextFlags::default())
         .explain("victim");
-    assert!(told.only().verdict.why.ends_with("to the end of the trace"), "{}", told.only().verdict.why);
+    assert!(
+        explained.only().verdict.why.ends_with("to the end of the trace"),
+        "{}",
+        explained.only().verdict.why
+    );
 }
 
 #[test]
 fn a_wait_that_began_before_the_trace_accuses_no_thread() {
     // It was preempted, or woken, before the first event; nothing shows it until it runs.
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .unseen_switch_to(hog)
@@ -256,17 +260,17 @@ fn a_wait_that_began_before_the_trace_accuses_no_thread() {
         .at(51 * MS)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_eq!(activation.trigger, Trigger::TraceStart);
     assert_charges(activation, &[(Cause::OwnWork, MS)]);
     assert_eq!(activation.latency(), None);
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_preemption_is_charged_though_the_beginning_was_not_seen() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .unseen_switch_to(VICTIM)
@@ -279,16 +283,16 @@ fn a_preemption_is_charged_though_the_beginning_was_not_seen() {
         .at(10 * MS)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::OwnWork, 2 * MS), (Cause::HigherPriorityTask, 8 * MS)]);
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
 }
 
 #[test]
 fn a_sleep_that_the_trace_ends_in_is_no_wait() {
-    let told =
+    let explained =
         woken_and_running().at(200).sleep(IDLE).at(900 * MS).sign(ContextFlags::default()).explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_eq!(activation.done, Some(Ns::from_us(200)));
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
 }

@@ -24,8 +24,8 @@ fn waits(scene: Scene, victim: Thread) -> Scene {
 
 #[test]
 fn an_idle_cpu_that_it_may_use_would_have_spared_the_wait() {
-    let told = waits(machine().fact(may_use(VICTIM, "1-2")), VICTIM).explain("victim");
-    let activation = told.only();
+    let explained = waits(machine().fact(may_use(VICTIM, "1-2")), VICTIM).explain("victim");
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::WakePlacement, 3 * MS), (Cause::OwnWork, 100)]);
     assert_blames(activation, Cause::WakePlacement, Some(HOG));
     assert_eq!(activation.verdict.confidence, Confidence::High);
@@ -35,7 +35,7 @@ fn an_idle_cpu_that_it_may_use_would_have_spared_the_wait() {
         evidence.iter().any(|what| what.contains("CPU 2, which the thread may use, was idle")),
         "{evidence:?}"
     );
-    assert!(told.finding("wake-placement").is_some(), "{:?}", told.codes());
+    assert!(explained.finding("wake-placement").is_some(), "{:?}", explained.codes());
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_cpu_that_it_may_not_use_or_that_is_not_known_is_no_way_out() {
 #[test]
 fn a_cpu_that_was_busy_for_some_of_the_wait_is_no_way_out() {
     let app = fair("app", 30);
-    let told = machine()
+    let explained = machine()
         .fact(may_use(VICTIM, "1-2"))
         .at(MS)
         .timer_wakes(VICTIM)
@@ -82,12 +82,12 @@ fn a_cpu_that_was_busy_for_some_of_the_wait_is_no_way_out() {
         .at(4 * MS + 100)
         .sleep(IDLE)
         .explain("victim");
-    assert_blames(told.only(), Cause::FairQueue, Some(HOG));
+    assert_blames(explained.only(), Cause::FairQueue, Some(HOG));
 }
 
 #[test]
 fn the_time_it_takes_to_move_a_thread_accuses_no_thread() {
-    let told = machine()
+    let explained = machine()
         .fact(may_use(VICTIM, "1-2"))
         .at(MS)
         .timer_wakes(VICTIM)
@@ -96,12 +96,12 @@ fn the_time_it_takes_to_move_a_thread_accuses_no_thread() {
         .at(2 * MS)
         .sleep(IDLE)
         .explain("victim");
-    assert_charges(told.only(), &[(Cause::FairQueue, 150), (Cause::OwnWork, 850)]);
+    assert_charges(explained.only(), &[(Cause::FairQueue, 150), (Cause::OwnWork, 850)]);
 }
 
 #[test]
 fn after_it_asked_for_other_cpus_its_old_ones_do_not_count() {
-    let told = machine()
+    let explained = machine()
         .fact(may_use(VICTIM, "1-2"))
         .at(100)
         .timer_wakes(VICTIM)
@@ -112,12 +112,12 @@ fn after_it_asked_for_other_cpus_its_old_ones_do_not_count() {
         .ret(sys::SCHED_SETAFFINITY)
         .at(120)
         .sleep(HOG);
-    assert_blames(waits(told, VICTIM).explain("victim").worst(), Cause::FairQueue, Some(HOG));
+    assert_blames(waits(explained, VICTIM).explain("victim").worst(), Cause::FairQueue, Some(HOG));
 }
 
 #[test]
 fn a_cpu_it_has_run_on_since_it_asked_is_one_it_may_use() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(2)
         .at(0)
         .sign(ContextFlags::default())
@@ -134,9 +134,9 @@ fn a_cpu_it_has_run_on_since_it_asked_is_one_it_may_use() {
         .cpu(1)
         .at(200)
         .run(HOG);
-    let told = waits(told, VICTIM).explain("victim");
-    assert_blames(told.worst(), Cause::WakePlacement, Some(HOG));
-    assert_eq!(told.worst().verdict.confidence, Confidence::Medium);
+    let explained = waits(explained, VICTIM).explain("victim");
+    assert_blames(explained.worst(), Cause::WakePlacement, Some(HOG));
+    assert_eq!(explained.worst().verdict.confidence, Confidence::Medium);
 }
 
 #[test]

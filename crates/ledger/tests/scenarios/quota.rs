@@ -40,8 +40,8 @@ fn refilled(scene: Scene, function: &str) -> Scene {
 
 #[test]
 fn a_runnable_thread_on_an_idle_cpu_until_a_refill_had_no_quota() {
-    let told = refilled(stopped(IDLE), "sched_cfs_period_timer").explain("worker");
-    let activation = told.only();
+    let explained = refilled(stopped(IDLE), "sched_cfs_period_timer").explain("worker");
+    let activation = explained.only();
     assert_charges(
         activation,
         &[
@@ -55,21 +55,21 @@ fn a_runnable_thread_on_an_idle_cpu_until_a_refill_had_no_quota() {
     assert_eq!(activation.verdict.confidence, Confidence::High);
     let evidence = &activation.verdict.evidence[0].what;
     assert!(evidence.contains("until the quota of its cgroup was refilled"), "{evidence}");
-    let finding = told.finding("cgroup-quota").expect("a finding");
+    let finding = explained.finding("cgroup-quota").expect("a finding");
     assert!(finding.title.contains("80.00 ms in 1 activations"), "{}", finding.title);
 }
 
 #[test]
 fn the_timer_that_hands_out_what_is_left_refills_as_well() {
-    let told = refilled(stopped(IDLE), "sched_cfs_slack_timer").explain("worker");
-    assert_blames(told.only(), Cause::CgroupQuota, None);
-    assert_eq!(told.only().verdict.confidence, Confidence::High);
+    let explained = refilled(stopped(IDLE), "sched_cfs_slack_timer").explain("worker");
+    assert_blames(explained.only(), Cause::CgroupQuota, None);
+    assert_eq!(explained.only().verdict.confidence, Confidence::High);
 }
 
 #[test]
 fn a_thread_that_runs_meanwhile_is_not_accused() {
-    let told = refilled(stopped(OTHER), "sched_cfs_period_timer").explain("worker");
-    let activation = told.only();
+    let explained = refilled(stopped(OTHER), "sched_cfs_period_timer").explain("worker");
+    let activation = explained.only();
     assert_blames(activation, Cause::CgroupQuota, None);
     assert_eq!(activation.verdict.confidence, Confidence::Medium);
     assert_eq!(activation.verdict.charged, whylate_base::Ns::from_ms(80));
@@ -79,9 +79,9 @@ fn a_thread_that_runs_meanwhile_is_not_accused() {
 fn a_thread_of_another_class_is_charged_for_its_own_time() {
     let hog = rt("hog", 30, 10);
     let scene = stopped(IDLE).at(40 * MS).timer_wakes(hog).run(hog).at(70 * MS).sleep(IDLE);
-    let told = refilled(scene, "sched_cfs_period_timer").explain("worker");
+    let explained = refilled(scene, "sched_cfs_period_timer").explain("worker");
     let of = |cause| -> whylate_base::Ns {
-        let of_it = told.only().ledger.iter().filter(|segment| segment.cause == cause);
+        let of_it = explained.only().ledger.iter().filter(|segment| segment.cause == cause);
         of_it.map(|segment| segment.length()).sum()
     };
     assert_eq!(of(Cause::HigherPriorityTask), whylate_base::Ns::from_ms(30));
@@ -91,7 +91,7 @@ fn a_thread_of_another_class_is_charged_for_its_own_time() {
 #[test]
 fn a_short_turn_of_another_before_a_refill_is_just_its_turn() {
     // 4 ms behind an equal, and some cgroup's timer expires just then.
-    let told = scene()
+    let explained = scene()
         .at(100)
         .timer_wakes(VICTIM)
         .at(105)
@@ -106,13 +106,13 @@ fn a_short_turn_of_another_before_a_refill_is_just_its_turn() {
         .at(110 * MS)
         .sleep(IDLE)
         .explain("worker");
-    assert_blames(told.only(), Cause::FairQueue, Some(OTHER));
-    assert!(!told.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
+    assert_blames(explained.only(), Cause::FairQueue, Some(OTHER));
+    assert!(!explained.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
 }
 
 #[test]
 fn a_long_wait_that_no_refill_ended_is_the_fair_queues() {
-    let told = stopped(OTHER)
+    let explained = stopped(OTHER)
         .at(60 * MS)
         .fire_named(PERIOD, "sched_cfs_period_timer")
         .fired(PERIOD)
@@ -121,13 +121,13 @@ fn a_long_wait_that_no_refill_ended_is_the_fair_queues() {
         .at(91 * MS)
         .sleep(IDLE)
         .explain("worker");
-    assert_blames(told.only(), Cause::FairQueue, Some(OTHER));
+    assert_blames(explained.only(), Cause::FairQueue, Some(OTHER));
 }
 
 #[test]
 fn an_idle_cpu_is_no_quotas_where_none_is_in_use() {
     // Timers are recorded by name, and no quota timer is among them.
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .fire(1)
@@ -143,7 +143,7 @@ fn an_idle_cpu_is_no_quotas_where_none_is_in_use() {
         .at(101 * MS)
         .sleep(IDLE)
         .explain("worker");
-    assert_blames(told.only(), Cause::Unexplained, None);
+    assert_blames(explained.only(), Cause::Unexplained, None);
 }
 
 #[test]
@@ -160,10 +160,10 @@ fn with_its_quota_back_it_waits_for_its_turn_again() {
             .sleep(IDLE)
             .explain("worker")
     };
-    let told = refilled(104 * MS);
-    assert_blames(told.only(), Cause::CgroupQuota, None);
-    assert_eq!(told.only().verdict.confidence, Confidence::Medium);
-    assert_eq!(told.only().verdict.charged, whylate_base::Ns::from_ms(80));
+    let explained = refilled(104 * MS);
+    assert_blames(explained.only(), Cause::CgroupQuota, None);
+    assert_eq!(explained.only().verdict.confidence, Confidence::Medium);
+    assert_eq!(explained.only().verdict.charged, whylate_base::Ns::from_ms(80));
     // Long after the refill it waits for its turn all the same: the refill was another cgroup's.
     assert_blames(refilled(130 * MS).only(), Cause::FairQueue, Some(OTHER));
 }
@@ -175,7 +175,7 @@ fn many_others_make_a_long_wait_of_many_turns() {
     for (n, tid) in (21..28).enumerate() {
         scene = scene.at((30 + 10 * n as i64) * MS).run(fair("other", tid));
     }
-    let told = scene
+    let explained = scene
         .at(98 * MS)
         .fire_named(PERIOD, "sched_cfs_period_timer")
         .fired(PERIOD)
@@ -184,13 +184,13 @@ fn many_others_make_a_long_wait_of_many_turns() {
         .at(110 * MS)
         .sleep(IDLE)
         .explain("worker");
-    assert_eq!(told.only().verdict.cause, Cause::FairQueue);
+    assert_eq!(explained.only().verdict.cause, Cause::FairQueue);
 }
 
 #[test]
 fn at_the_end_of_the_trace_the_refill_is_yet_to_come() {
-    let told = stopped(IDLE).at(90 * MS).sign(ContextFlags::default()).explain("worker");
-    let activation = told.only();
+    let explained = stopped(IDLE).at(90 * MS).sign(ContextFlags::default()).explain("worker");
+    let activation = explained.only();
     assert_blames(activation, Cause::CgroupQuota, None);
     assert_eq!((activation.done, activation.verdict.confidence), (None, Confidence::Medium));
 }
@@ -198,7 +198,7 @@ fn at_the_end_of_the_trace_the_refill_is_yet_to_come() {
 #[test]
 fn a_real_time_thread_has_no_such_quota() {
     let victim = rt("worker", 10, 50);
-    let told = Scene::new()
+    let explained = Scene::new()
         .kernel("6.12.9")
         .cpu(1)
         .at(0)
@@ -218,5 +218,5 @@ fn a_real_time_thread_has_no_such_quota() {
         .at(110 * MS)
         .sleep(IDLE)
         .explain("worker");
-    assert!(!told.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
+    assert!(!explained.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
 }

@@ -12,7 +12,7 @@ const APP: Thread = fair("app", 30);
 
 /// `hog` has CPU 1 when the victim's timer fires, and keeps it for 331 us.
 fn behind(hog: Thread) -> Activation {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -23,7 +23,7 @@ fn behind(hog: Thread) -> Activation {
         .at(500)
         .sleep(IDLE)
         .explain("victim");
-    told.only().clone()
+    explained.only().clone()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_stopper_is_told_from_a_thread_of_priority_99() {
 #[test]
 fn preemption_in_the_middle_of_its_work_counts() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -87,7 +87,7 @@ fn preemption_in_the_middle_of_its_work_counts() {
         .at(800)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 4), (Cause::OwnWork, 99 + 97), (Cause::HigherPriorityTask, 500)],
@@ -99,7 +99,7 @@ fn preemption_in_the_middle_of_its_work_counts() {
 #[test]
 fn of_two_culprits_each_is_charged_its_own_and_the_greater_is_named() {
     let (long, short) = (rt("long", 20, 90), rt("short", 21, 91));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(short)
@@ -112,7 +112,7 @@ fn of_two_culprits_each_is_charged_its_own_and_the_greater_is_named() {
         .at(400)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::HigherPriorityTask, 250), (Cause::OwnWork, 50)]);
     assert_eq!(charged_to(activation, Cause::HigherPriorityTask, short), Ns::from_us(50));
     assert_blames(activation, Cause::HigherPriorityTask, Some(long));
@@ -121,7 +121,7 @@ fn of_two_culprits_each_is_charged_its_own_and_the_greater_is_named() {
 
 #[test]
 fn a_hard_interrupt_is_charged_by_line_and_name() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -136,7 +136,7 @@ fn a_hard_interrupt_is_charged_by_line_and_name() {
         .at(500)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95), (Cause::Irq, 300)]);
     assert_eq!(activation.verdict.cause, Cause::Irq);
     assert_eq!(activation.verdict.by, Some(Culprit::Irq { irq: Some(24), name: "eth0".into() }));
@@ -144,7 +144,7 @@ fn a_hard_interrupt_is_charged_by_line_and_name() {
 
 #[test]
 fn a_softirq_holds_up_the_thread_it_woke_and_the_bystander_is_not_accused() {
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(APP)
@@ -159,7 +159,7 @@ fn a_softirq_holds_up_the_thread_it_woke_and_the_bystander_is_not_accused() {
         .at(500)
         .sleep(APP)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     // The thread below the softirq could be preempted only once the softirq was over.
     assert_charges(activation, &[(Cause::Softirq, 290), (Cause::Dispatch, 5), (Cause::OwnWork, 105)]);
     assert_eq!(activation.verdict.cause, Cause::Softirq);
@@ -171,7 +171,7 @@ fn a_softirq_holds_up_the_thread_it_woke_and_the_bystander_is_not_accused() {
 fn not_given_way(flags: ContextFlags) -> Activation {
     let waker = fair("waker", 40);
     let asked = ContextFlags::NEED_RESCHED | flags;
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(APP)
@@ -190,7 +190,7 @@ fn not_given_way(flags: ContextFlags) -> Activation {
         .at(500)
         .sleep(APP)
         .explain("victim");
-    told.only().clone()
+    explained.only().clone()
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn an_event_with_need_resched_shows_which_thread_disabled_preemption() {
 #[test]
 fn a_fair_thread_waits_its_turn() {
     let victim = fair("victim", 10);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(APP)
@@ -224,7 +224,7 @@ fn a_fair_thread_waits_its_turn() {
         .at(5 * MS)
         .sleep(APP)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::FairQueue, 3_900), (Cause::OwnWork, 1_000)]);
     assert_blames(activation, Cause::FairQueue, Some(APP));
 }
@@ -232,7 +232,7 @@ fn a_fair_thread_waits_its_turn() {
 #[test]
 fn a_thread_that_never_ran_is_starved() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -241,17 +241,17 @@ fn a_thread_that_never_ran_is_starved() {
         .at(300 * MS)
         .sign(ContextFlags::default())
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::HigherPriorityTask, 300 * MS - 100)]);
     assert_blames(activation, Cause::Starved, Some(hog));
     assert_eq!((activation.running, activation.done, activation.latency()), (None, None, None));
-    assert!(told.finding("starved").is_some(), "{:?}", told.codes());
+    assert!(explained.finding("starved").is_some(), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_move_is_charged_on_each_cpu_and_counted_where_it_ran() {
     let hog = rt("hog", 20, 90);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -269,7 +269,7 @@ fn a_move_is_charged_on_each_cpu_and_counted_where_it_ran() {
         .at(400)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::HigherPriorityTask, 200), (Cause::IdleExit, 5), (Cause::OwnWork, 95)],
@@ -313,7 +313,7 @@ fn pins_itself_first(hog: Thread, victim: Thread) -> Scene {
 #[test]
 fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
     let (hog, victim, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 50));
-    let told = pins_itself_first(hog, victim)
+    let explained = pins_itself_first(hog, victim)
         .at(5_000 * MS + 106)
         .sleep(victim)
         .at(5_000 * MS + 110)
@@ -324,8 +324,12 @@ fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
         .at(5_000 * MS + 206)
         .sleep(IDLE)
         .explain_with(&Options::default());
-    let activation =
-        told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
+    let activation = explained
+        .0
+        .activations
+        .iter()
+        .find(|activation| activation.tid.0 == 10)
+        .expect("selected by default");
     assert_charges(
         activation,
         &[
@@ -337,18 +341,22 @@ fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
     );
     assert_blames(activation, Cause::PinnedBeforePriority, Some(hog));
     assert_eq!(activation.verdict.confidence, Confidence::High);
-    assert!(told.finding("pinned-before-priority").is_some(), "{:?}", told.codes());
+    assert!(explained.finding("pinned-before-priority").is_some(), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
     let (hog, victim) = (rt("hog", 20, 1), fair("rtapp", 10));
-    let told = pins_itself_first(hog, victim)
+    let explained = pins_itself_first(hog, victim)
         .at(5_000 * MS + 106)
         .sign(ContextFlags::default())
         .explain_with(&Options::default());
-    let activation =
-        told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default");
+    let activation = explained
+        .0
+        .activations
+        .iter()
+        .find(|activation| activation.tid.0 == 10)
+        .expect("selected by default");
     assert_charges(
         activation,
         &[
@@ -359,25 +367,25 @@ fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
         ],
     );
     assert_blames(activation, Cause::PinnedBeforePriority, Some(hog));
-    let finding = told.finding("pinned-before-priority").expect("a finding");
+    let finding = explained.finding("pinned-before-priority").expect("a finding");
     assert!(finding.why.contains("never got to raise"), "{}", finding.why);
 }
 
 #[test]
 fn a_thread_that_pins_itself_first_is_not_stuck_behind_the_kernels_own_threads() {
     let (ktimers, victim) = (rt("ktimers/1", 20, 1), fair("rtapp", 10));
-    let told = pins_itself_first(ktimers, victim)
+    let explained = pins_itself_first(ktimers, victim)
         .at(5_000 * MS + 106)
         .sign(ContextFlags::default())
         .explain_with(&Options { tasks: vec![Select::parse("rtapp")], ..Options::default() });
-    assert_blames(told.worst(), Cause::HigherPriorityTask, Some(ktimers));
-    assert!(told.finding("pinned-before-priority").is_none(), "{:?}", told.codes());
+    assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(ktimers));
+    assert!(explained.finding("pinned-before-priority").is_none(), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_fair_thread_that_did_not_pin_itself_is_simply_outranked() {
     let (hog, victim) = (rt("hog", 20, 1), fair("victim", 10));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .run(hog)
@@ -388,7 +396,7 @@ fn a_fair_thread_that_did_not_pin_itself_is_simply_outranked() {
         .at(51 * MS)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::HigherPriorityTask, 50 * MS - 100), (Cause::OwnWork, MS)]);
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
 }

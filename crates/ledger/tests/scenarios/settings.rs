@@ -37,9 +37,10 @@ fn asks(scene: Scene, nr: i64, policy: u64, error: i64) -> Scene {
 
 #[test]
 fn a_thread_that_was_refused_a_real_time_policy_is_explained_and_reported() {
-    let told = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM).explain_with(&Options::default());
-    assert_blames(told.worst(), Cause::FairQueue, Some(fair("other", 20)));
-    let finding = told.finding("realtime-refused").expect("a finding");
+    let explained =
+        asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM).explain_with(&Options::default());
+    assert_blames(explained.worst(), Cause::FairQueue, Some(fair("other", 20)));
+    let finding = explained.finding("realtime-refused").expect("a finding");
     assert_eq!(finding.severity, Severity::Error);
     assert!(finding.title.contains("app:10 asked for SCHED_FIFO"), "{}", finding.title);
     assert!(finding.evidence[0].what.contains("sched_setscheduler returned -EPERM"));
@@ -53,8 +54,8 @@ fn why_it_was_refused_depends_on_the_kernel() {
         if let Some(on) = fact {
             scene = scene.fact(Fact::RtGroupSched(on));
         }
-        let told = asks(scene, sys::SCHED_SETATTR, 0, EPERM).explain_with(&Options::default());
-        told.finding("realtime-refused").expect("a finding").clone()
+        let explained = asks(scene, sys::SCHED_SETATTR, 0, EPERM).explain_with(&Options::default());
+        explained.finding("realtime-refused").expect("a finding").clone()
     };
     assert!(why(Some(true)).fix[0].contains("cpu.rt_runtime_us"));
     assert!(!why(Some(false)).why.contains("RT_GROUP_SCHED"));
@@ -63,8 +64,8 @@ fn why_it_was_refused_depends_on_the_kernel() {
 
 #[test]
 fn a_deadline_thread_may_find_no_room() {
-    let told = asks(Scene::new(), sys::SCHED_SETATTR, 0, EBUSY).explain_with(&Options::default());
-    let finding = told.finding("realtime-refused").expect("a finding");
+    let explained = asks(Scene::new(), sys::SCHED_SETATTR, 0, EBUSY).explain_with(&Options::default());
+    let finding = explained.finding("realtime-refused").expect("a finding");
     assert!(finding.title.contains("SCHED_DEADLINE") && finding.title.contains("EBUSY"), "{}", finding.title);
 }
 
@@ -73,16 +74,16 @@ fn other_policies_and_other_errors_are_no_refusal() {
     const BATCH: u64 = 3;
     for (policy, error) in [(BATCH, EPERM), (FIFO, EINVAL), (BATCH, 0)] {
         let scene = asks(Scene::new(), sys::SCHED_SETSCHEDULER, policy, error);
-        let told = scene.explain_with(&Options::default());
-        assert!(told.finding("realtime-refused").is_none(), "policy {policy} error {error}");
-        assert!(told.0.activations.is_empty());
+        let explained = scene.explain_with(&Options::default());
+        assert!(explained.finding("realtime-refused").is_none(), "policy {policy} error {error}");
+        assert!(explained.0.activations.is_empty());
     }
 }
 
 #[test]
 fn a_thread_that_becomes_real_time_in_the_end_was_not_refused() {
     let raised = rt("app", 10, 40);
-    let told = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM)
+    let explained = asks(Scene::new(), sys::SCHED_SETSCHEDULER, FIFO, EPERM)
         .at(60 * MS)
         .timer_wakes(raised)
         .at(60 * MS + 5)
@@ -90,13 +91,13 @@ fn a_thread_that_becomes_real_time_in_the_end_was_not_refused() {
         .at(61 * MS)
         .sleep(IDLE)
         .explain_with(&Options::default());
-    assert!(told.finding("realtime-refused").is_none(), "{:?}", told.codes());
+    assert!(explained.finding("realtime-refused").is_none(), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_thread_that_pinned_itself_and_was_refused_did_not_pin_itself_too_early() {
     let (hog, app) = (rt("hog", 30, 1), fair("app", 10));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -117,9 +118,10 @@ fn a_thread_that_pinned_itself_and_was_refused_did_not_pin_itself_too_early() {
         .at(501 * MS)
         .sleep(IDLE)
         .explain_with(&Options::default());
-    let activation = told.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected");
+    let activation =
+        explained.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected");
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
-    assert!(told.finding("realtime-refused").is_some(), "{:?}", told.codes());
+    assert!(explained.finding("realtime-refused").is_some(), "{:?}", explained.codes());
 }
 
 const SPINNER: Thread = rt("spinner", 10, 50);
@@ -135,21 +137,21 @@ fn spins(signals: &[(i64, i32)]) -> Scene {
 
 #[test]
 fn a_thread_that_does_not_sleep_is_warned_and_killed() {
-    let told = spins(&[(200 * MS, Signal::SIGXCPU), (400 * MS, Signal::SIGKILL)])
+    let explained = spins(&[(200 * MS, Signal::SIGXCPU), (400 * MS, Signal::SIGKILL)])
         .at(400 * MS + 10)
         .die(IDLE)
         .explain_with(&Options::default());
-    let finding = told.finding("rttime-exceeded").expect("a finding");
+    let finding = explained.finding("rttime-exceeded").expect("a finding");
     assert!(finding.title.contains("spinner:10 (rt 50) ran for 400.0 ms"), "{}", finding.title);
     assert!(finding.title.contains("killed it"), "{}", finding.title);
     assert!(finding.evidence[0].what.contains("SIGXCPU; it had not slept for 200.0 ms"), "{finding:?}");
-    assert_eq!(told.only().done, Some(Ns::from_us(400 * MS + 10)));
+    assert_eq!(explained.only().done, Some(Ns::from_us(400 * MS + 10)));
 }
 
 #[test]
 fn a_thread_that_raised_itself_and_has_not_been_switched_since_is_real_time() {
     let (before, after) = (fair("spinner", 10), SPINNER);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -164,15 +166,15 @@ fn a_thread_that_raised_itself_and_has_not_been_switched_since_is_real_time() {
         .at(300 * MS + 10)
         .die(IDLE)
         .explain_with(&Options::default());
-    let finding = told.finding("rttime-exceeded").expect("a finding");
+    let finding = explained.finding("rttime-exceeded").expect("a finding");
     assert!(finding.title.contains("spinner:10 (rt 50)"), "{}", finding.title);
 }
 
 #[test]
 fn a_warning_alone_is_reported_as_one() {
-    let told =
+    let explained =
         spins(&[(200 * MS, Signal::SIGXCPU)]).at(201 * MS).sleep(IDLE).explain_with(&Options::default());
-    let finding = told.finding("rttime-exceeded").expect("a finding");
+    let finding = explained.finding("rttime-exceeded").expect("a finding");
     assert!(finding.title.ends_with("sent it SIGXCPU"), "{}", finding.title);
 }
 
@@ -199,7 +201,7 @@ fn other_signals_are_not_this_limits() {
 #[test]
 fn a_thread_that_execs_goes_on_by_its_processs_id() {
     let (thread, leader) = (rt("worker", 11, 50), rt("worker", 10, 50));
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(0)
         .sign(ContextFlags::default())
@@ -215,7 +217,7 @@ fn a_thread_that_execs_goes_on_by_its_processs_id() {
         .sign(ContextFlags::default())
         .explain_with(&Options::default());
     let ends: Vec<(i32, Option<Ns>)> =
-        told.in_order().iter().map(|activation| (activation.tid.0, activation.done)).collect();
+        explained.in_order().iter().map(|activation| (activation.tid.0, activation.done)).collect();
     assert_eq!(ends, [(11, Some(Ns::from_us(300))), (10, Some(Ns::from_us(500)))]);
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }

@@ -23,11 +23,11 @@ fn with_stacks(flags: ContextFlags) -> Scene {
 #[test]
 fn events_of_the_switch_itself_show_no_switch_that_was_not_recorded() {
     for flags in [ContextFlags::IRQS_OFF, ContextFlags::default()] {
-        let told = with_stacks(flags).explain("victim");
-        assert!(told.finding("unseen-switches").is_none(), "{:?}", told.codes());
-        assert_eq!(told.0.tasks[0].activations, 30);
-        assert_eq!(told.0.tasks[0].response.map(|response| response.max), Some(Ns::from_us(100)));
-        for activation in &told.0.activations {
+        let explained = with_stacks(flags).explain("victim");
+        assert!(explained.finding("unseen-switches").is_none(), "{:?}", explained.codes());
+        assert_eq!(explained.0.tasks[0].activations, 30);
+        assert_eq!(explained.0.tasks[0].response.map(|response| response.max), Some(Ns::from_us(100)));
+        for activation in &explained.0.activations {
             assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
         }
     }
@@ -37,7 +37,7 @@ fn events_of_the_switch_itself_show_no_switch_that_was_not_recorded() {
 fn a_thread_that_is_back_on_the_cpu_is_not_one_that_leaves_it() {
     // The switches back were not recorded: the thread calls the kernel, or is seen with interrupts enabled.
     let app = fair("app", 30);
-    let told = |back: fn(Scene) -> Scene| {
+    let explained = |back: fn(Scene) -> Scene| {
         let mut scene = Scene::new().cpu(1).at(0).flagged_switches(ContextFlags::IRQS_OFF).run(app);
         for n in 1..=10 {
             let at = n * MS;
@@ -51,7 +51,7 @@ fn a_thread_that_is_back_on_the_cpu_is_not_one_that_leaves_it() {
         |scene| scene.sign(ContextFlags::default()),
         |scene| scene.vector("local_timer").vector_exit("local_timer"),
     ] {
-        assert!(told(back).finding("unseen-switches").is_some());
+        assert!(explained(back).finding("unseen-switches").is_some());
     }
 }
 
@@ -64,10 +64,12 @@ fn a_recording_of_one_threads_wake_ups_and_switch_ins_has_all_its_activations() 
         scene = scene.cpu(0).unseen_switch_to(IDLE).at(at).waking(VICTIM, 0);
         scene = scene.cpu(to).unseen_switch_to(IDLE).at(at + latency).run(VICTIM);
     }
-    let told = scene.explain("victim");
-    let latencies: Vec<Option<Ns>> = told.in_order().iter().map(|activation| activation.latency()).collect();
+    let explained = scene.explain("victim");
+    let latencies: Vec<Option<Ns>> =
+        explained.in_order().iter().map(|activation| activation.latency()).collect();
     assert_eq!(latencies, [7, 97, 22, 2, 40].map(|us| Some(Ns::from_us(us))));
-    let own: Vec<_> = told.0.tasks[0].causes.iter().filter(|(cause, _)| *cause == Cause::OwnWork).collect();
+    let own: Vec<_> =
+        explained.0.tasks[0].causes.iter().filter(|(cause, _)| *cause == Cause::OwnWork).collect();
     assert!(own.is_empty(), "its work was not recorded: {own:?}");
 }
 
@@ -81,10 +83,10 @@ fn states_of_a_kernel_that_records_them_shifted_by_one_are_read_as_they_were() {
     let scene = scene.at(3 * MS).switch_as(TaskState::Uninterruptible, IDLE);
     let scene = scene.at(4 * MS).wake(kworker, 1).at(4 * MS + 5).switch_as(TaskState::Interruptible, kworker);
     let scene = scene.at(4 * MS + 50).switch_as(TaskState::Preempted, IDLE).at(5 * MS);
-    let told = scene.sign(ContextFlags::default()).explain("victim");
-    let last = told.in_order()[1];
+    let explained = scene.sign(ContextFlags::default()).explain("victim");
+    let last = explained.in_order()[1];
     assert_charges(last, &[(Cause::Dispatch, 5), (Cause::OwnWork, MS - 5)]);
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
 #[test]
@@ -95,9 +97,9 @@ fn an_idle_kernel_thread_of_such_a_kernel_was_asleep_when_it_is_woken() {
     let scene =
         scene.at(9 * MS).wake(kworker, 1).at(9 * MS + 5).switch_as(TaskState::Uninterruptible, kworker);
     let scene = scene.at(9 * MS + 50).switch_as(TaskState::Preempted, IDLE).at(10 * MS);
-    let told = scene.sign(ContextFlags::default()).explain("kworker/1:1");
-    assert_eq!(told.0.tasks[0].activations, 2);
-    assert_eq!(told.in_order()[1].latency(), Some(Ns::from_us(5)));
+    let explained = scene.sign(ContextFlags::default()).explain("kworker/1:1");
+    assert_eq!(explained.0.tasks[0].activations, 2);
+    assert_eq!(explained.in_order()[1].latency(), Some(Ns::from_us(5)));
 }
 
 /// A SCHED_DEADLINE thread works for 30 us of each period of 10 ms, and gives up the rest.
@@ -125,13 +127,13 @@ fn gives_up_the_rest(scene: Scene, seen: bool) -> Scene {
 #[test]
 fn a_deadline_thread_that_yields_is_done_until_its_next_period() {
     for seen in [true, false] {
-        let told = gives_up_the_rest(Scene::new(), seen).explain_with(&Options::default());
-        assert_eq!(told.0.tasks[0].activations, 5, "selected by itself");
-        for activation in &told.in_order()[1..] {
+        let explained = gives_up_the_rest(Scene::new(), seen).explain_with(&Options::default());
+        assert_eq!(explained.0.tasks[0].activations, 5, "selected by itself");
+        for activation in &explained.in_order()[1..] {
             assert_eq!(activation.due.0 % 10_000_000, 0, "its timer's expiry");
             assert_eq!(activation.response(), Ns::from_us(38));
         }
-        assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+        assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
     }
 }
 
@@ -141,6 +143,6 @@ fn a_deadline_thread_whose_runtime_is_used_up_goes_on_in_its_next_period() {
     let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(thread);
     let scene = scene.at(105).run(thread).call(sys::READ, [0, 0, 0]).ret(sys::READ).at(3 * MS);
     let scene = scene.switch_as(TaskState::Runnable, IDLE).at(10 * MS).run(thread).at(11 * MS).sleep(IDLE);
-    let told = scene.explain_with(&Options::default());
-    assert_eq!(told.only().done, Some(Ns::from_us(11 * MS)));
+    let explained = scene.explain_with(&Options::default());
+    assert_eq!(explained.only().done, Some(Ns::from_us(11 * MS)));
 }

@@ -28,8 +28,8 @@ fn handled_late(scene: Scene) -> Scene {
 }
 
 fn last(scene: Scene) -> Activation {
-    let told = scene.cpu(1).at(303).run(VICTIM).at(350).sleep(IDLE).explain("victim");
-    (*told.in_order().last().expect("an activation")).clone()
+    let explained = scene.cpu(1).at(303).run(VICTIM).at(350).sleep(IDLE).explain("victim");
+    (*explained.in_order().last().expect("an activation")).clone()
 }
 
 #[test]
@@ -65,11 +65,11 @@ fn silence_in_the_timer_interrupt_is_stolen_time_and_a_long_callback_is_not() {
             .sleep(IDLE)
             .explain("victim")
     };
-    let told = ticks(5, 2_000);
-    assert_blames(told.worst(), Cause::Stolen, None);
-    assert_eq!(told.worst().verdict.charged, Ns::from_us(2_000));
-    let told = ticks(2_000, 5);
-    assert_eq!(told.worst().verdict.cause, Cause::Irq);
+    let explained = ticks(5, 2_000);
+    assert_blames(explained.worst(), Cause::Stolen, None);
+    assert_eq!(explained.worst().verdict.charged, Ns::from_us(2_000));
+    let explained = ticks(2_000, 5);
+    assert_eq!(explained.worst().verdict.cause, Cause::Irq);
 }
 
 /// Sixty handlers of `usual` us, and one of 5 ms in which nothing is traced, over the running victim.
@@ -173,8 +173,8 @@ fn behind_a_silent(hog: Thread, scene: Scene, then: impl FnOnce(Scene) -> Scene)
     let tick = 0xffff_8881_0000_2000;
     let scene = sleeping(scene, hog).at(30).arm(tick, 150).at(100).wake(VICTIM, 1);
     let scene = then(scene.at(400).fire(tick).fired(tick));
-    let told = scene.cpu(1).at(450).sleep(VICTIM).at(500).sleep(IDLE).explain("victim");
-    (*told.in_order().last().expect("an activation")).clone()
+    let explained = scene.cpu(1).at(450).sleep(VICTIM).at(500).sleep(IDLE).explain("victim");
+    (*explained.in_order().last().expect("an activation")).clone()
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_late_timer_on_an_idle_cpu_is_the_way_out_of_idle() {
 
 #[test]
 fn no_idle_state_takes_ten_milliseconds() {
-    let told = sleeping(Scene::new(), IDLE)
+    let explained = sleeping(Scene::new(), IDLE)
         .at(10 * MS)
         .fire(TIMER)
         .wake(VICTIM, 1)
@@ -219,7 +219,7 @@ fn no_idle_state_takes_ten_milliseconds() {
         .at(10 * MS + 50)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.worst();
+    let activation = explained.worst();
     assert_charges(activation, &[(Cause::Stolen, 10 * MS - 100), (Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
     assert_blames(activation, Cause::Stolen, None);
 }
@@ -238,7 +238,7 @@ fn an_interrupt_handler_in_front_of_the_timer_is_charged() {
 #[test]
 fn slack_is_what_a_fair_thread_is_given() {
     let victim = fair("victim", 10);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(10)
         .unseen_switch_to(victim)
@@ -254,7 +254,7 @@ fn slack_is_what_a_fair_thread_is_given() {
         .at(185)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.worst();
+    let activation = explained.worst();
     assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::IdleExit, 5), (Cause::OwnWork, 30)]);
     assert_blames(activation, Cause::TimerSlack, None);
     assert_eq!(activation.due, Ns::from_us(100));
@@ -263,7 +263,7 @@ fn slack_is_what_a_fair_thread_is_given() {
 #[test]
 fn a_timer_later_than_its_slack_is_late_by_the_rest() {
     let victim = fair("victim", 10);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(10)
         .unseen_switch_to(victim)
@@ -279,7 +279,7 @@ fn a_timer_later_than_its_slack_is_late_by_the_rest() {
         .at(485)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.worst();
+    let activation = explained.worst();
     assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::IdleExit, 305), (Cause::OwnWork, 30)]);
     assert_blames(activation, Cause::IdleExit, None);
 }
@@ -287,7 +287,7 @@ fn a_timer_later_than_its_slack_is_late_by_the_rest() {
 #[test]
 fn a_cpu_that_wakes_slowly_from_idle_is_charged_until_the_switch() {
     let waker = fair("waker", 40);
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(2)
         .at(0)
         .run(waker)
@@ -303,7 +303,7 @@ fn a_cpu_that_wakes_slowly_from_idle_is_charged_until_the_switch() {
         .at(330)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::IdleExit, 180), (Cause::OwnWork, 50)]);
     assert_blames(activation, Cause::IdleExit, None);
 }
@@ -324,7 +324,7 @@ fn overrun() -> Scene {
 
 #[test]
 fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
-    let told = overrun()
+    let explained = overrun()
         .at(1_201)
         .sleep(IDLE)
         .at(1_203)
@@ -336,7 +336,7 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
         .at(1_300)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     assert_eq!(activations.len(), 2);
     assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
     let second = activations[1];
@@ -346,9 +346,9 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
 
 #[test]
 fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at_once() {
-    let told =
+    let explained =
         overrun().at(1_201).fire(TIMER).wake(VICTIM, 1).fired(TIMER).at(1_300).sleep(IDLE).explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     assert_eq!(activations.len(), 2);
     assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
     let second = activations[1];
@@ -358,7 +358,7 @@ fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at
 
 #[test]
 fn a_timer_whose_start_was_lost_is_due_when_it_fires() {
-    let told = sleeping(Scene::new(), IDLE)
+    let explained = sleeping(Scene::new(), IDLE)
         .at(101)
         .fire(TIMER)
         .wake(VICTIM, 1)
@@ -381,7 +381,7 @@ fn a_timer_whose_start_was_lost_is_due_when_it_fires() {
         .at(20 * MS + 50)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     let last = activations.last().expect("an activation");
     // What the timer was armed for the last time that it was seen is over.
     assert_eq!(last.due, Ns::from_us(20 * MS));
@@ -391,7 +391,7 @@ fn a_timer_whose_start_was_lost_is_due_when_it_fires() {
 #[test]
 fn a_timer_that_was_cancelled_is_not_late() {
     let other = 0xffff_8881_0000_1000;
-    let told = Scene::new()
+    let explained = Scene::new()
         .cpu(1)
         .at(10)
         .unseen_switch_to(VICTIM)
@@ -408,7 +408,7 @@ fn a_timer_that_was_cancelled_is_not_late() {
         .at(950)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     let last = activations.last().expect("an activation");
     assert_eq!(last.due, Ns::from_us(900));
     assert_charges(last, &[(Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
@@ -417,7 +417,7 @@ fn a_timer_that_was_cancelled_is_not_late() {
 #[test]
 fn the_cancel_that_the_kernel_traces_with_each_expiry_is_none() {
     // `__run_hrtimer` takes the timer off its queue, which is traced as `hrtimer_cancel`, and then calls it.
-    let told = sleeping(Scene::new(), IDLE)
+    let explained = sleeping(Scene::new(), IDLE)
         .at(300)
         .vector("local_timer")
         .event(EventKind::HrtimerCancel { hrtimer: TIMER })
@@ -430,7 +430,7 @@ fn the_cancel_that_the_kernel_traces_with_each_expiry_is_none() {
         .at(350)
         .sleep(IDLE)
         .explain("victim");
-    let activations = told.in_order();
+    let activations = explained.in_order();
     let last = activations.last().expect("an activation");
     assert_eq!(last.due, Ns::from_us(100));
     assert_charges(last, &[(Cause::IdleExit, 203), (Cause::OwnWork, 47)]);
@@ -446,8 +446,8 @@ fn tick_with_many_timers(arming: Thread) -> Activation {
     for n in 0..40 {
         scene = scene.callback(0x1000 + n, "posix_timer_fn", 50);
     }
-    let told = scene.at(3_010).vector_exit("local_timer").at(3_100).sleep(IDLE).explain("victim");
-    told.only().clone()
+    let explained = scene.at(3_010).vector_exit("local_timer").at(3_100).sleep(IDLE).explain("victim");
+    explained.only().clone()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a thread does itself: work, page faults, devices, sleeps.
 
-use super::support::{IDLE, MS, Scene, Thread, Told, assert_blames, assert_charges, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, Kind};
 use whylate_ledger::{Cause, Options};
@@ -23,15 +23,15 @@ fn a_healthy_thread_accuses_no_other() {
     for n in 0..10 {
         scene = period(scene, n, 50);
     }
-    let told = scene.explain_with(&Options::default());
-    assert_eq!(told.0.activations.len(), 10);
-    for activation in &told.0.activations {
+    let explained = scene.explain_with(&Options::default());
+    assert_eq!(explained.0.activations.len(), 10);
+    for activation in &explained.0.activations {
         assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 50)]);
         assert_blames(activation, Cause::OwnWork, None);
         assert!(activation.verdict.why.starts_with("nothing delayed victim"), "{}", activation.verdict.why);
     }
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
-    let summary = &told.0.tasks[0];
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
+    let summary = &explained.0.tasks[0];
     assert_eq!((summary.activations, summary.priority.0), (10, VICTIM.prio));
     let latency = summary.latency.expect("it ran");
     assert_eq!((latency.min, latency.max), (Ns::from_us(5), Ns::from_us(5)));
@@ -44,12 +44,12 @@ fn much_more_own_work_than_usual_is_its_own_fault() {
     for n in 0..9 {
         scene = period(scene, n, 300);
     }
-    let told = period(scene, 9, 12 * MS).explain_with(&Options::default());
-    let worst = told.worst();
+    let explained = period(scene, 9, 12 * MS).explain_with(&Options::default());
+    let worst = explained.worst();
     assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 12 * MS)]);
     assert_blames(worst, Cause::OwnWork, None);
     assert!(worst.verdict.why.contains("itself ran for 12.00 ms"), "{}", worst.verdict.why);
-    for usual in &told.0.activations[1..] {
+    for usual in &explained.0.activations[1..] {
         assert!(usual.verdict.why.starts_with("nothing delayed"), "{}", usual.verdict.why);
     }
 }
@@ -65,11 +65,11 @@ fn own_work_may_be_page_faults_where_none_were_recorded() {
         period(scene, 9, 12 * MS).explain_with(&Options::default())
     };
     for (faults, confidence) in [(true, Confidence::High), (false, Confidence::Medium)] {
-        let told = run(faults);
-        let verdict = &told.worst().verdict;
+        let explained = run(faults);
+        let verdict = &explained.worst().verdict;
         assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, confidence));
         assert_eq!(verdict.why.contains("page faults, which were not recorded"), !faults, "{}", verdict.why);
-        let missing = told.0.missing.iter().any(|missing| missing.kind == Kind::PageFault);
+        let missing = explained.0.missing.iter().any(|missing| missing.kind == Kind::PageFault);
         assert_eq!(missing, !faults);
     }
 }
@@ -81,7 +81,7 @@ fn a_small_delay_outweighs_the_work_that_is_always_there() {
     for n in 0..9 {
         scene = period(scene, n, 3 * MS);
     }
-    let told = scene
+    let explained = scene
         .at(90 * MS + 100)
         .timer_wakes(hog)
         .run(hog)
@@ -91,8 +91,8 @@ fn a_small_delay_outweighs_the_work_that_is_always_there() {
         .at(94 * MS + 100)
         .sleep(IDLE)
         .explain("victim");
-    assert_charges(told.worst(), &[(Cause::HigherPriorityTask, MS), (Cause::OwnWork, 3 * MS)]);
-    assert_blames(told.worst(), Cause::HigherPriorityTask, Some(hog));
+    assert_charges(explained.worst(), &[(Cause::HigherPriorityTask, MS), (Cause::OwnWork, 3 * MS)]);
+    assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(hog));
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_burst_of_minor_faults_is_charged_by_what_one_costs() {
     for n in 0..100 {
         scene = scene.at(110 + 2 * n).fault(0x7000_0000 + 4096 * n as u64);
     }
-    let told = scene.at(400).sleep(IDLE).explain("victim");
-    let activation = told.only();
+    let explained = scene.at(400).sleep(IDLE).explain("victim");
+    let activation = explained.only();
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 5 + 90), (Cause::PageFault, 200)]);
     assert_blames(activation, Cause::PageFault, None);
     assert_eq!(activation.verdict.confidence, Confidence::Medium);
@@ -110,7 +110,7 @@ fn a_burst_of_minor_faults_is_charged_by_what_one_costs() {
 
 #[test]
 fn a_major_fault_is_charged_while_the_page_is_read() {
-    let told = idle()
+    let explained = idle()
         .at(100)
         .timer_wakes(VICTIM)
         .at(105)
@@ -129,7 +129,7 @@ fn a_major_fault_is_charged_while_the_page_is_read() {
         .sleep(IDLE)
         .explain("victim");
     // It wakes inside the fault's handler, whose way out is taken to cost what a fault usually does.
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         // What is left of the handler after the sleep has no event of its own: a fault's usual cost.
@@ -140,7 +140,7 @@ fn a_major_fault_is_charged_while_the_page_is_read() {
 
 #[test]
 fn the_way_from_a_fault_to_its_sleep_is_the_faults_as_well() {
-    let told = idle()
+    let explained = idle()
         .at(100)
         .timer_wakes(VICTIM)
         .at(105)
@@ -159,14 +159,14 @@ fn the_way_from_a_fault_to_its_sleep_is_the_faults_as_well() {
         .sleep(IDLE)
         .explain("victim");
     assert_charges(
-        told.only(),
+        explained.only(),
         &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 45), (Cause::PageFault, 3_040 + 1)],
     );
 }
 
 #[test]
 fn a_sleep_on_a_device_belongs_to_the_activation() {
-    let told = idle()
+    let explained = idle()
         .at(100)
         .timer_wakes(VICTIM)
         .at(105)
@@ -182,7 +182,7 @@ fn a_sleep_on_a_device_belongs_to_the_activation() {
         .at(2_200)
         .sleep(IDLE)
         .explain("victim");
-    let activation = told.only();
+    let activation = explained.only();
     assert_charges(
         activation,
         &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)],
@@ -192,8 +192,9 @@ fn a_sleep_on_a_device_belongs_to_the_activation() {
 
 #[test]
 fn a_thread_that_ends_is_done() {
-    let told = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(300).die(IDLE).explain("victim");
-    let activation = told.only();
+    let explained =
+        idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(300).die(IDLE).explain("victim");
+    let activation = explained.only();
     assert_eq!(activation.done, Some(Ns::from_us(300)));
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 195)]);
 }
@@ -214,11 +215,11 @@ fn sleeps(args: [u64; 3]) -> Scene {
 
 #[test]
 fn a_thread_that_sleeps_for_a_while_drifts() {
-    let told = sleeps(sys::FOR).explain("victim");
-    let finding = told.finding("relative-sleep").expect("a finding");
+    let explained = sleeps(sys::FOR).explain("victim");
+    let finding = explained.finding("relative-sleep").expect("a finding");
     assert!(finding.title.contains("victim:10"), "{}", finding.title);
-    let told = sleeps(sys::UNTIL).explain("victim");
-    assert!(told.0.findings.is_empty(), "{:?}", told.codes());
+    let explained = sleeps(sys::UNTIL).explain("victim");
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
 #[test]
@@ -238,8 +239,8 @@ fn the_sleep_of_a_shell_is_that_of_the_program_it_starts() {
         scene = scene.at(now + 50).wake(SHELL, 1).at(now + 60).die(SHELL);
         now += 60;
     }
-    let told = scene.at(now + 100).sleep(IDLE).explain("sh");
-    let finding = told.finding("relative-sleep").expect("a finding");
+    let explained = scene.at(now + 100).sleep(IDLE).explain("sh");
+    let finding = explained.finding("relative-sleep").expect("a finding");
     assert!(finding.title.contains("sh:30"), "{}", finding.title);
 }
 
@@ -266,7 +267,7 @@ fn a_relative_sleep_is_told_from_timers_as_well() {
 
 #[test]
 fn a_fair_thread_without_a_policy_is_not_selected_by_default() {
-    let told = idle()
+    let explained = idle()
         .at(100)
         .timer_wakes(fair("app", 30))
         .at(105)
@@ -274,7 +275,7 @@ fn a_fair_thread_without_a_policy_is_not_selected_by_default() {
         .at(300)
         .sleep(IDLE)
         .explain_with(&Options::default());
-    assert!(told.0.tasks.is_empty() && told.0.activations.is_empty());
+    assert!(explained.0.tasks.is_empty() && explained.0.activations.is_empty());
 }
 
 /// A driver's own timer ends what the victim waits for: null_blk completes its requests so.
@@ -295,18 +296,18 @@ fn completes_by_a_timer(scene: Scene) -> Scene {
 #[test]
 fn a_device_that_completes_by_a_timer_is_a_device() {
     let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
-    let told =
+    let explained =
         completes_by_a_timer(scene.at(150).call(sys::READ, [3, 0, 4096]).block(IDLE)).explain("victim");
     assert_charges(
-        told.only(),
+        explained.only(),
         &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 3_000)],
     );
-    assert_blames(told.only(), Cause::BlockIo, None);
+    assert_blames(explained.only(), Cause::BlockIo, None);
 }
 
 #[test]
 fn a_page_that_is_there_before_its_reader_is_off_the_cpu_ends_nothing() {
-    let told = idle()
+    let explained = idle()
         .at(100)
         .timer_wakes(VICTIM)
         .at(105)
@@ -322,13 +323,13 @@ fn a_page_that_is_there_before_its_reader_is_off_the_cpu_ends_nothing() {
         .at(900)
         .sleep(IDLE)
         .explain("victim");
-    assert_eq!(told.only().response(), Ns::from_us(800));
+    assert_eq!(explained.only().response(), Ns::from_us(800));
 }
 
 #[test]
 fn a_page_that_a_softirq_brings_is_a_page_fault() {
     let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(110).fault(0x7000_0000);
-    let told = scene
+    let explained = scene
         .at(111)
         .block(IDLE)
         .at(3_111)
@@ -340,19 +341,19 @@ fn a_page_that_a_softirq_brings_is_a_page_fault() {
         .at(3_200)
         .sleep(IDLE)
         .explain("victim");
-    assert_blames(told.only(), Cause::PageFault, None);
+    assert_blames(explained.only(), Cause::PageFault, None);
 }
 
 /// The victim calls a driver and sleeps in it from 150 on; what ends that at 8,150 is the answer.
-fn asleep_in_a_driver(wake: impl FnOnce(Scene) -> Scene) -> Told {
+fn asleep_in_a_driver(wake: impl FnOnce(Scene) -> Scene) -> Explained {
     let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(IDLE).at(8_150);
     wake(scene).at(8_155).run(VICTIM).at(8_200).sleep(IDLE).explain("victim")
 }
 
 #[test]
 fn what_ends_an_uninterruptible_sleep_is_what_it_waited_for() {
-    let of = |told: &Told| {
-        let verdict = &told.only().verdict;
+    let of = |explained: &Explained| {
+        let verdict = &explained.only().verdict;
         (verdict.cause, verdict.confidence)
     };
     let by_softirq = |vec| asleep_in_a_driver(|scene| scene.softirq(vec).wake(VICTIM, 1).softirq_exit(vec));
@@ -370,9 +371,13 @@ fn what_ends_an_uninterruptible_sleep_is_what_it_waited_for() {
                 .vector_exit("local_timer")
         })
     };
-    let told = by_timer("hrtimer_wakeup");
-    assert_eq!(of(&told).0, Cause::KernelSleep);
-    assert!(told.only().verdict.why.contains("until a timer woke it"), "{}", told.only().verdict.why);
+    let explained = by_timer("hrtimer_wakeup");
+    assert_eq!(of(&explained).0, Cause::KernelSleep);
+    assert!(
+        explained.only().verdict.why.contains("until a timer woke it"),
+        "{}",
+        explained.only().verdict.why
+    );
     assert_eq!(of(&by_timer("null_cmd_timer_expired")).0, Cause::BlockIo);
     let by_irq = |irq, name| asleep_in_a_driver(|scene| scene.irq(irq, name).wake(VICTIM, 1).irq_exit(irq));
     assert_eq!(of(&by_irq(16, "gp_timer")).0, Cause::KernelSleep);

@@ -418,27 +418,27 @@ impl Scene {
     }
 
     /// Plays the scene and explains the threads of this name.
-    pub(crate) fn explain(self, comm: &str) -> Told {
+    pub(crate) fn explain(self, comm: &str) -> Explained {
         self.explain_with(&Options { tasks: vec![Select::Comm(comm.into())], ..Options::default() })
     }
 
     /// Plays the scene and explains what the options select.
-    pub(crate) fn explain_with(self, options: &Options) -> Told {
+    pub(crate) fn explain_with(self, options: &Options) -> Explained {
         assert!(self.events.is_sorted_by_key(|event| event.ts), "a scene is written in time order");
-        Told::of(explain(self.source(), options))
+        Explained::of(explain(self.source(), options))
     }
 }
 
 /// An explanation, with questions to ask of it.
-pub(crate) struct Told(pub(crate) Explanation);
+pub(crate) struct Explained(pub(crate) Explanation);
 
-impl Told {
+impl Explained {
     /// Every code that is reported must have a page.
-    pub(crate) fn of(explanation: Explanation) -> Told {
+    pub(crate) fn of(explanation: Explanation) -> Explained {
         for finding in &explanation.findings {
             assert!(finding_page(finding.code).is_some(), "{} has no page", finding.code);
         }
-        Told(explanation)
+        Explained(explanation)
     }
 
     /// The one activation that there is.
@@ -485,7 +485,7 @@ pub(crate) fn assert_charges(activation: &Activation, expected: &[(Cause, i64)])
     assert_eq!(charged.values().copied().sum::<Ns>(), activation.response());
 }
 
-/// Checks what the verdict says: the cause, and the thread behind it.
+/// Checks the verdict: the cause, and the thread behind it.
 #[track_caller]
 pub(crate) fn assert_blames(activation: &Activation, cause: Cause, who: Option<Thread>) {
     let verdict = &activation.verdict;

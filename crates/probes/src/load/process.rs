@@ -17,7 +17,7 @@ const READY_WITHIN: Duration = Duration::from_secs(10);
 /// How long one may take to end before it is killed; a supervisor needs two seconds for a command that does not listen.
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// More than a load ever writes.
-const MOST_SAID: usize = 4096;
+const LONGEST_ANSWER: usize = 4096;
 
 /// The program that is started for each load: with its arguments, the CPUs' list, and the load, it is to call
 /// [`serve`](super::serve).
@@ -101,9 +101,9 @@ impl Loads {
         }
         let until = Instant::now() + READY_WITHIN;
         for running in &mut started.loads {
-            let said = running.first_line(until);
-            if said != READY {
-                let why = if said.is_empty() { "it does not answer".to_owned() } else { said };
+            let answer = running.first_line(until);
+            if answer != READY {
+                let why = if answer.is_empty() { "it does not answer".to_owned() } else { answer };
                 return Err(LoadError::Refused { load: running.report.name.clone(), why });
             }
         }
@@ -177,19 +177,19 @@ impl Running {
 
     /// Its first line; empty where it writes none in time.
     fn first_line(&mut self, until: Instant) -> String {
-        let mut said = Vec::new();
-        while !said.ends_with(b"\n") && said.len() < MOST_SAID {
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\n") && answer.len() < LONGEST_ANSWER {
             let Some(output) = self.output.as_mut() else { break };
             if !is_readable(&*output, until.saturating_duration_since(Instant::now())) {
                 break;
             }
             let mut byte = [0];
             match output.read(&mut byte) {
-                Ok(count) if count > 0 => said.push(byte[0]),
+                Ok(count) if count > 0 => answer.push(byte[0]),
                 _ => break,
             }
         }
-        String::from_utf8_lossy(&said).trim().to_owned()
+        String::from_utf8_lossy(&answer).trim().to_owned()
     }
 
     fn look(&mut self, after: Duration) {
@@ -197,8 +197,8 @@ impl Running {
             return;
         }
         if let Ok(Some(status)) = self.child.try_wait() {
-            let said = self.first_line(Instant::now());
-            let why = if said.is_empty() { status.to_string() } else { said };
+            let answer = self.first_line(Instant::now());
+            let why = if answer.is_empty() { status.to_string() } else { answer };
             self.report.died = Some(format!("it ended after {:.1} s: {why}", after.as_secs_f64()));
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn serve(command: &str, cpus: &CpuSet, ended: &Receiver<()>) -> io::R
             }
         }
         if !reap(first, &mut status) {
-            let status = status.map_or_else(|| "it is gone".to_owned(), |status| told(&status));
+            let status = status.map_or_else(|| "it is gone".to_owned(), |status| status_words(&status));
             let line = last_line.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let line = if line.is_empty() { line } else { format!(": {line}") };
             return Err(io::Error::other(format!("{status}{line}")));
@@ -52,7 +52,7 @@ pub(super) fn serve(command: &str, cpus: &CpuSet, ended: &Receiver<()>) -> io::R
     }
 }
 
-fn told(status: &WaitStatus) -> String {
+fn status_words(status: &WaitStatus) -> String {
     ExitStatus::from_raw(status.as_raw()).to_string()
 }
 

@@ -127,7 +127,7 @@ struct Counted {
 /// The latest activation: an interrupt, a thread, a return, with one number.
 struct Current {
     seq: u32,
-    /// The earliest that its events tell: each was written a little after it had read the clock.
+    /// The earliest that its events show: each was written a little after it had read the clock.
     due: Ns,
     counts: bool,
     done: bool,

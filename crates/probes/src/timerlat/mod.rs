@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_kernel_lacks_it_this_is_said() {
+    fn where_the_kernel_lacks_it_this_is_reported() {
         let probe = Probe::new(crate::ProbeKind::Timerlat(Workload::Kernel));
         let available = Tracefs::open().and_then(|tracefs| tracefs.read("available_tracers"));
         match (probe.prepare().map(drop), available) {

@@ -5,7 +5,7 @@
 pub struct BuiltIn {
     /// Its name, such as `realtime`.
     pub name: &'static str,
-    /// What it is for, in one line; the same as its text says.
+    /// What it is for, in one line; the same as in its text.
     pub summary: &'static str,
     /// The profile itself.
     pub text: &'static str,

@@ -29,7 +29,7 @@ impl Condition {
         Ok(Condition(CONDITIONS.parse(text)?))
     }
 
-    /// Whether it holds; `name` tells what a name stands for, be it a variable or a fact.
+    /// Whether it holds; `name` gives what a name stands for, be it a variable or a fact.
     pub(super) fn holds(
         &self,
         name: &mut dyn FnMut(&str) -> Result<Truth, Mistake>,

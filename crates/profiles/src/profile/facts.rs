@@ -15,7 +15,7 @@ pub(super) const FACTS: &[(&str, Question)] = &[
 /// A question to a machine.
 type Question = fn(&Snapshot) -> Truth;
 
-/// True, false, or why it cannot be told.
+/// True, false, or why it cannot be determined.
 pub(super) type Truth = Result<bool, String>;
 
 /// The deadline server for SCHED_OTHER threads is on for every CPU.

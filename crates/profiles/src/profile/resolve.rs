@@ -58,9 +58,9 @@ pub(super) fn resolve(
 /// Whether an entry counts.
 enum Counts {
     Yes,
-    /// The user's own variables say no: nothing is left out.
+    /// The user's own variables are false: nothing is left out.
     No,
-    /// It is not true of the machine, or cannot be told.
+    /// It is not true of the machine, or cannot be determined.
     Skipped(String),
 }
 

@@ -1,4 +1,4 @@
-//! Where profiles are: built in, in directories by name, or wherever a path says.
+//! Where profiles are: built in, in directories by name, or wherever a path leads.
 
 use super::built_in::{BuiltIn, built_in};
 use super::document::Document;
@@ -16,7 +16,7 @@ const LONGEST: u64 = 1 << 20;
 pub struct ProfileInfo {
     /// Its name.
     pub name: String,
-    /// What it is for, as it says; or what is wrong with it.
+    /// What it is for, by its own summary; or what is wrong with it.
     pub summary: Result<String, ProfileError>,
     /// Its file; `None`: it is built in.
     pub path: Option<PathBuf>,
@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// The last part of it, as desired settings say where they are from.
+    /// The last part of it, as desired settings show where they are from.
     pub(super) fn short(&self) -> String {
         match self {
             Source::BuiltIn(_) => self.file(),

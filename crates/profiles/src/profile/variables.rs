@@ -17,7 +17,7 @@ use whylate_base::CpuSet;
 pub(super) struct Definition {
     pub(super) name: String,
     kind: VariableType,
-    /// A plain value, of which an extended profile may have said another kind: that counts.
+    /// A plain value, which an extended profile may have declared as another kind: that counts.
     is_plain: bool,
     default: Option<String>,
     prompt: Option<String>,

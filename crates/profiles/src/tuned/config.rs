@@ -8,7 +8,7 @@ use super::error::{TunedError, TunedLocation};
 use super::python::{is_space, strip};
 use std::sync::Arc;
 
-/// What every section has in addition, unless it says otherwise.
+/// What every section has in addition, unless it sets otherwise.
 const DEFAULT: &str = "DEFAULT";
 
 /// A section, in the order in which they appear first.
@@ -248,9 +248,9 @@ mod tests {
             ("[a]\n=1\n", 2, "without a name"),
         ] {
             let error = parse("/f", text, FileKind::Profile).expect_err("wrong");
-            let TunedError::Written { location, what: said, .. } = &error else { panic!("{error}") };
+            let TunedError::Written { location, what: reported, .. } = &error else { panic!("{error}") };
             assert_eq!(location.line, line);
-            assert!(said.contains(what), "{said}");
+            assert!(reported.contains(what), "{reported}");
             assert!(error.to_string().starts_with(&format!("/f:{line}")));
         }
     }

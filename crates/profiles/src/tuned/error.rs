@@ -67,7 +67,7 @@ pub enum TunedError {
         /// What to do.
         fix: String,
     },
-    /// The profile itself says that something must be so, and it is not.
+    /// The profile itself states that something must be so, and it is not.
     #[error(
         "{location}: the profile asks that `{claim}`, but {sides}; set its variables in the file that [variables] includes, or with --set NAME=VALUE{hint}"
     )]

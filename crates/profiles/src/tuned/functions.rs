@@ -22,9 +22,9 @@ pub(super) enum Answer {
     Text(String),
     /// Nothing: the call is left as it stands.
     Nothing,
-    /// It cannot be told, and why not.
+    /// It cannot be determined, and why not.
     Unknown(String),
-    /// It would have said something about the profile, and cannot.
+    /// It would have reported something about the profile, and cannot.
     Untold(Skipped),
 }
 
@@ -273,7 +273,7 @@ fn siblings(of: &BTreeSet<u32>, facts: &Facts<'_>) -> Result<Answer, Beyond> {
     Ok(Answer::Text(cpulist::list(&(&all - of))))
 }
 
-/// Intel's processors before Ice Lake jitter with the driver's own governor, says TuneD.
+/// Intel's processors before Ice Lake jitter with the driver's own governor, by TuneD's comments.
 fn recommended_pstate(facts: &Facts<'_>) -> Answer {
     const OLDER: [&str; 5] = ["sandybridge", "ivybridge", "haswell", "broadwell", "skylake"];
     let name = facts.tree.text("/sys/devices/cpu/caps/pmu_name");
@@ -291,7 +291,7 @@ pub(super) fn architecture(facts: &Facts<'_>) -> Result<String, String> {
     if let Ok(name) = &reading.value {
         return Ok(strip(name).to_owned());
     }
-    // That file is new (6.1); before, the kernel's configuration tells.
+    // That file is new (6.1); before, the kernel's configuration shows.
     let config = facts.host.kernel.config.need().map_err(|_| reading.to_string())?;
     let of = [("X86_64", "x86_64"), ("ARM64", "aarch64"), ("PPC64", "ppc64le"), ("S390", "s390x")];
     let found = of.iter().find(|(option, _)| config.has(option));

@@ -13,9 +13,9 @@ use whylate_host::{Reading, Why};
 /// Whether a machine may be without what is desired for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Must {
-    /// TuneD says an error where it is not there.
+    /// TuneD reports an error where it is not there.
     Exist,
-    /// It says nothing.
+    /// It prints nothing.
     Perhaps,
 }
 
@@ -55,7 +55,7 @@ impl<'v, 'a> Output<'v, 'a> {
         }
     }
 
-    /// An option's value; `None`: it cannot be told, which is noted.
+    /// An option's value; `None`: it cannot be determined, which is noted.
     ///
     /// # Errors
     /// If its variables cannot be replaced.
@@ -195,7 +195,7 @@ impl<'v, 'a> Output<'v, 'a> {
     }
 }
 
-/// Whether a device is of rules: without any that says which are, all are.
+/// Whether a device is of rules: without any that selects some, all are.
 pub(super) fn is_of(device: &str, rules: &str) -> bool {
     let rules = rules.split(|c: char| c.is_whitespace() || c == ',').filter(|rule| !rule.is_empty());
     let (without, with): (Vec<&str>, Vec<&str>) = rules.partition(|rule| rule.starts_with('!'));

@@ -1,7 +1,7 @@
 //! Variables and what stands for them: `${name}`, `${f:function:argument:...}`, one within the other. A backslash
 //! before the dollar keeps a reference from being replaced, once.
 //!
-//! What no file says (the output of a program that is not run) is not guessed: a text that needs it is
+//! What no file has (the output of a program that is not run) is not guessed: a text that needs it is
 //! [`Text::unknown`], and so is whatever is made of it.
 
 use super::error::{TunedError, TunedLocation};
@@ -21,7 +21,7 @@ const MOST_CALLS: usize = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) text: String,
-    /// Why it cannot be told what it is.
+    /// Why it cannot be determined what it is.
     pub(super) unknown: Option<String>,
 }
 

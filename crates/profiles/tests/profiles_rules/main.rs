@@ -80,7 +80,7 @@ fn rules_that_a_profile_links_pass_once_its_wishes_are_made() {
             for code in linked(&desired) {
                 let asked = RULES.iter().any(|rule| rule.code == code && rule.profiles.contains(&profile));
                 let verdict = check(&code, profile, &after);
-                // What a rule of another profile says does not matter to this one.
+                // What a rule of another profile requires does not matter to this one.
                 if asked && !is(&verdict, RuleStatus::Pass) && !is(&verdict, RuleStatus::NotApplicable) {
                     wrong.insert(format!("{name}, {profile}, {code}"), verdict.map(|answer| answer.what));
                 }
@@ -132,7 +132,7 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "irq-threads",
         "rr-timeslice",
         // limits.d(5) and units are by user, group and service: for whom to raise a limit is the administrator's to
-        // say, and raised for all it is a way to stop the machine.
+        // state, and raised for all it is a way to stop the machine.
         "rtprio-limit",
         "memlock-limit",
         "nice-limit",

@@ -37,7 +37,7 @@ fn section<T>(
     page: &mut Page,
     heading: (&str, Ink),
     entries: &[(&CheckedRule, &T)],
-    say: impl Fn(&T) -> String,
+    sentence: impl Fn(&T) -> String,
 ) {
     if entries.is_empty() {
         return;
@@ -46,7 +46,7 @@ fn section<T>(
     page.line(&[heading]);
     for (answered, entry) in entries {
         let label = format!("{}: ", answered.rule.code);
-        page.led(2, (&label, Ink::Faint), &words::clean(&say(entry)), Ink::Plain);
+        page.led(2, (&label, Ink::Faint), &words::clean(&sentence(entry)), Ink::Plain);
     }
 }
 

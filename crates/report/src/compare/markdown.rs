@@ -36,13 +36,13 @@ fn gates(compared: &Compared) -> String {
         return String::new();
     }
     let row = |gated: &Gated| {
-        let (said, is_met) = runs::gate(&gated.judged);
+        let (answer, is_met) = runs::gate(&gated.judged);
         let word = match is_met {
             Some(true) => "met",
             Some(false) => "**missed**",
             None => "cannot tell",
         };
-        format!("| {word} | {} | {} |\n", in_table(&code(&compared.label(gated.run))), escape(&said))
+        format!("| {word} | {} | {} |\n", in_table(&code(&compared.label(gated.run))), escape(&answer))
     };
     let rows: String = compared.gates.iter().map(row).collect();
     format!("\n| gate | run | |\n|---|---|---|\n{rows}")

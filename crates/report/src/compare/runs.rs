@@ -177,8 +177,9 @@ pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
         };
         row(Statistic::Quantile(shift.q), (shift.before, shift.after), chance, shift.is_shown())
     });
-    let max =
-        part.max.map(|max| row(Statistic::Max, max, "of a maximum chance says nothing".to_owned(), false));
+    let max = part
+        .max
+        .map(|max| row(Statistic::Max, max, "a maximum has no confidence interval".to_owned(), false));
     quantiles.chain(max).collect()
 }
 

@@ -6,7 +6,7 @@ use whylate_investigate::measure::{MeasureReport, Observed, RARE, SpikeGroup, Ta
 use whylate_ledger::Cause;
 use whylate_probes::load::LoadReport;
 use whylate_probes::{Counts, CpuResult, ProbeKind as Probe};
-use whylate_stats::{Histogram, Level, Refusal};
+use whylate_stats::{FitRefusal, Histogram, Level};
 
 /// The answer of a measurement in one line.
 pub(crate) fn title(report: &MeasureReport) -> String {
@@ -164,7 +164,7 @@ pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> Vec<(&'st
         }
         None => format!("1 of {:.0e} {sample}s was measured", 1.0 / p),
     };
-    let said = |fit: &Result<Vec<Option<Level>>, Refusal>| match fit {
+    let said = |fit: &Result<Vec<Option<Level>>, FitRefusal>| match fit {
         Ok(levels) => RARE.into_iter().zip(levels).map(level).collect::<Vec<_>>().join("; "),
         Err(refusal) => format!("cannot tell: {refusal}"),
     };

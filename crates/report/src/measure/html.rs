@@ -47,8 +47,8 @@ pub fn render(report: &MeasureReport) -> String {
 /// Which loads ran, and which did not to the end.
 fn loads(report: &MeasureReport) -> Markup {
     html! {
-        @for (said, died) in report.loads.iter().map(facts::load) {
-            p.trace { "load: " (said) }
+        @for (what, died) in report.loads.iter().map(facts::load) {
+            p.trace { "load: " (what) }
             @if let Some(died) = died { p.trace.died { "died: " (died) } }
         }
     }
@@ -177,7 +177,7 @@ fn beyond(report: &MeasureReport) -> Markup {
             section {
                 h2 { "Extrapolation" }
                 @if let Some(claimed) = &beyond.claim { (tables::claim("claim", claimed)) }
-                table.said { @for (fit, said) in facts::beyond(report, beyond) { tr { th { (fit) } td { (said) } } } }
+                table.said { @for (fit, sentence) in facts::beyond(report, beyond) { tr { th { (fit) } td { (sentence) } } } }
             }
         }
     }

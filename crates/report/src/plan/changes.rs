@@ -78,13 +78,13 @@ impl Row<'_> {
     /// `1 -> 0`; what is not there is `none`, what is there and has no value `set`.
     pub(crate) fn values(&self) -> (String, String) {
         let parameter = matches!(self.settings.first(), Some(Setting::Parameter { .. }));
-        let said = |value: Option<&str>| match value {
+        let shown = |value: Option<&str>| match value {
             None => "none".to_owned(),
             Some("") if parameter => "set".to_owned(),
             Some("") => "empty".to_owned(),
             Some(value) => words::clean(value),
         };
-        (said(self.now), said(self.then))
+        (shown(self.now), shown(self.then))
     }
 }
 
@@ -187,11 +187,11 @@ fn ranges(mut numbers: Vec<u64>) -> String {
             _ => runs.push((number, number)),
         }
     }
-    let said = runs.iter().map(|&(first, last)| match first == last {
+    let ranges = runs.iter().map(|&(first, last)| match first == last {
         true => first.to_string(),
         false => format!("{first}-{last}"),
     });
-    said.collect::<Vec<_>>().join(",")
+    ranges.collect::<Vec<_>>().join(",")
 }
 
 fn subject(setting: &Setting) -> &'static str {
@@ -229,14 +229,14 @@ pub(crate) fn title(plan: &Plan) -> String {
 /// What a reader is to know of a block beside its lines: why, the check, the benefit, the risk.
 pub(crate) fn reasons(block: &Block<'_>) -> String {
     let own = block.reasons;
-    let mut said = vec![own.why.as_deref().map_or("why: not given".to_owned(), words::clean)];
+    let mut reasons = vec![own.why.as_deref().map_or("why: not given".to_owned(), words::clean)];
     if let Some(rule) = &own.rule {
-        said[0] += &format!(" [{}]", words::clean(rule));
+        reasons[0] += &format!(" [{}]", words::clean(rule));
     }
-    said.push(format!("benefit: {}", own.benefit.as_deref().map_or("unknown".to_owned(), words::clean)));
-    said.extend(own.risk.as_deref().map(|risk| format!("risk: {}", words::clean(risk))));
-    said.extend(block.note.map(|note| format!("note: {}", words::clean(note))));
-    said.join(" · ")
+    reasons.push(format!("benefit: {}", own.benefit.as_deref().map_or("unknown".to_owned(), words::clean)));
+    reasons.extend(own.risk.as_deref().map(|risk| format!("risk: {}", words::clean(risk))));
+    reasons.extend(block.note.map(|note| format!("note: {}", words::clean(note))));
+    reasons.join(" · ")
 }
 
 /// What was left alone, one entry for each reason: what, and why.
@@ -283,12 +283,12 @@ fn folded(whats: &[&str]) -> Vec<String> {
             None => kinds.push((kind, numbers_of(what))),
         }
     }
-    let said = kinds.into_iter().map(|(kind, numbers)| match numbers[..] {
+    let lines = kinds.into_iter().map(|(kind, numbers)| match numbers[..] {
         [] => kind,
         [one] => kind.replacen('*', &one.to_string(), 1),
         _ => kind.replacen('*', &format!("{{{}}}", ranges(numbers)), 1),
     });
-    said.collect()
+    lines.collect()
 }
 
 /// What is configured as it should be, and not so yet.

@@ -25,13 +25,13 @@ fn write(page: &mut Page, verified: &Verification) {
     for drift in &verified.drifts {
         page.gap();
         page.led(0, ("drift: ", Ink::Yellow), &words::clean(&drift.what), Ink::Strong);
-        page.labelled(2, ("made   ", Ink::Faint), &words::clean(&drift.made), Ink::Plain);
-        page.labelled(2, ("now    ", Ink::Faint), &words::clean(&drift.now), Ink::Plain);
+        page.labelled(2, ("applied ", Ink::Faint), &words::clean(&drift.made), Ink::Plain);
+        page.labelled(2, ("now     ", Ink::Faint), &words::clean(&drift.now), Ink::Plain);
         if let Some(before) = &drift.before {
-            page.labelled(2, ("before ", Ink::Faint), &words::clean(before), Ink::Plain);
+            page.labelled(2, ("before  ", Ink::Faint), &words::clean(before), Ink::Plain);
         }
         for who in &drift.who {
-            page.labelled(2, ("cause  ", Ink::Faint), &words::clean(who), Ink::Plain);
+            page.labelled(2, ("cause   ", Ink::Faint), &words::clean(who), Ink::Plain);
         }
     }
     if !verified.unknown.is_empty() {

@@ -1,8 +1,8 @@
 //! Runs side by side: as text, as a document, as a page, as plots.
 
 use crate::html::assert_page;
-use crate::said::{missing, pieces};
 use crate::schema_check::violations;
+use crate::text_pieces::{missing, pieces};
 use crate::{assert_current, fixture};
 use whylate_base::{Cpu, Ns};
 use whylate_investigate::compare::{Gate, Prepared, compare};
@@ -97,13 +97,13 @@ fn page_and_markdown_show_what_the_terminal_shows() {
     unsure.comparison.pairs[0].settings = None;
     for compared in [compared(), unsure] {
         let text = compare::terminal::render(&compared, &Style { color: false, width: 4_000 });
-        let mut said = pieces(&text);
+        let mut shown = pieces(&text);
         // Titles that are longer there, and a mark beside the run's name.
         let other = ["cause of late samples", "run", "missed after.json"];
-        said.retain(|piece| !other.contains(&piece.as_str()));
-        assert!(said.len() > 50, "{text}");
+        shown.retain(|piece| !other.contains(&piece.as_str()));
+        assert!(shown.len() > 50, "{text}");
         for page in [compare::html::render(&compared), compare::markdown::render(&compared)] {
-            assert_eq!(missing(said.clone(), &page), Vec::<String>::new());
+            assert_eq!(missing(shown.clone(), &page), Vec::<String>::new());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The HTML file: whole, self-contained, and safe whatever a thread calls itself.
 
 use crate::check::{mixed, unread};
-use crate::said::{missing, pieces};
+use crate::text_pieces::{missing, pieces};
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_ledger::{CpuTrack, OnCpu, Slice};
@@ -140,18 +140,18 @@ fn all_that_matters_is_there_without_script() {
 fn the_page_of_a_measurement_shows_what_the_terminal_shows() {
     for sample in [sample::measurement(), sample::poor_measurement()] {
         let text = measure::terminal::render(&sample, &Style { color: false, width: 4_000 });
-        // Of activations the page says the same in another way: a timeline, and words for numbers.
+        // Of activations the page shows the same in another way: a timeline, and words for numbers.
         let without: Vec<&str> = text
             .split("\n\n")
             .filter(|part| !part.contains(" by the thread's clock"))
             .filter(|part| !part.starts_with("worst ") && !part.starts_with("CPU "))
             .collect();
         assert!(without.len() >= 2, "{text}");
-        let mut said = pieces(&without.join("\n"));
+        let mut shown = pieces(&without.join("\n"));
         // Labels, for which the page has colours and signs.
         let labels = ["fix", "because", "warning", "warning[higher-priority-task]"];
-        said.retain(|piece| !labels.contains(&piece.as_str()));
-        let missing = missing(said, &markup(&measure::html::render(&sample)));
+        shown.retain(|piece| !labels.contains(&piece.as_str()));
+        let missing = missing(shown, &markup(&measure::html::render(&sample)));
         assert_eq!(missing, Vec::<String>::new());
     }
 }

@@ -9,11 +9,12 @@ mod html;
 mod json;
 mod markdown;
 mod plan;
-mod said;
+
 mod sample;
 mod schema_check;
 mod svg;
 mod terminal;
+mod text_pieces;
 mod tuning;
 
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use crate::{assert_current, fixture};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, ThreadSelector};
 use whylate_report::{Style, plan};
 use whylate_tuning::PlanDocument;
-use whylate_tuning::{Change, Conflict, MachineIdentity, Plan, Refusal, Setting, ThreadId, Unchanged};
+use whylate_tuning::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, Setting, ThreadId, Unchanged};
 
 fn knob(path: &str) -> Setting {
     Setting::Tunable { path: path.to_owned() }
@@ -172,7 +172,7 @@ fn full() -> Plan {
             fix: "systemctl disable --now irqbalance.service".to_owned(),
             settings: ["a", "b", "c", "d"].map(str::to_owned).into(),
         }],
-        refusals: vec![Refusal {
+        refusals: vec![PlanRefusal {
             code: "isolates-cpu-0".to_owned(),
             why: "CPU 0 would be isolated".to_owned(),
             fix: "isolate others; or --allow isolates-cpu-0".to_owned(),

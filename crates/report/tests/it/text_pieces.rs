@@ -1,4 +1,4 @@
-//! What one renderer says and another does not.
+//! What one renderer shows and another does not.
 
 /// What Markdown marks code and emphasis with, and escapes by.
 const MARKS: [char; 3] = ['\\', '`', '*'];
@@ -17,8 +17,8 @@ pub(crate) fn pieces(text: &str) -> Vec<String> {
 
 /// Those of the pieces that a page, or Markdown, lacks.
 pub(crate) fn missing(pieces: Vec<String>, page: &str) -> Vec<String> {
-    let said = bare(page);
-    pieces.into_iter().filter(|piece| !said.contains(piece.as_str())).collect()
+    let shown = bare(page);
+    pieces.into_iter().filter(|piece| !shown.contains(piece.as_str())).collect()
 }
 
 /// Without tags, marks and escapes.

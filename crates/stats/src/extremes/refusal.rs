@@ -5,7 +5,7 @@ use whylate_base::Ns;
 
 /// Why no fit of a tail would mean anything.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Refusal {
+pub enum FitRefusal {
     /// There is too little.
     TooFew {
         /// Of what: `samples`.
@@ -63,44 +63,47 @@ pub enum Refusal {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FitRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::TooFew { what, have, needed } => {
+            FitRefusal::TooFew { what, have, needed } => {
                 write!(f, "too few {what}: {have}, and {needed} are needed at least: measure for longer")
             }
-            Refusal::TooCoarse { values } => write!(
+            FitRefusal::TooCoarse { values } => write!(
                 f,
                 "the tail has {values} different values only: it was counted too coarsely (1 us is too coarse for most)"
             ),
-            Refusal::OffScale { samples } => {
+            FitRefusal::OffScale { samples } => {
                 write!(f, "{samples} samples are beyond the scale: their latencies are unknown")
             }
-            Refusal::Outlier { largest } => write!(
+            FitRefusal::Outlier { largest } => write!(
                 f,
                 "the largest, {largest}, is not of the same kind as the rest: it has a cause of its own, which is to be \
                  found first"
             ),
-            Refusal::NoFit { what, p } => write!(
+            FitRefusal::NoFit { what, p } => write!(
                 f,
                 "the {what} do not lie as a single cause would make them (p = {p:.2}): several causes are mixed, which \
                  are to be told apart first"
             ),
-            Refusal::TooHeavy { shape } => {
-                write!(f, "the tail is too heavy (shape {shape:.2}) to say where it ends: no bound follows")
+            FitRefusal::TooHeavy { shape } => {
+                write!(
+                    f,
+                    "the tail is too heavy (shape {shape:.2}) for an estimate of its end: no bound follows"
+                )
             }
-            Refusal::TooAbrupt { shape } => write!(
+            FitRefusal::TooAbrupt { shape } => write!(
                 f,
                 "the tail ends too abruptly (shape {shape:.2}) for its fit to have a known error: several causes are mixed, \
                  or something cuts it off"
             ),
-            Refusal::Trend { per_hour } if per_hour.0 > 0 => {
+            FitRefusal::Trend { per_hour } if per_hour.0 > 0 => {
                 write!(f, "it becomes worse, by {per_hour} an hour: what comes is not what was")
             }
-            Refusal::Trend { per_hour } => {
+            FitRefusal::Trend { per_hour } => {
                 write!(f, "it becomes better, by {} an hour: what comes is not what was", Ns(-per_hour.0))
             }
-            Refusal::Clustered { excesses, blocks, length } => write!(
+            FitRefusal::Clustered { excesses, blocks, length } => write!(
                 f,
                 "the latest {excesses} came together, in {blocks} stretches of {length}: something happened there, \
                  which is to be found first"

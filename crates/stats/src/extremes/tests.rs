@@ -42,28 +42,28 @@ fn a_single_cause_has_levels_that_hold_the_truth() {
 #[test]
 fn what_means_nothing_is_refused() {
     let (few, maxima) = measured(400, |_, random| exponential(random));
-    assert!(matches!(Tail::fit(&few, Some(&maxima)), Err(Refusal::TooFew { needed: 500, .. })));
-    assert!(matches!(Blocks::fit(&maxima, few.count()), Err(Refusal::TooFew { .. })));
+    assert!(matches!(Tail::fit(&few, Some(&maxima)), Err(FitRefusal::TooFew { needed: 500, .. })));
+    assert!(matches!(Blocks::fit(&maxima, few.count()), Err(FitRefusal::TooFew { .. })));
 
     let (coarse, _) = measured(20_000, |_, random| (exponential(random) / 5_000.0).round() * 5_000.0);
-    assert!(matches!(Tail::fit(&coarse, None), Err(Refusal::TooCoarse { .. })));
+    assert!(matches!(Tail::fit(&coarse, None), Err(FitRefusal::TooCoarse { .. })));
 
     // One of another kind: story B, early in the measurement.
     let spike = |at, random: &mut fastrand::Rng| if at == 777 { 331_000.0 } else { exponential(random) };
     let (outlier, maxima) = measured(20_000, spike);
-    assert_eq!(Tail::fit(&outlier, None), Err(Refusal::Outlier { largest: Ns(331_000) }));
-    assert!(matches!(Blocks::fit(&maxima, outlier.count()), Err(Refusal::Outlier { .. })));
+    assert_eq!(Tail::fit(&outlier, None), Err(FitRefusal::Outlier { largest: Ns(331_000) }));
+    assert!(matches!(Blocks::fit(&maxima, outlier.count()), Err(FitRefusal::Outlier { .. })));
 
     // Something that happened three times, for a while.
     let (clustered, maxima) =
         measured(20_000, |at, random| exponential(random) + if at % 7_000 < 150 { 40_000.0 } else { 0.0 });
-    assert!(matches!(Tail::fit(&clustered, Some(&maxima)), Err(Refusal::Clustered { .. })));
+    assert!(matches!(Tail::fit(&clustered, Some(&maxima)), Err(FitRefusal::Clustered { .. })));
 
     let (worse, maxima) = measured(20_000, |at, random| exponential(random) * (1.0 + at as f64 / 20_000.0));
-    assert!(matches!(Tail::fit(&worse, Some(&maxima)), Err(Refusal::Trend { per_hour: Ns(1..) })));
+    assert!(matches!(Tail::fit(&worse, Some(&maxima)), Err(FitRefusal::Trend { per_hour: Ns(1..) })));
 
     let (heavy, _) = measured(20_000, |_, random| 1_000.0 * (1.0 - random.f64()).powf(-0.9));
-    assert!(matches!(Tail::fit(&heavy, None), Err(Refusal::TooHeavy { .. })));
+    assert!(matches!(Tail::fit(&heavy, None), Err(FitRefusal::TooHeavy { .. })));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn of_two_causes_the_rarer_one_counts_or_none() {
             assert!(level.upper.is_some_and(|upper| upper >= truth(1e-6)), "{level:?}");
         }
         Err(refusal) => {
-            assert!(matches!(refusal, Refusal::NoFit { .. } | Refusal::TooAbrupt { .. }), "{refusal}")
+            assert!(matches!(refusal, FitRefusal::NoFit { .. } | FitRefusal::TooAbrupt { .. }), "{refusal}")
         }
     }
 }

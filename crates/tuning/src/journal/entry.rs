@@ -1,4 +1,4 @@
-//! What a journal says, read from the beginning: the same for one that is being written.
+//! What a journal has, read from the beginning: the same for one that is being written.
 
 use super::{
     BootInstant, JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome,
@@ -111,7 +111,7 @@ impl Status {
 }
 
 impl JournalSession {
-    /// Whether its runtime settings are of this boot. Where a boot cannot be told, they are taken to be.
+    /// Whether its runtime settings are of this boot. Where a boot cannot be determined, they are taken to be.
     pub fn is_of(&self, boot_id: Option<&str>) -> bool {
         self.boot_id.as_deref().is_none_or(|own| boot_id.is_none_or(|now| now == own))
     }

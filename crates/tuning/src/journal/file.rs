@@ -5,7 +5,7 @@ use super::{
     Timestamp,
 };
 use crate::fault::FaultInjector;
-use crate::{Plan, Step, StepAction, TargetState};
+use crate::{ApplyStep, Plan, StepAction, TargetState};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
@@ -86,7 +86,7 @@ impl Journal {
         Ok(Journal { directory, file, length, blobs, faults, entry })
     }
 
-    /// What it says up to now.
+    /// Its content up to now.
     pub fn entry(&self) -> &JournalEntry {
         &self.entry
     }
@@ -117,7 +117,7 @@ impl Journal {
     ///
     /// # Errors
     /// If the blob cannot be written.
-    pub fn planned(&mut self, step: &Step) -> Result<PlannedStep, JournalError> {
+    pub fn planned(&mut self, step: &ApplyStep) -> Result<PlannedStep, JournalError> {
         let then = match &step.action {
             StepAction::Set(state) => PlannedAction::Set(self.keep(state)?),
             StepAction::Make(command) => PlannedAction::Make(command.clone()),
@@ -222,7 +222,7 @@ impl Journal {
     }
 }
 
-/// What a journal says, and how many bytes of it are whole records.
+/// What a journal has, and how many bytes of it are whole records.
 pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), JournalError> {
     let directory = parent.join(id.to_string());
     if !directory.is_dir() {

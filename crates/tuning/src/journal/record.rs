@@ -34,7 +34,7 @@ pub enum JournalRecord {
     Done {
         /// Which.
         step: usize,
-        /// How the target is now, where the plan could not say; `None`: as planned.
+        /// How the target is now, where the plan did not know it; `None`: as planned.
         after: Option<StoredState>,
     },
     /// A step need not be made: the target was so.

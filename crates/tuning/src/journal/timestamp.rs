@@ -42,7 +42,7 @@ pub struct BootInstant {
 }
 
 impl BootInstant {
-    /// Now; `None`: the kernel's boot cannot be told.
+    /// Now; `None`: the kernel's boot cannot be determined.
     pub fn now() -> Option<BootInstant> {
         let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
         Some(BootInstant { boot_id, ms: whylate_sys::now(Clock::Boottime).0.unsigned_abs() / 1_000_000 })

@@ -1,5 +1,5 @@
 //! A thread's policy, priority and CPUs, by the scheduler's own calls. Ids are used again: whether it still is the
-//! same thread its beginning says, before anything is set and afterwards.
+//! same thread its start time shows, before anything is set and afterwards.
 
 use crate::{TargetError, ThreadId};
 use std::fs;

@@ -75,7 +75,7 @@ pub(super) fn run(command: &[String]) -> Result<(), TargetError> {
         .process_group(0)
         .spawn()
         .map_err(|error| failed(words(&error)))?;
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     if let Some(mut stderr) = child.stderr.take() {
         // Read to its end, or the command would wait for us; a failure leaves us without its words.
         let mut buffer = [0u8; 4096];
@@ -83,17 +83,17 @@ pub(super) fn run(command: &[String]) -> Result<(), TargetError> {
             if read == 0 {
                 break;
             }
-            said.extend_from_slice(buffer.get(..read).unwrap_or_default());
-            let surplus = said.len().saturating_sub(MOST_WORDS);
-            said.drain(..surplus);
+            output.extend_from_slice(buffer.get(..read).unwrap_or_default());
+            let surplus = output.len().saturating_sub(MOST_WORDS);
+            output.drain(..surplus);
         }
     }
     let status = child.wait().map_err(|error| failed(words(&error)))?;
     match status.success() {
         true => Ok(()),
         false => {
-            let said = String::from_utf8_lossy(&said);
-            let last = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            let output = String::from_utf8_lossy(&output);
+            let last = output.split_whitespace().collect::<Vec<_>>().join(" ");
             Err(failed(if last.is_empty() { status.to_string() } else { format!("{status}: {last}") }))
         }
     }

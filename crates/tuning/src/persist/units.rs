@@ -2,7 +2,7 @@
 
 use super::error::PersistError;
 use super::names::{LATENCY_UNIT, TUNING_UNIT};
-use crate::{Change, Step, StepAction, System, Target, TargetState};
+use crate::{ApplyStep, Change, StepAction, System, Target, TargetState};
 use whylate_bootloader::StagedEdits;
 
 const ETC: &str = "/etc/systemd/system";
@@ -38,9 +38,9 @@ pub(super) fn tuning(staged: &mut StagedEdits<'_>, program: &str, id: u64) -> Re
 /// The steps around the holder's files.
 pub(super) struct HolderSteps {
     /// Stops one that holds another value.
-    pub(super) stop: Option<Step>,
+    pub(super) stop: Option<ApplyStep>,
     /// Starts it.
-    pub(super) start: Option<Step>,
+    pub(super) start: Option<ApplyStep>,
 }
 
 /// The holder: written and enabled, and the steps that restart it.
@@ -74,7 +74,7 @@ pub(super) fn latency(
         }
     }
     staged.label(mark, &settings, RELOAD.filter(|_| running));
-    let step = |state: &TargetState| Step {
+    let step = |state: &TargetState| ApplyStep {
         target: holder(),
         action: StepAction::Set(state.clone()),
         notify: None,

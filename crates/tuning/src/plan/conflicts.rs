@@ -41,15 +41,15 @@ fn sysctls(plan: &Plan, context: &PlanContext<'_>) -> Vec<Conflict> {
         if ours || tunable::asked(path, then, &other.value) == then {
             continue;
         }
-        let said = format!("{setting} = {}", other.value);
+        let assignment = format!("{setting} = {}", other.value);
         match conflicts.iter_mut().find(|conflict| conflict.with == other.file) {
             Some(conflict) => {
-                conflict.why.push_str(&format!(", {said}"));
+                conflict.why.push_str(&format!(", {assignment}"));
                 conflict.settings.push(setting.to_string());
             }
             None => conflicts.push(Conflict {
                 with: other.file.clone(),
-                why: format!("sets another value at boot, and whenever sysctls are loaded: {said}"),
+                why: format!("sets another value at boot, and whenever sysctls are loaded: {assignment}"),
                 fix: "remove the lines from that file, or keep its values with a profile of your own"
                     .to_owned(),
                 settings: vec![setting.to_string()],

@@ -21,7 +21,7 @@ pub(super) struct Named {
     pub(super) taken: bool,
 }
 
-/// The CPUs that a desired setting names; `None`: it names none, or what it says is no list.
+/// The CPUs that a desired setting names; `None`: it names none, or its value is no list.
 pub(super) fn named(desired_setting: &DesiredSetting, context: &PlanContext<'_>) -> Option<Named> {
     let value = desired_setting.value.as_deref()?;
     let taken = |cpus| Some(Named { cpus, taken: true });
@@ -38,7 +38,7 @@ pub(super) fn named(desired_setting: &DesiredSetting, context: &PlanContext<'_>)
     }
 }
 
-/// A CPU list of the kernel's command line, which may say `N` for the last CPU, `all`, and `0-31:1/2` for the first
+/// A CPU list of the kernel's command line, which may have `N` for the last CPU, `all`, and `0-31:1/2` for the first
 /// of every two (Documentation/admin-guide/kernel-parameters.rst). `None`: not understood.
 fn of_parameter(value: &str, context: &PlanContext<'_>) -> Option<CpuSet> {
     let possible = context.host.cpus.possible.known().or(context.host.cpus.online.known());

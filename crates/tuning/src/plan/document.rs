@@ -1,6 +1,6 @@
 //! A plan as `whylate plan --json` writes it: with names and totals, which a reader need not work out.
 
-use super::model::{Change, Conflict, MachineIdentity, Plan, Refusal, Unchanged};
+use super::model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, Unchanged};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use whylate_profiles::{DesiredState, Skipped};
@@ -29,7 +29,7 @@ pub struct PlanDocument {
     /// Other programs and files that would undo changes or contradict them.
     pub conflicts: Vec<Conflict>,
     /// Why it is refused. Empty: it may be applied.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<PlanRefusal>,
 }
 
 /// How many there are of each kind.

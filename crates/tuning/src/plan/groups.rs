@@ -75,7 +75,7 @@ mod tests {
             ),
             ("/sys/fs/cgroup/bad/cpuset.cpus", "2-3\n"),
         ];
-        let said = |files: &[(&str, &str)], group: &str, value: Option<&str>| {
+        let planned = |files: &[(&str, &str)], group: &str, value: Option<&str>| {
             let expanded = expand(group, value, &FsRoot::memory(files));
             let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
             let found =
@@ -95,13 +95,13 @@ mod tests {
             ("rt", Some("isolated"), "write it like `isolated 2-3` or `root 2-3`"),
             ("../x", Some("isolated 2-3"), "it is no group below /sys/fs/cgroup"),
         ] {
-            assert_eq!(said(&files, group, value), expected, "{group}");
+            assert_eq!(planned(&files, group, value), expected, "{group}");
         }
-        assert!(said(&[("/sys/fs/cgroup/cpuset/tasks", "")], "rt", Some("root 1")).contains("cgroup v1"));
+        assert!(planned(&[("/sys/fs/cgroup/cpuset/tasks", "")], "rt", Some("root 1")).contains("cgroup v1"));
         assert!(
-            said(&[("/sys/fs/cgroup/cgroup.controllers", "cpu\n")], "rt", Some("root 1"))
+            planned(&[("/sys/fs/cgroup/cgroup.controllers", "cpu\n")], "rt", Some("root 1"))
                 .contains("no cpuset")
         );
-        assert!(said(&[("/proc/version", "x")], "rt", Some("root 1")).contains("mounted"));
+        assert!(planned(&[("/proc/version", "x")], "rt", Some("root 1")).contains("mounted"));
     }
 }

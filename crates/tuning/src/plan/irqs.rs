@@ -84,7 +84,7 @@ enum Refuses {
 }
 
 /// Whether an interrupt refuses to be moved. Newer kernels show it by a file that is read-only
-/// (`register_irq_proc`, kernel/irq/proc.c); on others its name tells: queues of NVMe and virtio disks.
+/// (`register_irq_proc`, kernel/irq/proc.c); on others its name shows: queues of NVMe and virtio disks.
 fn refuses(irq: &Irq, mode: Option<u32>) -> Option<Refuses> {
     let all = |is: fn(&str) -> bool| irq.actions.iter().all(|action| is(action));
     if all(|action| OF_EACH_CPU.contains(&action)) {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use whylate_host::{FsRoot, Snapshot};
 
-    fn said(files: &[(&str, &str)], value: &str) -> Vec<String> {
+    fn planned(files: &[(&str, &str)], value: &str) -> Vec<String> {
         let tree = FsRoot::memory(files);
         let host = Snapshot::read(&tree);
         let expanded = expand(Some(value), &PlanContext::new(&tree, &host));
@@ -144,18 +144,18 @@ mod tests {
             ("/proc/irq/11/smp_affinity_list", "0-3\n"),
             ("/proc/irq/11/arch_timer/x", ""),
         ];
-        let said = said(&files, "0-1");
+        let planned = planned(&files, "0-1");
         assert_eq!(
-            said[..3],
+            planned[..3],
             [
                 "/proc/irq/default_smp_affinity: 0-3 -> 0-1",
                 "/proc/irq/9/smp_affinity_list: 0-3 -> 0-1",
                 "/proc/irq/24/smp_affinity_list: 2-3 -> 0-1",
             ]
         );
-        assert!(said[3].starts_with("interrupt 30: the kernel manages"), "{said:?}");
-        assert!(said[4].starts_with("interrupt 11: they are per-CPU"), "{said:?}");
-        assert_eq!(said.len(), 5);
+        assert!(planned[3].starts_with("interrupt 30: the kernel manages"), "{planned:?}");
+        assert!(planned[4].starts_with("interrupt 11: they are per-CPU"), "{planned:?}");
+        assert_eq!(planned.len(), 5);
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_not_moved() {
-        assert!(said(&[("/proc/version", "x")], "0")[0].contains("does not exist"));
+        assert!(planned(&[("/proc/version", "x")], "0")[0].contains("does not exist"));
         let tree = FsRoot::refusing(Why::Denied);
         let host = Snapshot::read(&tree);
         let expanded = expand(Some("0"), &PlanContext::new(&tree, &host));

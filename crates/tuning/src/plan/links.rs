@@ -1,4 +1,4 @@
-//! Which checks look at a setting: so a change says why, and a failed check finds the settings that mend it.
+//! Which checks look at a setting: so a change has its reasons, and a failed check finds the settings that mend it.
 
 use crate::Setting;
 use crate::glob::glob;
@@ -120,7 +120,7 @@ fn linked(links: Links, name: &str) -> &'static [&'static str] {
 pub(super) fn rules_of(selector: &Selector) -> &'static [&'static str] {
     match selector {
         Selector::Tunable { path } => linked(KNOBS, path),
-        // A regular expression has no beginning to tell it by.
+        // A regular expression has no beginning to recognise it by.
         Selector::ThreadPolicy { threads } => match &threads.named {
             Pattern::Glob(name) => linked(POLICIES, name),
             Pattern::Regex(_) => linked(POLICIES, "[any]"),
@@ -150,7 +150,7 @@ fn rule_of(setting: &Setting) -> Option<&'static str> {
     rules.first().copied()
 }
 
-/// The reasons of a desired setting; what it does not say is that of the check.
+/// The reasons of a desired setting; what it lacks is that of the check.
 pub(super) fn complete(own: &Reasons, setting: &Setting) -> Reasons {
     let mut reasons = own.clone();
     if reasons.rule.is_none() {

@@ -73,7 +73,7 @@ pub fn look(tree: &FsRoot, snapshot: &Snapshot) {
     }
 }
 
-/// A captured machine lacks files, and for each that is wanted the reading says how to capture it: that is the same for
+/// A captured machine lacks files, and for each that is wanted the reading shows how to capture it: that is the same for
 /// all of them, and `whylate snapshot` takes less than what profiles may name.
 fn say_once_that_it_is_captured(plan: &mut Plan) {
     let long = Why::NotCollected.to_string();

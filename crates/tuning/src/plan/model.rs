@@ -24,7 +24,7 @@ pub struct Plan {
     /// Other programs and files that would undo changes or contradict them.
     pub conflicts: Vec<Conflict>,
     /// Why it is refused. Empty: it may be applied.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<PlanRefusal>,
 }
 
 /// What identifies a machine.
@@ -81,7 +81,7 @@ pub struct Conflict {
 
 /// Why a plan is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Refusal {
+pub struct PlanRefusal {
     /// Stable kebab-case code, such as `no-housekeeping-cpu`.
     pub code: String,
     /// Why.
@@ -91,7 +91,7 @@ pub struct Refusal {
 }
 
 impl Plan {
-    /// True where nothing that was asked for could be looked at: then it cannot be told whether there is anything to
+    /// True where nothing that was asked for could be looked at: then it cannot be determined whether there is anything to
     /// change.
     pub fn is_blind(&self) -> bool {
         self.changes.is_empty() && self.unchanged.is_empty() && !self.skipped.is_empty()

@@ -89,7 +89,7 @@ const NEEDS: &[Needs] = &[
     since("mitigations", KernelVersion::new(5, 1)),
 ];
 
-/// Why this kernel will not know a parameter; `None`: it knows it, as far as can be told.
+/// Why this kernel will not know a parameter; `None`: it knows it, as far as can be determined.
 pub(super) fn unknown(name: &str, host: &Snapshot) -> Option<String> {
     let own = name.replace('-', "_");
     let of_name = NEEDS.iter().filter(|needs| needs.name.replace('-', "_") == own);
@@ -138,9 +138,9 @@ mod tests {
             ("preempt", None),
             ("my_driver.option", None),
         ] {
-            let said = unknown(name, &host);
-            assert_eq!(said.is_some(), why.is_some(), "{name}: {said:?}");
-            assert!(why.is_none_or(|why| said.is_some_and(|said| said.contains(why))), "{name}");
+            let planned = unknown(name, &host);
+            assert_eq!(planned.is_some(), why.is_some(), "{name}: {planned:?}");
+            assert!(why.is_none_or(|why| planned.is_some_and(|planned| planned.contains(why))), "{name}");
         }
         let nothing = Snapshot::read(&FsRoot::memory(&[("/proc/cmdline", "x")]));
         assert_eq!(unknown("nohz_full", &nothing), None, "a configuration that is not known says nothing");
@@ -155,7 +155,7 @@ mod tests {
             let cmdline = boot.map(line).ok_or_else(|| "no boot loader".to_owned());
             PlanContext { tree: &tree, host: &host, boot: NextBoot { cmdline, assumed: false } }
         };
-        let said = |name: &str, value: Option<&str>, boot| {
+        let planned = |name: &str, value: Option<&str>, boot| {
             let expanded = expand(name, value, &with(boot));
             let found = expanded
                 .found
@@ -165,20 +165,23 @@ mod tests {
                 .chain(expanded.left.iter().map(|left| format!("{}: {}", left.what, left.why)))
                 .collect::<String>()
         };
-        assert_eq!(said("isolcpus", Some("2-3"), Some("isolcpus=1\n")), r#"Some("1") -> Some("2-3") None"#);
         assert_eq!(
-            said("isolcpus", Some("2-3"), Some("isolcpus=2-3\n")),
+            planned("isolcpus", Some("2-3"), Some("isolcpus=1\n")),
+            r#"Some("1") -> Some("2-3") None"#
+        );
+        assert_eq!(
+            planned("isolcpus", Some("2-3"), Some("isolcpus=2-3\n")),
             r#"Some("2-3") -> Some("2-3") Some("the running kernel was booted with isolcpus=1")"#
         );
         assert_eq!(
-            said("skew_tick", Some("1"), Some("skew_tick=1\n")),
+            planned("skew_tick", Some("1"), Some("skew_tick=1\n")),
             r#"Some("1") -> Some("1") Some("the running kernel was booted without it")"#
         );
         assert_eq!(
-            said("threadirqs", None, Some("quiet\n")),
+            planned("threadirqs", None, Some("quiet\n")),
             r#"None -> None Some("the running kernel was booted with it")"#
         );
-        assert_eq!(said("isolcpus", Some("2-3"), None), "kernel parameter isolcpus=2-3: no boot loader");
+        assert_eq!(planned("isolcpus", Some("2-3"), None), "kernel parameter isolcpus=2-3: no boot loader");
     }
 
     #[test]
@@ -187,7 +190,7 @@ mod tests {
         let captured = next(&FsRoot::refusing(Why::NotCollected));
         assert!(captured.assumed);
         assert!(captured.cmdline.is_ok_and(|cmdline| cmdline.has("isolcpus")));
-        // A directory does not say whether what is not there was collected; an image that is there was.
+        // A directory does not show whether what is not there was collected; an image that is there was.
         let image = FsRoot::memory(&[("/boot/EFI/Linux/a.efi", "")]);
         let image = LOADERS.iter().fold(image, |tree, path| tree.refused(path, Why::NotCollected));
         let unified = next(&image);

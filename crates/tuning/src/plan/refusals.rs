@@ -2,7 +2,7 @@
 
 use super::context::PlanContext;
 use super::cpus::named;
-use crate::{Plan, Refusal, Setting, ThreadId};
+use crate::{Plan, PlanRefusal, Setting, ThreadId};
 use whylate_base::{Cpu, CpuSet};
 use whylate_checks::{CheckOptions, Profile, RuleStatus, Selection};
 use whylate_host::{Reading, Server, Snapshot};
@@ -34,38 +34,38 @@ impl AllowedRefusals {
 }
 
 /// A code, why, what to do.
-type Said = (&'static str, String, String);
+type CodedRefusal = (&'static str, String, String);
 
-pub(super) fn of(plan: &Plan, context: &PlanContext<'_>, allowed: &AllowedRefusals) -> Vec<Refusal> {
+pub(super) fn of(plan: &Plan, context: &PlanContext<'_>, allowed: &AllowedRefusals) -> Vec<PlanRefusal> {
     // What changes nothing can do no harm.
     if plan.changes.is_empty() {
         return Vec::new();
     }
-    let mut said = of_cpus(plan, context);
-    said.extend(no_net(plan, context.host));
-    said.extend(locked_down(plan, context));
-    said.extend(container(plan, context.host));
-    let kept = said.into_iter().filter(|(code, ..)| !allowed.contains(code));
+    let mut refusals = of_cpus(plan, context);
+    refusals.extend(no_net(plan, context.host));
+    refusals.extend(locked_down(plan, context));
+    refusals.extend(container(plan, context.host));
+    let kept = refusals.into_iter().filter(|(code, ..)| !allowed.contains(code));
     kept.map(|(code, why, fix)| refusal(code, why, fix)).collect()
 }
 
-fn refusal(code: &str, why: String, fix: String) -> Refusal {
+fn refusal(code: &str, why: String, fix: String) -> PlanRefusal {
     let fix = match AllowedRefusals::CODES.contains(&code) {
         true => format!("{fix}; or --allow {code}"),
         false => fix,
     };
-    Refusal { code: code.to_owned(), why, fix }
+    PlanRefusal { code: code.to_owned(), why, fix }
 }
 
 /// Only root may apply to a running machine; `is_root` is about the effective user.
-pub fn without_root(plan: &Plan, is_root: bool) -> Option<Refusal> {
+pub fn without_root(plan: &Plan, is_root: bool) -> Option<PlanRefusal> {
     (!is_root && !plan.changes.is_empty()).then(|| {
         refusal("not-root", "only root can change kernel settings".to_owned(), "run it with sudo".to_owned())
     })
 }
 
 /// Of the CPUs that desired settings name. Each code once: a profile names the same CPUs in many places.
-fn of_cpus(plan: &Plan, context: &PlanContext<'_>) -> Vec<Said> {
+fn of_cpus(plan: &Plan, context: &PlanContext<'_>) -> Vec<CodedRefusal> {
     let Some(online) = context.host.cpus.online.known() else { return Vec::new() };
     let present = context.host.cpus.present.known().unwrap_or(online);
     let (mut taken, mut given) = (CpuSet::new(), CpuSet::new());
@@ -79,19 +79,19 @@ fn of_cpus(plan: &Plan, context: &PlanContext<'_>) -> Vec<Said> {
             uncovered = Some((desired_setting.origin.clone(), named.cpus));
         }
     }
-    let mut said = Vec::new();
+    let mut refusals = Vec::new();
     if let Some((why, fix)) = whylate_profiles::none_left(&taken, online) {
-        said.push(("no-housekeeping-cpu", why, fix.to_owned()));
+        refusals.push(("no-housekeeping-cpu", why, fix.to_owned()));
     } else if let Some((origin, cpus)) = uncovered {
         let list = if cpus.is_empty() { "none".to_owned() } else { cpus.to_string() };
-        said.push((
+        refusals.push((
             "no-housekeeping-cpu",
             format!("{origin} moves everything else to CPUs {list}, and the online CPUs are {online}"),
             "leave at least one online CPU".to_owned(),
         ));
     }
     if taken.contains(Cpu(0)) {
-        said.push((
+        refusals.push((
             "isolates-cpu-0",
             "CPU 0 would be isolated: it boots the machine, and much of the kernel's own work runs on it"
                 .to_owned(),
@@ -102,19 +102,19 @@ fn of_cpus(plan: &Plan, context: &PlanContext<'_>) -> Vec<Said> {
     let missing = given.without(present);
     let offline = given.without(online).without(&missing);
     for (cpus, outcome) in [(missing, "not there"), (offline, "offline")] {
-        if !cpus.is_empty() && said.iter().all(|(code, ..)| *code != "unknown-cpus") {
-            said.push((
+        if !cpus.is_empty() && refusals.iter().all(|(code, ..)| *code != "unknown-cpus") {
+            refusals.push((
                 "unknown-cpus",
                 format!("the plan names CPUs {cpus}, which are {outcome}; online are {online}"),
                 "name CPUs of this machine".to_owned(),
             ));
         }
     }
-    said
+    refusals
 }
 
-/// What the check would say of the machine as the plan leaves it, where the plan has a hand in it.
-fn no_net(plan: &Plan, host: &Snapshot) -> Option<Said> {
+/// What the check would report of the machine as the plan leaves it, where the plan has a hand in it.
+fn no_net(plan: &Plan, host: &Snapshot) -> Option<CodedRefusal> {
     const CODE: &str = "throttling-off-no-net";
     let has_hand = plan.changes.iter().any(|change| match &change.setting {
         Setting::Tunable { path } => {
@@ -170,7 +170,7 @@ fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
 }
 
 /// Lockdown makes debugfs read-only (kernel_lockdown(7)); a file system may be mounted read-only.
-fn locked_down(plan: &Plan, context: &PlanContext<'_>) -> Option<Said> {
+fn locked_down(plan: &Plan, context: &PlanContext<'_>) -> Option<CodedRefusal> {
     let paths = || {
         plan.changes.iter().filter_map(|change| match &change.setting {
             Setting::Tunable { path } => Some(path.as_str()),
@@ -212,7 +212,7 @@ fn read_only<'a>(path: &str, mounts: &'a str) -> Option<&'a str> {
 }
 
 /// Inside of a container the kernel's settings are the host's.
-fn container(plan: &Plan, host: &Snapshot) -> Option<Said> {
+fn container(plan: &Plan, host: &Snapshot) -> Option<CodedRefusal> {
     const SYS_ADMIN: u32 = 21;
     let signs = &host.platform.container;
     let named = |text: &String| {

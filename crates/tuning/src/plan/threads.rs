@@ -34,12 +34,12 @@ pub(super) fn policies(
     let is_open = |thread: &&Thread| !settled.contains(&Setting::ThreadPolicy { thread: id(thread) });
     for thread in threads.into_iter().filter(is_open) {
         match thread.policy {
-            // The kernel's own are not to be changed, and of others /proc does not say what to put back.
+            // The kernel's own are not to be changed, and of others /proc does not show what to put back.
             Some(Policy::Deadline) => deadline.push(thread),
             None => expanded.leave(format!("policy of {}", id(thread)), "its policy is not supported"),
             Some(policy) => {
                 let setting = Setting::ThreadPolicy { thread: id(thread) };
-                let now = said(policy, thread);
+                let now = scheduling_words(policy, thread);
                 expanded.found.push(Found::new(setting, Some(now), Some(asked.for_nice(thread.nice))));
             }
         }
@@ -130,7 +130,7 @@ fn of_pattern<'a>(
     if !threads.is_empty() {
         return Ok(threads);
     }
-    // In a container those of the kernel are hidden: that none is seen says nothing.
+    // In a container those of the kernel are hidden: that none is seen proves nothing.
     Err(match all.iter().any(|thread| thread.kernel) {
         true if wanted.except.is_empty() => Expanded::left(what, "no thread has such a name now"),
         true => Expanded::left(what, "no thread has such a name now, except the exceptions"),
@@ -159,7 +159,7 @@ fn sum_up(expanded: &mut Expanded, of: &str, threads: &[&Thread], why: &str) {
     expanded.leave(what, why);
 }
 
-fn said(policy: Policy, thread: &Thread) -> String {
+fn scheduling_words(policy: Policy, thread: &Thread) -> String {
     match policy {
         Policy::Fifo | Policy::Rr => format!("{} {}", policy.name(), thread.priority),
         Policy::Idle => policy.name().to_owned(),
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    fn said_of(expanded: &Expanded) -> Vec<String> {
+    fn words_of(expanded: &Expanded) -> Vec<String> {
         let found = expanded.found.iter().map(|found| {
             let text = |value: &Option<String>| value.clone().unwrap_or_default();
             format!("{}: {} -> {}", found.setting, text(&found.now), text(&found.then))
@@ -233,7 +233,7 @@ mod tests {
     fn cpus_are_narrowed_and_what_is_bound_is_summed_up() {
         let host = host();
         assert_eq!(
-            said_of(&cpus(&wanted("*", &[]), Some("0-1"), &host, &none())),
+            words_of(&cpus(&wanted("*", &[]), Some("0-1"), &host, &none())),
             [
                 "CPUs of [kthreadd] (2): 0-3 -> 0-1",
                 "CPUs of [ktimers/0] (15): 0 -> 0",
@@ -244,11 +244,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            said_of(&cpus(&wanted("*", &["[*", "app"]), Some("3"), &host, &none())),
+            words_of(&cpus(&wanted("*", &["[*", "app"]), Some("3"), &host, &none())),
             ["CPUs of pinned (301): 3 -> 3"]
         );
         assert_eq!(
-            said_of(&cpus(&wanted("*", &[]), Some(""), &host, &none())),
+            words_of(&cpus(&wanted("*", &[]), Some(""), &host, &none())),
             ["CPUs of threads *: none of the CPUs is left for them"]
         );
     }
@@ -260,9 +260,9 @@ mod tests {
             (300, "app", 0, 0, 0, 0, "0-1"),
             (301, "placed", 0, 0, 0, 0, "2"),
         ]);
-        let said = |named| said_of(&cpus(&wanted(named, &[]), Some("3"), &host, &none()));
-        assert_eq!(said("app"), ["CPUs of app (300): 0-1 -> 3"]);
-        assert!(said("placed")[0].contains("on purpose"), "{:?}", said("placed"));
+        let planned = |named| words_of(&cpus(&wanted(named, &[]), Some("3"), &host, &none()));
+        assert_eq!(planned("app"), ["CPUs of app (300): 0-1 -> 3"]);
+        assert!(planned("placed")[0].contains("on purpose"), "{:?}", planned("placed"));
     }
 
     #[test]
@@ -271,14 +271,14 @@ mod tests {
         let settled =
             |expanded: &Expanded| expanded.found.iter().map(|found| found.setting.clone()).collect();
         let later = settled(&cpus(&wanted("pinned", &[]), Some("3"), &host, &none()));
-        let said = said_of(&cpus(&wanted("*", &["[*]"]), Some("0-1"), &host, &later));
-        assert_eq!(said, ["CPUs of app (300): 0-3 -> 0-1"]);
+        let planned = words_of(&cpus(&wanted("*", &["[*]"]), Some("0-1"), &host, &later));
+        assert_eq!(planned, ["CPUs of app (300): 0-3 -> 0-1"]);
     }
 
     #[test]
     fn policies_and_priorities() {
         let host = host();
-        let of = |named, value| said_of(&policies(&wanted(named, &[]), Some(value), &host, &none()));
+        let of = |named, value| words_of(&policies(&wanted(named, &[]), Some(value), &host, &none()));
         assert_eq!(
             of("[ktimers/*]", "fifo 3"),
             ["policy of [ktimers/0] (15): fifo 1 -> fifo 3", "policy of [ktimers/2] (26): fifo 1 -> fifo 3"]
@@ -302,9 +302,9 @@ mod tests {
     #[test]
     fn hidden_threads_are_not_absent_ones() {
         let host = machine(&[(1, "sh", 0, 0, 0, 0, "0")]);
-        let left = said_of(&policies(&wanted("[ktimers/*]", &[]), Some("fifo 3"), &host, &none()));
+        let left = words_of(&policies(&wanted("[ktimers/*]", &[]), Some("fifo 3"), &host, &none()));
         assert!(left[0].contains("hidden"), "{left:?}");
         let wrong = ThreadSelector { named: Pattern::Regex("(".to_owned()), except: Vec::new() };
-        assert!(said_of(&cpus(&wrong, Some("0"), &host, &none()))[0].contains("regular expression"));
+        assert!(words_of(&cpus(&wrong, Some("0"), &host, &none()))[0].contains("regular expression"));
     }
 }

@@ -136,7 +136,7 @@ mod tests {
         ("/etc/passwd", "x\n"),
     ];
 
-    fn said(pattern: &str, value: &str, tree: &FsRoot) -> String {
+    fn planned(pattern: &str, value: &str, tree: &FsRoot) -> String {
         let expanded = expand(pattern, Some(value), tree);
         let found = expanded.found.iter().map(|found| {
             let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
@@ -196,7 +196,7 @@ mod tests {
                 "/proc/../etc/passwd left: not a kernel file: tunables are in /proc and /sys",
             ),
         ] {
-            assert_eq!(said(pattern, value, &tree), expected, "{pattern}");
+            assert_eq!(planned(pattern, value, &tree), expected, "{pattern}");
         }
     }
 
@@ -204,9 +204,9 @@ mod tests {
     fn what_is_refused_is_no_absence() {
         let path = "/proc/sys/kernel/timer_migration";
         let refused = FsRoot::memory(CPUS).refused(path, Why::Denied);
-        assert_eq!(said(path, "0", &refused), format!("{path} left: permission denied: run as root"));
+        assert_eq!(planned(path, "0", &refused), format!("{path} left: permission denied: run as root"));
         let nothing = FsRoot::refusing(Why::NotCollected);
-        let left = said("/sys/devices/system/cpu/cpu*/online", "1", &nothing);
+        let left = planned("/sys/devices/system/cpu/cpu*/online", "1", &nothing);
         assert!(left.contains("left: /sys/devices/system/cpu: it was not collected"), "{left}");
     }
 }

@@ -178,7 +178,7 @@ mod tests {
         ("/sys/fs/cgroup/system.slice/old.service/cgroup.procs", "12\n"),
     ];
 
-    fn said(files: &[(&str, &str)], ask: impl Fn(&PlanContext<'_>) -> Expanded) -> String {
+    fn planned(files: &[(&str, &str)], ask: impl Fn(&PlanContext<'_>) -> Expanded) -> String {
         let tree = FsRoot::memory(files);
         let host = Snapshot::read(&tree);
         let expanded = ask(&PlanContext::new(&tree, &host));
@@ -203,9 +203,13 @@ mod tests {
             ("absent.timer", "inactive", "inactive -> inactive"),
             ("absent.timer", "active", "left: there is no such unit"),
         ] {
-            assert_eq!(said(FILES, |context| active(unit, Some(value), context)), expected, "{unit} {value}");
+            assert_eq!(
+                planned(FILES, |context| active(unit, Some(value), context)),
+                expected,
+                "{unit} {value}"
+            );
         }
-        let none = said(&[("/etc/hostname", "x"), ("/run/lock/x", "")], |context| {
+        let none = planned(&[("/etc/hostname", "x"), ("/run/lock/x", "")], |context| {
             active("a.service", Some("active"), context)
         });
         assert_eq!(none, "left: systemd does not run on this machine");
@@ -229,12 +233,12 @@ mod tests {
             ("absent.service", "enabled", "left: there is no such unit"),
         ] {
             assert_eq!(
-                said(FILES, |context| enabled(unit, Some(value), context)),
+                planned(FILES, |context| enabled(unit, Some(value), context)),
                 expected,
                 "{unit} {value}"
             );
         }
-        let still = said(FILES, |context| enabled("fwupd.service", Some("disabled"), context));
+        let still = planned(FILES, |context| enabled("fwupd.service", Some("disabled"), context));
         assert!(still.contains("static"), "{still}");
         let tree = FsRoot::refusing(Why::Denied);
         let host = Snapshot::read(&tree);

@@ -13,7 +13,7 @@ pub enum StepsError {
     /// What makes settings last cannot be made.
     #[error(transparent)]
     Persist(#[from] PersistError),
-    /// The boot loader cannot be told.
+    /// The boot loader cannot be determined.
     #[error(transparent)]
     Boot(#[from] BootError),
     /// The plan has a change that cannot be made.

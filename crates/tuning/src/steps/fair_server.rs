@@ -3,7 +3,7 @@
 //! (sched_fair_server_write, kernel/sched/debug.c).
 
 use super::step::step;
-use crate::{Change, Setting, Step, System, Target, TargetState};
+use crate::{ApplyStep, Change, Setting, System, Target, TargetState};
 use std::collections::BTreeMap;
 
 const BEGIN: &str = "/sys/kernel/debug/sched/fair_server/";
@@ -29,7 +29,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// The steps of the pair that this path is of; none where they were given for the other one.
-    pub(super) fn steps(&mut self, path: &str, system: &dyn System) -> Vec<Step> {
+    pub(super) fn steps(&mut self, path: &str, system: &dyn System) -> Vec<ApplyStep> {
         let directory = path.rsplit_once('/').map_or(path, |(directory, _)| directory);
         let Some(changes) = self.0.remove(directory) else { return Vec::new() };
         let tunable = |name: &str| Target::Tunable { path: format!("{directory}/{name}") };

@@ -2,16 +2,16 @@
 //! (Documentation/admin-guide/cgroup-v2.rst, "Cpuset Interface Files").
 //!
 //! The controller is switched on in every group above, then the group is made, then it gets its CPUs, and last the
-//! kind of partition. The kernel takes any kind, and says `invalid` and why when it is read back: then the step failed.
+//! kind of partition. The kernel takes any kind, and shows `invalid` and why when it is read back: then the step failed.
 
 use super::error::{StepsError, refused};
 use super::step::step;
-use crate::{Change, Step, System, Target, TargetState};
+use crate::{ApplyStep, Change, System, Target, TargetState};
 use whylate_base::CpuSet;
 
 const TOP: &str = "/sys/fs/cgroup";
 
-pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<Vec<Step>, StepsError> {
+pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<Vec<ApplyStep>, StepsError> {
     let names: Vec<&str> = name.split('/').filter(|name| !name.is_empty()).collect();
     if names.is_empty() || names.iter().any(|name| matches!(*name, "." | "..")) {
         return Err(refused(change, "this is not the name of a cgroup"));
@@ -34,7 +34,7 @@ pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<
         step(group(path), TargetState::Directory { mode: 0o755, uid: 0, gid: 0 }, &change.setting)
     };
     if system.read(&group(&own)).is_err_and(|error| error.gone) {
-        // This one step says so.
+        // This one step reports that.
         return Ok(vec![make(&own)]);
     }
     let mut steps = Vec::new();

@@ -1,8 +1,8 @@
 //! One step for a setting.
 
-use crate::{Setting, Step, StepAction, Target, TargetState};
+use crate::{ApplyStep, Setting, StepAction, Target, TargetState};
 
 /// A target is given a state, for a setting.
-pub(super) fn step(target: Target, state: TargetState, setting: &Setting) -> Step {
-    Step { target, action: StepAction::Set(state), notify: None, settings: vec![setting.to_string()] }
+pub(super) fn step(target: Target, state: TargetState, setting: &Setting) -> ApplyStep {
+    ApplyStep { target, action: StepAction::Set(state), notify: None, settings: vec![setting.to_string()] }
 }

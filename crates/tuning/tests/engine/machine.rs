@@ -13,9 +13,9 @@ use whylate_bootloader::FileState;
 use whylate_host::FsRoot;
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    FaultInjector, Journal, JournalError, JournalStore, LiveSystem, Plan, PlannedStep, RollbackReport,
-    RunContext, SessionKind, SessionOutcome, Step, StepAction, System, Target, TargetError, TargetState,
-    ThreadId, Timestamp, apply, resume, rollback,
+    ApplyStep, FaultInjector, Journal, JournalError, JournalStore, LiveSystem, Plan, PlannedStep,
+    RollbackReport, RunContext, SessionKind, SessionOutcome, StepAction, System, Target, TargetError,
+    TargetState, ThreadId, Timestamp, apply, resume, rollback,
 };
 
 const GRUB: &str = "/etc/default/grub";
@@ -302,26 +302,31 @@ pub(crate) fn directory() -> TargetState {
     TargetState::Directory { mode: 0o755, uid, gid }
 }
 
-pub(crate) fn set(target: Target, state: TargetState) -> Step {
+pub(crate) fn set(target: Target, state: TargetState) -> ApplyStep {
     let settings = vec![target.to_string()];
-    Step { target, action: StepAction::Set(state), notify: None, settings }
+    ApplyStep { target, action: StepAction::Set(state), notify: None, settings }
 }
 
-pub(crate) fn value(target: Target, value: &str) -> Step {
+pub(crate) fn value(target: Target, value: &str) -> ApplyStep {
     set(target, TargetState::Value(value.to_owned()))
 }
 
-fn notified(step: Step) -> Step {
-    Step { notify: Some(vec!["systemctl".to_owned(), "daemon-reload".to_owned()]), ..step }
+fn notified(step: ApplyStep) -> ApplyStep {
+    ApplyStep { notify: Some(vec!["systemctl".to_owned(), "daemon-reload".to_owned()]), ..step }
 }
 
-pub(crate) fn update_grub() -> Step {
+pub(crate) fn update_grub() -> ApplyStep {
     let action = StepAction::Make(vec!["update-grub".to_owned()]);
-    Step { target: file(MENU), action, notify: None, settings: vec!["kernel parameter isolcpus".to_owned()] }
+    ApplyStep {
+        target: file(MENU),
+        action,
+        notify: None,
+        settings: vec!["kernel parameter isolcpus".to_owned()],
+    }
 }
 
 /// Steps of every kind.
-pub(crate) fn every_kind() -> Vec<Step> {
+pub(crate) fn every_kind() -> Vec<ApplyStep> {
     let group = || "/sys/fs/cgroup/rt".to_owned();
     let fair = |name: &str| knob(&format!("/sys/kernel/debug/sched/fair_server/cpu0/{name}"));
     vec![
@@ -351,7 +356,7 @@ pub(crate) fn every_kind() -> Vec<Step> {
 }
 
 /// Some of them, with other values.
-pub(crate) fn some_steps() -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn some_steps() -> impl Strategy<Value = Vec<ApplyStep>> {
     let all = every_kind();
     let picks = proptest::collection::vec((0..all.len(), prop_oneof![Just(false), Just(true)]), 0..14);
     picks.prop_map(move |picks| {
@@ -359,7 +364,7 @@ pub(crate) fn some_steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-fn varied(step: &Step, other: bool) -> Step {
+fn varied(step: &ApplyStep, other: bool) -> ApplyStep {
     let mut step = step.clone();
     if let (true, StepAction::Set(state)) = (other, &mut step.action) {
         match state {
@@ -388,7 +393,7 @@ pub(crate) fn plan() -> Plan {
 pub(crate) fn applied(
     machine: &Machine,
     faults: &FaultInjector,
-    steps: &[Step],
+    steps: &[ApplyStep],
 ) -> Result<SessionOutcome, JournalError> {
     let store = machine.store(faults);
     let lock = store.lock("whylate apply")?;

@@ -3,7 +3,7 @@
 use crate::machine::{Machine, applied, rolled_back};
 use whylate_host::Snapshot;
 use whylate_profiles::profile;
-use whylate_tuning::{AllowedRefusals, FaultInjector, Plan, SessionOutcome, Step, System, plan, steps};
+use whylate_tuning::{AllowedRefusals, ApplyStep, FaultInjector, Plan, SessionOutcome, System, plan, steps};
 
 /// A machine that the profiles have something to do on.
 fn board() -> Machine {
@@ -32,7 +32,7 @@ fn board() -> Machine {
     machine
 }
 
-fn planned(machine: &Machine, name: &str) -> (Plan, Vec<Step>) {
+fn planned(machine: &Machine, name: &str) -> (Plan, Vec<ApplyStep>) {
     let system = machine.system(&FaultInjector::default());
     let tree = system.tree();
     let host = Snapshot::read(&tree);

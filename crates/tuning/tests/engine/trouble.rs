@@ -188,7 +188,7 @@ fn a_stop_is_between_two_steps() {
 }
 
 #[test]
-fn a_torn_last_record_does_not_count_and_a_damaged_one_is_told() {
+fn a_torn_last_record_does_not_count_and_a_damaged_one_is_reported() {
     let machine = Machine::new();
     let before = machine.everything();
     let steps = [value(knob(SWAPPINESS), "5"), value(knob(KSM), "0")];

@@ -23,7 +23,7 @@ fn image(files: &[(&str, &str)]) -> Root {
 }
 
 /// The steps without the copy of this test: it may be longer than the files that are changed here.
-fn small(steps: Vec<whylate_tuning::Step>) -> Vec<whylate_tuning::Step> {
+fn small(steps: Vec<whylate_tuning::ApplyStep>) -> Vec<whylate_tuning::ApplyStep> {
     let copy = Target::File { path: persist::PROGRAM_COPY.to_owned() };
     let (copies, rest): (Vec<_>, Vec<_>) = steps.into_iter().partition(|step| step.target == copy);
     let Some(StepAction::Set(TargetState::File(file))) = copies.first().map(|step| &step.action) else {

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use whylate_host::FsRoot;
 use whylate_profiles::Reasons;
 use whylate_testing::TestRoot;
-use whylate_tuning::{Change, LiveSystem, Plan, Setting, Step, StepAction, System, Target, TargetState};
+use whylate_tuning::{ApplyStep, Change, LiveSystem, Plan, Setting, StepAction, System, Target, TargetState};
 
 pub(crate) struct Root {
     files: TestRoot,
@@ -40,7 +40,7 @@ impl Root {
     }
 
     /// Makes the steps; gives the commands, and what undoes it all.
-    pub(crate) fn make(&self, steps: &[Step]) -> (Vec<String>, Vec<(Target, TargetState)>) {
+    pub(crate) fn make(&self, steps: &[ApplyStep]) -> (Vec<String>, Vec<(Target, TargetState)>) {
         let (mut commands, mut before) = (Vec::new(), Vec::new());
         for step in steps {
             before.push((step.target.clone(), self.system.read(&step.target).expect("its state")));

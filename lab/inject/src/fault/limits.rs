@@ -56,7 +56,7 @@ pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Threads> {
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let fatal = setup.start + Ns(setup.end.since(setup.start).0 / 2);
     threads
-        .start_killable(victim(setup), move |tell| {
+        .start_killable(victim(setup), move |report| {
             let mut before = Log::with_room(pace.jobs());
             pace.run(|_| {
                 let start = now(Clock::Monotonic);
@@ -68,7 +68,7 @@ pub(super) fn rttime(setup: &Setup, budget: Ns) -> Result<Threads> {
                 } else {
                     before.push(JobRecord::new(due, start, start));
                     // If the log cannot be printed there is no label either.
-                    let _ = tell(before.clone());
+                    let _ = report(before.clone());
                     // Killed long before.
                     spin.work_until(start + Ns(10 * (budget + GRACE).0));
                 }

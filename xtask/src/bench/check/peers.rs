@@ -21,7 +21,7 @@ pub(super) struct Peer {
     /// Not as root: of its own accord it would change the machine.
     is_unprivileged: bool,
     /// What it answered, from its output.
-    said: fn(&Output) -> Result<String>,
+    answers: fn(&Output) -> Result<String>,
 }
 
 impl Peer {
@@ -38,8 +38,8 @@ impl Peer {
     }
 
     /// What it answered, in its own terms.
-    pub(super) fn said(&self, output: &Output) -> Result<String> {
-        (self.said)(output).with_context(|| {
+    pub(super) fn answers(&self, output: &Output) -> Result<String> {
+        (self.answers)(output).with_context(|| {
             let errors = String::from_utf8_lossy(&output.stderr);
             format!("{}: {}", self.name, errors.lines().last().unwrap_or("it said nothing"))
         })
@@ -55,11 +55,11 @@ pub(super) fn rtcqs(directory: &Path) -> Result<Peer> {
         succeeds("rtcqs", Command::new(environment.join("bin/pip")).args(["install", "--quiet", "rtcqs"]))?;
     }
     let (arguments, is_unprivileged) = (Vec::new(), false);
-    Ok(Peer { name: "rtcqs".to_owned(), program, arguments, is_unprivileged, said: rtcqs_said })
+    Ok(Peer { name: "rtcqs".to_owned(), program, arguments, is_unprivileged, answers: rtcqs_answers })
 }
 
 /// How many items it called fine or not, and whether it came to its end.
-fn rtcqs_said(output: &Output) -> Result<String> {
+fn rtcqs_answers(output: &Output) -> Result<String> {
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     // In colour, and so told apart from the words in its explanations.
     let count = |word: &str| text.matches(&format!("{word}\u{1b}")).count();
@@ -90,11 +90,11 @@ pub(super) fn tuned(directory: &Path, isolated: &str) -> Result<Peer> {
         program: PathBuf::from(python),
         arguments: ["-Es", "-c", TUNED_VERIFY, &prefix, "realtime", isolated].map(str::to_owned).to_vec(),
         is_unprivileged: true,
-        said: tuned_said,
+        answers: tuned_answers,
     })
 }
 
-fn tuned_said(output: &Output) -> Result<String> {
+fn tuned_answers(output: &Output) -> Result<String> {
     let report: Value = serde_json::from_slice(&output.stdout).context("it gave no JSON")?;
     let count = |name: &str| report[name].as_u64().with_context(|| format!("it does not say what {name}"));
     let unusable = report["unusable"].as_array().map_or(0, Vec::len);
@@ -152,23 +152,23 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_counted_and_a_crash_is_told() {
+    fn answers_are_counted_and_a_crash_is_reported() {
         let text = "\u{1b}[32mOK\u{1b}[0m: it is OK\n\u{1b}[33mWARNING\u{1b}[0m: no\n\u{1b}[32mOK\u{1b}[0m\n";
-        assert_eq!(rtcqs_said(&output(text, "")).ok().as_deref(), Some("2 OK, 1 WARNING"));
+        assert_eq!(rtcqs_answers(&output(text, "")).ok().as_deref(), Some("2 OK, 1 WARNING"));
         let crash = "Traceback (most recent call last):\nKeyError: 'x'\n";
         assert_eq!(
-            rtcqs_said(&output(text, crash)).ok().as_deref(),
+            rtcqs_answers(&output(text, crash)).ok().as_deref(),
             Some("2 OK, 1 WARNING, then ended with KeyError: 'x'")
         );
-        assert!(rtcqs_said(&output("", crash)).is_err());
+        assert!(rtcqs_answers(&output("", crash)).is_err());
     }
 
     #[test]
     fn what_tuned_verified_is_told_with_what_it_could_not() {
         let report =
             r#"{"passed": 2, "failed": 36, "skipped": 1, "unusable": ["scheduler"], "verify_ms": 11.6}"#;
-        let said = tuned_said(&output(report, "")).expect("a report");
-        assert_eq!(said, "2 pass, 36 fail, 1 skipped, 1 plugins unusable; verifying alone 12 ms");
-        assert!(tuned_said(&output("", "Permission denied")).is_err());
+        let answers = tuned_answers(&output(report, "")).expect("a report");
+        assert_eq!(answers, "2 pass, 36 fail, 1 skipped, 1 plugins unusable; verifying alone 12 ms");
+        assert!(tuned_answers(&output("", "Permission denied")).is_err());
     }
 }

@@ -133,7 +133,7 @@ impl<'m, 'a> Graph<'m, 'a> {
 
     fn below(&self, module: usize, name: &'a str, of_the_crate: bool, depth: usize) -> Vec<Target<'a>> {
         let found = self.looked_up(module, name, depth + 1);
-        // A macro may have made it: it is where the path says.
+        // A macro may have made it: it is where the path leads.
         if found.is_empty() && of_the_crate {
             return vec![Target::Name(self.modules[module].file, name)];
         }

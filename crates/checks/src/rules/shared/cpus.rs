@@ -66,7 +66,7 @@ pub(in crate::rules) fn housekeeping(host: &Snapshot, cpus: &CpuSet) -> Result<C
     Ok(without(host.cpus.online.need()?, cpus))
 }
 
-/// A CPU list of the kernel's command line, which may say `N` for the last CPU, `all`, and `0-31:1/2` for the
+/// A CPU list of the kernel's command line, which may have `N` for the last CPU, `all`, and `0-31:1/2` for the
 /// first of every two (Documentation/admin-guide/kernel-parameters.rst). CPUs that the machine does not have
 /// are left out. `None`: not understood.
 pub(in crate::rules) fn of_parameter(list: &str, possible: &CpuSet) -> Option<CpuSet> {

@@ -121,7 +121,8 @@ fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTe
         // One without the other keeps the kernel's default.
         (Some((path, line)), None) | (None, Some((path, line))) => {
             value(item, path, line)?;
-            let because = format!("`{}` in {path} sets only one of the soft and the hard limit", said(line));
+            let because =
+                format!("`{}` in {path} sets only one of the soft and the hard limit", as_written(line));
             return Ok(Granted::Default { whose, because });
         }
         (Some(soft), Some(hard)) => (soft, hard),
@@ -130,11 +131,11 @@ fn of_user(host: &Snapshot, name: &str, item: &Item) -> Result<Granted, CannotTe
     let (most, most_hard) = (value(item, soft.0, soft.1)?, value(item, hard.0, hard.1)?);
     let by_soft = most.is_some_and(|most| most_hard.is_none_or(|hard| most <= hard));
     let (most, (path, line)) = if by_soft { (most, soft) } else { (most_hard, hard) };
-    Ok(Granted::UpTo { most, whose, path: path.to_owned(), line: said(line) })
+    Ok(Granted::UpTo { most, whose, path: path.to_owned(), line: as_written(line) })
 }
 
 /// A line as it is written.
-fn said(line: &LimitLine) -> String {
+fn as_written(line: &LimitLine) -> String {
     format!("{} {} {} {}", line.domain, line.kind, line.item, line.value)
 }
 
@@ -144,9 +145,9 @@ fn value(item: &Item, path: &str, line: &LimitLine) -> Result<Option<u64>, Canno
         "unlimited" | "infinity" => Ok(None),
         "-1" if item.name != "nice" => Ok(None),
         number => {
-            let number: i64 = number
-                .parse()
-                .map_err(|_| CannotTell::because(path, format!("`{}`: expected a number", said(line))))?;
+            let number: i64 = number.parse().map_err(|_| {
+                CannotTell::because(path, format!("`{}`: expected a number", as_written(line)))
+            })?;
             Ok(Some((item.scale)(number)))
         }
     }

@@ -60,13 +60,13 @@ mod tests {
 
     #[test]
     fn without_an_address_it_is_this_machine_s() {
-        let told = |text| address(text).map(|address| address.to_string()).ok();
-        assert_eq!(told("9100").as_deref(), Some("127.0.0.1:9100"));
-        assert_eq!(told(":0").as_deref(), Some("127.0.0.1:0"));
-        assert_eq!(told("0.0.0.0:9100").as_deref(), Some("0.0.0.0:9100"));
-        assert_eq!(told("[::1]:80").as_deref(), Some("[::1]:80"));
+        let parsed = |text| address(text).map(|address| address.to_string()).ok();
+        assert_eq!(parsed("9100").as_deref(), Some("127.0.0.1:9100"));
+        assert_eq!(parsed(":0").as_deref(), Some("127.0.0.1:0"));
+        assert_eq!(parsed("0.0.0.0:9100").as_deref(), Some("0.0.0.0:9100"));
+        assert_eq!(parsed("[::1]:80").as_deref(), Some("[::1]:80"));
         for wrong in ["", ":", "99999", "host:80", "127.0.0.1", "::"] {
-            assert_eq!(told(wrong), None, "{wrong}");
+            assert_eq!(parsed(wrong), None, "{wrong}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use crate::args::{ConvertArgs, ConvertFormat};
-use crate::output::say;
+use crate::output::message;
 use whylate_base::Ns;
 use whylate_events::TraceInfo;
 use whylate_export::Written;
@@ -30,34 +30,34 @@ pub(super) fn summarize(
     if let Some(bytes) = bytes {
         parts.push(format!("{:.1} MB", bytes as f64 / 1e6));
     }
-    say!("{name}: {}", parts.join(", "));
+    message!("{name}: {}", parts.join(", "));
     if written.no_form > 0 {
-        say!("note: {} events of no known type were left out", written.no_form);
+        message!("note: {} events of no known type were left out", written.no_form);
     }
     if written.bare > 0 {
-        say!("note: of {} events of no known type only time, CPU and thread are kept", written.bare);
+        message!("note: of {} events of no known type only time, CPU and thread are kept", written.bare);
     }
     if written.events == 0 {
-        say!("note: {}", nothing(args, written, input.info()));
+        message!("note: {}", nothing(args, written, input.info()));
     }
     for choice in &written.unmet {
-        say!("note: the trace has no event {choice}, as far as it was read");
+        message!("note: the trace has no event {choice}, as far as it was read");
     }
     let info = input.info();
     // Text has a latency tracer's own lines.
     let is_left_out = info.latency.is_some() && format != ConvertFormat::Text;
     if is_left_out || !info.breakdowns.is_empty() {
-        say!(
+        message!(
             "note: what the {} measured is no event, and so not in the output: explain it as it is",
             info.format
         );
     }
     let damage = &info.damage;
     for damage in damage.iter().take(SHOWN_DAMAGE) {
-        say!("note: damage {damage}");
+        message!("note: damage {damage}");
     }
     if damage.len() > SHOWN_DAMAGE {
-        say!("note: {} more damaged places", damage.len() - SHOWN_DAMAGE);
+        message!("note: {} more damaged places", damage.len() - SHOWN_DAMAGE);
     }
 }
 

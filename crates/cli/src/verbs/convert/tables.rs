@@ -4,13 +4,13 @@ use super::input::{Input, ledger_options};
 use super::summary::summarize;
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::atomic_file::AtomicFile;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use whylate_export::tables;
 
 /// Writes `trace-events.parquet`, `trace-activations.parquet` and `trace-segments.parquet` for `trace.parquet`.
-pub(super) fn run(args: &ConvertArgs) -> Result<Outcome> {
+pub(super) fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let output = &args.output;
     let Some(stem) = output.file_stem() else { bail!("{} is no file's name", output.display()) };
     let path = |table: &str| -> PathBuf {
@@ -35,5 +35,5 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Outcome> {
     }
     let names = paths.map(|path| path.display().to_string()).join(", ");
     summarize(&names, Some(bytes), args, ConvertFormat::Parquet, &written, &input);
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }

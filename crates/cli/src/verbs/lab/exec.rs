@@ -1,15 +1,15 @@
 //! `whylate lab exec`
 
 use crate::args::{ExecArgs, GuestArgs, OutputArgs};
-use crate::outcome::Outcome;
-use crate::output::say;
+use crate::exit_status::ExitStatus;
+use crate::output::message;
 use crate::report::Destination;
 use crate::{atomic_file, output, signals, verbs};
 use anyhow::{Context, Error, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use whylate_lab::job::{OUT_DIR, Program, REPORT_NAME, Step};
+use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
 use whylate_lab::{GuestFile, LabError, Machine, Visit, Visited};
 use whylate_ledger::Explanation;
@@ -22,7 +22,7 @@ const STDERR: &str = "stderr.txt";
 const CONSOLE: &str = "console.txt";
 const EXIT_CODE: &str = "exit-code";
 
-pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let output = OutputArgs::new(if args.json { Format::Json } else { Format::Text }, args.report.clone());
     let destination = Destination::of::<Explanation>(&output, &[])?;
     let visit = visit(args)?;
@@ -34,14 +34,14 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
         error => error.into(),
     })?;
     atomic_file::write(&args.output.join(CONSOLE), |out| Ok(out.write_all(visited.console.as_bytes())?))?;
-    let ended = tell(args, &visited)?;
+    let ended = report_run(args, &visited)?;
     if args.no_record {
         output::print(&std::fs::read_to_string(args.output.join(STDOUT)).unwrap_or_default())?;
-        return Ok(if ended { Outcome::Done } else { Outcome::Failed });
+        return Ok(if ended { ExitStatus::Done } else { ExitStatus::Failed });
     }
     let trace = args.output.join(TRACE);
     let source = whylate_intake::open(&trace, whylate_ledger::WANTED).with_context(|| {
-        format!("the guest made no recording that can be read; see {}", said(args).display())
+        format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
     })?;
     let explanation = whylate_ledger::explain(source, &args.selection.options());
     verbs::explain::answer(&explanation, &args.selection, &destination)
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Outcome> {
 
 /// The machine to boot; this program is its init.
 fn machine(args: &GuestArgs) -> Result<Machine> {
-    let fetching = |name: &str| say!("kernel {name} is not cached: fetching it ...");
+    let fetching = |name: &str| message!("kernel {name} is not cached: fetching it ...");
     let kernel = whylate_lab::kernels::pick(&args.kernel, args.modules.as_deref(), fetching)?;
     let own = std::env::current_exe().context("cannot find this program")?;
     Ok(Machine {
@@ -97,7 +97,7 @@ fn visit(args: &ExecArgs) -> Result<Visit> {
         let Some(name) = words.next() else { bail!("--with: which program?") };
         let command = std::iter::once(place(args, &name, &directory, &mut files)?).chain(words).collect();
         let directory = Some(directory.clone());
-        steps.push(Step::Run(Program { command, background: true, directory, ..Program::default() }));
+        steps.push(GuestStep::Run(Program { command, background: true, directory, ..Program::default() }));
     }
     let program = place(args, program, &directory, &mut files)?;
     let mut command = Vec::new();
@@ -117,16 +117,18 @@ fn visit(args: &ExecArgs) -> Result<Visit> {
     command.extend_from_slice(arguments);
     let (stdout, stderr) = (Some(STDOUT.to_owned()), Some(STDERR.to_owned()));
     let program = Program { command, stdout, stderr, directory: Some(directory), background: false };
-    steps.push(Step::Run(program));
+    steps.push(GuestStep::Run(program));
     Ok(Visit { files, steps, ..Visit::default() })
 }
 
 /// `PATH=VALUE`
-fn write(setting: &str) -> Result<Step> {
+fn write(setting: &str) -> Result<GuestStep> {
     match setting.split_once('=') {
-        Some((path, value)) if path.starts_with('/') => {
-            Ok(Step::Write { path: path.trim().to_owned(), value: value.trim().to_owned(), optional: false })
-        }
+        Some((path, value)) if path.starts_with('/') => Ok(GuestStep::Write {
+            path: path.trim().to_owned(),
+            value: value.trim().to_owned(),
+            optional: false,
+        }),
         _ => {
             bail!("--set `{setting}`: give the path of a file in the guest and a value: /proc/sys/...=VALUE")
         }
@@ -181,11 +183,11 @@ fn guest_file(text: &str, directory: &str) -> Result<GuestFile> {
 }
 
 /// How the run went, on standard error. False when the program failed, or could not be run.
-fn tell(args: &ExecArgs, visited: &Visited) -> Result<bool> {
+fn report_run(args: &ExecArgs, visited: &Visited) -> Result<bool> {
     for note in visited.notes.iter().chain(&visited.report.problems) {
-        say!("note: {note}");
+        message!("note: {note}");
     }
-    say!(
+    message!(
         "{}: booted in {:.1} s, ran {:.1} s, {:.1} s in all; files are in {}",
         visited.report.kernel,
         visited.boot.as_secs_f64(),
@@ -212,13 +214,15 @@ fn tell(args: &ExecArgs, visited: &Visited) -> Result<bool> {
     };
     match code {
         Some(0) => {}
-        Some(code) => say!("the program ended with exit code {code}; see {}", said(args).display()),
-        None => say!("the program was not run to its end; see {}", said(args).display()),
+        Some(code) => {
+            message!("the program ended with exit code {code}; see {}", stderr_path(args).display())
+        }
+        None => message!("the program was not run to its end; see {}", stderr_path(args).display()),
     }
     Ok(code == Some(0))
 }
 
 /// Where the program's complaints are.
-fn said(args: &ExecArgs) -> PathBuf {
+fn stderr_path(args: &ExecArgs) -> PathBuf {
     args.output.join(STDERR)
 }

@@ -1,35 +1,35 @@
 //! `whylate lab kernels`
 
 use crate::args::KernelsArgs;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use crate::output;
-use crate::output::say;
+use crate::output::message;
 use anyhow::Result;
 use serde_json::{Value, json};
 use whylate_lab::Store;
 use whylate_lab::kernels::{SERIES, Series};
 
-pub(crate) fn run(args: &KernelsArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &KernelsArgs) -> Result<ExitStatus> {
     let store = Store::open_default();
     for name in names(&args.remove) {
         match store.remove(name)? {
-            true => say!("{name}: removed"),
-            false => say!("{name}: was not cached"),
+            true => message!("{name}: removed"),
+            false => message!("{name}: was not cached"),
         }
     }
     for name in names(&args.fetch) {
         if Series::find(name).is_some() {
-            say!("{name}: fetching ...");
+            message!("{name}: fetching ...");
         }
         let kernel = store.fetch(name)?;
-        say!("{name}: {}, {} MB", kernel.release, store.size(&kernel) / 1_000_000);
+        message!("{name}: {}, {} MB", kernel.release, store.size(&kernel) / 1_000_000);
     }
     if args.json {
         output::print_json(&document(&store))?;
     } else {
         output::print(&table(&store))?;
     }
-    Ok(Outcome::Done)
+    Ok(ExitStatus::Done)
 }
 
 /// The kernels that a list names, `all` being every one.

@@ -4,10 +4,10 @@ mod exec;
 mod kernels;
 
 use crate::args::LabVerb;
-use crate::outcome::Outcome;
+use crate::exit_status::ExitStatus;
 use anyhow::{Result, bail};
 
-pub(crate) fn run(verb: &LabVerb) -> Result<Outcome> {
+pub(crate) fn run(verb: &LabVerb) -> Result<ExitStatus> {
     match verb {
         LabVerb::Kernels(args) => kernels::run(args),
         LabVerb::Exec(args) => exec::run(args),

@@ -10,7 +10,7 @@ const SECONDS: usize = 20;
 const PER_SECOND: usize = 1_000;
 
 /// Two CPUs whose latencies lie above 5 us with an exponential tail of the mean `scale`; a CPU 1 that was once as late
-/// as `rogue` says, because of multipathd.
+/// as `rogue`, because of multipathd.
 pub(crate) fn document(seed: u64, scale: f64, rogue: Option<i64>) -> Value {
     let sample = include_str!("../../../../report/tests/fixtures/measure.json");
     let mut document: Value = serde_json::from_str(sample).expect("the sample");

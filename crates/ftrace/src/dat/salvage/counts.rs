@@ -3,7 +3,7 @@
 use crate::dat::buffer::{CpuData, MOST_CPUS};
 use whylate_base::Cpu;
 
-/// What the statistics say of one buffer.
+/// What the statistics have of one buffer.
 pub(super) struct Counted {
     pub(super) buffer: String,
     cpus: Vec<(Cpu, u64)>,

@@ -18,7 +18,7 @@ impl Parser<'_> {
 
     pub(super) fn call(&mut self, name: &str) -> Result<Expr, String> {
         // Places that count from the start of the record and from the field read the same way:
-        // the field itself says which it is.
+        // the field itself states which it is.
         match name.strip_prefix("__get_").map(|what| what.strip_prefix("rel_").unwrap_or(what)) {
             Some("str" | "dynamic_array" | "sockaddr" | "sockaddr_rel") => {
                 return self.located_field().map(Expr::Bytes);

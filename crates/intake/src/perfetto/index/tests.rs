@@ -35,7 +35,7 @@ fn what_looks_like_packets_everywhere_is_not_read_over_and_over() {
 }
 
 #[test]
-fn sequences_beyond_reason_are_left_out_and_told() {
+fn sequences_beyond_reason_are_left_out_and_reported() {
     // Packets of a bundle of CPU 0 and the number of a sequence.
     let packet = |sequence: u32| {
         [

@@ -2,17 +2,17 @@
 
 use super::*;
 
-fn name_of(line: &str) -> (String, u32, Step) {
+fn name_of(line: &str) -> (String, u32, CallPart) {
     match parse(line).unwrap_or_else(|| panic!("{line}")).what {
-        What::Call(call) => (call.name.to_string(), call.depth, call.step),
+        What::Call(call) => (call.name.to_string(), call.depth, call.part),
         other => panic!("{line}: {other:?}"),
     }
 }
 
 #[test]
 fn calls_in_every_layout() {
-    use Step::*;
-    for (line, name, depth, step) in [
+    use CallPart::*;
+    for (line, name, depth, part) in [
         ("0)               |  f() {", "f", 0, Entry),
         ("0)   1.532 us    |    get_timespec64();", "get_timespec64", 1, Leaf(Ns(1_532))),
         ("0) + 16.556 us   |          }", "", 4, Exit(Ns(16_556))),
@@ -31,7 +31,7 @@ fn calls_in_every_layout() {
             assert_eq!(parse(line), None, "{line}");
             continue;
         }
-        assert_eq!(name_of(line), (name.to_owned(), depth, step), "{line}");
+        assert_eq!(name_of(line), (name.to_owned(), depth, part), "{line}");
     }
 }
 
@@ -92,12 +92,12 @@ fn prose_is_no_call() {
 
 #[test]
 fn trace_cmd_prints_the_same() {
-    let entry = |step| Call { name: "f".into(), depth: 1, step };
-    assert_eq!(reported("|    f() {"), Some(entry(Step::Entry)));
-    assert_eq!(reported("0.253 us   |    f();"), Some(entry(Step::Leaf(Ns(253)))));
-    assert_eq!(reported("func=f depth=0x1"), Some(entry(Step::Entry)));
+    let entry = |part| Call { name: "f".into(), depth: 1, part };
+    assert_eq!(reported("|    f() {"), Some(entry(CallPart::Entry)));
+    assert_eq!(reported("0.253 us   |    f();"), Some(entry(CallPart::Leaf(Ns(253)))));
+    assert_eq!(reported("func=f depth=0x1"), Some(entry(CallPart::Entry)));
     let raw = "func=0xffffffff81 calltime=0x10 rettime=0x20 overrun=0 depth=1";
-    assert_eq!(reported(raw), Some(Call { name: "".into(), depth: 1, step: Step::Exit(Ns(16)) }));
+    assert_eq!(reported(raw), Some(Call { name: "".into(), depth: 1, part: CallPart::Exit(Ns(16)) }));
     assert_eq!(reported("func=f"), None);
 }
 

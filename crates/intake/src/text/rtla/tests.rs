@@ -27,11 +27,11 @@ const THREAD: &str = "\
   Thread latency:\t\t\t\t\t    88.12 us (100%)
 ";
 
-fn read(text: &str) -> (Analyses, Vec<Said>) {
+fn read(text: &str) -> (Analyses, Vec<RtlaLine>) {
     let mut analyses = Analyses::default();
-    let said = (1..).zip(text.lines()).map(|(number, line)| analyses.line(number, line.trim())).collect();
+    let lines = (1..).zip(text.lines()).map(|(number, line)| analyses.line(number, line.trim())).collect();
     analyses.end();
-    (analyses, said)
+    (analyses, lines)
 }
 
 fn parts(breakdown: &Breakdown) -> Vec<(PartKind, &str, Option<u32>, i64, bool)> {
@@ -46,8 +46,8 @@ fn parts(breakdown: &Breakdown) -> Vec<(PartKind, &str, Option<u32>, i64, bool)>
 
 #[test]
 fn all_parts_of_a_threads_latency() {
-    let (analyses, said) = read(THREAD);
-    assert!(said.iter().all(|said| *said == Said::Read), "{said:?}");
+    let (analyses, lines) = read(THREAD);
+    assert!(lines.iter().all(|lines| *lines == RtlaLine::Read), "{lines:?}");
     let [found] = analyses.breakdowns.as_slice() else { panic!("{:?}", analyses.breakdowns) };
     assert_eq!((found.tool, found.cpu, found.total, found.line), (Tool::RtlaTimerlat, Cpu(3), Ns(88_120), 1));
     assert_eq!(found.stack, ["timerlat_irq", "ext4_sync+0x5/0x10"]);
@@ -82,7 +82,7 @@ fn an_interrupts_latency_names_the_thread_without_a_time() {
         IRQ latency:\t\t\t\t\t     1.41 us (100%)\n\n\
         Max timerlat IRQ latency from idle: 1.41 us in cpu 0\n\n\
         Printing CPU tasks:\n    [000]  swapper/0:0\n    [001]  a b:c:17 kworker:work_fn:<...>\n  Saving trace to timerlat_trace.txt\n";
-    let (analyses, said) = read(text);
+    let (analyses, lines) = read(text);
     assert_eq!(
         parts(&analyses.breakdowns[0]),
         [
@@ -93,9 +93,12 @@ fn an_interrupts_latency_names_the_thread_without_a_time() {
         ]
     );
     assert_eq!(analyses.breakdowns[0].total, Ns(1_410));
-    let tasks: Vec<_> = said.iter().filter(|said| matches!(said, Said::Task(..))).collect();
-    assert_eq!(tasks, [&Said::Task(Tid(0), "swapper/0".into()), &Said::Task(Tid(17), "a b:c".into())]);
-    assert_eq!(said.iter().filter(|said| **said == Said::Nothing).count(), 2, "the two empty lines");
+    let tasks: Vec<_> = lines.iter().filter(|lines| matches!(lines, RtlaLine::Task(..))).collect();
+    assert_eq!(
+        tasks,
+        [&RtlaLine::Task(Tid(0), "swapper/0".into()), &RtlaLine::Task(Tid(17), "a b:c".into())]
+    );
+    assert_eq!(lines.iter().filter(|lines| **lines == RtlaLine::Nothing).count(), 2, "the two empty lines");
 }
 
 #[test]
@@ -125,10 +128,10 @@ fn a_cut_analysis_is_kept_with_what_it_has() {
 }
 
 #[test]
-fn strange_lines_within_are_told() {
+fn strange_lines_within_are_reported() {
     for line in ["IRQ latency: much (100%)", "what", "x:y 1.00 us", "Thread latency: 1.x us (100%)"] {
-        let (_, said) = read(&format!("## CPU 0 hit stop tracing, analyzing it ##\n{line}\n"));
-        assert_eq!(said[1], Said::Strange, "{line}");
+        let (_, lines) = read(&format!("## CPU 0 hit stop tracing, analyzing it ##\n{line}\n"));
+        assert_eq!(lines[1], RtlaLine::Strange, "{line}");
     }
     for line in [
         "## CPU x hit stop tracing, analyzing it ##",
@@ -140,7 +143,7 @@ fn strange_lines_within_are_told() {
         "max: 5",
         "0 #29 1 2 3.5 4 5 6 7",
     ] {
-        assert_eq!(read(line).1, [Said::Nothing], "{line}");
+        assert_eq!(read(line).1, [RtlaLine::Nothing], "{line}");
     }
 }
 
@@ -152,8 +155,8 @@ fn tables_are_known_and_osnoise_gives_its_longest_noise() {
           0 #29          1450000         3392    99.76606         710          546           0            0          350            0           62\n\
           1 #29          1450000         3392    99.76606         710           46           0            0          350            0           62\n\
           0 #30          1450000         3392    99.76606         710          999           0            0          350            0           62\n";
-    let (analyses, said) = read(table);
-    assert!(said.iter().all(|said| *said == Said::Read), "{said:?}");
+    let (analyses, lines) = read(table);
+    assert!(lines.iter().all(|lines| *lines == RtlaLine::Read), "{lines:?}");
     let found: Vec<_> =
         analyses.breakdowns.iter().map(|found| (found.tool, found.cpu, found.total, found.line)).collect();
     assert_eq!(
@@ -169,7 +172,7 @@ fn tables_are_known_and_osnoise_gives_its_longest_noise() {
         ALL #1      e0 |                  1         1         1 |                 32        32        32\n\
         rtla timerlat hit stop tracing\n# RTLA timerlat histogram\nIndex   IRQ-000   Thr-000\n\
         0             1         0\nover:         0         0\ncount:        1         1\nALL:\n";
-    let (analyses, said) = read(timerlat);
+    let (analyses, lines) = read(timerlat);
     assert_eq!(analyses.breakdowns, []);
-    assert!(said.iter().all(|said| *said == Said::Read), "{said:?}");
+    assert!(lines.iter().all(|lines| *lines == RtlaLine::Read), "{lines:?}");
 }

@@ -47,7 +47,7 @@ fn lines(times: impl Iterator<Item = u64>) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_far_too_late_is_left_out_and_told() {
+fn what_is_far_too_late_is_left_out_and_reported() {
     let count = 2 * WINDOW as u64;
     // The first line of all comes last, and one that is only a little late.
     let order = (1..count).chain([0, count - 10]);
@@ -55,10 +55,10 @@ fn what_is_far_too_late_is_left_out_and_told() {
     assert!(events.is_sorted_by_key(|event| event.ts));
     assert_eq!(events.len() as u64, count);
     assert_eq!(info.events, count + 1);
-    let told: Vec<_> = info.damage.iter().map(|damage| damage.what.as_str()).collect();
-    assert!(told.iter().any(|what| what.starts_with("time runs backwards at 1 places")), "{told:?}");
+    let damages: Vec<_> = info.damage.iter().map(|damage| damage.what.as_str()).collect();
+    assert!(damages.iter().any(|what| what.starts_with("time runs backwards at 1 places")), "{damages:?}");
     let late = format!("far before them in the text: 1, the first is line {count}");
-    assert!(told.iter().any(|what| what.ends_with(&late)), "{told:?}");
+    assert!(damages.iter().any(|what| what.ends_with(&late)), "{damages:?}");
 }
 
 #[test]
@@ -82,17 +82,17 @@ fn what_was_read_before_an_error_is_kept() {
     let source = open(b"a-1 [000] 1.5: x: y\na-1 [000] 1.6: cut".to_vec(), Unplugged, KindSet::ALL);
     let mut source = source.expect("an event");
     assert_eq!(drain(&mut source).count(), 1);
-    let told = &source.info().damage;
-    assert_eq!(told.len(), 1, "{told:?}");
+    let damages = &source.info().damage;
+    assert_eq!(damages.len(), 1, "{damages:?}");
     assert_eq!(
-        (told[0].offset, told[0].what.as_str()),
+        (damages[0].offset, damages[0].what.as_str()),
         (Some(2), "reading failed (unplugged): what follows is missing")
     );
     assert!(matches!(open(b"hello\n".to_vec(), Unplugged, KindSet::ALL).err(), Some(TextError::Io(_))));
 }
 
 #[test]
-fn a_line_without_end_is_cut_and_told() {
+fn a_line_without_end_is_cut_and_reported() {
     let text = format!("a-1 [000] 1.5: x: {}\na-1 [000] 1.6: x: y\n", "y".repeat(1 << 20));
     let (events, info) = all(&text);
     assert_eq!(events.len(), 2);

@@ -259,7 +259,7 @@ fn every_latency_tracer_is_known_and_no_other() {
 }
 
 #[test]
-fn of_two_latency_traces_the_first_counts_and_the_other_is_told() {
+fn of_two_latency_traces_the_first_counts_and_the_other_is_reported() {
     let (_, info) = all(&format!("{IRQSOFF}{}", IRQSOFF.replace("16 us", "99 us").replace("CPU#3", "CPU#1")));
     assert_eq!(info.latency.map(|latency| (latency.latency, latency.cpu)), Some((Ns::from_us(16), Cpu(3))));
     assert!(

@@ -11,8 +11,8 @@ fn of(info: TraceInfo, events: Vec<Event>) -> (Severity, CriticalSection) {
         LatencyTracer::Irqsoff => "irqs-disabled",
         _ => "preemption-disabled",
     };
-    let (told, section) = section_of(info, events);
-    (told.finding(code).expect("a finding").severity, section)
+    let (explained, section) = section_of(info, events);
+    (explained.finding(code).expect("a finding").severity, section)
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn an_excerpt_with_functions_names_them_and_asks_for_none() {
     info.latency.as_mut().expect("of a tracer").entries = Some(900);
     let names = ["take_pages", "find_block", "find_block", "claim_block", "find_block"];
     let events = (0..).zip(names).map(|(i, name)| event(i * 2_000, 812, "d", function(name))).collect();
-    let (told, section) = section_of(info, events);
+    let (explained, section) = section_of(info, events);
     assert!(section.why.contains("5 of the 900 lines"), "{}", section.why);
     assert!(section.why.contains("find_block (3)"), "{}", section.why);
     assert!(!section.fix.join(" ").contains("function-trace"), "{:?}", section.fix);
-    assert!(told.0.missing.is_empty(), "{:?}", told.0.missing);
+    assert!(explained.0.missing.is_empty(), "{:?}", explained.0.missing);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Latency tracers' files: one critical section, or one wake-up.
 
-use super::{CPU, check_tiling, event, frame, function, on, told};
-use crate::support::Told;
+use super::{CPU, check_tiling, event, explained, frame, function, on};
+use crate::support::Explained;
 use proptest::prelude::*;
 use whylate_base::{Confidence, Cpu, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{
@@ -47,13 +47,13 @@ pub(super) fn named(mut info: TraceInfo, from: &str, to: &str) -> TraceInfo {
     info
 }
 
-pub(super) fn section_of(info: TraceInfo, events: Vec<Event>) -> (Told, CriticalSection) {
-    let told = told(info, events);
-    assert!(told.0.activations.is_empty() && told.0.tasks.is_empty(), "no activation is in it");
-    let [section] = told.0.sections.as_slice() else { panic!("{:#?}", told.0.sections) };
+pub(super) fn section_of(info: TraceInfo, events: Vec<Event>) -> (Explained, CriticalSection) {
+    let explained = explained(info, events);
+    assert!(explained.0.activations.is_empty() && explained.0.tasks.is_empty(), "no activation is in it");
+    let [section] = explained.0.sections.as_slice() else { panic!("{:#?}", explained.0.sections) };
     check_section(section);
     let section = section.clone();
-    (told, section)
+    (explained, section)
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn an_irqsoff_trace_is_a_critical_section() {
         frame(120_000, 2042, "ata_scsi_queuecmd"),
         frame(120_000, 2042, "scsi_dispatch_cmd"),
     ];
-    let (told, section) = section_of(info, events);
+    let (explained, section) = section_of(info, events);
     assert_eq!(
         (section.latency, section.unexplained, section.times),
         (Ns(71_000), Ns::ZERO, FunctionTimes::UntilNext)
@@ -90,7 +90,7 @@ fn an_irqsoff_trace_is_a_critical_section() {
     assert_eq!(section.context, CpuContext::Thread);
     assert!(section.why.contains("by bash:2042;"), "no priority is recorded: {}", section.why);
     assert!(section.fix.iter().any(|fix| fix.contains("ata_scsi_queuecmd")), "{:?}", section.fix);
-    let finding = told.finding("irqs-disabled").expect("a finding");
+    let finding = explained.finding("irqs-disabled").expect("a finding");
     assert_eq!(finding.severity, Severity::Warning);
 }
 
@@ -102,15 +102,18 @@ fn of_a_section_without_functions_within_only_its_ends_are_known() {
         event(46_000, 1991, "d", function("irq_exit")),
         event(47_000, 1991, "d", function("trace_preempt_on")),
     ];
-    let (told, section) = section_of(info, events);
+    let (explained, section) = section_of(info, events);
     assert_eq!((section.unexplained, section.times), (Ns(46_000), FunctionTimes::None));
     assert!(section.parts.is_empty());
     assert_eq!(section.confidence, Confidence::Low);
     assert_eq!(section.context, CpuContext::Irq, "sshd is a bystander");
     assert!(section.why.contains("in an interrupt that hit sshd:1991"), "{}", section.why);
     assert!(section.fix[0].contains("function-trace"), "{:?}", section.fix);
-    assert_eq!(told.finding("preemption-disabled").map(|finding| finding.severity), Some(Severity::Info));
-    assert_eq!(told.0.missing.len(), 1);
+    assert_eq!(
+        explained.finding("preemption-disabled").map(|finding| finding.severity),
+        Some(Severity::Info)
+    );
+    assert_eq!(explained.0.missing.len(), 1);
 }
 
 #[test]
@@ -184,8 +187,8 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
 
     let (mut info, events) = multipathd();
     info.latency.as_mut().expect("of a tracer").entries = Some(4_000);
-    let told = told(info, events);
-    let evidence = &told.only().verdict.evidence;
+    let explained = explained(info, events);
+    let evidence = &explained.only().verdict.evidence;
     assert!(evidence.iter().any(|seen| seen.what.contains("of the 4000 lines")), "{evidence:#?}");
     assert!(!evidence.iter().any(|seen| seen.what.contains("need-resched")), "{evidence:#?}");
 }
@@ -236,8 +239,8 @@ fn multipathd() -> (TraceInfo, Vec<Event>) {
 #[test]
 fn a_wakeup_trace_is_one_activation() {
     let (info, events) = multipathd();
-    let told = told(info, events);
-    let activation = told.only();
+    let explained = explained(info, events);
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!((activation.tid, activation.latency()), (Tid(12_905), Some(Ns(389_000))));
     assert_eq!((activation.done, activation.end), (None, Ns(389_000)));
@@ -247,14 +250,14 @@ fn a_wakeup_trace_is_one_activation() {
     let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
     assert!(seen("need-resched was set"), "{:#?}", activation.verdict.evidence);
     assert!(seen("still ran for 43.00 us, between update_curr and __switch_to"), "{activation:#?}");
-    assert!(!told.codes().contains(&"unseen-switches"), "{:?}", told.codes());
+    assert!(!explained.codes().contains(&"unseen-switches"), "{:?}", explained.codes());
 }
 
 #[test]
 fn a_wakeup_trace_without_its_first_lines_keeps_its_length() {
     let (info, events) = multipathd();
-    let told = told(info, events[100..].to_vec());
-    let activation = told.only();
+    let explained = explained(info, events[100..].to_vec());
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!(activation.latency(), Some(Ns(390_000)));
     let unexplained: Ns =
@@ -293,7 +296,7 @@ proptest! {
     fn any_wakeup_trace_keeps_its_length(from in 0..330_usize, latency in 1_000..900_000_i64) {
         let (mut info, events) = multipathd();
         info.latency.as_mut().expect("of a tracer").latency = Ns(latency);
-        let told = told(info, events[from.min(events.len())..].to_vec());
-        told.0.activations.iter().for_each(check_tiling);
+        let explained = explained(info, events[from.min(events.len())..].to_vec());
+        explained.0.activations.iter().for_each(check_tiling);
     }
 }

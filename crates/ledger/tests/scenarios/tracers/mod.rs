@@ -7,7 +7,7 @@ mod rtla;
 mod timerlat;
 mod wakeups;
 
-use crate::support::Told;
+use crate::support::Explained;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
     Context, ContextFlags, Event, EventKind, Noise, NoiseSource, Timerlat, TimerlatContext, TraceInfo,
@@ -19,8 +19,8 @@ const CPU: Cpu = Cpu(5);
 const TIMERLAT: i32 = 1035;
 const CC1: i32 = 87_882;
 
-fn told(info: TraceInfo, events: Vec<Event>) -> Told {
-    Told::of(explain(VecSource::new(events, info, false), &Options::default()))
+fn explained(info: TraceInfo, events: Vec<Event>) -> Explained {
+    Explained::of(explain(VecSource::new(events, info, false), &Options::default()))
 }
 
 fn on(cpu: Cpu, ns: i64, tid: i32, flags: &str, kind: EventKind) -> Event {

@@ -1,6 +1,6 @@
 //! Samples of the osnoise and hwlat tracers: findings.
 
-use super::{event, on, told};
+use super::{event, explained, on};
 use whylate_base::{Cpu, Ns, Severity};
 use whylate_events::{EventKind, Noise, NoiseSource, OsnoiseSample, TraceInfo};
 
@@ -17,7 +17,7 @@ fn osnoise_samples_are_noise_and_no_activation() {
         };
         on(Cpu(cpu), 81_637_220_000, 859, "", EventKind::OsnoiseSample(sample))
     };
-    let told = told(
+    let explained = explained(
         TraceInfo::default(),
         vec![
             sample(0, 190_000, 9_000, 0),
@@ -36,9 +36,9 @@ fn osnoise_samples_are_noise_and_no_activation() {
             sample(5, 12_000_000, 74_000, 23),
         ],
     );
-    assert!(told.0.activations.is_empty() && told.0.tasks.is_empty());
-    assert!(told.0.concludes());
-    let finding = told.finding("os-noise").expect("a finding");
+    assert!(explained.0.activations.is_empty() && explained.0.tasks.is_empty());
+    assert!(explained.0.concludes());
+    let finding = explained.finding("os-noise").expect("a finding");
     assert_eq!(
         finding.title,
         "CPU 5 lost 1.20 % of 1.000 s to noise, 74.00 us at once; the largest interference took 45.00 us: local_timer interrupt"
@@ -48,16 +48,17 @@ fn osnoise_samples_are_noise_and_no_activation() {
         finding.evidence.iter().any(|seen| seen.cpu == Some(Cpu(0)) && seen.what.contains("0.02 %")),
         "{finding:#?}"
     );
-    let hardware = told.finding("hardware-noise").expect("a finding");
+    let hardware = explained.finding("hardware-noise").expect("a finding");
     assert!(hardware.title.starts_with("23 noises") && hardware.severity == Severity::Info, "{hardware:#?}");
 }
 
 #[test]
 fn hwlat_gaps_are_stolen_time_and_the_suspect_is_named_as_one() {
     let gap = |ns, inner, outer| event(ns, 9, "d", EventKind::Hwlat { inner: Ns(inner), outer: Ns(outer) });
-    let told = told(TraceInfo::default(), vec![gap(1_000, 12_000, 10_000), gap(2_000, 11_000, 130_000)]);
-    let finding = told.finding("stolen").expect("a finding");
+    let explained =
+        explained(TraceInfo::default(), vec![gap(1_000, 12_000, 10_000), gap(2_000, 11_000, 130_000)]);
+    let finding = explained.finding("stolen").expect("a finding");
     assert!(finding.title.contains("130.0 us") && finding.title.contains("2 gaps"), "{finding:#?}");
     assert!(finding.why.contains("does not show") && finding.severity == Severity::Warning, "{finding:#?}");
-    assert!(told.0.concludes() && told.0.activations.is_empty());
+    assert!(explained.0.concludes() && explained.0.activations.is_empty());
 }

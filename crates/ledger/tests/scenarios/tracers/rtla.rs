@@ -1,7 +1,7 @@
 //! rtla's analysis: activations of the same ledger.
 
-use super::{charged, check_tiling, told};
-use crate::support::Told;
+use super::{charged, check_tiling, explained};
+use crate::support::Explained;
 use proptest::prelude::*;
 use whylate_base::{Confidence, Cpu, Ns, Tid};
 use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool, TraceInfo};
@@ -36,14 +36,14 @@ fn objtool() -> Breakdown {
     }
 }
 
-fn broken_down(breakdown: Breakdown) -> Told {
-    told(TraceInfo { breakdowns: vec![breakdown], ..TraceInfo::default() }, Vec::new())
+fn broken_down(breakdown: Breakdown) -> Explained {
+    explained(TraceInfo { breakdowns: vec![breakdown], ..TraceInfo::default() }, Vec::new())
 }
 
 #[test]
 fn rtlas_analysis_is_an_activation_of_the_same_ledger() {
-    let told = broken_down(objtool());
-    let activation = told.only();
+    let explained = broken_down(objtool());
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!(activation.latency(), Some(Ns(41_960)));
     assert_eq!((activation.comm, activation.cpu), ("timerlat/23".into(), Cpu(23)));
@@ -64,15 +64,15 @@ fn rtlas_analysis_is_an_activation_of_the_same_ledger() {
         verdict.evidence.iter().any(|seen| seen.what.contains("cgroup_rstat_flush_locked")),
         "{verdict:#?}"
     );
-    assert!(told.0.missing.is_empty());
+    assert!(explained.0.missing.is_empty());
 }
 
 #[test]
 fn parts_that_exceed_their_total_are_cut_and_the_confidence_is_low() {
     let mut breakdown = objtool();
     breakdown.total = Ns(30_000);
-    let told = broken_down(breakdown);
-    let activation = told.only();
+    let explained = broken_down(breakdown);
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!(charged(activation), [(Cause::IrqsDisabled, 27_490), (Cause::Irq, 2_510)]);
     assert_eq!(activation.verdict.confidence, Confidence::Low);
@@ -84,8 +84,8 @@ fn an_interrupt_before_the_timers_own_explains_some_of_its_delay() {
     let mut breakdown = objtool();
     breakdown.parts[0].is_sum = true;
     breakdown.parts.insert(1, part(PartKind::IrqDelay, "up to, by an interrupt before", None, 7_490, false));
-    let told = broken_down(breakdown);
-    let activation = told.only();
+    let explained = broken_down(breakdown);
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!(charged(activation)[..2], [(Cause::Irq, 7_490), (Cause::IrqsDisabled, 20_000)]);
     assert_eq!(activation.ledger[0].confidence, Confidence::Low);
@@ -93,21 +93,21 @@ fn an_interrupt_before_the_timers_own_explains_some_of_its_delay() {
 
 #[test]
 fn rtlas_table_of_noise_is_a_finding() {
-    let told = broken_down(Breakdown {
+    let explained = broken_down(Breakdown {
         tool: Tool::RtlaOsnoise,
         total: Ns::from_us(710),
         parts: Vec::new(),
         stack: Vec::new(),
         ..objtool()
     });
-    assert!(told.0.activations.is_empty() && told.0.concludes());
-    let finding = told.finding("os-noise").expect("a finding");
+    assert!(explained.0.activations.is_empty() && explained.0.concludes());
+    let finding = explained.finding("os-noise").expect("a finding");
     assert_eq!(finding.title, "CPU 23 lost up to 710.0 us at once to noise");
 }
 
 #[test]
 fn an_analysis_of_an_interrupt_alone_ends_in_it() {
-    let told = broken_down(Breakdown {
+    let explained = broken_down(Breakdown {
         total: Ns(80_000),
         parts: vec![
             part(PartKind::IrqDelay, "", None, 78_000, false),
@@ -117,7 +117,7 @@ fn an_analysis_of_an_interrupt_alone_ends_in_it() {
         stack: Vec::new(),
         ..objtool()
     });
-    let activation = told.only();
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!(charged(activation), [(Cause::IdleExit, 78_000), (Cause::Irq, 2_000)]);
     assert_eq!(activation.running, None);
@@ -164,8 +164,8 @@ fn what_a_late_timer_interrupt_hit_is_the_answer_and_not_its_handler() {
         (of(&["pv_native_safe_halt", "do_idle"]), idle, Cause::IdleExit, None, Confidence::Medium),
         (vec![], idle, Cause::IdleExit, None, Confidence::Medium),
     ] {
-        let told = broken_down(unseen_delay(&stack, thread));
-        let activation = told.only();
+        let explained = broken_down(unseen_delay(&stack, thread));
+        let activation = explained.only();
         check_tiling(activation);
         assert_eq!(charged(activation), [(cause, 640_000)], "{stack:?}");
         let verdict = &activation.verdict;
@@ -175,8 +175,8 @@ fn what_a_late_timer_interrupt_hit_is_the_answer_and_not_its_handler() {
         };
         assert_eq!((verdict.cause, tid, verdict.confidence), (cause, by, confidence), "{stack:?}");
     }
-    let told = broken_down(unseen_delay(&of(&["nic_flush_registers", "nic_set_mode"]), ethtool));
-    let verdict = &told.only().verdict;
+    let explained = broken_down(unseen_delay(&of(&["nic_flush_registers", "nic_set_mode"]), ethtool));
+    let verdict = &explained.only().verdict;
     assert!(verdict.why.contains("ethtool:411") && !verdict.why.contains("local_timer"), "{}", verdict.why);
     assert!(
         verdict
@@ -203,8 +203,8 @@ proptest! {
         let kinds = [IrqDelay, IrqLatency, TimerIrq, BlockingThread, Nmi, Irq, Softirq, Thread, Hardware];
         let names = ["", "swapper/1", "migration/1"];
         let parts = parts.iter().map(|&(kind, name, id, ns, is_sum)| part(kinds[kind], names[name], id, ns, is_sum));
-        let told = broken_down(Breakdown { total: Ns(total), parts: parts.collect(), ..objtool() });
-        let activation = told.only();
+        let explained = broken_down(Breakdown { total: Ns(total), parts: parts.collect(), ..objtool() });
+        let activation = explained.only();
         check_tiling(activation);
         prop_assert_eq!(activation.response(), Ns(total.max(0)));
     }
@@ -215,8 +215,8 @@ fn an_nmi_of_rtlas_analysis_is_charged() {
     let mut breakdown = objtool();
     breakdown.total = Ns(90_000);
     breakdown.parts.push(part(PartKind::Nmi, "", None, 48_000, true));
-    let told = broken_down(breakdown);
-    let activation = told.only();
+    let explained = broken_down(breakdown);
+    let activation = explained.only();
     check_tiling(activation);
     assert!(charged(activation).contains(&(Cause::Nmi, 48_000)), "{activation:#?}");
     let verdict = &activation.verdict;

@@ -1,6 +1,6 @@
 //! Samples of the timerlat tracer: activations of its thread.
 
-use super::{CC1, CPU, TIMERLAT, charged, check_tiling, event, frame, noise, sample, told};
+use super::{CC1, CPU, TIMERLAT, charged, check_tiling, event, explained, frame, noise, sample};
 use crate::support::assert_charges;
 use proptest::prelude::*;
 use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
@@ -23,8 +23,8 @@ fn of_the_documentation(stack: &[&str]) -> Vec<Event> {
 
 #[test]
 fn a_timerlat_sample_is_an_activation_of_its_thread() {
-    let told = told(TraceInfo::default(), of_the_documentation(&[]));
-    let activation = told.only();
+    let explained = explained(TraceInfo::default(), of_the_documentation(&[]));
+    let activation = explained.only();
     assert_eq!((activation.tid, activation.cpu), (Tid(TIMERLAT), CPU));
     assert_eq!(activation.comm, Comm::from("timerlat/5"));
     assert_eq!(activation.latency(), Some(Ns(39_960)));
@@ -57,8 +57,8 @@ fn the_stack_shows_which_thread_disabled_interrupts() {
     let entry = ["timerlat_irq", "hrtimer_interrupt", "asm_sysvec_apic_timer_interrupt"];
     let with = |below: &[&'static str]| {
         let stack: Vec<&str> = entry.iter().chain(below).copied().collect();
-        let told = told(TraceInfo::default(), of_the_documentation(&stack));
-        let activation = told.only().clone();
+        let explained = explained(TraceInfo::default(), of_the_documentation(&stack));
+        let activation = explained.only().clone();
         check_tiling(&activation);
         activation
     };
@@ -88,8 +88,8 @@ fn a_sample_on_an_idle_cpu_came_out_of_idle() {
         noise(1_065_000, 0, NoiseSource::Irq, "local_timer", 236, 1_058_000, 6_000),
         sample(1_072_000, TIMERLAT, 7, Thread, 72_000),
     ];
-    let told = told(TraceInfo::default(), events);
-    let activation = told.only();
+    let explained = explained(TraceInfo::default(), events);
+    let activation = explained.only();
     check_tiling(activation);
     assert_charges(activation, &[(Cause::IdleExit, 58), (Cause::Irq, 6), (Cause::Dispatch, 8)]);
     assert_eq!(activation.verdict.cause, Cause::IdleExit);
@@ -110,11 +110,11 @@ fn a_timerlat_thread_is_not_accused_of_delaying_itself() {
         "wait_next_period",
     ];
     events.extend(stack.map(|name| frame(1_061_000, TIMERLAT, name)));
-    let told = told(TraceInfo::default(), events);
-    let activation = told.only();
+    let explained = explained(TraceInfo::default(), events);
+    let activation = explained.only();
     check_tiling(activation);
     assert_eq!((activation.ledger[0].cause, activation.ledger[0].by), (Cause::TimerLate, None));
-    assert!(told.finding("irqs-disabled").is_none(), "{:?}", told.codes());
+    assert!(explained.finding("irqs-disabled").is_none(), "{:?}", explained.codes());
 }
 
 /// As Linux 6.12 printed it: an interrupt came between the sample and its stack, and idle is a thread's noise.
@@ -130,8 +130,8 @@ fn no_thread_kept_an_idle_cpu() {
     ];
     let stack = ["timerlat_irq", "asm_sysvec_apic_timer_interrupt", "pv_native_safe_halt", "do_idle"];
     events.extend(stack.map(|name| frame(15_958_814_000, TIMERLAT, name)));
-    let told = told(TraceInfo::default(), events);
-    let activation = told.only();
+    let explained = explained(TraceInfo::default(), events);
+    let activation = explained.only();
     check_tiling(activation);
     assert!(
         activation.ledger.iter().all(|segment| segment.cause != Cause::PreemptionDisabled),
@@ -148,12 +148,13 @@ fn no_thread_kept_an_idle_cpu() {
 fn without_osnoise_events_the_wait_is_not_explained() {
     use TimerlatContext::{Irq, Thread};
     let events = vec![sample(1_002_000, CC1, 7, Irq, 2_000), sample(1_500_000, TIMERLAT, 7, Thread, 500_000)];
-    let told = told(TraceInfo::default(), events);
-    let activation = told.only();
+    let explained = explained(TraceInfo::default(), events);
+    let activation = explained.only();
     check_tiling(activation);
     assert_charges(activation, &[(Cause::TimerLate, 2), (Cause::Unexplained, 498)]);
     assert_eq!((activation.verdict.cause, activation.verdict.by), (Cause::Unexplained, None));
-    let missing: Vec<&str> = told.0.missing.iter().map(|missing| missing.kind.tracepoints()[0]).collect();
+    let missing: Vec<&str> =
+        explained.0.missing.iter().map(|missing| missing.kind.tracepoints()[0]).collect();
     assert_eq!(missing, ["osnoise", "ftrace:kernel_stack"]);
 }
 
@@ -167,8 +168,8 @@ fn the_return_to_user_space_ends_a_timerlat_activation() {
         sample(1_020_000, TIMERLAT, 7, UserReturn, 20_000),
         sample(2_002_000, CC1, 8, Irq, 2_000),
     ];
-    let told = told(TraceInfo::default(), events);
-    let first = told.in_order()[0];
+    let explained = explained(TraceInfo::default(), events);
+    let first = explained.in_order()[0];
     check_tiling(first);
     assert_eq!((first.latency(), first.response()), (Some(Ns(10_000)), Ns(20_000)));
     assert!(first.is_whole());
@@ -178,7 +179,7 @@ fn the_return_to_user_space_ends_a_timerlat_activation() {
         [(Cause::OwnWork, 1_000), (Cause::Irq, 4_000), (Cause::OwnWork, 5_000)]
     );
     // The trace stopped in the next one's interrupt.
-    let second = told.in_order()[1];
+    let second = explained.in_order()[1];
     assert_eq!((second.running, second.response()), (None, Ns(2_000)));
 }
 
@@ -207,8 +208,8 @@ fn the_schedulers_own_events_go_before_samples() {
         sample(1_011_000, TIMERLAT, 7, Thread, 11_000),
         event(1_012_000, TIMERLAT, "d", switch(thread, TaskState::Interruptible, idle)),
     ];
-    let told = told(TraceInfo::default(), events);
-    let activation = told.only();
+    let explained = explained(TraceInfo::default(), events);
+    let activation = explained.only();
     assert_eq!(activation.done, Some(Ns(1_012_000)), "by the switches: {activation:#?}");
 }
 
@@ -236,15 +237,15 @@ proptest! {
         }));
         events.extend(frames.iter().map(|&ns| frame(ns, 0, "asm_sysvec_apic_timer_interrupt")));
         events.sort_by_key(|event| event.ts);
-        let told = told(TraceInfo::default(), events);
-        told.0.activations.iter().for_each(check_tiling);
+        let explained = explained(TraceInfo::default(), events);
+        explained.0.activations.iter().for_each(check_tiling);
     }
 }
 
 #[test]
 fn an_nmi_is_charged_as_the_tracer_measured_it() {
     use TimerlatContext::{Irq, Thread};
-    let told = told(
+    let explained = explained(
         TraceInfo::default(),
         vec![
             sample(1_003_000, 0, 7, Irq, 3_000),
@@ -253,7 +254,7 @@ fn an_nmi_is_charged_as_the_tracer_measured_it() {
             sample(1_097_000, TIMERLAT, 7, Thread, 97_000),
         ],
     );
-    let activation = told.only();
+    let activation = explained.only();
     check_tiling(activation);
     let nmi: i64 =
         charged(activation).iter().filter(|(cause, _)| *cause == Cause::Nmi).map(|part| part.1).sum();

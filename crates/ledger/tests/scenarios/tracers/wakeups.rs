@@ -1,7 +1,7 @@
 //! Wake-ups that a tracer kept: interrupts that only flags show, priorities that no line has, coarse clocks.
 
 use super::latency::latency_trace;
-use super::{CPU, charged, check_tiling, event, function, told};
+use super::{CPU, charged, check_tiling, event, explained, function};
 use whylate_base::{Priority, Tid};
 use whylate_events::{Event, EventKind, Fact, LatencyTracer, Marker, Switch, TaskState, TraceInfo, Wake};
 use whylate_ledger::{Activation, Cause, Culprit};
@@ -33,8 +33,8 @@ fn switch(ns: i64, from: (&str, i32, i32)) -> Event {
 }
 
 fn only(info: TraceInfo, events: Vec<Event>) -> Activation {
-    let told = told(info, events);
-    let activation = told.only().clone();
+    let explained = explained(info, events);
+    let activation = explained.only().clone();
     check_tiling(&activation);
     activation
 }
@@ -136,8 +136,8 @@ fn an_earlier_wake_up_in_the_same_trace_is_not_the_measured_one() {
     events.push(wake(2_000, SHELL, "dNh"));
     events.extend((1..30).map(|i| event(i * 10_000, SHELL, "dN", function("fill_buffer"))));
     events.push(switch(302_000, ("sh", SHELL, 120)));
-    let told = told(info(300_000), events);
-    let worst = &told.0.activations[0];
+    let explained = explained(info(300_000), events);
+    let worst = &explained.0.activations[0];
     assert_eq!(worst.latency().map(|latency| latency.0), Some(300_000), "{worst:#?}");
     assert_ne!(worst.verdict.cause, Cause::HigherPriorityTask);
     assert_eq!(culprit(worst), "sh:77 (nice 0)");
@@ -168,9 +168,10 @@ fn no_realtime_kernel_is_advised_to_use_one() {
         let mut events = vec![event(0, 0, "", marker), wake(0, SHELL, "dNh")];
         events.extend((1..30).map(|i| event(i * 10_000, SHELL, "N", function("fill_buffer"))));
         events.push(switch(300_000, ("sh", SHELL, 120)));
-        let told = told(info(300_000), events);
-        let of_findings = told.0.findings.iter().flat_map(|finding| &finding.fix);
-        let all: Vec<&str> = told.only().verdict.fix.iter().chain(of_findings).map(String::as_str).collect();
+        let explained = explained(info(300_000), events);
+        let of_findings = explained.0.findings.iter().flat_map(|finding| &finding.fix);
+        let all: Vec<&str> =
+            explained.only().verdict.fix.iter().chain(of_findings).map(String::as_str).collect();
         all.join("; ")
     };
     assert!(advice(Fact::PreemptRt(false)).contains("PREEMPT_RT"));

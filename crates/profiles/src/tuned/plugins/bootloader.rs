@@ -40,7 +40,7 @@ pub(super) fn carry_over(unit: &Unit, out: &mut Output<'_, '_>) -> Result<(), Tu
     let name = |word: &str| word.split_once('=').map_or(word, |(name, _)| name).to_owned();
     for (word, item) in &parameters {
         let own = name(word);
-        // The same word once more says nothing new.
+        // The same word once more changes nothing.
         let others = parameters.iter().filter(|(other, _)| name(other) == own && other != word).count();
         if others > 0 {
             let why = format!("{own} is given more than once, and a setting here has one value");

@@ -70,7 +70,7 @@ pub(super) fn carry_over(unit: &Unit, has_latency: bool, out: &mut Output<'_, '_
     Ok(())
 }
 
-/// `1`, `cstate.id_no_zero:1|3`, `cstate.name:C1|10`: the first that says something.
+/// `1`, `cstate.id_no_zero:1|3`, `cstate.name:C1|10`: the first that has a value.
 fn latency(value: &str, item: &Item, out: &mut Output<'_, '_>) {
     for word in value.split('|') {
         let found = match int(word, 10) {

@@ -1,4 +1,4 @@
-//! Options of plugins: what several of them say alike.
+//! Options of plugins: what several of them have in common.
 
 use super::super::merge::{Item, Unit};
 use super::super::output::Output;

@@ -48,16 +48,16 @@ impl From<&CheckedRule> for Answer {
             sources: rule.sources.iter().map(|&source| source.to_owned()).collect(),
         };
         match &answered.verdict {
-            Ok(said) => {
-                answer.status = match said.status {
+            Ok(outcome) => {
+                answer.status = match outcome.status {
                     checks::RuleStatus::Pass => Status::Pass,
                     checks::RuleStatus::Fail => Status::Fail,
                     checks::RuleStatus::NotApplicable => Status::NotApplicable,
                 };
-                answer.what = said.what.clone();
-                answer.why = said.why.clone();
-                answer.evidence = said.evidence.iter().map(Proof::from).collect();
-                answer.fix = said.fixes.iter().map(Fix::from).collect();
+                answer.what = outcome.what.clone();
+                answer.why = outcome.why.clone();
+                answer.evidence = outcome.evidence.iter().map(Proof::from).collect();
+                answer.fix = outcome.fixes.iter().map(Fix::from).collect();
             }
             Err(unknown) => {
                 answer.what = format!("Cannot tell: {} is not known", unknown.path);

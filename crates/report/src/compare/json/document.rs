@@ -251,7 +251,7 @@ pub enum Answer {
     CannotTell,
 }
 
-/// A claim, and what the samples say of it.
+/// A claim, and whether the samples support it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// The run's label.

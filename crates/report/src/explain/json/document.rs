@@ -88,7 +88,7 @@ pub struct Task {
     /// So are its policy and its priority.
     pub comm: String,
     /// Its scheduling policy: `fifo`, `rr`, `deadline`, `other`, `batch`, `idle` or `ext`.
-    /// Null where the recording does not tell, which of `sched_switch` alone is the rule:
+    /// Null where the recording does not show, which of `sched_switch` alone is the rule:
     /// `class` is known then all the same.
     pub policy: Option<String>,
     /// Its class, priority and nice value, without inheritance.
@@ -164,7 +164,7 @@ pub struct Activation {
     pub running_ns: Option<i64>,
     /// When it went to sleep for its next period or input; null if the trace ends before.
     pub done_ns: Option<i64>,
-    /// Due to running; null if it never ran, or if the trace begins too late to tell.
+    /// Due to running; null if it never ran, or if the trace begins too late to show.
     pub latency_ns: Option<i64>,
     /// Due to done, or to the end of the trace where `done_ns` is null.
     pub response_ns: i64,

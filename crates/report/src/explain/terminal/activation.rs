@@ -119,7 +119,7 @@ impl Room {
             };
             longest(&|row| line(row).unwrap_or(0)).clamp(7, Room::LONGEST)
         };
-        // Names come first: what a timeline shows, evidence and share say as well.
+        // Names come first: what a timeline shows, evidence and share show as well.
         let beside_bar = left.saturating_sub(2 + Room::SHORTEST_BAR);
         let name = [beside_bar, left].map(|most| (most, named(most)));
         match name {

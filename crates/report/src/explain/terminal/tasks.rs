@@ -107,7 +107,7 @@ fn spreads(page: &mut Page, task: &TaskSummary) {
     }
 }
 
-/// In a cell: the trace may begin too late to tell it.
+/// In a cell: the trace may begin too late to show it.
 fn latency(activation: &Activation) -> String {
     match (activation.latency(), activation.running) {
         (Some(latency), _) => latency.to_string(),

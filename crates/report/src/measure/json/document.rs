@@ -25,7 +25,7 @@ pub struct Document {
     pub spikes: Vec<Spike>,
     /// Wake-ups over the threshold beyond those listed.
     pub not_listed: u64,
-    /// What the traced windows say beyond single wake-ups, gravest first.
+    /// What the traced windows show beyond single wake-ups, gravest first.
     pub findings: Vec<Finding>,
     /// The trace that ran along.
     pub trace: Trace,
@@ -91,7 +91,7 @@ pub struct Load {
     pub died: Option<String>,
 }
 
-/// What the samples of all CPUs together allow one to say beyond themselves.
+/// What the samples of all CPUs together support beyond themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Beyond {
     /// By the samples beyond a threshold (generalised Pareto).
@@ -175,7 +175,7 @@ pub struct Observed {
     pub max_ns: Option<i64>,
     /// Quantiles without and with it.
     pub shifts: Vec<Shift>,
-    /// How likely chance divides the latest wake-ups so unevenly; null: too few to tell.
+    /// How likely chance divides the latest wake-ups so unevenly; null: too few to know.
     pub tails_p: Option<f64>,
     /// All that in words.
     pub why: String,
@@ -200,7 +200,7 @@ pub struct Shift {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
     /// What a sample is: `timer`, `timer timerfd`, `busy`, `ipc pipe`, `deadline`, `hwlat`. Earlier versions measured
-    /// `timer` only, and did not say so.
+    /// `timer` only, and did not record that.
     #[serde(default = "timer")]
     pub kind: String,
     /// The SCHED_FIFO priority, 1 to 99.

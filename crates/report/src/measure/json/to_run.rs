@@ -18,7 +18,7 @@ pub fn run(value: Value) -> Option<Result<Run, serde_json::Error>> {
 
 impl From<Document> for Run {
     fn from(document: Document) -> Run {
-        let says_nothing = document.spikes.is_empty() && document.over_threshold.is_none();
+        let is_unknown = document.spikes.is_empty() && document.over_threshold.is_none();
         Run {
             label: String::new(),
             tool: "whylate measure".to_owned(),
@@ -26,7 +26,7 @@ impl From<Document> for Run {
             interval: Some(Ns(document.probe.interval_ns)),
             elapsed: Some(Ns(document.elapsed_ns)),
             threads: document.cpus.iter().filter_map(thread).collect(),
-            spikes: (!says_nothing).then(|| document.spikes.iter().map(late).collect()),
+            spikes: (!is_unknown).then(|| document.spikes.iter().map(late).collect()),
             machine: document.machine.into_iter().map(|setting| (setting.name, setting.value)).collect(),
             notes: Vec::new(),
         }

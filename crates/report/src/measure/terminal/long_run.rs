@@ -12,8 +12,8 @@ const ROWS: usize = 10;
 
 /// Which loads ran, and which did not to the end.
 pub(crate) fn loads(page: &mut Page, report: &MeasureReport) {
-    for (said, died) in report.loads.iter().map(facts::load) {
-        page.labelled(0, ("load: ", Ink::Faint), &said, Ink::Plain);
+    for (text, died) in report.loads.iter().map(facts::load) {
+        page.labelled(0, ("load: ", Ink::Faint), &text, Ink::Plain);
         if let Some(died) = died {
             page.labelled(2, ("died: ", Ink::Yellow), &died, Ink::Plain);
         }
@@ -49,8 +49,8 @@ pub(crate) fn beyond(page: &mut Page, report: &MeasureReport) {
     if let Some(claimed) = &beyond.claim {
         claim(page, "claim", claimed);
     }
-    for (fit, said) in facts::beyond(report, beyond) {
-        page.labelled(0, (&format!("extrapolation, {fit}: "), Ink::Faint), &said, Ink::Plain);
+    for (fit, text) in facts::beyond(report, beyond) {
+        page.labelled(0, (&format!("extrapolation, {fit}: "), Ink::Faint), &text, Ink::Plain);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The CCDF: the share of samples at least so late, and the fitted tail beyond them.
+//! The CCDF: the share of samples at or above a latency, and the fitted tail beyond them.
 
 use super::frame::{Frame, Scaled};
 use super::histogram::limit;
@@ -52,7 +52,7 @@ pub(crate) fn ccdf(runs: &[Prepared], by_thread: bool, threshold: Option<Ns>) ->
     let (names, used) = series::named(&mut places, &lines, below);
     let limit = limit(&scaled, threshold, Some(&mut places));
     let drawing = html! {
-        (scaled.axes(Some("latency"), Some("share of samples at least so late")))
+        (scaled.axes(Some("latency"), Some("share of samples at or above")))
         (limit)
         @for (at, (series, points)) in series::in_order(&lines) { (drawn(series, points, &fitted[at])) }
         (names)
@@ -67,7 +67,7 @@ pub(crate) fn ccdf(runs: &[Prepared], by_thread: bool, threshold: Option<Ns>) ->
     Some(Plot {
         drawing,
         height: below + used,
-        about: "The share of samples at least so late, by latency".to_owned(),
+        about: "CCDF: the share of samples at or above each latency".to_owned(),
         notes,
     })
 }

@@ -67,7 +67,7 @@ pub(crate) fn shift(comparison: &Comparison, by_thread: bool) -> Option<Plot> {
         about: "Shift of latency quantiles".to_owned(),
         notes: vec![
             "Hollow: before; filled: after. The bar is where it may be with 95 %: where it holds the hollow one, chance \
-             explains the difference. Of a maximum, chance says nothing."
+             explains the difference. A maximum has no interval."
                 .to_owned(),
         ],
     })

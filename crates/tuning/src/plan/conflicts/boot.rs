@@ -49,17 +49,19 @@ fn contradicted(wanted: &[(&str, Option<&str>)], boot: &Cmdline) -> Vec<Conflict
     let mut conflicts = Vec::new();
     for (own, other, value, why) in AGAINST {
         let mine = wanted.iter().find(|(name, then)| name == own && then.is_some());
-        // What the plan itself says of the other counts, not what is there yet.
+        // What the plan itself sets for the other counts, not what is there yet.
         let theirs = match wanted.iter().find(|(name, _)| name == other) {
             Some((_, then)) => *then,
             None => boot.get(other),
         };
         if mine.is_some() && theirs == Some(value) {
-            let said = if value.is_empty() { (*other).to_owned() } else { format!("{other}={value}") };
+            let parameter = if value.is_empty() { (*other).to_owned() } else { format!("{other}={value}") };
             conflicts.push(Conflict {
-                with: format!("{said} on the kernel command line"),
+                with: format!("{parameter} on the kernel command line"),
                 why: (*why).to_owned(),
-                fix: format!("remove {said} from the boot loader's configuration, or {own} from the profile"),
+                fix: format!(
+                    "remove {parameter} from the boot loader's configuration, or {own} from the profile"
+                ),
                 settings: vec![setting(own)],
             });
         }

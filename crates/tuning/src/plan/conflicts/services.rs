@@ -79,7 +79,7 @@ fn is_frequency(path: &str) -> bool {
         )
 }
 
-/// Every 10 s it moves interrupts by load, to any CPU that it is not told to leave alone (irqbalance(1)).
+/// Every 10 s it moves interrupts by load, to any CPU that it is not configured to skip (irqbalance(1)).
 fn irqbalance(plan: &Plan, context: &PlanContext<'_>) -> Option<Conflict> {
     let moved: Vec<String> = targets(plan)
         .filter(|(setting, _)| matches!(setting, Setting::Tunable { path } if path.starts_with("/proc/irq/")))

@@ -3,7 +3,7 @@
 use crate::{Plan, Setting};
 use whylate_profiles::Selector;
 
-/// The settings that a plan has a say in, with the value each is to have.
+/// The settings that a plan sets, with the value each is to have.
 pub(super) fn targets(plan: &Plan) -> impl Iterator<Item = (&Setting, Option<&str>)> {
     let changed = plan.changes.iter().map(|change| (&change.setting, change.then.as_deref()));
     changed.chain(plan.unchanged.iter().map(|kept| (&kept.setting, kept.value.as_deref())))

@@ -38,7 +38,7 @@ pub(super) fn beyond(beyond: &measured::TailEstimate) -> Beyond {
     }
 }
 
-fn fit(fit: &Result<Vec<Option<stats::Level>>, stats::Refusal>) -> Fit {
+fn fit(fit: &Result<Vec<Option<stats::Level>>, stats::FitRefusal>) -> Fit {
     let level = |(probability, level): (f64, &Option<stats::Level>)| Level {
         probability,
         estimate_ns: level.map(|level| level.estimate.0),
