@@ -3,7 +3,7 @@
 //! ```text
 //! Run: of each thread a Histogram (how often), Maxima (when)
 //!   ├─> quantiles, with intervals
-//!   ├─> Tail, Blocks: fits of what lies beyond, or a Refusal
+//!   ├─> Tail, Blocks: fits of what lies beyond, or a FitRefusal
 //!   ├─> Claim: may it be claimed, and if not, how much longer to measure
 //!   ├─> trend, rhythm
 //!   └─> compare: Shift, Tails, Larger
@@ -28,6 +28,7 @@ mod trend;
 pub use claim::{Claim, ClaimStatus, DOUBT, unseen_at_most};
 pub use extremes::{Blocks, FitRefusal, Gev, Level, Pareto, Tail};
 pub use histogram::{Bounds, Bucket, Exact, Histogram};
+pub use layout::{Layout, MeasuredLayout};
 pub use maxima::Maxima;
 pub use rhythm::{Rhythm, rhythm};
 pub use run::{Late, Measured, Run};

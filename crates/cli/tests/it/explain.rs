@@ -2,11 +2,10 @@
 //! (`fixtures/README.md`), or explained by experts before us.
 
 use crate::support::answer::{answer, list, number, verdict};
-use crate::support::run::{command, ended, fixture, whylate};
+use crate::support::run::{fixture, whylate};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use whylate_testing::Need;
 
 fn explain(file: &Path, options: &[&str]) -> (Option<i32>, Value) {
@@ -442,22 +441,6 @@ fn standard_output_has_the_answer_and_nothing_else() {
     let json = whylate([OsStr::new("explain"), OsStr::new("--json"), file.as_os_str()]);
     assert_eq!(json.stderr, "");
     assert_eq!(json.stdout, whylate([OsStr::new("explain"), OsStr::new("--json"), file.as_os_str()]).stdout);
-}
-
-/// A reader that closes the pipe, as `head` does, gets the exit code of what was found.
-#[test]
-fn a_closed_pipe_keeps_the_exit_code() {
-    for (name, code) in [("6.1-throttle.dat", 1), ("6.1-nothing.dat", 0)] {
-        for format in ["text", "json", "html"] {
-            let mut command = command();
-            command.arg("explain").arg(fixture(name)).args(["--format", format]);
-            let mut child =
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
-            drop(child.stdout.take());
-            let run = ended(child.wait_with_output().expect("it ends"));
-            assert_eq!((run.code, run.stderr.as_str()), (Some(code), ""), "{name} as {format}");
-        }
-    }
 }
 
 #[test]

@@ -307,17 +307,23 @@ fn a_report_that_cannot_be_written() {
     assert_eq!(fs::read_dir(directory.path()).expect("list").count(), 0);
 }
 
-/// `whylate explain FILE | head -1`: the reader closes the pipe.
+/// `whylate explain FILE | head -1`: the reader closes the pipe, and the exit code is that of the findings.
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let file = fixture("6.1-throttle.dat");
-    for options in [&[][..], &["--json"], &["--code", "rt-throttled"]] {
+fn a_reader_that_goes_away_changes_no_exit_code() {
+    for (name, options, code) in [
+        ("6.1-throttle.dat", &[][..], 1),
+        ("6.1-throttle.dat", &["--json"], 1),
+        ("6.1-throttle.dat", &["--format", "html"], 1),
+        ("6.1-nothing.dat", &["--json"], 0),
+        ("6.1-throttle.dat", &["--code", "rt-throttled"], 0),
+    ] {
+        let file = fixture(name);
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         let child =
             command().arg("explain").arg(&file).args(options).stdout(writer).stderr(Stdio::piped()).spawn();
         let run = ended(child.expect("starts").wait_with_output().expect("ends"));
-        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{options:?}");
+        assert_eq!((run.code, run.stderr.as_str()), (Some(code), ""), "{name} {options:?}");
     }
 }
 

@@ -121,9 +121,9 @@ fn counts(cpu: &CpuResult) -> Option<String> {
 
 /// A load that ran, and, where it did not to the end, what became of it.
 pub(crate) fn load(load: &LoadReport) -> (String, Option<String>) {
-    let said = words::clean(&format!("{} on CPUs {}: {}", load.name, load.cpus, load.what));
+    let what = words::clean(&format!("{} on CPUs {}: {}", load.name, load.cpus, load.what));
     let died = load.died.as_ref();
-    (said, died.map(|died| words::clean(&format!("{died}; what was measured after that is without it"))))
+    (what, died.map(|died| words::clean(&format!("{died}; what was measured after that is without it"))))
 }
 
 /// The columns of [`group`].
@@ -164,11 +164,12 @@ pub(crate) fn beyond(report: &MeasureReport, beyond: &TailEstimate) -> Vec<(&'st
         }
         None => format!("1 of {:.0e} {sample}s was measured", 1.0 / p),
     };
-    let said = |fit: &Result<Vec<Option<Level>>, FitRefusal>| match fit {
+    let sentence = |fit: &Result<Vec<Option<Level>>, FitRefusal>| match fit {
         Ok(levels) => RARE.into_iter().zip(levels).map(level).collect::<Vec<_>>().join("; "),
         Err(refusal) => format!("cannot tell: {refusal}"),
     };
-    let mut all = vec![("by the tail", said(&beyond.by_tail)), ("by maxima", said(&beyond.by_blocks))];
+    let mut all =
+        vec![("by the tail", sentence(&beyond.by_tail)), ("by maxima", sentence(&beyond.by_blocks))];
     if beyond.by_tail.is_ok() || beyond.by_blocks.is_ok() {
         all.push(("limitation", claims::unseen(beyond.unseen_at_most)));
     }

@@ -13,7 +13,7 @@ use whylate_ledger::{
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Lacking, Probe, Spike};
 use whylate_stats::compare::Shift;
-use whylate_stats::{Claim, ClaimStatus, Level, Maxima, Refusal, Rhythm};
+use whylate_stats::{Claim, ClaimStatus, FitRefusal, Level, Maxima, Rhythm};
 use whylate_sys::SchedParams;
 
 const CPU: Cpu = Cpu(1);
@@ -511,7 +511,7 @@ pub(crate) fn measurement() -> MeasureReport {
                 Some(Level { estimate: us(120), upper: Some(us(210)) }),
                 Some(Level { estimate: us(300), upper: None }),
             ]),
-            by_blocks: Err(Refusal::TooFew { what: "samples", have: 20_000, needed: 40_000 }),
+            by_blocks: Err(FitRefusal::TooFew { what: "samples", have: 20_000, needed: 40_000 }),
             unseen_at_most: 1.5e-4,
             claim: Some(Claimed {
                 claim: Claim {
