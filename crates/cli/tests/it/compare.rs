@@ -194,7 +194,8 @@ fn a_files_ending_selects_its_format() {
     assert!(written("cmp.html").1.starts_with("<!DOCTYPE html>"));
     assert!(written("cmp.svg").1.starts_with("<svg "));
     let markdown = written("cmp.md").1;
-    let verdict = stdout.lines().next().expect("a verdict");
+    assert!(stdout.starts_with("met    after.json: max < 1.00 ms"), "gates come first: {stdout}");
+    let verdict = stdout.lines().find(|line| line.starts_with("after.json")).expect("a verdict");
     assert!(markdown.starts_with(&format!("# whylate compare: {verdict}")), "{markdown}");
     let rows: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
     assert!(rows.iter().any(|row| row.contains("multipathd") && row.contains("**gone**")), "{markdown}");

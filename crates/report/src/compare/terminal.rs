@@ -11,7 +11,7 @@ use whylate_investigate::compare::{CauseShift, Difference, Pair, Prepared, RunVe
 /// Rows of settings, and of causes, that are written; the JSON has all.
 const ROWS: usize = 20;
 
-/// Runs side by side as text: better or worse and why, what moved, causes, settings, gates and claims. Ends with a line
+/// Runs side by side as text: gates, better or worse and why, what moved, causes, settings and claims. Ends with a line
 /// break.
 pub fn render(compared: &Compared, style: &Style) -> String {
     let mut text = Page::new(style);
@@ -21,11 +21,11 @@ pub fn render(compared: &Compared, style: &Style) -> String {
 
 fn write(page: &mut Page, compared: &Compared) {
     let runs = &compared.comparison.runs;
+    gates(page, compared);
     for (at, pair) in compared.comparison.pairs.iter().enumerate() {
         page.gap();
         self::pair(page, compared, at + 1, pair);
     }
-    gates(page, compared);
     claims(page, compared);
     if compared.comparison.pairs.is_empty() {
         page.gap();
