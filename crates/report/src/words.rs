@@ -1,6 +1,6 @@
 //! The words all renderers share: how a thread, a culprit, a trigger, an instant is written.
 
-use whylate_base::{Comm, Evidence, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Confidence, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_ledger::{
     Activation, Cause, CpuContext, CriticalSection, Culprit, Explanation, FunctionTimes, Gap, OnCpu, Trigger,
@@ -177,10 +177,37 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     let latest = tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max()?;
     let blind = explanation.trace.lost_events > 0 || !explanation.trace.damage.is_empty();
     let limit = if blind { ", as far as the trace could be read" } else { "" };
-    Some(format!(
-        "No finding{limit}: in {}, no thread was seen to start more than {latest} after it was due.",
-        plural(activations, "activation"),
-    ))
+    let count = plural(activations, "activation");
+    Some(match worst_in_doubt(explanation) {
+        None => format!(
+            "No finding{limit}: in {count}, no thread was seen to start more than {latest} after it was due."
+        ),
+        Some(worst) => format!(
+            "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, the latest start came {latest} \
+             after it was due.",
+            thread(&worst.comm, worst.tid),
+            lateness(worst),
+            match worst.verdict.cause {
+                Cause::Unexplained => "the time is unexplained".to_owned(),
+                Cause::TraceLoss => "events of that time were lost".to_owned(),
+                cause => format!("the trace suggests {cause}, with low confidence"),
+            },
+        ),
+    })
+}
+
+/// The activation that was latest, or took longest, if its verdict is not certain: it must not pass for one that was in
+/// time.
+fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
+    let activations = || explanation.activations.iter();
+    let latest = activations().max_by_key(|activation| activation.latency());
+    let longest = activations().max_by_key(|activation| activation.response());
+    let in_doubt = |activation: &&Activation| {
+        let verdict = &activation.verdict;
+        matches!(verdict.cause, Cause::Unexplained | Cause::TraceLoss)
+            || (verdict.cause != Cause::OwnWork && verdict.confidence == Confidence::Low)
+    };
+    latest.into_iter().chain(longest).find(in_doubt)
 }
 
 /// How late, in words: by when it ran, or by when it was done where that is the news.

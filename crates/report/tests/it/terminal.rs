@@ -1,7 +1,7 @@
 //! What an engineer reads.
 
 use crate::{assert_current, fixture, sample};
-use whylate_base::{Ns, Priority, Tid};
+use whylate_base::{Confidence, Ns, Priority, Tid};
 use whylate_ledger::{Cause, Culprit, Trigger};
 use whylate_report::{Style, explain, measure};
 
@@ -90,6 +90,32 @@ fn where_nothing_is_found_one_line_reports_that() {
     sample.tasks.clear();
     sample.activations.clear();
     assert!(!page(&sample).contains("No finding") && !explain::html::render(&sample).contains("No finding"));
+}
+
+/// "No finding" reads as "nothing was late": not where the worst activation is not explained.
+#[test]
+fn a_late_activation_without_a_certain_verdict_is_no_reassurance() {
+    let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 400 });
+    let mut sample = sample::story();
+    sample.findings.clear();
+    let doubts: [(Cause, Confidence, &str); 3] = [
+        (Cause::Unexplained, Confidence::High, "the time is unexplained"),
+        (Cause::TraceLoss, Confidence::High, "events of that time were lost"),
+        (Cause::TimerLate, Confidence::Low, "the trace suggests timer-late, with low confidence"),
+    ];
+    for (cause, confidence, words) in doubts {
+        for activation in &mut sample.activations {
+            (activation.verdict.cause, activation.verdict.confidence) = (cause, confidence);
+        }
+        let text = page(&sample);
+        assert!(text.contains("Cannot tell why") && text.contains(words), "{text}");
+        assert!(!text.contains("No finding:") && text.contains("46.91 ms after it was due"), "{text}");
+    }
+    // Own work is not late because of another.
+    for activation in &mut sample.activations {
+        (activation.verdict.cause, activation.verdict.confidence) = (Cause::OwnWork, Confidence::Low);
+    }
+    assert!(!page(&sample).contains("Cannot tell why"));
 }
 
 /// A verdict without a culprit has nothing to advise.
