@@ -1,13 +1,15 @@
 //! `whylate explain`
 
+use super::runs;
 use crate::args::{ExplainArgs, Selection};
 use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::output::message;
 use crate::report::Destination;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use std::path::Path;
 use whylate_events::EventSource;
+use whylate_intake::OpenError;
 use whylate_ledger::{Cause, Explanation, explain, finding_codes, finding_page};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
@@ -21,12 +23,21 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     answer(&explanation, &args.selection, &destination)
 }
 
+/// The trace in a file; of a measurement the error names the verbs that read it.
 fn open(file: &Path) -> Result<Box<dyn EventSource>> {
-    let source = match file.to_str() {
-        Some("-") => whylate_intake::open_stdin(whylate_ledger::WANTED)?,
-        _ => whylate_intake::open(file, whylate_ledger::WANTED)?,
-    };
-    Ok(source)
+    opened(file).map_err(|error| match (&error, file.to_str()) {
+        (OpenError::NoEvents { .. } | OpenError::Binary { .. }, Some(name)) if name != "-" => {
+            runs::is_measurement(file).map_or_else(|| error.into(), |what| anyhow!("{what}"))
+        }
+        _ => error.into(),
+    })
+}
+
+fn opened(file: &Path) -> Result<Box<dyn EventSource>, OpenError> {
+    match file.to_str() {
+        Some("-") => whylate_intake::open_stdin(whylate_ledger::WANTED),
+        _ => whylate_intake::open(file, whylate_ledger::WANTED),
+    }
 }
 
 /// Writes an explanation to where it was asked for.

@@ -1,9 +1,9 @@
 //! Measurements in files, of any program.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use whylate_intake::latencies;
+use whylate_intake::latencies::{self, LatenciesError};
 use whylate_investigate::compare::Prepared;
 use whylate_report::measure;
 use whylate_stats::Run;
@@ -50,7 +50,31 @@ fn one(path: &Path) -> Result<Run> {
             Err(_) => {}
         }
     }
-    Ok(latencies::read(path, &bytes)?)
+    latencies::read(path, &bytes).map_err(|error| match error {
+        LatenciesError::Unknown { .. } => {
+            is_trace(path).map_or_else(|| error.into(), |what| anyhow!("{what}"))
+        }
+        error => error.into(),
+    })
+}
+
+/// That a file is a trace, in a sentence with the verb that reads it; `None`: it is none.
+fn is_trace(path: &Path) -> Option<String> {
+    let source = whylate_intake::open(path, whylate_ledger::WANTED).ok()?;
+    let (name, format) = (path.display(), &source.info().format);
+    Some(format!("{name}: it is a trace ({format}), not a measurement: run whylate explain {name}"))
+}
+
+/// That a file is a measurement, in a sentence with the verbs that read it; `None`: it is none.
+pub(super) fn is_measurement(path: &Path) -> Option<String> {
+    let run = one(path).ok()?;
+    let name = path.display();
+    Some(format!(
+        "{name}: it is a measurement ({}, {}), not a trace: it shows how late threads were, not why. To check it, run whylate \
+         compare {name} --gate \"max<100us\"; to draw it, whylate plot {name} -o FILE.svg; for the causes, record a trace, or \
+         measure with whylate measure",
+        run.tool, run.probe
+    ))
 }
 
 /// The names of files, with as much of their directories as tells them apart, and a number where nothing does.

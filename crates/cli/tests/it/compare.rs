@@ -176,6 +176,35 @@ fn what_cannot_be_read_or_compared_is_reported() {
     }
 }
 
+/// A histogram has no causes, a trace is no distribution: each error names the verb that reads the file.
+#[test]
+fn a_measurement_and_a_trace_are_told_apart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let histogram =
+        path("run.txt", "# Histogram\n000010 000005\n# Total: 000000005\n# Max Latencies: 00010\n");
+    let ours = file(directory.path(), "ours.json", &document(14, 800.0, None));
+    for (measured, tool) in [(&histogram, "cyclictest, timer"), (&ours, "whylate measure, timer")] {
+        let run = whylate([OsStr::new("explain"), measured.as_os_str()]);
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        for words in [tool, "not a trace", "whylate compare", "whylate plot"] {
+            assert!(run.stderr.contains(words), "{words}: {run:#?}");
+        }
+    }
+    let trace = path(
+        "trace.txt",
+        "# tracer: nop\n  bash-7 [000] d..2. 1.000001: sched_switch: prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> \
+         next_comm=swapper/0 next_pid=0 next_prio=120\n",
+    );
+    let run = compare(&[&trace, &histogram]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("it is a trace") && run.stderr.contains("whylate explain"), "{run:#?}");
+}
+
 #[test]
 fn a_files_ending_selects_its_format() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -47,8 +47,8 @@ pub(super) fn judge(
         let why = format!("too few samples: {a} and {b}, and {FEWEST} are needed at least");
         return Judgement::cannot_tell(vec![why]);
     }
-    let (tail, mut why) = self::tail(before, after, all);
-    let usual = usual(all, &mut why);
+    let (tail, deep, mut why) = self::tail(before, after, all);
+    let usual = usual(all, deep, &mut why);
     why.extend(causes.iter().filter(|shift| shift.is_news).filter_map(CauseShift::sentence));
     let is_max_larger = all.max.is_some_and(|(before, after)| after > before && notable(before, after));
     let verdict = RunVerdict::of(tail, usual, is_max_larger);
@@ -62,7 +62,7 @@ pub(super) fn judge(
 }
 
 /// The tail: how many samples are beyond a threshold, the maxima over time, and the quantiles from [`TAIL`] on.
-fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, Vec<String>) {
+fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, Evidence, Vec<String>) {
     let (a, b) = all.samples;
     let (mut evidence, mut why) = (Evidence::default(), Vec::new());
     if let Some(tails) = all.tails.filter(|tails| tails.p < SURE) {
@@ -82,7 +82,8 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
         ));
         evidence.add(larger.share > 0.5);
     }
-    for shift in all.shifts.iter().filter(|shift| shift.q >= TAIL && counts(shift)) {
+    let deep = evidence;
+    for shift in all.shifts.iter().filter(|shift| is_of_tail(shift, deep)) {
         why.push(moved(shift));
         evidence.add(shift.after > shift.before);
     }
@@ -90,7 +91,7 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
     if let Some(sentence) = unknown(before, after, all, shown) {
         why.insert(0, sentence);
         why.extend(largest(before, after, all));
-        return (TailVerdict::CannotTell, why);
+        return (TailVerdict::CannotTell, deep, why);
     }
     let verdict = match (shown, all.tails) {
         (RunVerdict::Same, None) => {
@@ -111,7 +112,7 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
         (shown, _) => TailVerdict::of(shown),
     };
     why.extend(largest(before, after, all));
-    (verdict, why)
+    (verdict, deep, why)
 }
 
 /// Why the latest samples cannot be compared; `None` where they can, or where what is known of them shows enough.
@@ -142,7 +143,7 @@ fn unknown(before: &Prepared, after: &Prepared, all: &Difference, shown: RunVerd
 /// The rarest quantile that moved and may have done so by chance, with the samples that would show it.
 fn undecided(before: &Prepared, after: &Prepared, all: &Difference) -> Option<String> {
     let tail = || all.shifts.iter().filter(|shift| shift.q >= TAIL);
-    let shift = tail().rfind(|shift| notable(shift.before, shift.after))?;
+    let shift = tail().rfind(|shift| !shift.is_shown() && notable(shift.before, shift.after))?;
     let (own, other) = (&before.all.histogram, &after.all.histogram);
     let threshold = own.percentile_bounds(shift.q)?.most;
     let more = more_samples(own.beyond(threshold), other.beyond(threshold), all.samples);
@@ -172,16 +173,23 @@ fn more_samples(before: u64, after: u64, (a, b): (u64, u64)) -> String {
     })
 }
 
-/// What is usual: the quantiles below [`TAIL`].
-fn usual(all: &Difference, why: &mut Vec<String>) -> RunVerdict {
-    let known = || all.shifts.iter().filter(|shift| shift.q < TAIL);
+/// True of a quantile that shows something about the tail: a high one that is worse, or one that is better together with the
+/// latest samples. When the bulk of the samples moves, it takes high quantiles with it, and leaves the latest where they are.
+fn is_of_tail(shift: &Shift, deep: Evidence) -> bool {
+    shift.q >= TAIL && counts(shift) && (shift.after > shift.before || deep.better)
+}
+
+/// What is usual: the quantiles below [`TAIL`], and those that show nothing about the tail.
+fn usual(all: &Difference, deep: Evidence, why: &mut Vec<String>) -> RunVerdict {
+    let known = || all.shifts.iter().filter(|shift| !is_of_tail(shift, deep));
     let mut evidence = Evidence::default();
     for shift in known().filter(|shift| counts(shift)) {
         why.push(moved(shift));
         evidence.add(shift.after > shift.before);
     }
     // Half of the samples of one of them may be off the scale.
-    known().next().map_or(RunVerdict::CannotTell, |_| evidence.verdict())
+    let has_any = all.shifts.iter().any(|shift| shift.q < TAIL);
+    if has_any { evidence.verdict() } else { RunVerdict::CannotTell }
 }
 
 fn moved(shift: &Shift) -> String {

@@ -92,6 +92,21 @@ fn a_better_median_does_not_hide_a_larger_maximum() {
     assert!(pair.why.iter().any(|why| why.starts_with("the median went from")), "{:?}", pair.why);
 }
 
+/// A rare cause strikes as often and as late as before; all else is quicker, also the 99th percentile.
+#[test]
+fn high_quantiles_that_follow_the_bulk_do_not_make_the_tail_better() {
+    let with = |scale: i64| {
+        move |at: i64, latency: i64| if at % 800 == 0 { 1_500_000 + latency } else { latency * scale }
+    };
+    let pair = pair(run(1, with(2)), run(2, with(1)));
+    assert!(pair.all.shifts.iter().any(|shift| shift.q == 0.99 && shift.is_shown()));
+    assert_eq!((pair.tail, pair.usual), (TailVerdict::Same, RunVerdict::Better), "{:?}", pair.why);
+    // The other way round the 99th percentile is worse, whatever the latest samples are.
+    let worse =
+        super::compare(vec![Prepared::of(run(1, with(1))), Prepared::of(run(2, with(2)))]).pairs.remove(0);
+    assert_eq!((worse.tail, worse.verdict), (TailVerdict::Worse, RunVerdict::Worse), "{:?}", worse.why);
+}
+
 #[test]
 fn too_few_samples_for_the_tail_are_counted() {
     let few = |seed, scale| {
