@@ -4,6 +4,7 @@ mod context;
 mod faults;
 mod interrupts;
 mod locks;
+mod passed_over;
 mod prev_states;
 mod scheduler_clock;
 mod scheduling;

@@ -3,7 +3,6 @@
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
-use crate::model::Culprit;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
@@ -11,14 +10,12 @@ use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::{Thread, Waking};
-use crate::timeline::windows::Window;
+use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
-use whylate_events::{Event, Kind, Switch, TaskState, Wake};
+use whylate_events::{Event, Switch, TaskState, Wake};
 
 /// A thread that faults and sleeps within this time sleeps because of the fault.
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
-/// A thread that is moved within this time of being taken off the CPU was taken off to be moved.
-const MOVED_AT_ONCE: Ns = Ns::from_us(200);
 
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
@@ -300,75 +297,6 @@ impl Engine<'_> {
         if new.outranks(old) && event.context.tid != tid && !event.context.flags.in_interrupt() {
             self.timeline.threads.get_mut(event.context.tid).lent_priority_to = Some(tid);
         }
-    }
-
-    /// A real-time thread that was preempted on `cpu` and still waits there: the next in line. `None` where it may have
-    /// been moved without an event.
-    fn preempted_before(&mut self, at: Ns, cpu: Cpu) -> Option<Tid> {
-        if !self.shows_migrations && !self.timeline.seen.contains(Kind::Migrate) {
-            let mut cpus = self.timeline.cpus.iter();
-            if cpus.any(|(other, on)| other != cpu && on.last_event.is_some()) {
-                return None;
-            }
-        }
-        let timeline = self.timeline.cpus.get_mut(cpu)?;
-        while let Some(&tid) = timeline.preempted.last() {
-            let waits = |thread: &&Thread| {
-                thread.state() == State::Queued(cpu) && thread.priority().class() == SchedClass::Realtime
-            };
-            match self.timeline.threads.get(tid).filter(waits).and_then(Thread::since) {
-                // One that has just been preempted may be on its way to another CPU.
-                Some(since) => return Some(tid).filter(|_| at - since >= MOVED_AT_ONCE),
-                None => timeline.preempted.pop(),
-            };
-        }
-        None
-    }
-
-    /// Follows the times a CPU passes over runnable real-time threads.
-    fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
-        let to_idle = switch.next_tid.is_idle();
-        let next = Culprit::Task { tid: switch.next_tid, comm: switch.next_comm, priority: switch.next_prio };
-        let to_low = to_idle || switch.next_prio.class() == SchedClass::Fair;
-        if let Some(window) = self.timeline.windows.open_on(cpu) {
-            if to_low {
-                window.saw_idle |= to_idle;
-                if !to_idle {
-                    window.ran.get_or_insert(next);
-                }
-            } else if switch.next_prio.class() == SchedClass::Realtime {
-                self.timeline.close_window(cpu, at);
-            }
-            return;
-        }
-        let from_realtime = switch.prev_prio.class() == SchedClass::Realtime && !switch.prev_tid.is_idle();
-        if !from_realtime {
-            return;
-        }
-        if !to_low {
-            if let Some(timeline) =
-                self.timeline.cpus.get_mut(cpu).filter(|_| switch.prev_state.is_runnable())
-            {
-                timeline.preempted.retain(|&tid| tid != switch.prev_tid);
-                timeline.preempted.push(switch.prev_tid);
-            }
-            return;
-        }
-        let runnable = Some(switch.prev_tid).filter(|_| switch.prev_state.is_runnable());
-        let Some(passed_over) = runnable.or_else(|| self.preempted_before(at, cpu)) else { return };
-        let Some(timeline) = self.timeline.cpus.get(cpu) else { return };
-        let (user, share, over) = self.timeline.realtime_use(timeline, at);
-        self.timeline.windows.open(Window {
-            cpu,
-            start: at,
-            end: None,
-            passed_over,
-            saw_idle: to_idle,
-            ran: (!to_idle).then_some(next),
-            most_used_by: user,
-            used: (share, over),
-            hurt: false,
-        });
     }
 }
 

@@ -11,6 +11,9 @@ use crate::model::Culprit;
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 
+/// A thread that is moved within this time of being taken off the CPU was taken off to be moved.
+pub(crate) const MOVED_AT_ONCE: Ns = Ns::from_us(200);
+
 /// A time in which a CPU ran idle or SCHED_OTHER although a real-time thread was runnable.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
