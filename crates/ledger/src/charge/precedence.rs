@@ -7,6 +7,7 @@
 //! Sources: `kernel/sched/core.c` (`__pick_next_task`), `kernel/sched/stop_task.c`, sched(7).
 
 use crate::model::Culprit;
+use crate::timeline::housekeeping::is_stopper;
 use crate::timeline::thread::Thread;
 use whylate_base::{Comm, Ns, Priority, SchedClass, Tid};
 
@@ -88,9 +89,7 @@ impl Contender {
 
     /// True of the stop class, which shows as real-time priority 99 (`migration/N`; `stopper/N` in old kernels).
     pub(crate) fn is_stopper(&self) -> bool {
-        let comm = self.comm.as_str();
-        (self.priority == Priority(0) || self.priority == Priority::UNKNOWN)
-            && (comm.starts_with("migration/") || comm.starts_with("stopper/"))
+        (self.priority == Priority(0) || self.priority == Priority::UNKNOWN) && is_stopper(self.comm.as_str())
     }
 }
 

@@ -6,6 +6,7 @@ use super::syscall_table::SyscallTable;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
+use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -112,7 +113,7 @@ impl Engine<'_> {
     /// True for the kernel's threads that do nothing but softirqs.
     fn runs_softirqs(&self, tid: Tid) -> bool {
         let comm = self.timeline.threads.get(tid).map(|thread| thread.comm()).unwrap_or_default();
-        comm.as_str().starts_with("ktimers/") || comm.as_str().starts_with("ksoftirqd/")
+        runs_softirqs(comm.as_str())
     }
 
     /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait

@@ -1,12 +1,18 @@
-//! The kernel's own threads.
+//! The kernel's own threads, by name: a trace shows no parent.
+//!
+//! The names are those of kernels from 2008 on; `sirq-timer/0`, `IRQ-8` and `posix_cpu_timer` are of PREEMPT_RT before
+//! 2.6.33. Some text formats print the first 8 characters of a name (`%8.8s`, `kernel/trace/trace_output.c`):
+//! `migratio-42`.
 
-/// Real-time threads of the kernel itself. They are real-time so that they serve others, and
-/// being late is their normal life; a trace shows no parent, so they are known by name.
+/// The threads of the stop class.
+const STOPPERS: [&str; 2] = ["migration/", "stopper/"];
+/// The threads that run softirqs, and with them the callbacks of timers.
+const SOFTIRQ_THREADS: [&str; 5] = ["ktimers/", "ksoftirqd/", "ktimersoftd/", "sirq-timer/", "sirq-hrtimer/"];
+
+/// Real-time threads of the kernel itself. They are real-time so that they serve others, and being late is their normal
+/// life.
 pub(crate) fn is_housekeeping(comm: &str) -> bool {
-    const PER_CPU: [&str; 12] = [
-        "migration/",
-        "ktimers/",
-        "ksoftirqd/",
+    const PER_CPU: [&str; 9] = [
         "rcuc/",
         "rcub/",
         "rcuop/",
@@ -17,9 +23,30 @@ pub(crate) fn is_housekeeping(comm: &str) -> bool {
         "idle_inject/",
         "backlog_napi/",
     ];
-    const PREFIXES: [&str; 6] = ["irq/", "rcu_", "sugov:", "watchdog/", "kworker/", "posixcputmr"];
-    const NAMES: [&str; 6] = ["oom_reaper", "khungtaskd", "watchdogd", "psimon", "ktimersoftd", "hwlatd"];
-    PER_CPU.iter().chain(&PREFIXES).any(|prefix| comm.starts_with(prefix)) || NAMES.contains(&comm)
+    const PREFIXES: [&str; 7] = ["irq/", "IRQ-", "rcu_", "sirq-", "sugov:", "kworker/", "posixcputmr"];
+    const NAMES: [&str; 6] = ["oom_reaper", "khungtaskd", "watchdogd", "psimon", "hwlatd", "posix_cpu_timer"];
+    is_stopper(comm)
+        || runs_softirqs(comm)
+        || PER_CPU.iter().chain(&PREFIXES).chain(&NAMES[5..]).any(|prefix| begins_with(comm, prefix))
+        // A daemon is called watchdog: cut off, the names are the same.
+        || comm.starts_with("watchdog/")
+        || NAMES.contains(&comm)
+}
+
+/// True of the stop class's threads, by name alone.
+pub(crate) fn is_stopper(comm: &str) -> bool {
+    STOPPERS.iter().any(|prefix| begins_with(comm, prefix))
+}
+
+/// True of the threads that do nothing but softirqs.
+pub(crate) fn runs_softirqs(comm: &str) -> bool {
+    SOFTIRQ_THREADS.iter().any(|prefix| begins_with(comm, prefix))
+}
+
+/// True of a name that begins so, or of what is left of such a name where 8 characters are printed.
+fn begins_with(comm: &str, prefix: &str) -> bool {
+    const PRINTED: usize = 8;
+    comm.starts_with(prefix) || (comm.len() == PRINTED && prefix.len() > PRINTED && prefix.starts_with(comm))
 }
 
 #[cfg(test)]
@@ -28,11 +55,38 @@ mod tests {
 
     #[test]
     fn the_kernels_own_threads_are_housekeeping() {
-        for comm in ["migration/0", "ktimers/12", "irq/27-eth0", "rcu_preempt", "sugov:0"] {
+        for comm in [
+            "migration/0",
+            "migratio",
+            "ktimers/12",
+            "ksoftirq",
+            "irq/27-eth0",
+            "IRQ-8",
+            "rcu_preempt",
+            "sugov:0",
+            "sirq-net-rx/0",
+            "watchdog/0",
+            "posix_cp",
+        ] {
             assert!(is_housekeeping(comm), "{comm}");
         }
-        for comm in ["rtload", "cyclictest", "migrationd", "irqbalance", "watchdogd2"] {
+        for comm in [
+            "rtload",
+            "cyclictest",
+            "migrationd",
+            "migrati",
+            "irqbalance",
+            "watchdogd2",
+            "watchdog",
+            "ktimer",
+        ] {
             assert!(!is_housekeeping(comm), "{comm}");
         }
+    }
+
+    #[test]
+    fn stoppers_and_softirq_threads_are_known_by_what_is_left_of_their_names() {
+        assert!(is_stopper("migration/7") && is_stopper("migratio") && !is_stopper("migrationd"));
+        assert!(runs_softirqs("ksoftirq") && runs_softirqs("sirq-timer/0") && !runs_softirqs("ksoftirqs"));
     }
 }
