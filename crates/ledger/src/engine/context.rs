@@ -29,6 +29,7 @@ fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
             | EventKind::HrtimerCancel { .. }
             | EventKind::ContentionBegin { .. }
             | EventKind::ContentionEnd { .. }
+            | EventKind::Noise(_)
             | EventKind::Nmi { .. }
     );
     let in_interrupt = flags.in_interrupt() && !flags.contains(ContextFlags::NMI);
