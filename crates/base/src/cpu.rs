@@ -11,6 +11,9 @@ use std::str::FromStr;
 pub struct Cpu(pub u32);
 
 impl Cpu {
+    /// Which CPU it was is not recorded. Only in what another tool reports: the CPU of an event is known.
+    pub const UNKNOWN: Cpu = Cpu(u32::MAX);
+
     /// As an index into a table by CPU.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -19,7 +22,7 @@ impl Cpu {
 
 impl fmt::Display for Cpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        if *self == Cpu::UNKNOWN { f.pad("?") } else { self.0.fmt(f) }
     }
 }
 

@@ -1,14 +1,9 @@
 //! One event, decoded.
 
+use crate::names::{Marker, Name, Symbol};
+use crate::tracers::{Noise, OsnoiseSample, Preemptirq, Timerlat};
 use crate::{Context, Kind, KindSet};
-use whylate_base::{Comm, Cpu, Ns, Priority, Text, Tid};
-
-/// A short name inside an event: an interrupt's action, a driver.
-pub type Name = Text<30>;
-/// A kernel function's name, cut where it is very long.
-pub type Symbol = Text<39>;
-/// A line written to `trace_marker`, cut at 62 bytes.
-pub type Marker = Text<62>;
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 
 /// Something that happened on a CPU at an instant.
 // In this order: a reader of an event reads its time, CPU and thread first, and most payloads are short. So it is one
@@ -210,6 +205,24 @@ pub enum EventKind {
     Noise(Noise),
     /// `osnoise`: a period's summary by the osnoise tracer.
     OsnoiseSample(OsnoiseSample),
+    /// `sample_threshold` (group `osnoise`): one noise as the spinning thread saw it, with all that interfered in it.
+    OsnoiseThreshold {
+        /// When it began, on the trace clock.
+        start: Ns,
+        /// How long it was.
+        duration: Ns,
+        /// How many interferences were in it; none is hardware.
+        interferences: u32,
+    },
+    /// `irq_disable`, `irq_enable`, `preempt_disable`, `preempt_enable` (group `preemptirq`).
+    Preemptirq {
+        /// What is disabled or enabled.
+        what: Preemptirq,
+        /// True for disable.
+        disables: bool,
+        /// The function that does it.
+        caller: Symbol,
+    },
     /// `hwlat`: a gap in the hwlat tracer's spinning with interrupts off.
     Hwlat {
         /// The longest gap between the two reads of one turn.
@@ -229,77 +242,6 @@ pub enum EventKind {
     },
     /// An event this project has no type for. Its context still shows which thread ran.
     Other,
-}
-
-/// A sample of the timerlat tracer (`kernel/trace/trace_osnoise.c`): how late after the timer's expiry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timerlat {
-    /// The sample's number; the same for each context of one period.
-    pub seq: u32,
-    /// Where it was taken.
-    pub context: TimerlatContext,
-    /// From the timer's expiry to there.
-    pub latency: Ns,
-}
-
-/// Where a timerlat sample is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerlatContext {
-    /// In the timer's interrupt.
-    Irq,
-    /// In the thread it woke.
-    Thread,
-    /// On that thread's return to user space (`ret`, 6.5).
-    UserReturn,
-}
-
-/// An interference, as the osnoise tracer reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noise {
-    /// Of what kind.
-    pub source: NoiseSource,
-    /// The handler's, softirq's or thread's name; empty for an NMI.
-    pub name: Name,
-    /// The interrupt's vector, the softirq's number, or the thread's id; 0 for an NMI.
-    pub id: u32,
-    /// When it began, on the trace clock.
-    pub start: Ns,
-    /// How long it took, without what interrupted it.
-    pub duration: Ns,
-}
-
-/// What interfered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NoiseSource {
-    /// `nmi_noise`
-    Nmi,
-    /// `irq_noise`
-    Irq,
-    /// `softirq_noise`
-    Softirq,
-    /// `thread_noise`
-    Thread,
-}
-
-/// A period's summary by the osnoise tracer (Documentation/trace/osnoise-tracer.rst).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OsnoiseSample {
-    /// How long its thread looked for noise.
-    pub runtime: Ns,
-    /// How much of that it did not have the CPU.
-    pub noise: Ns,
-    /// The longest single noise.
-    pub max_sample: Ns,
-    /// Noises without any interference the kernel saw: hardware.
-    pub hw_count: u32,
-    /// NMIs.
-    pub nmi_count: u32,
-    /// Hard interrupts.
-    pub irq_count: u32,
-    /// Softirqs.
-    pub softirq_count: u32,
-    /// Threads.
-    pub thread_count: u32,
 }
 
 /// `sched_switch`
@@ -479,7 +421,10 @@ impl EventKind {
             EventKind::FunctionEntry { .. } | EventKind::FunctionExit { .. } => Kind::FunctionGraph,
             EventKind::StackFrame { .. } => Kind::Stack,
             EventKind::Timerlat(_) => Kind::Timerlat,
-            EventKind::Noise(_) | EventKind::OsnoiseSample(_) => Kind::Osnoise,
+            EventKind::Noise(_) | EventKind::OsnoiseSample(_) | EventKind::OsnoiseThreshold { .. } => {
+                Kind::Osnoise
+            }
+            EventKind::Preemptirq { .. } => Kind::Preemptirq,
             EventKind::Hwlat { .. } => Kind::Hwlat,
             EventKind::Lost { .. } => Kind::Lost,
             EventKind::Other => Kind::Other,

@@ -34,6 +34,8 @@ pub struct TraceInfo {
     pub data_bytes: Option<u64>,
     /// What could not be read.
     pub damage: Vec<Damage>,
+    /// The tracer that the file names (`current_tracer`), where it does.
+    pub tracer: Option<String>,
     /// The one latency a latency tracer kept this trace for.
     pub latency: Option<LatencyTrace>,
     /// Latencies that another tool has already taken apart; such a file may have no events.

@@ -34,13 +34,14 @@ pub enum Kind {
     Timerlat,
     Osnoise,
     Hwlat,
+    Preemptirq,
     Lost,
     Other,
 }
 
 impl Kind {
     /// Every kind, in declaration order.
-    pub const ALL: [Kind; 29] = [
+    pub const ALL: [Kind; 30] = [
         Kind::Switch,
         Kind::Waking,
         Kind::Wakeup,
@@ -68,6 +69,7 @@ impl Kind {
         Kind::Timerlat,
         Kind::Osnoise,
         Kind::Hwlat,
+        Kind::Preemptirq,
         Kind::Lost,
         Kind::Other,
     ];
@@ -102,6 +104,7 @@ impl Kind {
             Kind::Timerlat => &["ftrace:timerlat"],
             Kind::Osnoise => &["osnoise", "ftrace:osnoise"],
             Kind::Hwlat => &["ftrace:hwlat"],
+            Kind::Preemptirq => &["preemptirq"],
             Kind::Lost | Kind::Other => &[],
         }
     }

@@ -86,7 +86,7 @@ pub struct LatencyTask {
 pub struct Breakdown {
     /// Whose analysis it is.
     pub tool: Tool,
-    /// Where.
+    /// Where; [`Cpu::UNKNOWN`] where the line that has it is missing.
     pub cpu: Cpu,
     /// The latency in all.
     pub total: Ns,
@@ -103,8 +103,14 @@ pub struct Breakdown {
 pub enum Tool {
     /// `rtla timerlat` with auto-analysis: the latency of a timer's thread (or of its interrupt alone).
     RtlaTimerlat,
+    /// `rtla timerlat top`: a CPU's row, with the largest latencies of the interrupt and of the thread, which need not
+    /// be of one sample.
+    RtlaTimerlatTop,
     /// `rtla osnoise`: one noise of a spinning thread.
     RtlaOsnoise,
+    /// `hwlatdetect`: the longest gap of a CPU that spins with interrupts off; zero where it was below the threshold. The
+    /// CPU is not reported.
+    Hwlatdetect,
 }
 
 /// One part of a [`Breakdown`].

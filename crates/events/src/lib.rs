@@ -17,17 +17,20 @@ mod info;
 mod kinds;
 mod latency;
 mod merge;
+mod names;
 mod source;
+mod tracers;
 
 pub use context::{Context, ContextFlags};
 pub use event::{
-    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, Noise, NoiseSource,
-    OsnoiseSample, PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat,
-    TimerlatContext, Wake,
+    ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Signal, Switch, Syscall,
+    SyscallReturn, TaskState, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, Effect, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
 pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, PartKind, Tool};
 pub use merge::Merge;
+pub use names::{Marker, Name, Symbol};
 pub use source::{EventSource, VecSource, drain};
+pub use tracers::{Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext};

@@ -152,6 +152,10 @@ pub(crate) fn fields(event: &Event) -> Value {
             "nmi_count": s.nmi_count, "irq_count": s.irq_count, "softirq_count": s.softirq_count,
             "thread_count": s.thread_count,
         }),
+        EventKind::OsnoiseThreshold { start, duration, interferences } => {
+            json!({"start": start, "duration": duration, "interference": interferences})
+        }
+        EventKind::Preemptirq { caller, .. } => json!({"caller": caller}),
         EventKind::Hwlat { inner, outer } => json!({"duration": inner, "outer_duration": outer}),
         // Null where the kernel did not count.
         EventKind::Lost { count, since, .. } => json!({"count": count, "since": since}),

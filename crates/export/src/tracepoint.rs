@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use whylate_base::Ns;
-use whylate_events::{EventKind, Kind, NoiseSource};
+use whylate_events::{EventKind, Kind, NoiseSource, Preemptirq};
 
 /// A tracepoint by group and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,16 @@ impl<'n> Tracepoint<'n> {
                 NoiseSource::Thread => ("osnoise", "thread_noise"),
             },
             EventKind::OsnoiseSample(_) => ("ftrace", "osnoise"),
+            EventKind::OsnoiseThreshold { .. } => ("osnoise", "sample_threshold"),
+            EventKind::Preemptirq { what, disables, .. } => {
+                let name = match (what, disables) {
+                    (Preemptirq::Interrupts, true) => "irq_disable",
+                    (Preemptirq::Interrupts, false) => "irq_enable",
+                    (Preemptirq::Preemption, true) => "preempt_disable",
+                    (Preemptirq::Preemption, false) => "preempt_enable",
+                };
+                ("preemptirq", name)
+            }
             EventKind::Hwlat { .. } => ("ftrace", "hwlat"),
             EventKind::Lost { .. } => ("whylate", "lost"),
             EventKind::Other => ("whylate", "other"),

@@ -452,6 +452,13 @@ fn every_event_of_the_latency_tracers() {
             noise(NoiseSource::Nmi, "", 0),
         ),
         (
+            "osnoise",
+            "sample_threshold",
+            &["u64 start", "u64 duration", "u64 interference"],
+            with(vec![("interference", Int(5))]),
+            EventKind::OsnoiseThreshold { start: Ns(5_000_000_123), duration: Ns(20_896), interferences: 5 },
+        ),
+        (
             "ftrace",
             "hwlat",
             &[
@@ -536,7 +543,7 @@ fn what_has_no_type_or_lacks_a_field_is_other() {
         ("ftrace", "bprint", &["unsigned long ip", "char buf[]"]),
         ("ftrace", "funcgraph_exit", &["unsigned long func", "int depth"]),
         ("ftrace", "timerlat", &["unsigned int seqnum", "int context"]),
-        ("osnoise", "sample_threshold", &["u64 start", "u64 duration", "u64 interference"]),
+        ("osnoise", "no_such_noise", &["u64 start", "u64 duration", "u64 interference"]),
         ("osnoise", "irq_noise", &["u64 start", "u64 duration", "int vector"]),
     ] {
         assert_eq!(decode(system, name, declarations, &[]), (Some(Kind::Other), EventKind::Other), "{name}");

@@ -30,6 +30,7 @@ mod fields;
 mod graph;
 mod header;
 mod held;
+mod hwlatdetect;
 mod line;
 mod lines;
 mod names;

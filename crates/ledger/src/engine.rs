@@ -90,6 +90,8 @@ impl Engine<'_> {
             | EventKind::Timerlat(_)
             | EventKind::Noise(_)
             | EventKind::OsnoiseSample(_)
+            | EventKind::OsnoiseThreshold { .. }
+            | EventKind::Preemptirq { .. }
             | EventKind::Hwlat { .. }
             | EventKind::Lost { .. }
             | EventKind::Other => {}

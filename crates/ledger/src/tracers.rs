@@ -4,7 +4,8 @@
 //! wakeup, wakeup_rt, wakeup_dl      one activation, with the functions between as evidence    wakeup.rs
 //! irqsoff, preemptoff, ...          one critical section, and where its time went             section.rs
 //! timerlat samples                  activations of its thread                                 timerlat.rs
-//! osnoise, hwlat samples            findings: no thread was late                               osnoise.rs
+//! osnoise, hwlat samples            findings: no thread was late                               osnoise.rs, hwlat.rs
+//! preemptirq events                 the longest critical section of each kind                  toggles.rs
 //! rtla's analysis                   an activation each                                        rtla.rs
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 pub(crate) mod actors;
 pub(crate) mod handlers;
+mod hwlat;
 mod interrupted;
 mod intervals;
 mod lines;
@@ -20,6 +22,7 @@ pub(crate) mod osnoise;
 mod rtla;
 mod section;
 mod timerlat;
+mod toggles;
 mod wakeup;
 
 use crate::assemble::Assembler;
@@ -31,6 +34,7 @@ use lines::Lines;
 use missing::missing;
 use osnoise::Noises;
 use timerlat::Timerlats;
+use toggles::Toggles;
 use whylate_events::{Event, EventKind, Fact, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
@@ -52,6 +56,7 @@ pub(crate) struct Tracers {
     trace: Option<(LatencyTrace, Lines)>,
     timerlats: Timerlats,
     noises: Noises,
+    toggles: Toggles,
     /// True once the wake-up that the trace was kept for has ended: the rest is the tracer's own end.
     over: bool,
     /// Whether the kernel is a PREEMPT_RT one, where the trace shows it.
@@ -64,8 +69,14 @@ impl Tracers {
             let lines = Lines::of(trace.cpu);
             (trace, lines)
         });
-        let (timerlats, noises) = (Timerlats::default(), Noises::default());
-        Tracers { trace, timerlats, noises, over: false, preempt_rt: None }
+        Tracers {
+            trace,
+            timerlats: Timerlats::default(),
+            noises: Noises::default(),
+            toggles: Toggles::default(),
+            over: false,
+            preempt_rt: None,
+        }
     }
 
     /// What osnoise and hwlat measured.
@@ -98,6 +109,9 @@ impl Tracers {
             EventKind::Timerlat(_)
                 | EventKind::Noise(_)
                 | EventKind::OsnoiseSample(_)
+                | EventKind::OsnoiseThreshold { .. }
+                | EventKind::Preemptirq { .. }
+                | EventKind::Lost { .. }
                 | EventKind::Hwlat { .. }
                 | EventKind::StackFrame { .. }
                 | EventKind::Marker(_)
@@ -115,6 +129,13 @@ impl Tracers {
                 self.noises.noise(event, noise);
             }
             EventKind::OsnoiseSample(sample) => self.noises.sample(event, sample),
+            EventKind::OsnoiseThreshold { start, duration, .. } => {
+                self.noises.threshold(event, *start, *duration);
+            }
+            EventKind::Preemptirq { what, disables, caller } => {
+                self.toggles.see(event, *what, *disables, *caller);
+            }
+            EventKind::Lost { .. } => self.toggles.lost(event.cpu),
             EventKind::Hwlat { inner, outer } => self.noises.hwlat(event, *inner.max(outer)),
             EventKind::StackFrame { name } => self.timerlats.frame(event.cpu, *name),
             EventKind::Marker(text) => {
@@ -129,11 +150,17 @@ impl Tracers {
     /// The stream ended: what other tools measured becomes activations, before the ordinary ones end.
     pub(crate) fn finish(&mut self, assembler: &mut Assembler<'_>, info: &TraceInfo) {
         self.timerlats.finish(assembler);
+        self.noises.finish();
         for breakdown in &info.breakdowns {
             match breakdown.tool {
                 Tool::RtlaOsnoise => self.noises.of_rtla(breakdown),
                 Tool::RtlaTimerlat if self.timerlats.explained(breakdown.cpu) => {}
                 Tool::RtlaTimerlat => rtla::record(assembler, breakdown),
+                // Where rtla analysed a sample, the table of all adds nothing.
+                Tool::RtlaTimerlatTop if info.breakdowns.iter().any(|one| one.tool == Tool::RtlaTimerlat) => {
+                }
+                Tool::RtlaTimerlatTop => rtla::row(assembler, breakdown),
+                Tool::Hwlatdetect => {}
             }
         }
     }
@@ -167,8 +194,14 @@ impl Tracers {
                     explanation.activations.clear();
                 }
             }
-            None => {}
+            None => {
+                let sections = self.toggles.sections(timeline, &explanation.trace, self.preempt_rt);
+                let found = sections.iter().map(|section| section::finding(asked.deadline, section));
+                explanation.findings.extend(found);
+                explanation.sections.extend(sections);
+            }
         }
+        explanation.findings.extend(hwlat::finding(&explanation.trace, &self.noises, asked.deadline));
         if self.trace.is_some() {
             // A latency tracer prints the switch that ends it, and no other.
             explanation.findings.retain(|finding| finding.code != "unseen-switches");

@@ -304,6 +304,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Timerlat => "timerlat",
         Kind::Osnoise => "osnoise",
         Kind::Hwlat => "hwlat",
+        Kind::Preemptirq => "preemptirq",
         Kind::Lost => "lost",
         Kind::Other => "other",
     }

@@ -267,6 +267,7 @@ fn generic(m: &mut Message, kind: &EventKind) {
         EventKind::Function { name } | EventKind::StackFrame { name } => {
             return text("function", name.as_str());
         }
+        EventKind::Preemptirq { caller, .. } => return text("caller", caller.as_str()),
         EventKind::Noise(noise) => match noise.source {
             NoiseSource::Irq => text("desc", noise.name.as_str()),
             NoiseSource::Thread => text("comm", noise.name.as_str()),
@@ -332,6 +333,11 @@ fn generic(m: &mut Message, kind: &EventKind) {
                 ("thread_count", s.thread_count),
             ];
             counts.into_iter().for_each(|(name, count)| number(name, count.into()));
+        }
+        EventKind::OsnoiseThreshold { start, duration, interferences } => {
+            number("start", time(start));
+            number("duration", time(duration));
+            number("interference", interferences.into());
         }
         EventKind::Hwlat { inner, outer } => {
             number("duration", whole_us(inner));

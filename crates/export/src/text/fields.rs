@@ -135,6 +135,10 @@ fn timers_and_tracers(event: &Event, line: &mut String) -> std::fmt::Result {
             s.softirq_count,
             s.thread_count
         ),
+        EventKind::OsnoiseThreshold { start, duration, interferences } => {
+            write!(line, "start {} duration {} ns interference {interferences}", seconds(start), duration.0)
+        }
+        EventKind::Preemptirq { caller, .. } => write!(line, "caller={}", function(caller)),
         EventKind::Hwlat { inner, outer } => {
             write!(line, "inner:{} outer:{}", whole_us(inner), whole_us(outer))
         }

@@ -74,6 +74,16 @@ fn summaries_are_in_microseconds() {
     let events = vec![
         event(EventKind::Hwlat { inner: Ns(84_000), outer: Ns(124_000) }),
         event(EventKind::OsnoiseSample(sample)),
+        event(EventKind::OsnoiseThreshold {
+            start: Ns(5_000_001_000),
+            duration: Ns(34_531),
+            interferences: 5,
+        }),
+        event(EventKind::Preemptirq {
+            what: whylate_events::Preemptirq::Interrupts,
+            disables: true,
+            caller: "console_unlock".into(),
+        }),
     ];
     let text = written(events.clone());
     assert!(text.contains("inner:84 outer:124\n"), "{text}");

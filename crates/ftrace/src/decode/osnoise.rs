@@ -14,6 +14,7 @@ pub(super) enum Osnoise {
     Timerlat { seqnum: Int, context: Int, latency: Int },
     Noise { source: NoiseSource, name: Option<Str>, id: Option<Int>, start: Int, duration: Int },
     Sample(Box<Sample>),
+    Threshold { start: Int, duration: Int, interference: Int },
     Hwlat { inner: Int, outer: Int },
 }
 
@@ -55,6 +56,10 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Osnoise)> {
         }
         ("ftrace", "hwlat") => {
             (Kind::Hwlat, Osnoise::Hwlat { inner: f.int("duration")?, outer: f.int("outer_duration")? })
+        }
+        ("osnoise", "sample_threshold") => {
+            let (start, duration) = (f.int("start")?, f.int("duration")?);
+            (Kind::Osnoise, Osnoise::Threshold { start, duration, interference: f.int("interference")? })
         }
         ("osnoise", "nmi_noise") => noise(NoiseSource::Nmi, None, None, f)?,
         ("osnoise", "irq_noise") => {
@@ -114,6 +119,11 @@ impl Osnoise {
                     thread_count: count(sample.thread_count)?,
                 })
             }
+            Osnoise::Threshold { start, duration, interference } => EventKind::OsnoiseThreshold {
+                start: Ns(start.read(e, r)?),
+                duration: Ns(duration.read(e, r)?),
+                interferences: interference.read(e, r)? as u32,
+            },
             Osnoise::Hwlat { inner, outer } => {
                 EventKind::Hwlat { inner: whole_us(*inner, e, r)?, outer: whole_us(*outer, e, r)? }
             }

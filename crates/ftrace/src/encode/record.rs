@@ -162,7 +162,10 @@ impl Encoder {
                 let line = [text.as_bytes(), b"\n"].concat();
                 self.put(&points::PRINT, context, &[bits(writer), Value::Text(&line)], out);
             }
-            EventKind::Other => self.put(&points::OTHER, context, &[Value::Int(0)], out),
+            // Its caller is an offset from a symbol of the kernel that recorded it.
+            EventKind::Other | EventKind::Preemptirq { .. } => {
+                self.put(&points::OTHER, context, &[Value::Int(0)], out)
+            }
             _ => self.timers_and_tracers(event, out),
         }
         true
@@ -236,6 +239,10 @@ impl Encoder {
                         self.put(&points::THREAD_NOISE, context, &[name, start, duration, id], out);
                     }
                 }
+            }
+            EventKind::OsnoiseThreshold { start, duration, interferences } => {
+                let values = [Value::Int(start.0), Value::Int(duration.0), bits(interferences.into())];
+                self.put(&points::SAMPLE_THRESHOLD, context, &values, out);
             }
             EventKind::OsnoiseSample(sample) => {
                 let times = [sample.noise, sample.runtime, sample.max_sample].map(whole_us);

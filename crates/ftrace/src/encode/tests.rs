@@ -129,6 +129,7 @@ fn what_latency_tracers_write_comes_back() {
             softirq_count: 4,
             thread_count: 5,
         }),
+        EventKind::OsnoiseThreshold { start: Ns(5_000_000_123), duration: Ns(34_531), interferences: 5 },
         EventKind::Hwlat { inner: Ns(84_000), outer: Ns(124_000) },
         EventKind::Function { name: "schedule".into() },
         EventKind::FunctionEntry { name: "schedule".into(), depth: 3 },

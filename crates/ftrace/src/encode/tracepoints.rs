@@ -227,6 +227,9 @@ specs! {
     THREAD_NOISE = 143 "osnoise" "thread_noise" {
         "char comm[16]" Comm, "u64 start" Unsigned(8), "u64 duration" Unsigned(8), "pid_t pid" Signed(4) }
         r#""%8s:%d start %llu duration %llu ns", REC->comm, REC->pid, REC->start, REC->duration"#;
+    SAMPLE_THRESHOLD = 144 "osnoise" "sample_threshold" {
+        "u64 start" Unsigned(8), "u64 duration" Unsigned(8), "u64 interference" Unsigned(8) }
+        r#""start %llu duration %llu ns interference %llu", REC->start, REC->duration, REC->interference"#;
 
     OTHER = 150 "whylate" "other" { "unsigned char unknown" Unsigned(1) } r#""""#;
 }

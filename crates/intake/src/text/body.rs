@@ -9,8 +9,8 @@ use super::syscalls::{self, Numbers};
 use super::{sched, tracers};
 use whylate_base::Comm;
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, NoiseSource, PageFault, Signal,
-    Symbol, Syscall, SyscallReturn,
+    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, NoiseSource, PageFault,
+    Preemptirq, Signal, Symbol, Syscall, SyscallReturn,
 };
 
 /// What a line's body was.
@@ -153,6 +153,11 @@ fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
         "timerlat" | "timerlat_sample" => tracers::timerlat(text),
         "osnoise" | "osnoise_sample" => tracers::osnoise(text),
         "hwlat" => tracers::hwlat(text),
+        "sample_threshold" => tracers::threshold(text),
+        "irq_disable" => tracers::preemptirq(Preemptirq::Interrupts, true, text),
+        "irq_enable" => tracers::preemptirq(Preemptirq::Interrupts, false, text),
+        "preempt_disable" => tracers::preemptirq(Preemptirq::Preemption, true, text),
+        "preempt_enable" => tracers::preemptirq(Preemptirq::Preemption, false, text),
         "nmi_noise" => tracers::noise(NoiseSource::Nmi, text),
         "irq_noise" => tracers::noise(NoiseSource::Irq, text),
         "softirq_noise" => tracers::noise(NoiseSource::Softirq, text),

@@ -12,6 +12,8 @@ pub(crate) struct Header {
     pub(crate) kernel_release: Option<String>,
     pub(crate) clock: Option<String>,
     pub(crate) machine: Option<String>,
+    /// As `current_tracer` names it.
+    pub(crate) tracer: Option<String>,
     /// The machine's system calls.
     pub(crate) numbers: Numbers,
     pub(crate) facts: Vec<Fact>,
@@ -60,6 +62,11 @@ impl Header {
                     _ => {}
                 }
             }
+        }
+        if let Some(tracer) = text.strip_prefix("tracer:").map(fields::first_word)
+            && self.tracer.is_none()
+        {
+            self.tracer = Some(tracer.to_owned());
         }
         if let Some((_, cpus)) = text.rsplit_once("#P:") {
             self.cpus = leading_number(cpus);

@@ -5,6 +5,7 @@ use super::fields;
 use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
+use super::hwlatdetect::Hwlatdetect;
 use super::line::{self, Head};
 use super::names::Names;
 use super::rtla::{Analyses, RtlaLine};
@@ -14,7 +15,7 @@ use crate::pasted;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
-    Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, Marker, Symbol, TraceInfo,
+    Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, Marker, Symbol, Tool, TraceInfo,
 };
 
 /// The running thread before any line shows one.
@@ -34,6 +35,7 @@ pub(crate) struct Reader {
     pub(crate) is_utf8: bool,
     header: Header,
     analyses: Analyses,
+    hwlatdetect: Hwlatdetect,
     clock: graph::Clock,
     /// Records read so far, of every kind.
     read: u64,
@@ -96,6 +98,7 @@ impl Reader {
             is_utf8: true,
             header: Header::default(),
             analyses: Analyses::default(),
+            hwlatdetect: Hwlatdetect::default(),
             clock: graph::Clock::default(),
             read: 0,
             lost: 0,
@@ -240,6 +243,8 @@ impl Reader {
             && let Some(function) = perf_frame(text)
         {
             self.frame(function);
+        } else if let (true, measured) = self.hwlatdetect.line(self.number, text) {
+            self.analyses.breakdowns.extend(measured);
         } else {
             match self.analyses.line(self.number, text) {
                 RtlaLine::Read => {}
@@ -383,14 +388,23 @@ impl Reader {
 
     /// True when something was found that can be explained.
     pub(crate) fn has_content(&self) -> bool {
-        self.last.is_some() || !self.analyses.breakdowns.is_empty() || self.analyses.is_within()
+        // The hwlat tracer prints only what it found: an empty trace of it is an answer.
+        let is_empty_hwlat = self.header.tracer.as_deref() == Some("hwlat");
+        self.last.is_some()
+            || !self.analyses.breakdowns.is_empty()
+            || self.analyses.is_within()
+            || is_empty_hwlat
     }
 
     /// What is known of the text so far.
     pub(crate) fn info(&self) -> TraceInfo {
         let is_rtla = self.last.is_none() && !self.analyses.breakdowns.is_empty();
         TraceInfo {
-            format: if is_rtla { "rtla report".to_owned() } else { self.header.format() },
+            format: match self.analyses.breakdowns.first().filter(|_| is_rtla).map(|first| first.tool) {
+                Some(Tool::Hwlatdetect) => "hwlatdetect report".to_owned(),
+                Some(_) => "rtla report".to_owned(),
+                None => self.header.format(),
+            },
             events: self.read,
             lost_events: self.lost,
             cpus: self.header.cpus.unwrap_or(0).max(self.cpus_seen()),
@@ -399,6 +413,7 @@ impl Reader {
             machine: self.header.machine.clone(),
             span: self.span,
             damage: self.damage(),
+            tracer: self.header.tracer.clone(),
             latency: self.header.latency.clone(),
             breakdowns: self.analyses.breakdowns.clone(),
             ..TraceInfo::default()
@@ -406,8 +421,8 @@ impl Reader {
     }
 
     fn cpus_seen(&self) -> u32 {
-        let analysed =
-            self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu.0 + 1).max().unwrap_or(0);
+        let cpus = self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu);
+        let analysed = cpus.filter(|&cpu| cpu != Cpu::UNKNOWN).map(|cpu| cpu.0 + 1).max().unwrap_or(0);
         analysed.max(self.last.map_or(0, |_| self.highest_cpu + 1))
     }
 

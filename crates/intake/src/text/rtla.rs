@@ -43,6 +43,8 @@ pub(crate) struct Analyses {
     previous: Option<BreakdownPart>,
     /// One of its titles was read: tables may follow, whose lines alone show nothing.
     has_title: bool,
+    /// The tables count in nanoseconds.
+    in_nanoseconds: bool,
     /// The rows of osnoise's table follow.
     osnoise_table: bool,
     /// The threads that were on each CPU in the end follow.
@@ -86,6 +88,9 @@ const TITLES: &[&str] = &[
     "Operating System Noise",
 ];
 
+/// The titles of the columns of `rtla timerlat top`, which no other tool prints.
+const TOP_TABLE: &str = "CPU COUNT";
+
 /// How other lines of its tables begin.
 const TABLES: &[&str] = &[
     "duration:",
@@ -125,9 +130,15 @@ impl Analyses {
         if let Some((tid, comm)) = self.tasks.then(|| task(line)).flatten() {
             return RtlaLine::Task(tid, comm);
         }
-        if TITLES.iter().any(|&title| line.starts_with(title)) {
+        if TITLES.iter().any(|&title| line.starts_with(title)) || line.starts_with(TOP_TABLE) {
             self.has_title = true;
+            self.in_nanoseconds |= line.ends_with("(ns)");
             return RtlaLine::Read;
+        }
+        // An analysis whose first line is missing.
+        if is_of_analysis(line) && KNOWN.iter().any(|(label, _)| line.starts_with(label)) {
+            self.begin(Cpu::UNKNOWN, number);
+            return self.within(line);
         }
         if !self.has_title {
             return RtlaLine::Nothing;
@@ -140,6 +151,12 @@ impl Analyses {
             && let Some(row) = osnoise_row(line, number)
         {
             self.breakdowns.retain(|other| other.tool != Tool::RtlaOsnoise || other.cpu != row.cpu);
+            self.keep(row);
+            return RtlaLine::Read;
+        }
+        self.in_nanoseconds |= line.ends_with("Timer Latency (ns)");
+        if let Some(row) = top_row(line, number, self.in_nanoseconds) {
+            self.breakdowns.retain(|other| other.tool != row.tool || other.cpu != row.cpu);
             self.keep(row);
             return RtlaLine::Read;
         }
@@ -180,7 +197,11 @@ impl Analyses {
         }
     }
 
-    fn keep(&mut self, breakdown: Breakdown) {
+    fn keep(&mut self, mut breakdown: Breakdown) {
+        if breakdown.cpu == Cpu::UNKNOWN {
+            let of_parts = breakdown.parts.iter().find_map(|part| cpu_of_thread(&part.name));
+            breakdown.cpu = of_parts.unwrap_or(Cpu::UNKNOWN);
+        }
         if self.breakdowns.len() < MOST_BREAKDOWNS {
             self.breakdowns.push(breakdown);
         }
@@ -247,6 +268,36 @@ impl Analyses {
         current.parts.push(BreakdownPart { id: u32::try_from(id).ok(), ..part(kind, fields::trim(name)) });
         RtlaLine::Read
     }
+}
+
+/// The CPU of a thread that the kernel has for each: `swapper/3`.
+fn cpu_of_thread(name: &str) -> Option<Cpu> {
+    const PER_CPU: [&str; 7] =
+        ["swapper", "ksoftirqd", "ktimers", "migration", "rcuc", "timerlat", "timerlatu"];
+    let (name, cpu) = name.split_once('/')?;
+    PER_CPU.contains(&name).then(|| fields::cpu_from(cpu))?
+}
+
+/// `  0 #1012  |  1  1  1  9 |  32  12  15  87`: current, least, mean and largest latency of the interrupt, of the thread,
+/// and with `-u` of the return to user space.
+fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
+    let mut columns = line.split('|');
+    let mut words = columns.next()?.split_ascii_whitespace();
+    let cpu = fields::cpu_from(words.next()?)?;
+    words.next()?.strip_prefix('#').and_then(fields::digits)?;
+    let unit = if in_nanoseconds { 1 } else { 1_000 };
+    let largest = |column: &str| {
+        let largest = column.split_ascii_whitespace().nth(3)?;
+        i64::try_from(decimal(largest)?).ok()?.checked_mul(unit).map(Ns)
+    };
+    let part = |kind, time| BreakdownPart { kind, name: String::new(), id: None, time, is_sum: false };
+    let irq = columns.next().and_then(largest)?;
+    let rest: Vec<Ns> = columns.filter_map(largest).collect();
+    let mut parts = vec![part(PartKind::IrqLatency, irq)];
+    // The latency of the thread, which is that from the interrupt on where it ran.
+    parts.extend(rest.first().map(|&thread| part(PartKind::Thread, thread)));
+    let total = rest.into_iter().fold(irq, Ns::max);
+    Some(Breakdown { tool: Tool::RtlaTimerlatTop, cpu, total, parts, stack: vec![], line: number })
 }
 
 /// True of a line within an analysis that nothing is missing of: the time of all but the blocking thread.

@@ -13,7 +13,9 @@
 use super::fields::{self, decimal, field, from_right, labelled, number};
 use crate::softirqs::softirq_name;
 use whylate_base::Ns;
-use whylate_events::{EventKind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext};
+use whylate_events::{
+    EventKind, Name, Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext,
+};
 
 /// A line's body without an event's name: timerlat's and hwlat's begin with `#`, osnoise's is a table.
 pub(crate) fn unnamed(body: &str) -> Option<EventKind> {
@@ -121,6 +123,30 @@ pub(crate) fn osnoise(text: &str) -> Option<EventKind> {
         thread_count: count("thread_count", "thread")?,
     };
     Some(EventKind::OsnoiseSample(sample))
+}
+
+/// `start 36.469564153 duration 1452 ns interference 5`, or by key.
+pub(crate) fn threshold(text: &str) -> Option<EventKind> {
+    let (start, duration, interferences) = match text.contains("duration=") {
+        true => {
+            let time = |key| field(text, key).and_then(fields::nanoseconds);
+            (time("start")?, time("duration")?, number(field(text, "interference")?)?)
+        }
+        false => {
+            let (start, rest) = text.strip_prefix("start ")?.split_once(" duration ")?;
+            let (duration, interferences) = rest.split_once(" interference ")?;
+            let start = Ns(fields::billionths(fields::trim(start))?);
+            (start, fields::nanoseconds(duration)?, number(interferences)?)
+        }
+    };
+    Some(EventKind::OsnoiseThreshold { start, duration, interferences })
+}
+
+/// `caller=console_unlock+0xc0/0x510 parent=vprintk_emit+0x134/0x1d0`; raw printing has offsets in place of names.
+pub(crate) fn preemptirq(what: Preemptirq, disables: bool, text: &str) -> Option<EventKind> {
+    let caller = field(text, "caller").map(fields::symbol);
+    let is_event = caller.is_some() || text.contains("caller_offs");
+    is_event.then(|| EventKind::Preemptirq { what, disables, caller: caller.unwrap_or_default() })
 }
 
 /// `irq_noise`, `softirq_noise`, `thread_noise`, `nmi_noise`.

@@ -33,7 +33,10 @@ pub(super) fn measured(
     let thread = timeline.threads.get_mut(tid);
     let comm = thread.comm_at(at);
     if comm.is_empty() || comm.as_str().starts_with('<') {
-        thread.assume_name(Comm::from(format!("timerlat/{cpu}").as_str()));
+        thread.assume_name(match cpu {
+            Cpu::UNKNOWN => Comm::from("timerlat"),
+            cpu => Comm::from(format!("timerlat/{cpu}").as_str()),
+        });
     }
     if !thread.ever_realtime {
         thread.assume_priority(Priority::realtime(priority));

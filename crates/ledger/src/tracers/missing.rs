@@ -42,8 +42,10 @@ pub(super) fn missing(
             (Kind::Osnoise, "which interrupts and threads delayed the timer's thread"),
             (Kind::Stack, "where in the kernel the thread was that kept the CPU (osnoise/print_stack)"),
         ])),
-        None if has(Kind::Osnoise) || has(Kind::Hwlat) => Some(Vec::new()),
+        None if has(Kind::Osnoise) || has(Kind::Hwlat) || has(Kind::Preemptirq) => Some(Vec::new()),
         None if !explanation.trace.breakdowns.is_empty() => Some(Vec::new()),
+        // Its tracer printed nothing.
+        None if explanation.trace.tracer.is_some() && explanation.trace.events == 0 => Some(Vec::new()),
         None => None,
     }
 }

@@ -71,6 +71,24 @@ impl Noises {
         on.longest = on.longest.max((sample.max_sample, event.ts));
     }
 
+    /// One noise, as the spinning thread saw it.
+    pub(super) fn threshold(&mut self, event: &Event, start: Ns, duration: Ns) {
+        let on = self.cpus.entry(event.cpu).or_default();
+        on.longest = on.longest.max((duration, start));
+    }
+
+    /// The trace ended: where it has no summary of a period, the single noises are all there is. Without those, the
+    /// longest interference is the least that was lost at once.
+    pub(super) fn finish(&mut self) {
+        for on in self.cpus.values_mut().filter(|on| on.samples == 0 && on.is_measured()) {
+            on.samples = 1;
+            if on.longest.0 == Ns::ZERO {
+                let longest = on.by.values().max_by_key(|sum| (sum.longest, sum.at));
+                on.longest = longest.map_or(on.longest, |sum| (sum.longest, sum.at));
+            }
+        }
+    }
+
     /// rtla's table, which has the longest noise of each CPU.
     pub(super) fn of_rtla(&mut self, breakdown: &Breakdown) {
         let on = self.cpus.entry(breakdown.cpu).or_default();
@@ -106,6 +124,11 @@ impl Noises {
 }
 
 impl NoiseOfCpu {
+    /// True where anything was measured: a summary, a single noise or an interference.
+    fn is_measured(&self) -> bool {
+        self.samples > 0 || self.longest.0 > Ns::ZERO || !self.by.is_empty()
+    }
+
     /// What interfered, by its time in all, most first.
     pub(crate) fn largest(&self) -> Vec<(Interference, InterferenceSum)> {
         let mut all: Vec<_> = self.by.iter().map(|(&by, &sum)| (by, sum)).collect();

@@ -12,7 +12,7 @@ use crate::charge::attribution::Charge;
 use crate::model::softirq_name;
 use crate::model::{Activation, Culprit, Segment, Trigger};
 use crate::timeline::Timeline;
-use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
+use whylate_base::{Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::{Breakdown, BreakdownPart, Name, PartKind};
 
 /// The priority rtla leaves its threads, the kernel's default.
@@ -68,6 +68,38 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
         ..Activation::of(tid, comm, priority, Ns::ZERO, total)
     };
     assembler.keep_measured(activation, notes, true);
+}
+
+/// A row of `rtla timerlat top`: the largest latency of a CPU, of which nothing is known but its length.
+pub(super) fn row(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
+    let total = breakdown.total.max(Ns::ZERO);
+    let (cpu, tid) = (breakdown.cpu, actors::unnamed(breakdown.cpu));
+    let timeline = assembler.timeline_mut();
+    let (tid, comm, priority) = actors::measured(timeline, timeline.now, cpu, tid, PRIORITY);
+    let of = |kind| breakdown.parts.iter().find(|part| part.kind == kind).map(|part| part.time);
+    let thread = of(PartKind::Thread);
+    let mut notes = Vec::new();
+    if let Some(irq) = of(PartKind::IrqLatency) {
+        let thread = thread.map_or_else(String::new, |thread| format!(", that of the thread {thread}"));
+        notes.push(Evidence::general(format!(
+            "the largest latency of the interrupt was {irq}{thread}; they need not be of one sample (line {} of the file)",
+            breakdown.line
+        )));
+    }
+    notes.push(Evidence::general(
+        "a table shows no cause: rtla timerlat top --auto US stops at a latency of US, and shows what delayed it",
+    ));
+    let charge = Charge::unexplained();
+    let Charge { cause, by, owner, confidence } = charge;
+    let whole = Segment { cause, start: Ns::ZERO, end: total, cpu, by, owner, confidence };
+    let activation = Activation {
+        cpu,
+        trigger: Trigger::Timer,
+        running: thread.map(|_| total),
+        ledger: if total > Ns::ZERO { vec![whole] } else { Vec::new() },
+        ..Activation::of(tid, comm, priority, Ns::ZERO, total)
+    };
+    assembler.keep_measured(activation, notes, false);
 }
 
 /// The parts that add up: of a sum with its parts listed, those; what they leave of it, without a name.
@@ -219,6 +251,11 @@ fn notes(
         let shown: Vec<&str> = breakdown.stack.iter().take(FRAMES).map(String::as_str).collect();
         let more = if breakdown.stack.len() > FRAMES { " <- ..." } else { "" };
         notes.push(Evidence::general(format!("its stack: {}{more}", shown.join(" <- "))));
+    }
+    if breakdown.cpu == Cpu::UNKNOWN {
+        notes.push(Evidence::general(
+            "which CPU it was is not known: the analysis lacks its first line, `## CPU N hit stop tracing`",
+        ));
     }
     notes.push(Evidence::general(format!(
         "from rtla's own analysis, line {} of the file, which has lengths and no instants",

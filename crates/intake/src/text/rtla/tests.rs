@@ -136,7 +136,6 @@ fn strange_lines_within_are_reported() {
     for line in [
         "## CPU x hit stop tracing, analyzing it ##",
         "## CPU 3",
-        "IRQ latency: 1.00 us",
         "-> f",
         "dear all",
         "0 1 2",
@@ -172,7 +171,43 @@ fn tables_are_known_and_osnoise_gives_its_longest_noise() {
         ALL #1      e0 |                  1         1         1 |                 32        32        32\n\
         rtla timerlat hit stop tracing\n# RTLA timerlat histogram\nIndex   IRQ-000   Thr-000\n\
         0             1         0\nover:         0         0\ncount:        1         1\nALL:\n";
-    let (analyses, lines) = read(timerlat);
-    assert_eq!(analyses.breakdowns, []);
-    assert!(lines.iter().all(|lines| *lines == RtlaLine::Read), "{lines:?}");
+    let (analyses, said) = read(timerlat);
+    let rows: Vec<_> =
+        analyses.breakdowns.iter().map(|row| (row.tool, row.cpu, row.total, parts(row))).collect();
+    let irq = |us: i64| (IrqLatency, "", None, us * 1_000, false);
+    assert_eq!(
+        rows,
+        [
+            (Tool::RtlaTimerlatTop, Cpu(0), Ns::from_us(32), vec![irq(1), (Thread, "", None, 32_000, false)]),
+            (Tool::RtlaTimerlatTop, Cpu(1), Ns::from_us(1), vec![irq(1)]),
+        ]
+    );
+    assert!(said.iter().all(|said| *said == RtlaLine::Read), "{said:?}");
+}
+
+#[test]
+fn a_table_in_nanoseconds_or_without_its_title_is_read() {
+    let row =
+        "  2 #812       |      401       380       420      1902 |     5210      4800      5300     88123";
+    let totals =
+        |text: &str| -> Vec<_> { read(text).0.breakdowns.iter().map(|row| (row.cpu, row.total)).collect() };
+    let head =
+        "CPU COUNT      |      cur       min       avg       max |      cur       min       avg       max";
+    assert_eq!(totals(&format!("{head}\n{row}\n")), [(Cpu(2), Ns::from_us(88_123))]);
+    let unit = "  0 00:00:01   |          IRQ Timer Latency (ns)        |         Thread Timer Latency (ns)";
+    assert_eq!(totals(&format!("Timer Latency\n{unit}\n{head}\n{row}\n{row}\n")), [(Cpu(2), Ns(88_123))]);
+    assert_eq!(totals(row), []);
+}
+
+#[test]
+fn an_analysis_without_its_first_line_is_read() {
+    let rest: String = THREAD.lines().skip(2).map(|line| format!("{line}\n")).collect();
+    let (analyses, said) = read(&rest);
+    assert!(said.iter().all(|said| *said == RtlaLine::Read), "{said:?}");
+    let [found] = analyses.breakdowns.as_slice() else { panic!("{:?}", analyses.breakdowns) };
+    // By `migration/3`, one of its threads.
+    assert_eq!((found.cpu, found.total), (Cpu(3), Ns(88_120)));
+    let unknown = read(&rest.replace("migration/3", "stress")).0.breakdowns.remove(0);
+    assert_eq!(unknown.cpu, Cpu::UNKNOWN);
+    assert_eq!(read("IRQ latency is bad\nThe IRQ latency: 3\n").0.breakdowns, []);
 }

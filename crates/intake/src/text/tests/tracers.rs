@@ -27,6 +27,8 @@ fn samples_and_noises_in_every_spelling() {
             thread_count: 2,
         })
     };
+    let threshold = OsnoiseThreshold { start: Ns(36_469_564_153), duration: Ns(1_452), interferences: 3 };
+    let preemptirq = |what, disables, caller: &str| Preemptirq { what, disables, caller: caller.into() };
     let hwlat = Hwlat { inner: Ns::from_us(84), outer: Ns::from_us(124) };
     for (body, expected) in [
         ("#1     context    irq timer_latency       932 ns", timerlat(1, TimerlatContext::Irq, 932)),
@@ -85,7 +87,21 @@ fn samples_and_noises_in_every_spelling() {
         ),
         ("nmi_noise: start 2.154658536 duration 20896 ns", noise(NoiseSource::Nmi, "", 0)),
         ("nmi_noise: start=2154658536 duration=20896", noise(NoiseSource::Nmi, "", 0)),
-        ("sample_threshold: start 36.469564153 duration 1452 ns interference 0", Other),
+        ("sample_threshold: start 36.469564153 duration 1452 ns interference 3", threshold),
+        ("osnoise:sample_threshold: start=36469564153 duration=1452 interference=3", threshold),
+        (
+            "irq_disable: caller=console_unlock+0xc0/0x510 parent=vprintk_emit+0x134/0x1d0",
+            preemptirq(whylate_events::Preemptirq::Interrupts, true, "console_unlock"),
+        ),
+        ("irq_enable: caller=a parent=b", preemptirq(whylate_events::Preemptirq::Interrupts, false, "a")),
+        (
+            "preemptirq:preempt_disable: caller=a parent=0x0",
+            preemptirq(whylate_events::Preemptirq::Preemption, true, "a"),
+        ),
+        (
+            "preempt_enable: caller_offs=0x12 parent_offs=0x13",
+            preemptirq(whylate_events::Preemptirq::Preemption, false, ""),
+        ),
         ("#1     inner/outer(us):   84/124   ts:1795191830.519962072 count:841", hwlat),
         ("#1     inner/outer(us):   84/124   ts:1499801089.066141940 nmi-total:4 nmi-count:1", hwlat),
         (
@@ -404,4 +420,34 @@ fn a_kernel_with_the_realtime_patches_is_known_by_its_release() {
     for release in ["3.8.0-rtl", "5.4.0-smart-2"] {
         assert!(!facts(&IRQSOFF.replace("3.8.0-test+", release)), "{release}");
     }
+}
+
+#[test]
+fn an_empty_trace_of_hwlat_is_an_answer_and_others_are_none() {
+    let header = "# tracer: hwlat\n#\n# entries-in-buffer/entries-written: 0/0   #P:4\n#\n";
+    let (events, info) = all(header);
+    assert_eq!((events, info.tracer.as_deref(), info.damage), (vec![], Some("hwlat"), vec![]));
+    for tracer in ["nop", "irqsoff", "timerlat"] {
+        assert!(read(header.replace("hwlat", tracer).as_bytes(), KindSet::ALL).is_err(), "{tracer}");
+    }
+}
+
+#[test]
+fn hwlatdetect_reports_its_largest_gap() {
+    let report = |largest: &str| {
+        format!(
+            "hwlatdetect:  test duration 120 seconds\n   detector: tracer\n   parameters:\n\
+             \x20       Latency threshold: 10us\n        Sample window:     1000000us\n\
+             \x20       Sample width:      500000us\n     Non-sampling period:  500000us\n\
+             \x20       Output File:       None\n\nStarting test\ntest finished\nMax Latency: {largest}\n\
+             Samples recorded: 1\nSamples exceeding threshold: 1\nts: 1499801089.066141940, inner:84, outer:0\n"
+        )
+    };
+    for (largest, total) in [("84us", Ns::from_us(84)), ("Below threshold", Ns::ZERO)] {
+        let (events, info) = all(&report(largest));
+        assert_eq!((events, info.damage, info.format.as_str()), (vec![], vec![], "hwlatdetect report"));
+        let found: Vec<_> = info.breakdowns.iter().map(|one| (one.tool, one.cpu, one.total)).collect();
+        assert_eq!(found, [(whylate_events::Tool::Hwlatdetect, Cpu::UNKNOWN, total)], "{largest}");
+    }
+    assert!(read(b"Max Latency: 84us\n", KindSet::ALL).is_err(), "it may be another tool's");
 }

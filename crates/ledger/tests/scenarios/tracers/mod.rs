@@ -3,6 +3,7 @@
 mod harmless;
 mod latency;
 mod osnoise;
+mod reports;
 mod rtla;
 mod timerlat;
 mod wakeups;

@@ -1,0 +1,44 @@
+//! What hwlatdetect reports, and a trace of the hwlat tracer without an entry: the tracer prints only gaps above its
+//! threshold, so none is good news (kernel/trace/trace_hwlat.c).
+
+use super::osnoise::Noises;
+use crate::causes::Cause;
+use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
+use whylate_events::{Tool, TraceInfo};
+
+/// Time lost at once that makes threads late.
+const NOTABLE: Ns = Ns::from_us(50);
+
+/// The finding of a report, or of an empty trace.
+pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -> Option<Finding> {
+    let reported = info.breakdowns.iter().filter(|breakdown| breakdown.tool == Tool::Hwlatdetect);
+    let longest = reported.map(|breakdown| breakdown.total).max();
+    let is_of_tracer = info.tracer.as_deref() == Some("hwlat") && noises.hwlat.is_empty();
+    match longest {
+        Some(longest) if longest > Ns::ZERO => Some(Finding {
+            code: Cause::Stolen.code(),
+            severity: match deadline {
+                Some(deadline) if longest > deadline => Severity::Error,
+                _ if longest >= NOTABLE => Severity::Warning,
+                _ => Severity::Info,
+            },
+            title: format!("a CPU stood still for {longest} while it spun with interrupts off"),
+            why: "only an NMI could run there: the hypervisor of a guest or the firmware (SMI) of a machine takes CPUs \
+                  away like this"
+                .to_owned(),
+            evidence: vec![Evidence::general("the largest latency that hwlatdetect reports")],
+            fix: Cause::Stolen.advice(None, Priority::DEFAULT),
+        }),
+        _ if longest.is_some() || is_of_tracer => Some(Finding {
+            code: "hardware-noise",
+            severity: Severity::Info,
+            title: "no gap above the threshold: the machine itself took no CPU away while it was measured".to_owned(),
+            why: "the hwlat tracer spins with interrupts off and keeps only gaps above its threshold (tracing_thresh, \
+                  10 us unless set); it measures one CPU at a time, for a part of each window"
+                .to_owned(),
+            evidence: vec![Evidence::general("the trace does not show for how long it was measured")],
+            fix: vec!["measure for hours: firmware may interrupt seldom".to_owned()],
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! Reports and events without what usually frames them: tables, fragments, noise without a summary, sections by events.
+
+use super::{CPU, event, told};
+use crate::support::Told;
+use whylate_base::{Cpu, Ns, Severity, Tid};
+use whylate_events::{
+    Breakdown, BreakdownPart, Event, EventKind, KindSet, NoiseSource, PartKind, Preemptirq, Tool, TraceInfo,
+};
+
+fn breakdown(tool: Tool, cpu: Cpu, total: i64) -> Breakdown {
+    Breakdown { tool, cpu, total: Ns(total), parts: vec![], stack: vec![], line: 4 }
+}
+
+fn of_breakdowns(breakdowns: Vec<Breakdown>) -> Told {
+    told(TraceInfo { breakdowns, ..TraceInfo::default() }, Vec::new())
+}
+
+fn toggle(ns: i64, tid: i32, disables: bool, caller: &str) -> Event {
+    let what = Preemptirq::Interrupts;
+    event(ns, tid, "d", EventKind::Preemptirq { what, disables, caller: caller.into() })
+}
+
+#[test]
+fn events_of_disabled_interrupts_are_a_critical_section() {
+    let told = told(
+        TraceInfo::default(),
+        vec![
+            toggle(1_000, 77, true, "first"),
+            toggle(2_000, 77, false, "first"),
+            toggle(10_000, 77, true, "flush_console"),
+            toggle(9_010_000, 77, false, "flush_console"),
+            // Its end is not in the trace.
+            toggle(9_020_000, 77, true, "irq_entry"),
+        ],
+    );
+    let [section] = told.0.sections.as_slice() else { panic!("{:#?}", told.0.sections) };
+    assert_eq!((section.latency, section.cpu, section.start), (Ns(9_000_000), CPU, Ns(10_000)));
+    assert!(section.why.contains("interrupts were off on CPU 5 for 9.00 ms, in flush_console, by tid 77"));
+    let finding = told.finding("irqs-disabled").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(told.0.concludes() && told.0.missing.is_empty());
+}
+
+#[test]
+fn a_section_that_was_open_when_events_were_lost_is_not_measured() {
+    let lost = EventKind::Lost { count: None, since: None, kinds: KindSet::NONE };
+    let of = |between: Vec<Event>| {
+        let mut events = vec![toggle(1_000, 77, true, "a")];
+        events.extend(between);
+        events.push(toggle(900_000, 77, false, "b"));
+        told(TraceInfo::default(), events)
+            .0
+            .sections
+            .iter()
+            .map(|section| section.latency.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(vec![]), [899_000]);
+    assert_eq!(of(vec![event(500_000, 77, "d", lost)]), []);
+    // A second entry means that the end of the first was not traced.
+    assert_eq!(of(vec![toggle(800_000, 77, true, "c")]), [100_000]);
+}
+
+#[test]
+fn an_idle_cpu_by_events_is_no_delay() {
+    let events = vec![toggle(1_000, 0, true, "do_idle"), toggle(5_001_000, 0, false, "do_idle")];
+    let told = told(TraceInfo::default(), events);
+    assert!(!told.0.sections[0].delays);
+    assert_eq!(told.finding("irqs-disabled").map(|finding| finding.severity), Some(Severity::Info));
+}
+
+#[test]
+fn noise_without_a_summary_is_noise() {
+    let noise =
+        |ns, source, name, id, start, duration| super::noise(ns, 7, source, name, id, start, duration);
+    let threshold = EventKind::OsnoiseThreshold { start: Ns(10_000), duration: Ns(41_500), interferences: 3 };
+    let mut events = vec![
+        noise(12_000, NoiseSource::Irq, "eth0", 44, 11_000, 900),
+        noise(20_000, NoiseSource::Thread, "irq/44-eth0", 320, 14_000, 5_200),
+        noise(50_000, NoiseSource::Thread, "kworker/5:1", 90, 22_000, 27_300),
+        event(51_500, 7, "", threshold),
+    ];
+    let title = |events: &[Event]| {
+        let told = told(TraceInfo::default(), events.to_vec());
+        assert!(told.0.concludes());
+        told.finding("os-noise").expect("a finding").title.clone()
+    };
+    assert_eq!(
+        title(&events),
+        "CPU 5 lost up to 41.50 us at once to noise; the largest interference took 27.30 us: kworker/5:1:90"
+    );
+    // Without it, the longest interference is the least that was lost.
+    events.pop();
+    assert!(title(&events).starts_with("CPU 5 lost up to 27.30 us at once to noise"));
+}
+
+#[test]
+fn a_row_of_a_table_has_a_length_and_no_cause() {
+    let part = |kind, us| BreakdownPart {
+        kind,
+        name: String::new(),
+        id: None,
+        time: Ns::from_us(us),
+        is_sum: false,
+    };
+    let row = || Breakdown {
+        parts: vec![part(PartKind::IrqLatency, 12), part(PartKind::Thread, 480)],
+        ..breakdown(Tool::RtlaTimerlatTop, Cpu(3), 480_000)
+    };
+    let told = of_breakdowns(vec![row()]);
+    let activation = told.only();
+    assert_eq!((activation.comm, activation.latency()), ("timerlat/3".into(), Some(Ns(480_000))));
+    assert_eq!(activation.verdict.by, None);
+    let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
+    assert!(seen("of the interrupt was 12.00 us, that of the thread 480.0 us") && seen("--auto"));
+    // An analysis of one of its samples is the answer.
+    let told = of_breakdowns(vec![row(), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
+    assert_eq!(told.only().comm, "timerlat/1".into());
+}
+
+#[test]
+fn an_analysis_of_an_unknown_cpu_names_none() {
+    let told = of_breakdowns(vec![breakdown(Tool::RtlaTimerlat, Cpu::UNKNOWN, 600_000)]);
+    let activation = told.only();
+    assert_eq!((activation.comm.as_str(), activation.cpu), ("timerlat", Cpu::UNKNOWN));
+    assert!(
+        activation.verdict.evidence.iter().any(|seen| seen.what.contains("which CPU it was is not known"))
+    );
+    assert!(activation.tid < Tid(0));
+}
+
+#[test]
+fn hardware_that_took_no_time_is_good_news() {
+    let of_tracer = |events| told(TraceInfo { tracer: Some("hwlat".into()), ..TraceInfo::default() }, events);
+    for told in [of_tracer(vec![]), of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 0)])] {
+        let finding = told.finding("hardware-noise").expect("a finding");
+        assert!(finding.severity == Severity::Info && finding.title.contains("no gap above the threshold"));
+        assert!(told.0.concludes() && told.0.missing.is_empty(), "{:?}", told.0.missing);
+    }
+    let gap = event(1_000, 7, "", EventKind::Hwlat { inner: Ns(84_000), outer: Ns(0) });
+    assert!(of_tracer(vec![gap]).finding("hardware-noise").is_none());
+    let told = of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 84_000)]);
+    let finding = told.finding("stolen").expect("a finding");
+    assert!(finding.severity == Severity::Warning && finding.title.contains("84.00 us"), "{}", finding.title);
+}
