@@ -72,4 +72,6 @@ pub(crate) struct Signals {
     /// The instant of the first period; 0 while the threads wait for it.
     pub(crate) go: AtomicI64,
     pub(crate) stop: AtomicBool,
+    /// The instant at which the threads end by themselves; 0 for never.
+    pub(crate) until: AtomicI64,
 }

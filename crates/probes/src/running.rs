@@ -21,6 +21,8 @@ use whylate_sys::{Clock, Lock, SchedParams};
 const READY_WITHIN: Duration = Duration::from_secs(5);
 /// From release to the first period: enough for every thread to reach its first sleep.
 const LEAD: Ns = Ns::from_ms(5);
+/// How long after the end of the measurement threads end by themselves: usually they have been stopped by then.
+const OVERDUE: Ns = Ns::from_ms(200);
 /// How long a thread may take to end, beyond one interval.
 const STOP_WITHIN: Ns = Ns::from_secs(2);
 
@@ -83,6 +85,13 @@ impl Running {
         }
         self.signals.go.store((self.started + LEAD).0.max(1), Relaxed);
         self.wake();
+    }
+
+    /// Has the measuring threads end by themselves so long after their release, and a little more. Threads of a high
+    /// priority that wake every few microseconds may leave no CPU to the thread that is to stop them.
+    pub fn end_after(&self, duration: Ns) {
+        let until = self.started.0.saturating_add(LEAD.0 + OVERDUE.0).saturating_add(duration.0);
+        self.signals.until.store(until.max(1), Relaxed);
     }
 
     /// The measuring threads, by CPU.

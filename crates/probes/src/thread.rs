@@ -128,7 +128,7 @@ impl Task {
         let before = whylate_sys::thread_usage()?;
         // Last of all: from here on a spinning thread counts every gap.
         meter.start(Pace { first, interval, warm_up: false })?;
-        while !sampler.is_over() {
+        while !sampler.is_over() && !self.signals.is_past() {
             meter.round(&mut sampler)?;
         }
         sampler.end();
@@ -171,6 +171,14 @@ impl WakerTask {
 }
 
 impl Signals {
+    /// Whether the threads are to end by themselves.
+    fn is_past(&self) -> bool {
+        match self.until.load(Relaxed) {
+            0 => false,
+            until => whylate_sys::now(Clock::Monotonic) >= Ns(until),
+        }
+    }
+
     /// Sleeps until the threads are released, and gives the common start; `None` when they are to stop instead.
     fn await_go(&self) -> Option<Ns> {
         loop {

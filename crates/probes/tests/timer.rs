@@ -17,6 +17,19 @@ fn await_condition(mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// As where they leave no CPU to the thread that would stop them.
+#[test]
+fn threads_end_by_themselves_when_their_time_is_over() {
+    let mut running = Probe { cpus: Some(first_cpu()), ..Probe::default() }.start().expect("start");
+    running.end_after(Ns::from_ms(20));
+    await_condition(|| {
+        running.spikes();
+        running.is_over()
+    });
+    let result = running.stop().expect("stop");
+    assert!(result.cpus.iter().all(|cpu| cpu.histogram.count() > 0 && cpu.stuck_since.is_none()));
+}
+
 #[test]
 fn every_cpu_is_measured_and_the_numbers_fit_together() {
     let probe = Probe { loops: Some(200), ..Probe::default() };

@@ -93,6 +93,9 @@ pub fn measure(
     let _housekeeping = Housekeeping::new(&running.threads().map(|thread| thread.cpu).collect());
     let trace = Trace::start(options);
     running.release();
+    if let Some(duration) = options.duration {
+        running.end_after(duration);
+    }
     let spike_log = SpikeLog::new(options.probe.worst, options.probe.threshold, store);
     let mut run = Run { options, machine, spike_log, trace, loads };
     run.watch(stop, progress, &mut running);
@@ -198,6 +201,7 @@ impl Run<'_> {
         let mut running = self.options.probe.start()?;
         let started = whylate_sys::now(Clock::Monotonic);
         let duration = Ns(result.elapsed.0 / AGAIN_PART).clamp(AGAIN.0, AGAIN.1);
+        running.end_after(duration);
         while whylate_sys::now(Clock::Monotonic) - started < duration && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(POLL);
             // So that the rings do not fill up.
