@@ -87,6 +87,16 @@ pub fn feature_name(word: &str) -> &str {
     word.strip_prefix("NO_").unwrap_or(word)
 }
 
+/// Whether a path, or a pattern, is of a process's files in /proc. They are no settings of the machine, and some lead to
+/// any file: `root`, `cwd`, `fd` (proc_pid_root(5)).
+pub fn is_of_process(path: &str) -> bool {
+    let first = path.strip_prefix("/proc/").and_then(|rest| rest.split('/').next());
+    first.is_some_and(|first| {
+        let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || matches!(first, "self" | "thread-self") || first.contains('*')
+    })
+}
+
 fn is_mask(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     matches!(
@@ -133,6 +143,28 @@ mod tests {
             ("/proc/sys/net/ipv4/tcp_rmem", "", "1\t2  3", "1 2 3"),
         ] {
             assert_eq!(asked(path, now, asked_for), value, "{path}");
+        }
+    }
+
+    #[test]
+    fn files_of_processes_are_no_settings() {
+        for path in [
+            "/proc/self/root/etc/shadow",
+            "/proc/thread-self/cwd/x",
+            "/proc/1/root/x",
+            "/proc/*/oom_adj",
+            "/proc/s*f",
+        ] {
+            assert!(is_of_process(path), "{path}");
+        }
+        for path in [
+            "/proc/sys/vm/swappiness",
+            "/proc/irq/*/smp_affinity",
+            "/proc/sys/net/*/x",
+            "/sys/self",
+            "/proc/",
+        ] {
+            assert!(!is_of_process(path), "{path}");
         }
     }
 

@@ -133,6 +133,12 @@ fn sysctl(key: &str, node: &Node, entries: &mut Vec<Entry>) -> Result<(), Profil
 
 fn file(key: &str, node: &Node) -> Result<Entry, ProfileError> {
     let is_kernels = ["/sys/", "/proc/"].iter().any(|root| key.starts_with(root));
+    if crate::tunable::is_of_process(key) {
+        return Err(node.wrong(
+            format!("`{key}` is a file of a process"),
+            "[files] has settings of the machine; threads have a section of their own, [threads]",
+        ));
+    }
     if !is_kernels || !is_path(key) {
         return Err(node.wrong(
             format!("`{key}` is not a kernel file"),

@@ -2,7 +2,7 @@
 
 use crate::fault::FaultInjector;
 use crate::{Target, TargetError};
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -59,11 +59,17 @@ impl LiveSystem {
         &self.path
     }
 
-    /// Opens a path as the machine would: links of a directory's lead within it.
+    /// Opens a path as the machine would: links of a directory's lead within it. The links of a process in /proc
+    /// (`root`, `cwd`, `fd`) are not followed: they lead to any file.
     pub(super) fn at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
         if self.here {
-            return rustix::fs::open(path, flags, Mode::empty());
+            let opened = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS);
+            return match opened {
+                // Before Linux 5.6. Plans refuse such paths there as well.
+                Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
+                opened => opened,
+            };
         }
         let path = path.trim_start_matches('/');
         let path = if path.is_empty() { "." } else { path };

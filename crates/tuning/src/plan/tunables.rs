@@ -63,6 +63,9 @@ fn tunable(path: &str) -> Setting {
 fn not_ours(path: &str) -> Option<&'static str> {
     let kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
     let plain = !path.split('/').any(|part| part == ".." || part == ".") && !path.contains('\0');
+    if tunable::is_of_process(path) {
+        return Some("a file of a process: no setting of the machine");
+    }
     (!kernel || !plain).then_some("not a kernel file: tunables are in /proc and /sys")
 }
 
