@@ -4,7 +4,7 @@ use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::findings::{self, Subject};
 use crate::identities::Identity;
-use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger};
+use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
 use crate::options::Options;
 use crate::stats::Stats;
 use crate::timeline::Timeline;
@@ -85,19 +85,19 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let rank =
         |activation: &Activation| (activation.trigger == Trigger::TraceStart, Reverse(activation.response()));
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
+    let by_thread = by_thread(&activations);
     let rank_of = |task: &TaskSummary| {
-        activations
-            .iter()
-            .find(|activation| activation.tid == task.tid)
-            .map_or((true, Reverse(Ns::ZERO)), rank)
+        let worst = by_thread.get(&task.tid).and_then(|all| all.first());
+        worst.map_or((true, Reverse(Ns::ZERO)), |activation| rank(activation))
     };
-    tasks.sort_by_key(|task| (rank_of(task), task.tid));
+    tasks.sort_by_cached_key(|task| (rank_of(task), task.tid));
     let findings = findings::all(&Subject {
         timeline,
         stats: &assembler.stats,
         options,
         trace: &trace,
         worst: &activations,
+        by_thread: &by_thread,
         noises: tracers.noises(),
     });
     let mut explanation = Explanation { trace, tasks, activations, sections: Vec::new(), findings, missing };

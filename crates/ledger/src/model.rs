@@ -9,6 +9,7 @@ pub(crate) use irq_kind::IrqKind;
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;
+use std::collections::HashMap;
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Name, TraceInfo};
 
@@ -27,6 +28,22 @@ pub struct Explanation {
     pub findings: Vec<Finding>,
     /// Kinds of events that the recording lacks, and what therefore cannot be determined.
     pub missing: Vec<Missing>,
+}
+
+impl Explanation {
+    /// The worst activations by thread, each thread's worst first.
+    pub fn activations_by_thread(&self) -> HashMap<Tid, Vec<&Activation>> {
+        by_thread(&self.activations)
+    }
+}
+
+/// Activations by thread, in their order.
+pub(crate) fn by_thread(activations: &[Activation]) -> HashMap<Tid, Vec<&Activation>> {
+    let mut by_thread: HashMap<Tid, Vec<&Activation>> = HashMap::new();
+    for activation in activations {
+        by_thread.entry(activation.tid).or_default().push(activation);
+    }
+    by_thread
 }
 
 /// A kind of event that was not recorded.

@@ -7,9 +7,15 @@ use whylate_stats::Layout;
 /// Buckets are at most 1/256 wide: there are three distributions for each thread of a recording.
 type Buckets = Layout<8>;
 
+/// So many values are kept one by one: of a million threads most have few, and counts take kilobytes.
+const FEW: usize = 64;
+
 /// Counts values without keeping them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distribution {
+    /// The buckets of the first values, as they came; empty once they are counted.
+    few: Vec<u16>,
+    /// How many values are in each bucket, from the value after the first few on.
     buckets: Vec<u32>,
     count: u64,
     min: i64,
@@ -20,15 +26,27 @@ impl Distribution {
     pub(crate) fn record(&mut self, value: Ns) {
         let value = value.0.max(0);
         let bucket = Buckets::index(Ns(value));
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
+        match u16::try_from(bucket) {
+            Ok(bucket) if self.count < FEW as u64 => self.few.push(bucket),
+            _ => {
+                for few in std::mem::take(&mut self.few) {
+                    self.add(usize::from(few));
+                }
+                self.add(bucket);
+            }
         }
-        self.buckets[bucket] = self.buckets[bucket].saturating_add(1);
         (self.min, self.max) = match self.count {
             0 => (value, value),
             _ => (self.min.min(value), self.max.max(value)),
         };
         self.count += 1;
+    }
+
+    fn add(&mut self, bucket: usize) {
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] = self.buckets[bucket].saturating_add(1);
     }
 
     /// The smallest recorded value that `share` of all do not exceed, to the bucket's width.
@@ -37,11 +55,20 @@ impl Distribution {
             return None;
         }
         let rank = ((self.count as f64 * share).ceil() as u64).clamp(1, self.count);
-        let mut seen = 0;
-        let bucket = self.buckets.iter().position(|&n| {
-            seen += u64::from(n);
-            seen >= rank
-        })?;
+        let bucket = match self.few.is_empty() {
+            true => {
+                let mut seen = 0;
+                self.buckets.iter().position(|&n| {
+                    seen += u64::from(n);
+                    seen >= rank
+                })?
+            }
+            false => {
+                let mut few = self.few.clone();
+                let rank = usize::try_from(rank - 1).ok().filter(|&rank| rank < few.len())?;
+                usize::from(*few.select_nth_unstable(rank).1)
+            }
+        };
         Some(Ns(Buckets::upper(bucket).0.clamp(self.min, self.max)))
     }
 

@@ -10,7 +10,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let Some(deadline) = subject.options.deadline else { return Vec::new() };
     let missed = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.missed > 0)?;
-        let worst = subject.worst.iter().filter(|activation| activation.tid == thread.tid);
+        let worst = subject.by_thread.get(&thread.tid).into_iter().flatten();
         let late = worst.filter(|activation| activation.response() > deadline);
         let evidence = late
             .take(5)

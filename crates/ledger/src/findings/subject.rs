@@ -8,6 +8,8 @@ use crate::stats::StatsByThread;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
 use crate::tracers::osnoise::Noises;
+use std::collections::HashMap;
+use whylate_base::Tid;
 use whylate_events::TraceInfo;
 
 pub(crate) struct Subject<'a> {
@@ -17,6 +19,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) trace: &'a TraceInfo,
     /// The worst activations of every selected thread.
     pub(crate) worst: &'a [Activation],
+    /// The same by thread.
+    pub(crate) by_thread: &'a HashMap<Tid, Vec<&'a Activation>>,
     /// What osnoise and hwlat measured.
     pub(crate) noises: &'a Noises,
 }

@@ -19,13 +19,14 @@ use whylate_ledger::{Activation, Explanation, TaskSummary};
 /// An explanation as one HTML file.
 pub fn render(explanation: &Explanation) -> String {
     let title = facts::title(explanation);
+    let by_thread = explanation.activations_by_thread();
     let main = html! {
         (summary::findings(&explanation.findings))
         (summary::no_finding(explanation))
         @for one in &explanation.sections { (section::write(one)) }
         (summary::tasks(explanation))
         @for task in &explanation.tasks {
-            (of_task(task, &explanation.activations))
+            (of_task(task, by_thread.get(&task.tid).map_or(&[], Vec::as_slice)))
         }
         (summary::limits(explanation))
     };
@@ -33,9 +34,8 @@ pub fn render(explanation: &Explanation) -> String {
 }
 
 /// A thread's worst activation in full, the next ones folded.
-fn of_task(task: &TaskSummary, activations: &[Activation]) -> Markup {
-    let mut worst = activations.iter().filter(|activation| activation.tid == task.tid);
-    let Some(first) = worst.next() else { return html! {} };
+fn of_task(task: &TaskSummary, worst: &[&Activation]) -> Markup {
+    let Some((first, next)) = worst.split_first() else { return html! {} };
     html! {
         section id=(anchor(task)) {
             h2 {
@@ -43,7 +43,7 @@ fn of_task(task: &TaskSummary, activations: &[Activation]) -> Markup {
                 small { (words::scheduling(task.policy, task.priority)) " · worst of " (words::plural(task.activations, "activation")) }
             }
             article { (activation::heading(first)) (activation::body(first)) }
-            @for next in worst {
+            @for next in next {
                 details { summary { (activation::heading(next)) } (activation::body(next)) }
             }
         }

@@ -45,8 +45,9 @@ fn overview(page: &mut Page, explanation: &Explanation) {
         faint("max response"),
         faint("worst cause"),
     ]];
+    let by_thread = explanation.activations_by_thread();
     for task in &explanation.tasks {
-        let worst = of(task, &explanation.activations).next();
+        let worst = by_thread.get(&task.tid).and_then(|all| all.first());
         rows.push(vec![
             Cell::new(words::thread(&task.comm, task.tid), Ink::Strong),
             words::scheduling(task.policy, task.priority).into(),
