@@ -31,7 +31,7 @@ fn one(path: &Path) -> Result<Run> {
     let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     // No document of ours is longer; other tools' text may be.
     if is_object && bytes.len() as u64 <= MOST_BYTES {
-        match serde_json::from_slice(&bytes).map(measure::json::run) {
+        match measure::json::run(&bytes) {
             Ok(Some(run)) => {
                 return run.with_context(|| {
                     format!(
