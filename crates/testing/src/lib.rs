@@ -4,6 +4,7 @@
 //! [`SKIPS`] to a file, [`skip`] appends a line to it, and the closing summary lists these lines. In CI a skip
 //! fails the run where the machine has what the test needs.
 
+pub mod mutation;
 mod root;
 
 pub use root::{TestRoot, parameter};

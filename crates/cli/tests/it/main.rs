@@ -13,6 +13,7 @@ mod measure_loads;
 mod measure_long;
 mod measure_outlets;
 mod measure_probes;
+mod mutations;
 mod plan;
 mod plot;
 mod readme;

@@ -88,7 +88,6 @@ impl Counted {
     /// has hidden: four times over is the most that was seen.
     fn assert_bounded(&self) {
         let (read, size) = (self.read.load(Ordering::Relaxed), self.bytes.len() as u64);
-        eprintln!("RATIO {} {}", read / (size + 1), read);
         assert!(read <= 100 * size + 100_000, "{read} bytes are read of a file of {size}");
     }
 }
