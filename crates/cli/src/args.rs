@@ -173,6 +173,9 @@ pub(crate) struct RecordArgs {
     /// Record this event as well (repeatable), such as net:netif_rx or workqueue
     #[arg(short, long = "event", value_name = "GROUP:EVENT")]
     pub(crate) events: Vec<String>,
+    /// Run COMMAND as this user, by name or number, with that user's groups; the recording itself needs root
+    #[arg(long, value_name = "USER", requires = "command")]
+    pub(crate) user: Option<String>,
     /// Leave the names and addresses of kernel functions out of the file; timers' functions then have no name, and events
     /// still hold pointers
     #[arg(long)]

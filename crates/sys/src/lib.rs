@@ -27,6 +27,7 @@ mod thread_signal;
 mod timerfd;
 mod trace;
 mod usage;
+mod user;
 
 pub use affinity::{getaffinity, setaffinity};
 pub use child::{die_with_parent, fork_and_wait, new_session};
@@ -50,3 +51,4 @@ pub use thread_signal::{SignalTimer, ThreadSignal};
 pub use timerfd::TimerFd;
 pub use trace::{SystemCall, kill_at_change};
 pub use usage::{Usage, thread_cpu_time, thread_usage};
+pub use user::{User, run_as};

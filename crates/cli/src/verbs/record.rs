@@ -24,6 +24,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     let options = RecordOptions {
         output: args.output.clone(),
         duration: args.duration.map(|Ns(ns)| Duration::from_nanos(ns.unsigned_abs())),
+        user: args.user.clone(),
         command: (!args.command.is_empty()).then(|| args.command.clone()),
         session: SessionOptions {
             clock: args.clock.clone(),

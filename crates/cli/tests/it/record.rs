@@ -114,6 +114,19 @@ fn a_full_disk_ends_the_recording_and_keeps_it() {
 }
 
 #[test]
+fn the_command_runs_as_the_user_asked_for() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let run = record(&file, &["--user", "no such user", "--", "true"]);
+    assert!(run.code == Some(2) && run.stderr.contains("there is no such user"), "{run:#?}");
+    assert!(files(&directory).is_empty());
+    let run = record(&file, &["--user", "nobody", "--", "sh", "-c", "id -u; id -G"]);
+    let ids =
+        std::process::Command::new("sh").args(["-c", "id -u nobody; id -G nobody"]).output().expect("id");
+    assert_eq!((run.code, run.stdout.as_bytes()), (Some(0), &ids.stdout[..]), "{run:#?}");
+}
+
+#[test]
 fn trace_cmd_reads_as_many_events() {
     let Some(_tracefs) = Tracefs::open() else { return };
     if !whylate_testing::has_program("trace-cmd") {

@@ -10,9 +10,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 use whylate_base::Tid;
 use whylate_events::Fact;
+use whylate_sys::User;
 
 /// How long a command may take to end after a signal to end.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The user that a command is to run as.
+///
+/// # Errors
+/// [`RecordError::User`]: there is none, or this process must not start programs as that one.
+pub(super) fn user(name: &str) -> Result<User, RecordError> {
+    let failed = |why: String| RecordError::User { user: name.to_owned(), why };
+    let user = User::find(name).map_err(|error| failed(error.to_string()))?;
+    let user = user.ok_or_else(|| failed("there is no such user".to_owned()))?;
+    match rustix::process::geteuid().is_root() {
+        true => Ok(user),
+        false => Err(failed("only root can start a program as a user".to_owned())),
+    }
+}
 
 /// The command while it runs.
 pub(super) struct Workload {
@@ -21,8 +36,12 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    /// Starts `command` with the session following it and whatever it starts.
-    pub(super) fn start(command: &[OsString], session: &mut Session) -> Result<Workload, RecordError> {
+    /// Starts `command`, as another user where one is given, with the session following it and whatever it starts.
+    pub(super) fn start(
+        command: &[OsString],
+        user: Option<&User>,
+        session: &mut Session,
+    ) -> Result<Workload, RecordError> {
         let program =
             command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
         let failed = |why: String| RecordError::Command { program: program.clone(), why };
@@ -32,7 +51,11 @@ impl Workload {
         // starts it. A thread that does nothing else leaves that list again by ending.
         let spawn = || -> Result<Child, RecordError> {
             session.follow(Tid(rustix::thread::gettid().as_raw_nonzero().get()))?;
-            Command::new(name).args(arguments).spawn().map_err(|e| failed(explain(&e)))
+            let mut command = Command::new(name);
+            if let Some(user) = user {
+                whylate_sys::run_as(&mut command, user);
+            }
+            command.args(arguments).spawn().map_err(|e| failed(explain(&e)))
         };
         let spawned = thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, spawn) {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

@@ -30,6 +30,14 @@ pub enum RecordError {
         /// What to ask for instead.
         advice: String,
     },
+    /// The command cannot run as the user asked for.
+    #[error("cannot run the command as {user}: {why}")]
+    User {
+        /// As asked for.
+        user: String,
+        /// In words.
+        why: String,
+    },
     /// The command could not be started.
     #[error("cannot run {program}: {why}")]
     Command {

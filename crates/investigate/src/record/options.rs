@@ -16,6 +16,8 @@ pub struct RecordOptions {
     pub duration: Option<Duration>,
     /// A program with its arguments, to start once tracing is on. The recording ends when it does.
     pub command: Option<Vec<OsString>>,
+    /// The user that the command runs as, by name or number; `None`: the same as this process.
+    pub user: Option<String>,
     /// How to trace.
     pub session: SessionOptions,
 }

@@ -1,7 +1,7 @@
 //! A recording from its start to its file.
 
 use super::affinity_watch::AffinityWatch;
-use super::command::Workload;
+use super::command::{self, Workload};
 use super::drain::Drain;
 use super::error::RecordError;
 use super::options::{RecordOptions, Stop};
@@ -25,11 +25,12 @@ use whylate_sys::OutputFile;
 /// [`RecordError`]. No file is written then, and nothing of the tracing is left.
 pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
     let directory = OutputFile::check(&options.output)?;
+    let user = options.user.as_deref().map(command::user).transpose()?;
     let mut session = Session::start(&options.session, options.command.is_some())?;
     let mut drain = Drain::new(&session, directory)?;
     let started = Instant::now();
     let mut workload = match &options.command {
-        Some(command) => Some(Workload::start(command, &mut session)?),
+        Some(command) => Some(Workload::start(command, user.as_ref(), &mut session)?),
         None => None,
     };
     let mut affinity = AffinityWatch::new(&session);
