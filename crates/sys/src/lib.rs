@@ -51,4 +51,4 @@ pub use thread_signal::{SignalTimer, ThreadSignal};
 pub use timerfd::TimerFd;
 pub use trace::{SystemCall, kill_at_change};
 pub use usage::{Usage, thread_cpu_time, thread_usage};
-pub use user::{User, run_as};
+pub use user::{UserAccount, run_as};

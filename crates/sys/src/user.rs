@@ -16,7 +16,7 @@ const MOST_GROUPS: libc::c_int = 65_536;
 
 /// A user of this machine, whichever service knows it (nsswitch.conf(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct User {
+pub struct UserAccount {
     /// The name.
     pub name: String,
     /// The number.
@@ -29,14 +29,14 @@ pub struct User {
     pub home: PathBuf,
 }
 
-impl User {
+impl UserAccount {
     /// The user of this name, or of this number; `None`: there is none.
     ///
     /// # Errors
     /// When the users cannot be asked for.
     ///
     /// [`getpwnam_r(3)`](https://man7.org/linux/man-pages/man3/getpwnam.3.html)
-    pub fn find(name: &str) -> io::Result<Option<User>> {
+    pub fn find(name: &str) -> io::Result<Option<UserAccount>> {
         let Ok(by_name) = CString::new(name) else { return Ok(None) };
         let mut buffer = vec![0; 4096];
         loop {
@@ -54,7 +54,7 @@ impl User {
             match errno {
                 0 if found.is_null() => return Ok(None),
                 // SAFETY: the call succeeded and found an entry, so it has written `entry`, whose texts are in `buffer`.
-                0 => return unsafe { User::of(entry.assume_init_ref()) }.map(Some),
+                0 => return unsafe { UserAccount::of(entry.assume_init_ref()) }.map(Some),
                 libc::ERANGE if buffer.len() < MOST_BYTES => buffer.resize(buffer.len() * 4, 0),
                 libc::EINTR => {}
                 libc::ENOENT | libc::ESRCH => return Ok(None),
@@ -65,10 +65,10 @@ impl User {
 
     /// # Safety
     /// The texts of the entry end with a NUL.
-    unsafe fn of(entry: &libc::passwd) -> io::Result<User> {
+    unsafe fn of(entry: &libc::passwd) -> io::Result<UserAccount> {
         // SAFETY: the caller promises it.
         let (name, home) = unsafe { (CStr::from_ptr(entry.pw_name), CStr::from_ptr(entry.pw_dir)) };
-        Ok(User {
+        Ok(UserAccount {
             name: name.to_string_lossy().into_owned(),
             uid: entry.pw_uid,
             gid: entry.pw_gid,
@@ -100,7 +100,7 @@ fn groups(name: &CStr, first: u32) -> io::Result<Vec<u32>> {
 }
 
 /// Has the program run as a user, with its groups and its home. This takes root.
-pub fn run_as(command: &mut Command, user: &User) {
+pub fn run_as(command: &mut Command, user: &UserAccount) {
     command.env("HOME", &user.home).env("USER", &user.name).env("LOGNAME", &user.name);
     let (uid, gid, groups) = (user.uid, user.gid, user.groups.clone());
     let change = move || {
@@ -128,12 +128,12 @@ mod tests {
 
     #[test]
     fn root_is_found_by_name_and_number() {
-        let root = User::find("root").expect("asked").expect("there");
+        let root = UserAccount::find("root").expect("asked").expect("there");
         assert_eq!((root.uid, root.gid, root.name.as_str()), (0, 0, "root"));
         assert!(root.groups.contains(&0), "{root:?}");
-        assert_eq!(User::find("0").expect("asked"), Some(root));
+        assert_eq!(UserAccount::find("0").expect("asked"), Some(root));
         for none in ["", "no such user", "4294967294", "a\0b"] {
-            assert_eq!(User::find(none).expect("asked"), None, "{none:?}");
+            assert_eq!(UserAccount::find(none).expect("asked"), None, "{none:?}");
         }
     }
 
@@ -142,7 +142,7 @@ mod tests {
         if !rustix::process::geteuid().is_root() {
             return skip(Need::Root, "to start a program as another user");
         }
-        let other = User {
+        let other = UserAccount {
             name: "other".into(),
             uid: 65_534,
             gid: 65_533,

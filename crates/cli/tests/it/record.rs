@@ -120,9 +120,8 @@ fn the_command_runs_as_the_user_asked_for() {
     let run = record(&file, &["--user", "no such user", "--", "true"]);
     assert!(run.code == Some(2) && run.stderr.contains("there is no such user"), "{run:#?}");
     assert!(files(&directory).is_empty());
-    let run = record(&file, &["--user", "nobody", "--", "sh", "-c", "id -u; id -G"]);
-    let ids =
-        std::process::Command::new("sh").args(["-c", "id -u nobody; id -G nobody"]).output().expect("id");
+    let run = record(&file, &["--user", "65534", "--", "sh", "-c", "id -u; id -G"]);
+    let ids = std::process::Command::new("sh").args(["-c", "id -u 65534; id -G 65534"]).output().expect("id");
     assert_eq!((run.code, run.stdout.as_bytes()), (Some(0), &ids.stdout[..]), "{run:#?}");
 }
 

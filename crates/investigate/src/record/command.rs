@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use whylate_base::Tid;
 use whylate_events::Fact;
-use whylate_sys::User;
+use whylate_sys::UserAccount;
 
 /// How long a command may take to end after a signal to end.
 const GRACE: Duration = Duration::from_secs(2);
@@ -19,9 +19,9 @@ const GRACE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// [`RecordError::User`]: there is none, or this process must not start programs as that one.
-pub(super) fn user(name: &str) -> Result<User, RecordError> {
+pub(super) fn user(name: &str) -> Result<UserAccount, RecordError> {
     let failed = |why: String| RecordError::User { user: name.to_owned(), why };
-    let user = User::find(name).map_err(|error| failed(error.to_string()))?;
+    let user = UserAccount::find(name).map_err(|error| failed(error.to_string()))?;
     let user = user.ok_or_else(|| failed("there is no such user".to_owned()))?;
     match rustix::process::geteuid().is_root() {
         true => Ok(user),
@@ -39,7 +39,7 @@ impl Workload {
     /// Starts `command`, as another user where one is given, with the session following it and whatever it starts.
     pub(super) fn start(
         command: &[OsString],
-        user: Option<&User>,
+        user: Option<&UserAccount>,
         session: &mut Session,
     ) -> Result<Workload, RecordError> {
         let program =
