@@ -15,8 +15,8 @@ use whylate_base::Ns;
 use whylate_report::apply::Applies;
 use whylate_sys::Clock;
 use whylate_tuning::{
-    ClockReading, JournalEntry, RevertDue, RollbackResult, RollbackTargets, RolledBack, SessionOutcome,
-    StoreLock, System, boot_id, due, rollback_targets,
+    ClockReading, JournalEntry, JournalError, RevertDue, RollbackResult, RollbackTargets, RolledBack,
+    SessionOutcome, StoreLock, System, boot_id, due, rollback_targets,
 };
 
 /// What to do where the journal of the last apply cannot be read.
@@ -102,9 +102,12 @@ fn still_due(site: &Site, id: u64, wait: Ns) -> Result<bool> {
         let waits = |entry: &JournalEntry| {
             entry.confirmed.is_none() && (entry.sessions.is_empty() || entry.is_unconfirmed())
         };
-        // A disk that fails for a while is no reason to give up.
-        if site.store.load(id).is_ok_and(|entry| !waits(&entry)) {
-            return Ok(false);
+        match site.store.load(id) {
+            Ok(entry) if !waits(&entry) => return Ok(false),
+            // Its system was removed, and all that could be undone with it.
+            Err(JournalError::NoSuch { .. }) => return Ok(false),
+            // A disk that fails for a while is no reason to give up.
+            Ok(_) | Err(_) => {}
         }
         match end - now() {
             Ns(..=0) => return Ok(true),
