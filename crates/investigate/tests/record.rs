@@ -50,6 +50,7 @@ fn shared_state(tracefs: &Tracefs) -> Vec<(&'static str, String)> {
 
 fn options(directory: &Path, command: &[&str]) -> RecordOptions {
     RecordOptions {
+        user: None,
         output: directory.join("a.dat"),
         duration: None,
         command: (!command.is_empty()).then(|| command.iter().map(OsString::from).collect()),
