@@ -232,19 +232,7 @@ fn visit(boot: &ProgramBoot, root: &Path) -> (Visit, Vec<usize>) {
     for (number, case) in boot.cases.iter().enumerate() {
         let shell = |script: &str, directory: &str| {
             let text = format!("{FUNCTIONS}\nmkdir -p {directory} && cd {directory} || exit 125\n{script}\n");
-            let words = [
-                LOADER,
-                "--library-path",
-                LIBRARIES,
-                "/programs/usr/sbin/chroot",
-                "/programs",
-                "/usr/bin/timeout",
-                "--signal=KILL",
-                LONGEST,
-                "/bin/bash",
-                "-c",
-            ];
-            words.into_iter().map(str::to_owned).chain([text]).collect::<Vec<String>>()
+            in_root(&["/usr/bin/timeout", "--signal=KILL", LONGEST, "/bin/bash", "-c", &text])
         };
         let run = |command: Vec<String>, name: &str| {
             let (stdout, stderr) = (Some(format!("c{number}.{name}")), Some(format!("c{number}.{name}.err")));
@@ -259,10 +247,17 @@ fn visit(boot: &ProgramBoot, root: &Path) -> (Visit, Vec<usize>) {
         steps.push(run(record.collect(), "script"));
         places.push(steps.len());
         steps.push(run(shell(case.truth.as_deref().unwrap_or("true"), directory), "truth"));
-        steps.push(run(shell(CLEAN_UP, "/"), "clean-up"));
+        // It kills all other processes: as the job's own child, so that the next case begins after its end.
+        steps.push(run(in_root(&["/bin/bash", "-c", CLEAN_UP]), "clean-up"));
     }
     let roots = vec![GuestFile { from: root.to_owned(), to: "/programs".to_owned() }];
     (Visit { modules: modules.collect(), steps, roots, ..Visit::default() }, places)
+}
+
+/// A command in the programs' root.
+fn in_root(command: &[&str]) -> Vec<String> {
+    let entry = [LOADER, "--library-path", LIBRARIES, "/programs/usr/sbin/chroot", "/programs"];
+    entry.iter().chain(command).map(|&word| word.to_owned()).collect()
 }
 
 /// Keeps a case's recording and figures as `KERNEL/CASE.dat` and `.json`.
