@@ -165,7 +165,12 @@ fn miss(run: &Value) -> String {
         said => said,
     };
     let sweep = if sweep.is_empty() { String::new() } else { format!(" {}", sweep.join(" ")) };
-    format!("{}: {}{sweep} on {} seed {}: {why}", text("end"), text("scenario"), text("kernel"), run["seed"])
+    // A case of other programs has no seed.
+    let seed = match run["programs"].as_array().is_some_and(|programs| !programs.is_empty()) {
+        true => String::new(),
+        false => format!(" seed {}", run["seed"]),
+    };
+    format!("{}: {}{sweep} on {}{seed}: {why}", text("end"), text("scenario"), text("kernel"))
 }
 
 #[cfg(test)]
