@@ -16,13 +16,15 @@ const FIRST: &str = "\n### First run\n";
 const ABOUT: &str = "
 `cargo xtask score --programs` writes this section; do not edit it. Its faults are made by programs of Debian, and not by
 an injector that knows when a job was late. Each case (`crates/lab-cli/programs`) is a shell script with a label: the right
-causes and culprits. The labels were committed before the first run. A third of the runs is healthy.
+causes and culprits. The labels were committed before the first run. A third of the runs is healthy (`nothing`).
 
 The truth of each run needs nothing of the analysis: the figures of the programs, counters of the kernel, the effect of
 leaving the fault out, and, by `trace-cmd report`, which threads had the CPU while the victim waited. A fault that these
 do not confirm is *not provoked*.
 
-Judged are the ten worst late activations of the victims, without the start and the end of a thread.
+Judged are the ten worst late activations of the victims, without the start and the end of a thread. In the first run,
+findings about all threads that are called as a victim counted, also about those that the label leaves out because they are
+not real-time, such as the main thread of cyclictest.
 
 - *right*: each fault of the run is found, and no verdict above low confidence and no warning is false.
 - *wrong accusation*: a verdict above low confidence, or a finding of at least a warning, names a false cause or culprit.
