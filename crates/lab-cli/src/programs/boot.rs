@@ -3,7 +3,7 @@
 //! The programs live in a root of their own, at `/programs` of the guest. `whylate record` runs beside it, and starts a
 //! shell in it by the root's own loader.
 
-use super::judge::{judge, options};
+use super::judge::{judge, of_victims, options};
 use super::truth::{self, Figures};
 use super::{Case, packages};
 use crate::matrix::{End, RunResult, said};
@@ -315,8 +315,11 @@ fn judged(case: &Case, kept: &Kept, recording: &Path, truth_only: bool) -> Resul
         return Ok(result);
     }
     let source =
-        whylate_intake::open(recording, whylate_ledger::WANTED).map_err(|error| error.to_string())?;
-    let explanation = explain(source, &options(case));
+        || whylate_intake::open(recording, whylate_ledger::WANTED).map_err(|error| error.to_string());
+    let mut explanation = explain(source()?, &options(case));
+    if let Some(options) = of_victims(case, &explanation) {
+        explanation = explain(source()?, &options);
+    }
     let judgement = judge(case, &kept.kernel, &explanation, kept.host_noise);
     if truth.holds {
         result.end = End::from(judgement.outcome);

@@ -6,7 +6,7 @@
 use super::{Case, Fault, Victims};
 use crate::judge::{Grade, JobRuling, Judgement, NEUTRAL, Named, Ruling, culprit_name, named};
 use crate::label::Label;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use whylate_base::{Confidence, Ns, Severity, Tid};
 use whylate_ledger::{Activation, Cause, Explanation, Options, Select};
 
@@ -15,10 +15,25 @@ const WORST: usize = 10;
 /// So many are kept of each thread, to find its first and its last one: all of them in a case of some seconds.
 const KEPT: usize = 50_000;
 
-/// The explanation that [`judge`] needs: of the victims, with a user's defaults.
+/// The explanation of all threads that are called as a victim, with a user's defaults otherwise.
 pub(super) fn options(case: &Case) -> Options {
     let tasks = case.victims.iter().map(|name| Select::Comm(name.clone())).collect();
     Options { tasks, worst: KEPT, ..Options::default() }
+}
+
+/// The explanation that [`judge`] needs, where the label is about fewer threads than have these names: cyclictest's main
+/// thread is called as those that measure, and is not real-time.
+pub(super) fn of_victims(case: &Case, of_names: &Explanation) -> Option<Options> {
+    let victims = of_names.activations.iter().filter(|activation| is_judged(case, activation));
+    let tids: BTreeSet<Tid> = victims.map(|activation| activation.tid).collect();
+    let others = of_names.activations.iter().any(|activation| !tids.contains(&activation.tid));
+    let tasks = tids.into_iter().map(Select::Tid).collect::<Vec<_>>();
+    (others && !tasks.is_empty()).then(|| Options { tasks, worst: KEPT, ..Options::default() })
+}
+
+fn is_judged(case: &Case, activation: &Activation) -> bool {
+    case.victims.iter().any(|name| name.as_str() == activation.comm.as_str())
+        && (case.judged == Victims::Any || activation.priority.is_realtime())
 }
 
 /// Judges the explanation of a recorded case. `host_noise`: the host may have taken time from the guest.
@@ -75,11 +90,7 @@ fn candidates<'a>(case: &Case, explanation: &'a Explanation) -> Vec<&'a Activati
             .get(&activation.tid)
             .is_some_and(|(first, last)| activation.due > *first && activation.due < *last)
     };
-    let of_victim = |activation: &&Activation| {
-        case.victims.iter().any(|name| name.as_str() == activation.comm.as_str())
-            && (case.judged == Victims::Any || activation.priority.is_realtime())
-    };
-    let all = explanation.activations.iter().filter(of_victim);
+    let all = explanation.activations.iter().filter(|activation| is_judged(case, activation));
     let mut candidates: Vec<&Activation> = all.filter(|activation| case.edges || inner(activation)).collect();
     candidates.sort_by_key(|activation| std::cmp::Reverse(activation.response()));
     candidates

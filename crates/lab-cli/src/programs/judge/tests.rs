@@ -174,3 +174,15 @@ fn time_that_the_host_took_is_set_aside() {
     assert_eq!(judge(&case(), "6.1", &explanation, true).outcome, Grade::Right);
     assert_eq!(judge(&case(), "6.1", &explanation, false).outcome, Grade::Wrong);
 }
+
+#[test]
+fn a_thread_of_the_same_name_that_is_not_real_time_is_left_out() {
+    let mut explanation = explanation(&[RIGHT], &[]);
+    assert!(of_victims(&case(), &explanation).is_none(), "all of them are victims");
+    let mut main = activation(2, Ns::from_ms(5), RIGHT);
+    (main.tid, main.priority) = (Tid(99), Priority(120));
+    explanation.activations.push(main);
+    let options = of_victims(&case(), &explanation).expect("a choice");
+    assert_eq!(options.tasks, [Select::Tid(Tid(100))]);
+    assert!(of_victims(&Case { judged: Victims::Any, ..case() }, &explanation).is_none());
+}
