@@ -1,7 +1,7 @@
 //! Reports and events without what usually frames them: tables, fragments, noise without a summary, sections by events.
 
-use super::{CPU, event, told};
-use crate::support::Told;
+use super::{CPU, event, explained};
+use crate::support::Explained;
 use whylate_base::{Cpu, Ns, Severity, Tid};
 use whylate_events::{
     Breakdown, BreakdownPart, Event, EventKind, KindSet, NoiseSource, PartKind, Preemptirq, Tool, TraceInfo,
@@ -11,8 +11,8 @@ fn breakdown(tool: Tool, cpu: Cpu, total: i64) -> Breakdown {
     Breakdown { tool, cpu, total: Ns(total), parts: vec![], stack: vec![], line: 4 }
 }
 
-fn of_breakdowns(breakdowns: Vec<Breakdown>) -> Told {
-    told(TraceInfo { breakdowns, ..TraceInfo::default() }, Vec::new())
+fn of_breakdowns(breakdowns: Vec<Breakdown>) -> Explained {
+    explained(TraceInfo { breakdowns, ..TraceInfo::default() }, Vec::new())
 }
 
 fn toggle(ns: i64, tid: i32, disables: bool, caller: &str) -> Event {
@@ -22,7 +22,7 @@ fn toggle(ns: i64, tid: i32, disables: bool, caller: &str) -> Event {
 
 #[test]
 fn events_of_disabled_interrupts_are_a_critical_section() {
-    let told = told(
+    let explained = explained(
         TraceInfo::default(),
         vec![
             toggle(1_000, 77, true, "first"),
@@ -33,12 +33,12 @@ fn events_of_disabled_interrupts_are_a_critical_section() {
             toggle(9_020_000, 77, true, "irq_entry"),
         ],
     );
-    let [section] = told.0.sections.as_slice() else { panic!("{:#?}", told.0.sections) };
+    let [section] = explained.0.sections.as_slice() else { panic!("{:#?}", explained.0.sections) };
     assert_eq!((section.latency, section.cpu, section.start), (Ns(9_000_000), CPU, Ns(10_000)));
     assert!(section.why.contains("interrupts were off on CPU 5 for 9.00 ms, in flush_console, by tid 77"));
-    let finding = told.finding("irqs-disabled").expect("a finding");
+    let finding = explained.finding("irqs-disabled").expect("a finding");
     assert_eq!(finding.severity, Severity::Warning);
-    assert!(told.0.concludes() && told.0.missing.is_empty());
+    assert!(explained.0.concludes() && explained.0.missing.is_empty());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_section_that_was_open_when_events_were_lost_is_not_measured() {
         let mut events = vec![toggle(1_000, 77, true, "a")];
         events.extend(between);
         events.push(toggle(900_000, 77, false, "b"));
-        told(TraceInfo::default(), events)
+        explained(TraceInfo::default(), events)
             .0
             .sections
             .iter()
@@ -64,9 +64,9 @@ fn a_section_that_was_open_when_events_were_lost_is_not_measured() {
 #[test]
 fn an_idle_cpu_by_events_is_no_delay() {
     let events = vec![toggle(1_000, 0, true, "do_idle"), toggle(5_001_000, 0, false, "do_idle")];
-    let told = told(TraceInfo::default(), events);
-    assert!(!told.0.sections[0].delays);
-    assert_eq!(told.finding("irqs-disabled").map(|finding| finding.severity), Some(Severity::Info));
+    let explained = explained(TraceInfo::default(), events);
+    assert!(!explained.0.sections[0].delays);
+    assert_eq!(explained.finding("irqs-disabled").map(|finding| finding.severity), Some(Severity::Info));
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn noise_without_a_summary_is_noise() {
         event(51_500, 7, "", threshold),
     ];
     let title = |events: &[Event]| {
-        let told = told(TraceInfo::default(), events.to_vec());
-        assert!(told.0.concludes());
-        told.finding("os-noise").expect("a finding").title.clone()
+        let explained = explained(TraceInfo::default(), events.to_vec());
+        assert!(explained.0.concludes());
+        explained.finding("os-noise").expect("a finding").title.clone()
     };
     assert_eq!(
         title(&events),
@@ -107,21 +107,21 @@ fn a_row_of_a_table_has_a_length_and_no_cause() {
         parts: vec![part(PartKind::IrqLatency, 12), part(PartKind::Thread, 480)],
         ..breakdown(Tool::RtlaTimerlatTop, Cpu(3), 480_000)
     };
-    let told = of_breakdowns(vec![row()]);
-    let activation = told.only();
+    let explained = of_breakdowns(vec![row()]);
+    let activation = explained.only();
     assert_eq!((activation.comm, activation.latency()), ("timerlat/3".into(), Some(Ns(480_000))));
     assert_eq!(activation.verdict.by, None);
     let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
     assert!(seen("of the interrupt was 12.00 us, that of the thread 480.0 us") && seen("--auto"));
     // An analysis of one of its samples is the answer.
-    let told = of_breakdowns(vec![row(), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
-    assert_eq!(told.only().comm, "timerlat/1".into());
+    let explained = of_breakdowns(vec![row(), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
+    assert_eq!(explained.only().comm, "timerlat/1".into());
 }
 
 #[test]
 fn an_analysis_of_an_unknown_cpu_names_none() {
-    let told = of_breakdowns(vec![breakdown(Tool::RtlaTimerlat, Cpu::UNKNOWN, 600_000)]);
-    let activation = told.only();
+    let explained = of_breakdowns(vec![breakdown(Tool::RtlaTimerlat, Cpu::UNKNOWN, 600_000)]);
+    let activation = explained.only();
     assert_eq!((activation.comm.as_str(), activation.cpu), ("timerlat", Cpu::UNKNOWN));
     assert!(
         activation.verdict.evidence.iter().any(|seen| seen.what.contains("which CPU it was is not known"))
@@ -131,15 +131,16 @@ fn an_analysis_of_an_unknown_cpu_names_none() {
 
 #[test]
 fn hardware_that_took_no_time_is_good_news() {
-    let of_tracer = |events| told(TraceInfo { tracer: Some("hwlat".into()), ..TraceInfo::default() }, events);
-    for told in [of_tracer(vec![]), of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 0)])] {
-        let finding = told.finding("hardware-noise").expect("a finding");
+    let of_tracer =
+        |events| explained(TraceInfo { tracer: Some("hwlat".into()), ..TraceInfo::default() }, events);
+    for explained in [of_tracer(vec![]), of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 0)])] {
+        let finding = explained.finding("hardware-noise").expect("a finding");
         assert!(finding.severity == Severity::Info && finding.title.contains("no gap above the threshold"));
-        assert!(told.0.concludes() && told.0.missing.is_empty(), "{:?}", told.0.missing);
+        assert!(explained.0.concludes() && explained.0.missing.is_empty(), "{:?}", explained.0.missing);
     }
     let gap = event(1_000, 7, "", EventKind::Hwlat { inner: Ns(84_000), outer: Ns(0) });
     assert!(of_tracer(vec![gap]).finding("hardware-noise").is_none());
-    let told = of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 84_000)]);
-    let finding = told.finding("stolen").expect("a finding");
+    let explained = of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 84_000)]);
+    let finding = explained.finding("stolen").expect("a finding");
     assert!(finding.severity == Severity::Warning && finding.title.contains("84.00 us"), "{}", finding.title);
 }
