@@ -28,7 +28,9 @@ fn tracefs_available() -> Option<(Tracefs, MutexGuard<'static, ()>)> {
 fn instances(tracefs: &Tracefs, pid: u32) -> Vec<String> {
     let entries = fs::read_dir(tracefs.root().join("instances")).expect("instances");
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.starts_with(&format!("whylate-{pid}-"))).collect()
+    // whylate-NAMESPACES-PID-START-N
+    let pid = pid.to_string();
+    names.filter(|name| name.starts_with("whylate-") && name.split('-').nth(2) == Some(&pid)).collect()
 }
 
 /// What other tools share and a recording must not touch.
