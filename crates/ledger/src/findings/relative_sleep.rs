@@ -7,18 +7,21 @@ use whylate_base::{Evidence, Finding, Severity};
 
 /// Fewer activations than this are no period.
 const ENOUGH: u64 = 10;
+/// A thread whose periods are longer by a smaller share than this may well only look at something now and then.
+const NOTABLE_SHARE: i64 = 100;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let drifting = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
         thread.pacing.drifts().filter(|drifts| *drifts)?;
         let response = stats.response.spread()?;
+        let notable = thread.pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE);
         let Identity { comm, priority, .. } = subject.usual(thread);
         let evidence = "where its response is longer, the sleep after it is as long as ever, and the next period begins \
                         as much later";
         Some(Finding {
             code: Cause::RelativeSleep.code(),
-            severity: Severity::Warning,
+            severity: if notable { Severity::Warning } else { Severity::Info },
             title: format!("{comm}:{} sleeps relative to now, and so drifts", thread.tid),
             why: format!(
                 "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \

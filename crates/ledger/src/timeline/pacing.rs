@@ -39,6 +39,7 @@ pub(crate) struct Pacing {
     /// Sleeps until or for a time, and waits for a semaphore, by the states in which the thread left its CPU.
     periods: u32,
     semaphores: u32,
+    first_expiry: Option<Ns>,
     last: Option<Sleep>,
     /// The last expiries, while the response changes little.
     row: VecDeque<Ns>,
@@ -75,7 +76,14 @@ impl Pacing {
             sleep.step = Some(expires - last.expires);
             self.compare(&last, &sleep);
         }
+        self.first_expiry.get_or_insert(expires);
         self.last = Some(sleep);
+    }
+
+    /// The mean time from one expiry to the next.
+    pub(crate) fn mean_period(&self) -> Option<Ns> {
+        let all = self.last?.expires - self.first_expiry?;
+        (self.compared > 0).then(|| Ns(all.0 / i64::from(self.compared)))
     }
 
     fn compare(&mut self, last: &Sleep, next: &Sleep) {

@@ -1,7 +1,7 @@
 //! What a thread does itself: work, page faults, devices, sleeps.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::{ContextFlags, Kind};
 use whylate_ledger::{Cause, Options};
 
@@ -241,28 +241,33 @@ fn the_sleep_of_a_shell_is_that_of_the_program_it_starts() {
     }
     let explained = scene.at(now + 100).sleep(IDLE).explain("sh");
     let finding = explained.finding("relative-sleep").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
     assert!(finding.title.contains("sh:30"), "{}", finding.title);
+}
+
+/// Thirty sleeps of 10 ms, from now or until the next period, after `work` us and up to `varied` more.
+fn timed_sleeps(absolute: bool, work: i64, varied: i64) -> Explained {
+    let timer = 0xffff_8881_0000_0000;
+    let mut scene = idle().at(50).timer_wakes(VICTIM).at(55).run(VICTIM);
+    let (mut now, mut due) = (60, 60);
+    for n in 0..30 {
+        // Work of changing length is what moves a relative sleeper's period.
+        now += work + (n * 7919) % varied;
+        due = if absolute { due + 10 * MS } else { now + 10 * MS };
+        scene = scene.at(now).arm(timer, due).sleep(IDLE).at(due).fire(timer).wake(VICTIM, 1).fired(timer);
+        now = due + 5;
+        scene = scene.at(now).run(VICTIM);
+    }
+    scene.at(now + 100).sleep(IDLE).explain("victim")
 }
 
 #[test]
 fn a_relative_sleep_is_told_from_timers_as_well() {
-    let run = |absolute: bool| {
-        let timer = 0xffff_8881_0000_0000;
-        let mut scene = idle().at(50).timer_wakes(VICTIM).at(55).run(VICTIM);
-        let (mut now, mut due) = (60, 60);
-        for n in 0..30 {
-            // Work of changing length is what moves a relative sleeper's period.
-            now += 100 + (n * 7919) % 400;
-            due = if absolute { due + 10 * MS } else { now + 10 * MS };
-            scene =
-                scene.at(now).arm(timer, due).sleep(IDLE).at(due).fire(timer).wake(VICTIM, 1).fired(timer);
-            now = due + 5;
-            scene = scene.at(now).run(VICTIM);
-        }
-        scene.at(now + 100).sleep(IDLE).explain("victim")
-    };
-    assert!(run(false).finding("relative-sleep").is_some());
-    assert!(run(true).finding("relative-sleep").is_none());
+    let severity = |explained: Explained| explained.finding("relative-sleep").map(|finding| finding.severity);
+    assert_eq!(severity(timed_sleeps(false, 100, 400)), Some(Severity::Warning));
+    assert_eq!(severity(timed_sleeps(true, 100, 400)), None);
+    // A thread that looks at something now and then drifts by less than a hundredth of its period.
+    assert_eq!(severity(timed_sleeps(false, 10, 50)), Some(Severity::Info));
 }
 
 #[test]
