@@ -160,8 +160,7 @@ fn false_findings(
         let judged =
             !case.is_healthy() && Cause::from_code(finding.code).is_some_and(Cause::has_culprit_finding);
         let grave = finding.severity >= Severity::Warning;
-        // Information accuses no thread.
-        grave && (is_in(&case.not, finding.code) || (!judged && !allowed(finding.code)))
+        is_in(&case.not, finding.code) || (grave && !judged && !allowed(finding.code))
     };
     let findings = explanation.findings.iter().filter(is_false);
     let mut texts: Vec<String> =

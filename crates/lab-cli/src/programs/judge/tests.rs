@@ -139,8 +139,7 @@ fn a_healthy_run_may_accuse_no_thread() {
         (healthy(), &[], &[("higher-priority-task", Severity::Warning)], Grade::Wrong),
         (healthy(), &[], &[("trace-loss", Severity::Warning)], Grade::Right),
         (healthy(), &[], &[("relative-sleep", Severity::Info)], Grade::Right),
-        (excluded.clone(), &[], &[("relative-sleep", Severity::Info)], Grade::Right),
-        (excluded, &[], &[("relative-sleep", Severity::Warning)], Grade::Wrong),
+        (excluded, &[], &[("relative-sleep", Severity::Info)], Grade::Wrong),
         (healthy(), &[(Cause::Unexplained, None, Confidence::Low)], &[], Grade::Unexplained),
     ] {
         assert_eq!(grade(&case, late, findings), expected, "{late:?} {findings:?}");
