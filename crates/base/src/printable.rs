@@ -1,5 +1,8 @@
 //! Text from outside, made harmless to show.
 
+/// Stands for what is not shown.
+const REPLACEMENT: &str = "\u{fffd}";
+
 /// True for characters that must not reach a terminal or a page: a terminal obeys control characters, and bidirectional
 /// overrides reorder a line.
 pub fn is_unprintable(c: char) -> bool {
@@ -8,13 +11,12 @@ pub fn is_unprintable(c: char) -> bool {
 
 /// The text with U+FFFD for each character that is [unprintable](is_unprintable), the ends of lines included.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if is_unprintable(c) { '\u{fffd}' } else { c }).collect()
+    text.replace(is_unprintable, REPLACEMENT)
 }
 
 /// The same for a message: ends of lines and tabs stay.
 pub fn printable_lines(text: &str) -> String {
-    let unprintable = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t');
-    text.chars().map(|c| if unprintable(c) { '\u{fffd}' } else { c }).collect()
+    text.replace(|c: char| is_unprintable(c) && !matches!(c, '\n' | '\t'), REPLACEMENT)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub mod job;
 pub mod kernels;
 mod libraries;
 pub mod machine;
+mod made;
 mod modules;
 mod packages;
 mod qemu;

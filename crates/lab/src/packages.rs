@@ -7,7 +7,8 @@
 
 use crate::LabError;
 use crate::console::tail;
-use crate::kernels::{Store, UNFINISHED, advice, debian_source};
+use crate::kernels::{Store, advice, debian_source};
+use crate::made::Made;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,48 +51,22 @@ impl PackageRoot {
     /// # Errors
     /// When it cannot be made.
     pub fn directory(&self, store: &Store) -> Result<PathBuf, LabError> {
-        match self.cached(store) {
-            Some(root) => Ok(root),
-            None => self.make(store),
-        }
+        self.made(store).path(|work, root| self.unpack(work, root))
     }
 
     /// True where the cache has it.
     pub fn is_cached(&self, store: &Store) -> bool {
-        self.cached(store).is_some()
+        self.made(store).cached().is_some()
     }
 
-    fn cached(&self, store: &Store) -> Option<PathBuf> {
-        let directory = place(store);
-        let made_of = std::fs::read_to_string(directory.join("recipe")).unwrap_or_default();
-        let root = directory.join("root");
-        (made_of == self.recipe() && root.is_dir()).then_some(root)
+    fn made<'a>(&self, store: &'a Store) -> Made<'a> {
+        let (directory, recipe) = (place(store), self.recipe());
+        Made { store, directory, name: "root", is_whole: Path::is_dir, recipe }
     }
 
     /// Everything that determines its content, except the versions of the mirror's packages.
     fn recipe(&self) -> String {
         format!("{}\n{}\nwithout {}\n", self.suite, self.packages.join(" "), REMOVED.join(" "))
-    }
-
-    fn make(&self, store: &Store) -> Result<PathBuf, LabError> {
-        let _lock = store.lock()?;
-        if let Some(root) = self.cached(store) {
-            return Ok(root);
-        }
-        store.clean_up();
-        let work = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(store.root());
-        let work = work.map_err(LabError::file("write", store.root()))?;
-        let new = work.path().join("new");
-        std::fs::create_dir(&new).map_err(LabError::file("create", &new))?;
-        self.unpack(work.path(), &new.join("root"))?;
-        std::fs::write(new.join("recipe"), self.recipe()).map_err(LabError::file("write", &new))?;
-        let directory = place(store);
-        if directory.exists() {
-            let old = work.path().join("old");
-            std::fs::rename(&directory, &old).map_err(LabError::file("replace", &directory))?;
-        }
-        std::fs::rename(&new, &directory).map_err(LabError::file("create", &directory))?;
-        Ok(directory.join("root"))
     }
 
     fn unpack(&self, work: &Path, root: &Path) -> Result<(), LabError> {

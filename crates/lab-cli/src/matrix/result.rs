@@ -88,14 +88,24 @@ impl End {
 impl RunResult {
     /// Of a run that failed.
     pub(super) fn none(run: &Run, why: String) -> RunResult {
+        let expected = expected_code(&run.expected, None);
         RunResult {
-            scenario: run.scenario.name.clone(),
-            programs: Vec::new(),
-            kernel: run.kernel.clone(),
-            release: String::new(),
             seed: run.seed,
             sweep: run.sweep.clone(),
-            expected: expected_code(&run.expected, None),
+            ..RunResult::no_run(&run.scenario.name, &run.kernel, expected, why)
+        }
+    }
+
+    /// Of one that did not take place, without a seed.
+    pub(crate) fn no_run(scenario: &str, kernel: &str, expected: String, why: String) -> RunResult {
+        RunResult {
+            scenario: scenario.to_owned(),
+            programs: Vec::new(),
+            kernel: kernel.to_owned(),
+            release: String::new(),
+            seed: 0,
+            sweep: Vec::new(),
+            expected,
             end: End::NoRun,
             late_jobs: 0,
             causes_right: false,

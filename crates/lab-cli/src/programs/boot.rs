@@ -335,22 +335,6 @@ fn judged(case: &Case, kept: &Kept, recording: &Path, truth_only: bool) -> Resul
 /// Of a case that did not run.
 fn failed(case: &Case, kernel: &str, why: String) -> RunResult {
     let first = case.faults_on(kernel).next().and_then(|fault| fault.causes.first());
-    RunResult {
-        scenario: case.name.clone(),
-        programs: case.programs.clone(),
-        kernel: kernel.to_owned(),
-        release: String::new(),
-        seed: 0,
-        sweep: Vec::new(),
-        expected: first.cloned().unwrap_or_else(|| "nothing".to_owned()),
-        end: End::NoRun,
-        late_jobs: 0,
-        causes_right: false,
-        culprits_right: false,
-        judgement: None,
-        said: String::new(),
-        notes: vec![why],
-        recording: None,
-        seconds: 0.0,
-    }
+    let expected = first.cloned().unwrap_or_else(|| "nothing".to_owned());
+    RunResult { programs: case.programs.clone(), ..RunResult::no_run(&case.name, kernel, expected, why) }
 }

@@ -9,6 +9,7 @@ use super::build;
 use super::recipe::Image;
 use crate::LabError;
 use crate::kernels::Store;
+use crate::made::Made;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -19,10 +20,7 @@ impl Image {
     /// # Errors
     /// When it cannot be made or copied, or `stop` became true.
     pub fn copy(&self, store: &Store, to: &Path, stop: &AtomicBool) -> Result<(), LabError> {
-        let disk = match self.cached(store) {
-            Some(disk) => disk,
-            None => self.make(store, stop)?,
-        };
+        let disk = self.made(store).path(|work, disk| build::build(self, work, disk, stop))?;
         // Holes stay holes; file systems with reflinks copy nothing.
         let mut command = Command::new("cp");
         command.args(["--reflink=auto", "--sparse=always"]).args([&disk, to]);
@@ -34,40 +32,14 @@ impl Image {
         }
     }
 
-    /// The cache's disk, where it was made by this recipe.
-    fn cached(&self, store: &Store) -> Option<PathBuf> {
-        let directory = self.directory(store);
-        let made_of = std::fs::read_to_string(directory.join("recipe")).unwrap_or_default();
-        let disk = directory.join("disk.img");
-        (made_of == self.recipe() && disk.is_file()).then_some(disk)
-    }
-
     /// True where the cache has it.
     pub fn is_cached(&self, store: &Store) -> bool {
-        self.cached(store).is_some()
+        self.made(store).cached().is_some()
     }
 
-    fn make(&self, store: &Store, stop: &AtomicBool) -> Result<PathBuf, LabError> {
-        let _lock = store.lock()?;
-        if let Some(disk) = self.cached(store) {
-            return Ok(disk);
-        }
-        store.clean_up();
-        let work = tempfile::Builder::new().prefix(crate::kernels::UNFINISHED).tempdir_in(store.root());
-        let work = work.map_err(LabError::file("write", store.root()))?;
-        let new = work.path().join("new");
-        std::fs::create_dir(&new).map_err(LabError::file("create", &new))?;
-        build::build(self, work.path(), &new.join("disk.img"), stop)?;
-        std::fs::write(new.join("recipe"), self.recipe()).map_err(LabError::file("write", &new))?;
-        let directory = self.directory(store);
-        let parent = store.root().join("disks");
-        std::fs::create_dir_all(&parent).map_err(LabError::file("create", &parent))?;
-        if directory.exists() {
-            let old = work.path().join("old");
-            std::fs::rename(&directory, &old).map_err(LabError::file("replace", &directory))?;
-        }
-        std::fs::rename(&new, &directory).map_err(LabError::file("create", &directory))?;
-        Ok(directory.join("disk.img"))
+    fn made<'a>(&self, store: &'a Store) -> Made<'a> {
+        let (directory, recipe) = (self.directory(store), self.recipe());
+        Made { store, directory, name: "disk.img", is_whole: Path::is_file, recipe }
     }
 
     fn directory(&self, store: &Store) -> PathBuf {

@@ -3,6 +3,7 @@
 use super::Engine;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
+use crate::timeline::cpus::Frame;
 use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
@@ -56,11 +57,10 @@ impl Engine<'_> {
         }
     }
 
-    /// Notes how long the handler took that ends at `at`, of the interrupt on top.
-    fn handled(&mut self, at: Ns, cpu: Cpu) {
-        let Some(frame) = self.timeline.cpus.get(cpu).and_then(|cpu| cpu.interrupt()) else { return };
-        let length = at - frame.start;
-        match frame.running {
+    /// Notes how long a handler took that ended at `at`.
+    fn handled(&mut self, at: Ns, handler: Frame) {
+        let length = at - handler.start;
+        match handler.running {
             Running::Irq(id) => self.timeline.irqs.took(id, length),
             Running::Softirq(vec) => {
                 if let Some(usual) = self.timeline.softirqs.get_mut(vec as usize) {
@@ -91,33 +91,28 @@ impl Engine<'_> {
     }
 
     pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
-        if matches!(
-            event.kind,
-            EventKind::IrqExit { .. } | EventKind::VectorExit { .. } | EventKind::SoftirqExit { .. }
-        ) {
-            self.handled(at, event.cpu);
-        }
         let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
-        match event.kind {
-            EventKind::IrqEntry { irq, name } => {
-                let id = self.timeline.irqs.id(Some(irq), name);
-                cpu.enter(at, Running::Irq(id), false);
-            }
-            EventKind::VectorEntry { name } => {
-                let id = self.timeline.irqs.id(None, name);
-                cpu.enter(at, Running::Irq(id), false);
-            }
-            EventKind::SoftirqEntry { vec } => cpu.enter(at, Running::Softirq(vec), false),
+        let mut enter = |running| {
+            cpu.enter(at, running, false);
+            None
+        };
+        let ended = match event.kind {
+            EventKind::IrqEntry { irq, name } => enter(Running::Irq(self.timeline.irqs.id(Some(irq), name))),
+            EventKind::VectorEntry { name } => enter(Running::Irq(self.timeline.irqs.id(None, name))),
+            EventKind::SoftirqEntry { vec } => enter(Running::Softirq(vec)),
             EventKind::IrqExit { irq } => {
                 let irqs = &self.timeline.irqs;
-                cpu.exit(at, |running| matches!(running, Running::Irq(id) if irqs.get(id).0 == Some(irq)));
+                cpu.exit(at, |running| matches!(running, Running::Irq(id) if irqs.get(id).0 == Some(irq)))
             }
             EventKind::VectorExit { name } => {
                 let id = self.timeline.irqs.id(None, name);
-                cpu.exit(at, |running| running == Running::Irq(id));
+                cpu.exit(at, |running| running == Running::Irq(id))
             }
             EventKind::SoftirqExit { vec } => cpu.exit(at, |running| running == Running::Softirq(vec)),
-            _ => {}
+            _ => None,
+        };
+        if let Some(handler) = ended {
+            self.handled(at, handler);
         }
     }
 

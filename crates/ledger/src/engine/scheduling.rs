@@ -3,6 +3,7 @@
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
+use crate::model::irq_kind::is_timer;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
@@ -83,10 +84,8 @@ impl Engine<'_> {
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
                 let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
                 let sleeping = match thread.syscall {
-                    Some(call) => {
-                        let table = self.syscalls.map(|native| native.for_abi(thread.abi));
-                        table.is_none_or(|table| table.sleeps_relative(&call).is_some())
-                    }
+                    Some(call) => SyscallTable::of_thread(self.syscalls, thread)
+                        .is_none_or(|table| table.sleeps_relative(&call).is_some()),
                     // In no call at all it waits for a page, if for anything.
                     None => !thread.syscalls_recorded && thread.faulting.is_none(),
                 };
@@ -123,9 +122,8 @@ impl Engine<'_> {
         match (wait, cause) {
             (Wait::Semaphore { .. }, WakeCause::Thread(waker)) => {
                 let posts = |waker: &Thread| match &waker.syscall {
-                    Some(call) => {
-                        self.syscalls.is_some_and(|native| native.for_abi(waker.abi).is_futex(call))
-                    }
+                    Some(call) => SyscallTable::of_thread(self.syscalls, waker)
+                        .is_some_and(|table| table.is_futex(call)),
                     None => !waker.syscalls_recorded,
                 };
                 let posted = self.timeline.threads.get(waker).is_some_and(posts);
@@ -258,7 +256,7 @@ impl Engine<'_> {
                 {
                     thread.abi = Abi::Of32Bit;
                 }
-                let table = self.syscalls.map(|native| native.for_abi(thread.abi));
+                let table = SyscallTable::of_thread(self.syscalls, thread);
                 let wait = why_asleep(table, at, thread, lent_priority_to, state);
                 thread.pacing.note_wait(wait);
                 thread.enter(at, State::Blocked { wait, waker: None });
@@ -306,12 +304,6 @@ const TIMER: u32 = 1;
 const HRTIMER: u32 = 8;
 const RCU: u32 = 9;
 
-/// True of a timer's interrupt, by the name that the architecture or the timer's driver gives it (`local_timer`,
-/// `arch_timer`, `hpet`).
-fn is_timer(name: &str) -> bool {
-    name.contains("timer") || name.contains("tick") || name.starts_with("hpet")
-}
-
 /// A thread's name or priority is new as it leaves the CPU; returns when it was switched in.
 ///
 /// A name is taken to be so since then. So is a priority that rises: what it rose over did not delay it. One that falls
@@ -349,8 +341,8 @@ fn changed_while_running(
 /// True of a SCHED_DEADLINE thread that gives up what is left of its runtime until its next period (sched_yield(2)),
 /// which ends its work like a sleep. It stays runnable by name, as a thread does whose runtime is used up. Where system
 /// calls were not recorded, the two look the same, and the one that accuses no thread is taken.
-fn yields(table: Option<&'static SyscallTable>, thread: &Thread, switch: &Switch) -> bool {
-    let called = match (&thread.syscall, table.map(|native| native.for_abi(thread.abi))) {
+fn yields(native: Option<&'static SyscallTable>, thread: &Thread, switch: &Switch) -> bool {
+    let called = match (&thread.syscall, SyscallTable::of_thread(native, thread)) {
         (Some(call), Some(table)) => Some(table.yields(call)),
         _ if thread.syscalls_recorded => Some(false),
         _ => None,

@@ -2,6 +2,7 @@
 
 use crate::timeline::abi::Abi;
 use crate::timeline::sleeps::Wait;
+use crate::timeline::thread::Thread;
 use whylate_base::{Policy, Tid};
 use whylate_events::{Syscall, TaskState};
 
@@ -132,8 +133,15 @@ impl SyscallTable {
         }
     }
 
-    /// The table by which to read a thread's calls.
-    pub(crate) fn for_abi(&'static self, abi: Abi) -> &'static SyscallTable {
+    /// The table by which to read the calls of a thread, where the machine's `native` one is known.
+    pub(crate) fn of_thread(
+        native: Option<&'static SyscallTable>,
+        thread: &Thread,
+    ) -> Option<&'static SyscallTable> {
+        native.map(|native| native.for_abi(thread.abi))
+    }
+
+    fn for_abi(&'static self, abi: Abi) -> &'static SyscallTable {
         match abi {
             Abi::Native => self,
             Abi::Of32Bit => self.of_32_bit.unwrap_or(self),

@@ -1,13 +1,14 @@
 //! System calls: which one a thread is in, and what it asks of the scheduler by one.
 
 use super::Engine;
+use super::syscall_table::SyscallTable;
 use whylate_base::Ns;
 use whylate_events::{Event, Syscall, SyscallReturn};
 
 impl Engine<'_> {
     pub(super) fn syscall_enter(&mut self, at: Ns, event: &Event, call: &Syscall) {
         let thread = self.timeline.threads.get_mut(event.context.tid);
-        let table = self.syscalls.map(|native| native.for_abi(thread.abi));
+        let table = SyscallTable::of_thread(self.syscalls, thread);
         thread.syscall = Some(*call);
         thread.faulting = None;
         let Some(table) = table else { return };
@@ -30,7 +31,7 @@ impl Engine<'_> {
         let caller = event.context.tid;
         let thread = self.timeline.threads.get_mut(caller);
         let call = thread.syscall.take().filter(|call| call.nr == ret.nr);
-        let table = self.syscalls.map(|native| native.for_abi(thread.abi));
+        let table = SyscallTable::of_thread(self.syscalls, thread);
         let setting = call.and_then(|call| table?.setting(&call, caller));
         if let Some((setting, target)) = setting {
             self.is_answered(at, event, setting, target, ret.ret);

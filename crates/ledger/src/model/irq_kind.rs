@@ -50,6 +50,12 @@ pub(crate) fn is_vector(name: &str) -> bool {
     VECTORS.iter().any(|vector| name.starts_with(vector))
 }
 
+/// True of any timer's interrupt, one for all CPUs included, by the name that the architecture or the timer's driver gives it (`local_timer`,
+/// `arch_timer`, `hpet`).
+pub(crate) fn is_timer(name: &str) -> bool {
+    name.contains("timer") || name.contains("tick") || name.starts_with("hpet")
+}
+
 fn is_own_timer(name: &str) -> bool {
     // The Exynos timer counts its CPUs: mct_tick0, mct_tick1.
     OWN_TIMERS.contains(&name.trim_end_matches(|digit: char| digit.is_ascii_digit()))

@@ -140,13 +140,14 @@ impl CpuTimeline {
         self.push(at, running, false);
     }
 
-    /// An interrupt ended; one whose beginning was not seen is ignored.
-    pub(crate) fn exit(&mut self, at: Ns, is_it: impl Fn(Running) -> bool) {
-        if let Some(depth) = self.stack.iter().rposition(|frame| is_it(frame.running)) {
-            self.stack.truncate(depth);
-            let top = self.top();
-            self.push(at, top, false);
-        }
+    /// An interrupt ended; one whose beginning was not seen is ignored, and `None`.
+    pub(crate) fn exit(&mut self, at: Ns, is_it: impl Fn(Running) -> bool) -> Option<Frame> {
+        let depth = self.stack.iter().rposition(|frame| is_it(frame.running))?;
+        let ended = self.stack[depth];
+        self.stack.truncate(depth);
+        let top = self.top();
+        self.push(at, top, false);
+        Some(ended)
     }
 
     /// A non-maskable interrupt's handler ran in `from..to`, on top of whatever there was.
