@@ -85,12 +85,13 @@ fn a_rogue_of_higher_priority_is_named() {
     let arguments = ["explain", "--json", "--worst", "1000", "--task", VICTIM].map(OsStr::new);
     let run = whylate(arguments.into_iter().chain([file.as_os_str()]));
     let answer = answer(&run.stdout);
-    // Other loads and a hypervisor may have been in the way too: not every verdict is ours.
+    // A busy host may take the CPU more often and for longer than the rogue: such verdicts are not judged here.
     let mut verdicts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let activations = list(&answer["activations"]);
-    for activation in activations.iter().take(activations.len() / 10) {
+    let begins_late = |activation: &&serde_json::Value| activation["latency_ns"].as_i64() > Some(BURST.0 / 2);
+    for activation in list(&answer["activations"]).iter().filter(begins_late) {
         *verdicts.entry(verdict(activation)).or_default() += 1;
     }
+    verdicts.remove(&("stolen", ""));
     let most = verdicts.iter().max_by_key(|&(_, count)| count).map(|(&verdict, _)| verdict);
     assert_eq!(most, Some(("higher-priority-task", ROGUE)), "{verdicts:?}");
     let named = |finding: &serde_json::Value| {
