@@ -48,7 +48,8 @@ pub enum Ruling {
     /// The cause or the culprit is wrong.
     Wrong,
     /// Not judged: the host took the CPU from the guest, which the label does not show; the job is the last one of
-    /// a thread, whose activation lasts until the thread ends; or the scenario excludes this cause.
+    /// a thread, whose activation lasts until the thread ends; the job began before the recording, and the verdict
+    /// accuses nothing else; or the scenario excludes this cause.
     Aside,
 }
 
@@ -150,7 +151,11 @@ pub fn judge(
         .iter()
         .map(|(job, activation)| {
             let mut ruling = of_job(label, job, *activation, usual, expected, circumstances);
-            if activation.is_some_and(|activation| ends_with_thread(label, job, activation, &victims)) {
+            let is_aside = |activation: &Activation| {
+                ends_with_thread(label, job, activation, &victims)
+                    || (begins_before(job, explanation) && !accuses_another(activation.verdict.cause))
+            };
+            if activation.is_some_and(is_aside) {
                 ruling.ruling = Ruling::Aside;
             }
             ruling
@@ -202,6 +207,15 @@ fn activation_of<'a>(job: &LateJob, victims: &[&'a Activation]) -> Option<&'a Ac
 fn ends_with_thread(label: &Label, job: &LateJob, activation: &Activation, victims: &[&Activation]) -> bool {
     let is_last = !victims.iter().any(|other| other.tid == activation.tid && other.due > activation.due);
     is_last && activation.end.since(job.done) > label.limit_ns
+}
+
+/// True when the recording begins in the middle of the job: what delayed it may have happened before.
+fn begins_before(job: &LateJob, explanation: &Explanation) -> bool {
+    explanation.trace.span.is_some_and(|(start, _)| job.due < start)
+}
+
+fn accuses_another(cause: Cause) -> bool {
+    cause.accuses() && !cause.accuses_late_thread()
 }
 
 /// The victim's usual response: the median of its activations that were not late.

@@ -279,3 +279,17 @@ fn the_end_of_a_thread_is_no_part_of_its_last_job() {
         assert_eq!(of(&explanation, &expected).jobs[0].ruling, Ruling::Wrong, "{end}");
     }
 }
+
+#[test]
+fn a_job_that_began_before_the_recording_is_judged_by_whom_the_verdict_accuses() {
+    for (cause, by, begin, ruling) in [
+        (Cause::OwnWork, None, LATE_DUE + Ns(1), Ruling::Aside),
+        (Cause::OwnWork, None, LATE_DUE, Ruling::Wrong),
+        (Cause::HigherPriorityTask, Some(thread(98, "b")), LATE_DUE + Ns(1), Ruling::Wrong),
+    ] {
+        let mut explanation = explanation(cause, by, &[]);
+        explanation.trace.span = Some((begin, Ns::from_ms(100)));
+        let judgement = of(&explanation, &expected(&["lock-inversion"], &["part:culprit"]));
+        assert_eq!(judgement.jobs[0].ruling, ruling, "{cause} from {begin}");
+    }
+}
