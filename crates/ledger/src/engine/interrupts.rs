@@ -176,6 +176,13 @@ impl Engine<'_> {
                 same_clock && !in_softirq && armed.armed < read && armed.expires < now
             })
         });
+        // Where events were lost since, a timer that seems late may have been cancelled or have fired there, and have
+        // been armed again; one that is on time is still the same.
+        let losses = &self.timeline.losses;
+        let armed = armed.filter(|armed| {
+            read - on_trace_clock(armed.expires).max(armed.armed) < LATE
+                || !losses.any_between(None, armed.armed, at)
+        });
         let (due, hard_due) = match armed {
             Some(armed) => {
                 let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));

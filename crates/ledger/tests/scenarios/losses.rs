@@ -296,3 +296,22 @@ fn a_sleep_that_the_trace_ends_in_is_no_wait() {
     assert_eq!(activation.done, Some(Ns::from_us(200)));
     assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
 }
+
+#[test]
+fn a_timer_that_events_were_lost_about_is_not_late() {
+    // In the lost part the timer fired and was armed again, with the same address.
+    let explained = |loses: bool, fires: i64| {
+        let scene = woken_and_running().at(150).arm(7, 1_000).at(160).sleep(IDLE);
+        let scene =
+            if loses { scene.cpu(2).at(500).sign(ContextFlags::default()).at(900).lose() } else { scene };
+        let scene = scene.cpu(1).at(fires).fire(7).wake(VICTIM, 1).fired(7).at(fires + 5).run(VICTIM);
+        scene.at(fires + 50).sleep(IDLE).explain("victim")
+    };
+    for (loses, fires, due) in
+        [(true, 9_000, 9_000), (true, 3_500, 3_500), (true, 1_002, 1_000), (false, 9_000, 1_000)]
+    {
+        let explained = explained(loses, fires);
+        let last = explained.in_order().last().expect("an activation").due;
+        assert_eq!(last, Ns::from_us(due), "lost: {loses}, fires at {fires}");
+    }
+}
