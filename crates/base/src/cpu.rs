@@ -14,6 +14,11 @@ impl Cpu {
     /// Which CPU it was is not recorded. Only in what another tool reports: the CPU of an event is known.
     pub const UNKNOWN: Cpu = Cpu(u32::MAX);
 
+    /// Its number, where it is known.
+    pub fn known(self) -> Option<u32> {
+        (self != Cpu::UNKNOWN).then_some(self.0)
+    }
+
     /// As an index into a table by CPU.
     pub fn index(self) -> usize {
         self.0 as usize

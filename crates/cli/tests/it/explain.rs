@@ -467,3 +467,18 @@ fn every_cause_and_every_finding_has_a_page() {
         assert!(page.stdout.contains(code) && page.stdout.len() > 200, "{code}: {}", page.stdout);
     }
 }
+
+/// A part of a report of rtla, pasted without the line that has the CPU.
+#[test]
+fn an_unknown_cpu_is_null() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("pasted.txt");
+    let text = "  IRQ handler delay:                  1.10 us (0.30 %)\n  IRQ latency:                        2.45 us\n  \
+                Timerlat IRQ duration:             11.20 us (3.11 %)\n  Blocking thread:                   340.12 us (94.4 %)\n  \
+                \x20               stress-ng:4242     340.12 us\n  Thread latency:                    360.30 us (100%)\n";
+    std::fs::write(&file, text).expect("written");
+    let (_, answer) = explain(&file, &[]);
+    let activation = &answer["activations"][0];
+    assert_eq!(activation["cpu"], Value::Null, "{answer:#}");
+    assert!(list(&activation["ledger"]).iter().all(|entry| entry["cpu"].is_null()), "{activation:#}");
+}

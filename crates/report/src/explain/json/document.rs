@@ -152,8 +152,8 @@ pub struct Activation {
     /// Its class, priority and nice value then, without inheritance.
     #[serde(flatten)]
     pub rank: Rank,
-    /// The CPU it first ran on, or was queued on if it never ran.
-    pub cpu: u32,
+    /// The CPU it first ran on, or was queued on if it never ran; null where that is not recorded.
+    pub cpu: Option<u32>,
     /// What made it due.
     pub trigger: Trigger,
     /// When it should have been able to run.
@@ -213,8 +213,8 @@ pub struct Entry {
     pub ns: i64,
     /// Where it begins.
     pub start_ns: i64,
-    /// The CPU it happened on.
-    pub cpu: u32,
+    /// The CPU it happened on; null where that is not recorded.
+    pub cpu: Option<u32>,
     /// The culprit; null where there is none.
     pub by: Option<By>,
     /// The owner of the lock that was waited for; null where no lock was.
@@ -331,8 +331,8 @@ pub enum Severity {
 pub struct Section {
     /// The tracer that measured it: `irqsoff`, `preemptoff` or `preemptirqsoff`.
     pub tracer: String,
-    /// The CPU.
-    pub cpu: u32,
+    /// The CPU; null where that is not recorded.
+    pub cpu: Option<u32>,
     /// The thread that was current, a bystander where `of_interrupt`; null where it is not recorded.
     pub thread: Option<By>,
     /// True when the section is an interrupt's own.

@@ -6,7 +6,7 @@ use super::document::{
     Verdict,
 };
 use crate::words;
-use whylate_base::{Ns, Priority, SchedClass};
+use whylate_base::{Cpu, Ns, Priority, SchedClass};
 use whylate_events::TraceInfo;
 use whylate_ledger as ledger;
 
@@ -86,7 +86,7 @@ pub(crate) fn activation(activation: &ledger::Activation) -> Activation {
         tid: activation.tid.0,
         comm: activation.comm.to_string(),
         rank: rank(activation.priority),
-        cpu: activation.cpu.0,
+        cpu: activation.cpu.known(),
         trigger: trigger(&activation.trigger),
         due_ns: activation.due.0,
         woken_ns: instant(activation.woken),
@@ -122,7 +122,7 @@ fn entry(segment: &ledger::Segment) -> Entry {
         cause: segment.cause.code().to_owned(),
         ns: segment.length().0,
         start_ns: segment.start.0,
-        cpu: segment.cpu.0,
+        cpu: segment.cpu.known(),
         by: segment.by.map(by),
         owner: segment.owner.map(by),
         confidence: confidence(segment.confidence),
@@ -168,7 +168,7 @@ fn confidence(confidence: whylate_base::Confidence) -> Confidence {
 fn evidence(evidence: &whylate_base::Evidence) -> Evidence {
     Evidence {
         at_ns: evidence.at.map(|at| at.0),
-        cpu: evidence.cpu.map(|cpu| cpu.0),
+        cpu: evidence.cpu.and_then(Cpu::known),
         what: evidence.what.clone(),
     }
 }
@@ -187,7 +187,7 @@ pub(crate) fn finding(finding: &whylate_base::Finding) -> Finding {
 fn section(section: &ledger::CriticalSection) -> Section {
     Section {
         tracer: section.tracer.name().to_owned(),
-        cpu: section.cpu.0,
+        cpu: section.cpu.known(),
         thread: section.thread.map(by),
         of_interrupt: section.context != ledger::CpuContext::Thread,
         delays: section.delays,
