@@ -96,6 +96,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         stats: &assembler.stats,
         options,
         trace: &trace,
+        explains_realtime: tasks.iter().any(|task| task.priority.is_realtime()),
         worst: &activations,
         by_thread: &by_thread,
         noises: tracers.noises(),

@@ -52,6 +52,9 @@ pub(crate) fn of(
         Usual::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
         Usual::OwnWork => Ns::ZERO,
         Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time)),
+        Usual::Nothing if gives_way(activation, &judged, (cause, by)) => {
+            time.since(usual_cost(stats, (cause, by), time))
+        }
         Usual::Nothing => time,
     };
     let heaviest = groups
@@ -175,6 +178,26 @@ fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
         }
         _ => Ns::ZERO,
     }
+}
+
+/// True where the culprit woke the thread, and ran on until it gave way: of threads that wake each other in turn, each
+/// waits some microseconds for the other.
+fn gives_way(activation: &Activation, judged: &[Segment], key: (Cause, Option<Culprit>)) -> bool {
+    let (cause, Some(by @ Culprit::Task { tid, .. })) = key else { return false };
+    if !cause.info().details.culprit_runs_first {
+        return false;
+    }
+    let mut woke_it = matches!(activation.trigger, Trigger::Thread { tid: waker, .. } if waker == tid);
+    for segment in judged {
+        if (segment.cause, segment.by) == key {
+            if !woke_it {
+                return false;
+            }
+        } else if !segment.cause.info().details.routine {
+            woke_it = segment.owner == Some(by);
+        }
+    }
+    true
 }
 
 fn starved(activation: &Activation) -> bool {

@@ -63,6 +63,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         reason => reason.unwrap_or(cause.code()),
     };
+    let look_after_others = |tid: &Tid| {
+        subject.timeline.threads.get(*tid).is_some_and(|thread| subject.looks_after_others(thread))
+    };
+    let severity = if victims.iter().all(look_after_others) { Severity::Info } else { Severity::Warning };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
     let (mut times, mut total) = (0, Ns::ZERO);
     for cost in costs {
@@ -71,7 +75,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     }
     Finding {
         code: cause.code(),
-        severity: Severity::Warning,
+        severity,
         title: format!("{by} delayed {whom} by up to {most}: {reason}"),
         why: match times {
             1 => format!("it delayed one activation by {total}"),

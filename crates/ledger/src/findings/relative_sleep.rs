@@ -15,7 +15,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
         thread.pacing.drifts().filter(|drifts| *drifts)?;
         let response = stats.response.spread()?;
-        let notable = thread.pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE);
+        let notable = thread.pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE)
+            && !subject.looks_after_others(thread);
         let Identity { comm, priority, .. } = subject.usual(thread);
         let evidence = "where its response is longer, the sleep after it is as long as ever, and the next period begins \
                         as much later";

@@ -17,6 +17,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) stats: &'a StatsByThread,
     pub(crate) options: &'a Options,
     pub(crate) trace: &'a TraceInfo,
+    /// One of the threads that are explained is real-time.
+    pub(crate) explains_realtime: bool,
     /// The worst activations of every selected thread.
     pub(crate) worst: &'a [Activation],
     /// The same by thread.
@@ -30,6 +32,12 @@ impl Subject<'_> {
     pub(crate) fn usual(&self, thread: &Thread) -> Identity {
         let usual = self.stats.get(thread.tid).and_then(|stats| stats.identities.usual());
         usual.unwrap_or_else(|| thread.identity_at(self.timeline.now))
+    }
+
+    /// True for a SCHED_OTHER thread beside real-time ones, such as the main thread of a program that measures: it looks
+    /// after them, and when it does so matters to no deadline.
+    pub(crate) fn looks_after_others(&self, thread: &Thread) -> bool {
+        self.explains_realtime && !self.usual(thread).priority.is_realtime()
     }
 
     /// What the ledger of a kept activation noted for its verdict.

@@ -3,7 +3,7 @@
 use super::support::{
     IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, deadline, fair, rt, sys,
 };
-use whylate_base::{Confidence, Cpu, Ns};
+use whylate_base::{Confidence, Cpu, Ns, Severity, Tid};
 use whylate_events::ContextFlags;
 use whylate_ledger::{Activation, Cause, Culprit, Options, Select, Trigger};
 
@@ -411,4 +411,21 @@ fn an_interrupts_thread_is_named_as_one() {
     assert!(verdict.fix[0].contains("/proc/irq/27/smp_affinity_list"), "{:?}", verdict.fix);
     let plain = behind(rt("irqbalance", 20, 90));
     assert!(!plain.verdict.why.contains("interrupt"), "{}", plain.verdict.why);
+}
+
+/// A program's thread `victim:10` preempts its main thread `victim:30`, SCHED_OTHER, for 300 us.
+fn preempts_its_main_thread(select: Select) -> Option<Severity> {
+    let main = fair("victim", 30);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    let scene = scene.at(100).timer_wakes(main).at(105).run(main).at(150).timer_wakes(VICTIM);
+    let scene = scene.at(155).run(VICTIM).at(455).sleep(main).at(500).sleep(IDLE);
+    let options = Options { tasks: vec![select], ..Options::default() };
+    let explained = scene.explain_with(&options);
+    explained.finding("higher-priority-task").map(|finding| finding.severity)
+}
+
+#[test]
+fn a_thread_that_preempts_its_programs_main_thread_is_no_warning() {
+    assert_eq!(preempts_its_main_thread(Select::Comm("victim".into())), Some(Severity::Info));
+    assert_eq!(preempts_its_main_thread(Select::Tid(Tid(30))), Some(Severity::Warning));
 }

@@ -222,6 +222,40 @@ fn a_thread_that_sleeps_for_a_while_drifts() {
     assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
+/// Thirty periods of two threads of one name that sleep for 10 ms each.
+fn measuring_and_main(main: Thread) -> Explained {
+    let measuring = rt("victim", 10, 80);
+    let mut scene = idle();
+    for (thread, from) in [(measuring, 0), (main, 400 * MS)] {
+        scene = scene.at(from + 50).timer_wakes(thread).at(from + 55).run(thread);
+        let mut now = from + 60;
+        for n in 0..30 {
+            now += 300 + n * 7919 % 400;
+            scene = scene.at(now).call(sys::CLOCK_NANOSLEEP, sys::FOR).arm(0x77, now + 10 * MS).sleep(IDLE);
+            now += 10 * MS;
+            scene = scene.at(now).fire(0x77).wake(thread, 1).fired(0x77).at(now + 5).run(thread);
+            now += 5;
+        }
+        scene = scene.at(now + 100).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn a_fair_thread_beside_real_time_threads_may_drift() {
+    let severity = |main: Thread| {
+        let explained = measuring_and_main(main);
+        let of = |name: &str| {
+            let mut drifting = explained.0.findings.iter().filter(|finding| finding.code == "relative-sleep");
+            drifting.find(|finding| finding.title.contains(name)).map(|finding| finding.severity)
+        };
+        assert_eq!(of("victim:10"), Some(Severity::Warning));
+        of("victim:20")
+    };
+    assert_eq!(severity(fair("victim", 20)), Some(Severity::Info));
+    assert_eq!(severity(rt("victim", 20, 40)), Some(Severity::Warning));
+}
+
 #[test]
 fn the_sleep_of_a_shell_is_that_of_the_program_it_starts() {
     const SHELL: Thread = rt("sh", 30, 50);
