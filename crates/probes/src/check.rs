@@ -7,7 +7,9 @@ use whylate_sys::Clock;
 
 /// From one wake-up to the next.
 const SHORTEST: Ns = Ns::from_us(10);
-/// The same.
+/// A wake-up takes some microseconds: at shorter intervals than this, most of a CPU's time.
+const BRIEF: Ns = Ns::from_us(50);
+/// From one wake-up to the next.
 const LONGEST: Ns = Ns::from_secs(10);
 /// How much of the time a busy thread spins where it has to leave some to others, in percent.
 const CONSIDERATE: u8 = 90;
@@ -59,6 +61,14 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// True when these are all CPUs that are on.
+    fn is_whole(&self, cpus: &[Option<Cpu>]) -> bool {
+        let online = self.online.as_ref().unwrap_or(&self.allowed);
+        online.iter().all(|cpu| cpus.contains(&Some(cpu)))
+    }
+}
+
 impl Plan {
     /// # Errors
     /// [`ProbeError`] for what cannot be measured.
@@ -66,6 +76,7 @@ impl Plan {
         common(probe)?;
         let machine = Machine::read()?;
         let cpus = cpus(probe, &machine)?;
+        leaves_time(probe, &cpus, &machine)?;
         let longest = probe.interval + Ns(probe.distance.0.saturating_mul(cpus.len() as i64 - 1));
         if longest < probe.interval || longest > LONGEST {
             return Err(ProbeError::Interval(longest));
@@ -149,6 +160,17 @@ fn cpus(probe: &Probe, machine: &Machine) -> Result<Vec<Option<Cpu>>, ProbeError
     }
 }
 
+/// Real-time threads that wake up very often on all CPUs leave little to others. If the CPUs were chosen, so was that.
+fn leaves_time(probe: &Probe, cpus: &[Option<Cpu>], machine: &Machine) -> Result<(), ProbeError> {
+    let is_brief =
+        matches!(probe.kind, ProbeKind::Timer(_) | ProbeKind::Ipc { .. }) && probe.interval < BRIEF;
+    let is_unasked = probe.cpus.is_none() && !probe.force;
+    match is_brief && is_unasked && probe.policy != Policy::Other && machine.is_whole(cpus) {
+        true => Err(ProbeError::NoTimeLeft(probe.interval)),
+        false => Ok(()),
+    }
+}
+
 /// The share of the time to spin, so that some is left to others.
 fn busy(
     probe: &Probe,
@@ -160,9 +182,7 @@ fn busy(
     if let Some(threshold) = probe.threshold.filter(|&threshold| threshold < gap) {
         return Err(ProbeError::BelowGap { threshold, gap });
     }
-    let taken: CpuSet = cpus.iter().flatten().copied().collect();
-    let online = machine.online.as_ref().unwrap_or(&machine.allowed);
-    let whole = online.iter().all(|cpu| taken.contains(cpu));
+    let whole = machine.is_whole(cpus);
     let realtime = probe.policy != Policy::Other;
     let Some(duty) = duty else {
         let most = if realtime {
@@ -179,7 +199,7 @@ fn busy(
         return Ok(duty);
     }
     if whole && duty == 100 {
-        return Err(ProbeError::WholeMachine(taken));
+        return Err(ProbeError::WholeMachine(cpus.iter().flatten().copied().collect()));
     }
     match machine.realtime.filter(|&allowed| realtime && duty > allowed) {
         Some(allowed) => Err(ProbeError::Throttled { duty, allowed }),
@@ -247,6 +267,25 @@ mod tests {
             ("0-3", Policy::Other, Some(0), false, Err(ProbeError::Duty(0))),
         ] {
             assert_eq!(planned(list, policy, duty, force), expected, "{list} {policy:?} {duty:?} {force}");
+        }
+    }
+
+    #[test]
+    fn brief_intervals_on_all_cpus_are_measured_only_if_that_was_asked_for() {
+        let chosen = |list: &str| list.parse().ok();
+        for (interval, cpus_chosen, policy, force, refused) in [
+            (10, None, Policy::Fifo, false, true),
+            (10, None, Policy::Fifo, true, false),
+            (10, None, Policy::Other, false, false),
+            (10, chosen("0-3"), Policy::Fifo, false, false),
+            (50, None, Policy::Fifo, false, false),
+        ] {
+            let interval = Ns::from_us(interval);
+            let probe = Probe { interval, cpus: cpus_chosen, policy, force, ..Probe::default() };
+            let machine = machine(None);
+            let checked = leaves_time(&probe, &cpus(&probe, &machine).expect("CPUs"), &machine);
+            let expected = if refused { Err(ProbeError::NoTimeLeft(interval)) } else { Ok(()) };
+            assert_eq!(checked, expected, "{probe:?}");
         }
     }
 

@@ -120,6 +120,12 @@ pub enum ProbeError {
          override this check (--force)"
     )]
     WholeMachine(CpuSet),
+    /// Little time would be left to others.
+    #[error(
+        "real-time threads that wake up every {0} on all CPUs leave little time for other work: choose CPUs \
+         (--cpus), a longer interval (--interval 50us), or override this check (--force)"
+    )]
+    NoTimeLeft(Ns),
     /// The kernel would throttle the threads.
     #[error(
         "a real-time thread may use {allowed} % of a CPU (kernel.sched_rt_runtime_us), so the kernel would throttle one \

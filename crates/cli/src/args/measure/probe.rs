@@ -89,7 +89,7 @@ pub(crate) struct ProbeArgs {
     /// For the busy probe: the percentage of each interval to spin [default: 100; 90 where no CPU would be left]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
     duty: Option<u8>,
-    /// For the busy probe: spin even if no CPU is left for other threads
+    /// Measure even if that leaves little or no CPU time to other threads
     #[arg(long)]
     force: bool,
     /// For the deadline probe: the CPU time of each period, half of which the thread uses
@@ -260,7 +260,6 @@ impl ProbeArgs {
             ("--waker-cpu", Ipc, self.waker_cpu.is_some()),
             ("--gap", Busy, self.gap.is_some()),
             ("--duty", Busy, self.duty.is_some()),
-            ("--force", Busy, self.force),
             ("--runtime", Deadline, self.runtime.is_some()),
             ("--deadline", Deadline, self.deadline.is_some()),
             ("--width", Hwlat, self.width.is_some()),
