@@ -13,6 +13,7 @@ mod cyclictest;
 mod error;
 mod file;
 mod json;
+mod node;
 mod oslat;
 mod rtla;
 mod sections;
@@ -38,14 +39,12 @@ pub fn open(path: &Path) -> Result<Run, LatenciesError> {
 /// # Errors
 /// If they are none of another tool's measurements.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
-    let text = lines(&pasted::restored(bytes));
-    let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
-    let comments = |line: &&str| line.starts_with('#') || line.trim().is_empty();
-    let is_json =
-        text.lines().find(|line| !comments(line)).is_some_and(|line| line.trim_start().starts_with('{'));
-    let read = match is_json {
+    let text = pasted::restored(bytes);
+    let read = match is_json(&text) {
         true => json::read(&text),
         false => {
+            let text = lines(&text);
+            let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
             [rtla::read, oslat::read, cyclictest::read].into_iter().flat_map(|reader| reader(&text)).collect()
         }
     };
@@ -55,6 +54,12 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
         Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
         Ok(Some(run)) => Ok(Run { label: label(path), ..run }),
     }
+}
+
+/// True when the first line that is no comment begins a JSON document.
+fn is_json(text: &str) -> bool {
+    let mut lines = text.split(['\n', '\r']).filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    lines.next().is_some_and(|line| line.trim_start().starts_with('{'))
 }
 
 /// A terminal's lines: one that was written over is a line of its own (cyclictest moves the cursor up).

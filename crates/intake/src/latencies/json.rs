@@ -2,7 +2,7 @@
 
 use super::counted::{Counted, MOST_THREADS, Source, Unit};
 use super::error::Broken;
-use serde_json::{Map, Value};
+use super::node::{Members, Node};
 use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
@@ -11,7 +11,7 @@ use whylate_stats::Run;
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let start = text.find('{').unwrap_or(0);
     let mut runs = Vec::new();
-    for document in serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>() {
+    for document in serde_json::Deserializer::from_str(&text[start..]).into_iter::<Node>() {
         match document {
             Ok(document) => runs.extend(one(&document)),
             Err(error) => {
@@ -23,24 +23,24 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     runs
 }
 
-fn one(document: &Value) -> Option<Result<Run, Broken>> {
-    if document["format"]["name"] == "RT Dataset" {
+fn one(document: &Node) -> Option<Result<Run, Broken>> {
+    if document["format"]["name"].as_str() == Some("RT Dataset") {
         return Some(dataset(document));
     }
-    if let Some(threads) = document["thread"].as_object() {
+    if let Some(threads) = document["thread"].members() {
         return rt_tests(threads, document);
     }
-    let cpus = document["cpu"].as_object()?;
-    cpus.values().next()?.get("histogram")?;
-    let thread = |number, thread: &Value| counted(Some(number), thread, &thread["count"]);
+    let cpus = document["cpu"].members()?;
+    cpus.values().next()?.members()?.get("histogram")?;
+    let thread = |number, thread: &Node| counted(Some(number), thread, &thread["count"]);
     let source = Source { tool: "jitterdebugger", probe: "timer", unit: Unit::US };
     Some(each(source, cpus, thread).map(|run| Run { machine: machine(document), ..run }))
 }
 
 /// What `--json` of rt-tests writes (src/lib/rt-utils.c), and whylate in the same form.
-fn rt_tests(threads: &Map<String, Value>, document: &Value) -> Option<Result<Run, Broken>> {
+fn rt_tests(threads: &Members, document: &Node) -> Option<Result<Run, Broken>> {
     // The key has a colon, by mistake.
-    let command = [&document["cmdline:"], &document["cmdline"]].into_iter().find_map(Value::as_str);
+    let command = [&document["cmdline:"], &document["cmdline"]].into_iter().find_map(Node::as_str);
     let program = command.and_then(|command| command.split_ascii_whitespace().next()).unwrap_or_default();
     let (tool, probe) = match program.rsplit('/').next().unwrap_or_default() {
         "oslat" => ("oslat", "busy"),
@@ -51,17 +51,16 @@ fn rt_tests(threads: &Map<String, Value>, document: &Value) -> Option<Result<Run
         "svsematest" => ("svsematest", "ipc semaphore"),
         "cyclicdeadline" => ("cyclicdeadline", "deadline"),
         // Under a name of the user's own it is recognized by its threads.
-        _ if threads.values().any(|thread| thread["cycles"].is_u64()) => ("cyclictest", "timer"),
+        _ if threads.values().any(|thread| thread["cycles"].as_u64().is_some()) => ("cyclictest", "timer"),
         _ => return None,
     };
-    let unit = match document["resolution_in_ns"].as_i64() {
+    let unit = match document["resolution_in_ns"].as_u64() {
         Some(1) => Unit::NS,
         _ => Unit::US,
     };
-    let thread = |_, thread: &Value| match (&thread["sender"], &thread["receiver"]) {
-        (Value::Object(sender), receiver @ Value::Object(_)) => {
-            let samples = sender.get("samples").unwrap_or(&Value::Null);
-            counted(receiver["cpu"].as_u64(), receiver, samples)
+    let thread = |_, thread: &Node| match (&thread["sender"], &thread["receiver"]) {
+        (sender @ Node::Object(_), receiver @ Node::Object(_)) => {
+            counted(receiver["cpu"].as_u64(), receiver, &sender["samples"])
         }
         _ if tool == "oslat" => oslat(thread),
         _ => counted(thread["cpu"].as_u64(), thread, &thread["cycles"]),
@@ -77,11 +76,7 @@ fn rt_tests(threads: &Map<String, Value>, document: &Value) -> Option<Result<Run
 
 /// Of `"0": {"histogram": {"17": 18, ...}, "cycles": 2000, "min": 17, "max": 787, "avg": 38.73, "cpu": 0}` what `thread`
 /// makes of each.
-fn each(
-    source: Source,
-    threads: &Map<String, Value>,
-    thread: impl Fn(u64, &Value) -> Counted,
-) -> Result<Run, Broken> {
+fn each(source: Source, threads: &Members, thread: impl Fn(u64, &Node) -> Counted) -> Result<Run, Broken> {
     let mut all: Vec<(u64, Counted)> = Vec::new();
     for (key, value) in threads {
         let number = key.parse().map_err(|_| source.broken(format!("{key:?} is no thread's number")))?;
@@ -100,10 +95,8 @@ fn each(
 }
 
 /// A thread's counts; it has no name yet. `samples` counts those of no class, too.
-fn counted(cpu: Option<u64>, thread: &Value, samples: &Value) -> Counted {
-    let classes = thread["histogram"].as_object().into_iter().flatten();
-    let classes: Vec<(u64, u64)> =
-        classes.filter_map(|(class, count)| Some((class.parse().ok()?, count.as_u64()?))).collect();
+fn counted(cpu: Option<u64>, thread: &Node, samples: &Node) -> Counted {
+    let classes = thread["histogram"].classes();
     let in_classes = classes.iter().map(|class| class.1).fold(0, u64::saturating_add);
     Counted {
         cpu: cpu.and_then(|cpu| u32::try_from(cpu).ok()).map(Cpu),
@@ -118,8 +111,8 @@ fn counted(cpu: Option<u64>, thread: &Value, samples: &Value) -> Counted {
 
 /// Its last class holds all that was later, and no field marks the last one: it is where the maximum lies beyond
 /// it, as every sample is in some class.
-fn oslat(thread: &Value) -> Counted {
-    let mut counted = counted(thread["cpu"].as_u64(), thread, &Value::Null);
+fn oslat(thread: &Node) -> Counted {
+    let mut counted = counted(thread["cpu"].as_u64(), thread, &Node::Null);
     counted.classes.sort_unstable();
     if let Some(last) = counted.classes.pop_if(|last| counted.max.is_some_and(|max| max > last.0)) {
         counted.overflow = last.1;
@@ -128,7 +121,7 @@ fn oslat(thread: &Value) -> Counted {
 }
 
 /// The kernel and the architecture; the host's name is private.
-fn machine(document: &Value) -> Vec<(String, String)> {
+fn machine(document: &Node) -> Vec<(String, String)> {
     let info = &document["sysinfo"];
     let machine = [("architecture", "machine"), ("kernel release", "release"), ("kernel version", "version")]
         .into_iter()
@@ -138,7 +131,7 @@ fn machine(document: &Value) -> Vec<(String, String)> {
 
 /// `"latency": {"granularity": "microseconds", "maxima": [7], "cores": [[0, 1, 2], [0, 3, 17]]}`: the first list has the
 /// lower ends of the classes, each other one the counts of a core (src/plot-rtdataset.py).
-fn dataset(document: &Value) -> Result<Run, Broken> {
+fn dataset(document: &Node) -> Result<Run, Broken> {
     let latency = &document["latency"];
     let unit = match latency["granularity"].as_str() {
         Some(unit) if unit.starts_with("nano") => Unit::NS,
@@ -146,9 +139,11 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
         _ => Unit::US,
     };
     let source = Source { tool: "OSADL's mk-rtdataset", probe: "timer", unit };
-    let lists = latency["cores"].as_array().into_iter().flatten();
-    let lists: Option<Vec<Vec<u64>>> =
-        lists.map(|list| list.as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>()).collect();
+    let lists = latency["cores"].items().iter().map(Node::counts);
+    let lists: Option<Vec<&[u64]>> = match latency["cores"].counts() {
+        Some([_, ..]) => None,
+        _ => lists.collect(),
+    };
     let lists = lists.ok_or_else(|| source.broken("latency.cores has what is no count".to_owned()))?;
     let Some((axis, cores)) = lists.split_first() else {
         return Err(source.broken("it has no latency.cores".to_owned()));
@@ -161,9 +156,9 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
     let numbers = cpus(document["condition"]["cyclictest"].as_str().unwrap_or_default());
     let numbers = numbers.filter(|numbers| numbers.len() == cores.len());
     let cycles = document["condition"]["cycles"].as_u64();
-    let core = |(at, counts): (usize, &Vec<u64>)| {
+    let core = |(at, counts): (usize, &&[u64])| {
         let cpu = numbers.as_ref().map_or(at as u32, |numbers| numbers[at]);
-        let max = latency["maxima"].get(at).and_then(Value::as_u64);
+        let max = latency["maxima"].counts().and_then(|maxima| maxima.get(at).copied());
         let limit = axis.last().map_or(0, |last| last.saturating_add(width));
         let held = counts.iter().fold(0_u64, |all, count| all.saturating_add(*count));
         // Samples beyond the last class are not counted: the maximum shows that there are some, the cycles how many.
@@ -180,9 +175,10 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
         }
     };
     let run = source.run(cores.iter().enumerate().map(core))?;
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
+    let text = |value: &Node| match value {
+        Node::Text(text) => Some(text.to_string()),
+        Node::Count(number) => Some(number.to_string()),
+        Node::Number(number) => Some(number.to_string()),
         _ => None,
     };
     let machine = [
@@ -193,7 +189,8 @@ fn dataset(document: &Value) -> Result<Run, Broken> {
     ];
     let machine = machine.into_iter().filter_map(|(name, value)| Some((name.to_owned(), text(value)?)));
     let interval = &document["condition"]["interval"];
-    let interval = interval.as_i64().or_else(|| interval.as_str()?.parse().ok());
+    let interval = interval.as_u64().or_else(|| interval.as_str()?.parse().ok());
+    let interval = interval.and_then(|us| i64::try_from(us).ok());
     Ok(Run {
         // Whose histograms they are made of.
         tool: "cyclictest".to_owned(),
