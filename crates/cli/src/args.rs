@@ -7,6 +7,7 @@ mod lab;
 mod measure;
 mod output;
 mod plan;
+mod scope;
 mod selection;
 mod tuning;
 mod values;
@@ -18,6 +19,7 @@ pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
+pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, Place, RollbackArgs, VerifyArgs};
 pub(crate) use values::FailOn;
@@ -53,6 +55,14 @@ pub(crate) enum Verb {
     /// `perf script`, latency tracers such as wakeup_rt, rtla), any of them in gzip or zstd, and directories
     /// with copies of per_cpu/cpu*/trace_pipe_raw. Charges every nanosecond of every late activation to a
     /// cause.
+    ///
+    /// In a trace without a real-time thread it lists the threads to choose from with --task, and explains the first three.
+    ///
+    /// --from, --to and --cpu select the activations that are in progress in that time and run on those CPUs (or wait for
+    /// them, if they never run), and the findings about these. What was so before is known all the same.
+    ///
+    /// Exit codes: 0 no finding at or above --fail-on; 1 findings; 2 could not do it; 3 cannot tell, also where no thread was
+    /// chosen and none is real-time, unless there are findings.
     Explain(ExplainArgs),
     /// Convert a trace, or a part of it, to another format
     ///
@@ -148,6 +158,8 @@ pub(crate) struct ExplainArgs {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Print the page of a cause or finding, such as rt-throttled, and exit; `list` prints all codes

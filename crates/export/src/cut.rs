@@ -4,19 +4,15 @@ use crate::threads::{Threads, named};
 use crate::tracepoint::{Tracepoint, kind_name};
 use std::fmt;
 use std::str::FromStr;
-use whylate_base::{Comm, CpuSet, Ns, Tid, parse_duration};
+use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, Kind};
-use whylate_ledger::Select;
+use whylate_ledger::{Scope, Select};
 
 /// What is to be kept; of an empty choice, everything.
 #[derive(Clone, Debug, Default)]
 pub struct Cut {
-    /// Nothing before this.
-    pub from: Option<Instant>,
-    /// Nothing after this.
-    pub to: Option<Instant>,
-    /// Events of these CPUs.
-    pub cpus: Option<CpuSet>,
+    /// Events of this time, and of these CPUs.
+    pub scope: Scope,
     /// Events in the context of these threads, or about them.
     pub tasks: Vec<Select>,
     /// These events.
@@ -26,84 +22,7 @@ pub struct Cut {
 impl Cut {
     /// True when everything is kept.
     pub fn is_empty(&self) -> bool {
-        self.from.is_none()
-            && self.to.is_none()
-            && self.cpus.is_none()
-            && self.tasks.is_empty()
-            && self.events.is_empty()
-    }
-}
-
-/// An instant of a trace, as a person names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instant {
-    /// On the trace clock.
-    Clock(Ns),
-    /// After the trace's first event.
-    AfterStart(Ns),
-}
-
-impl Cut {
-    /// True when it ends before it begins, whatever the trace.
-    pub fn is_backwards(&self) -> bool {
-        match (self.from, self.to) {
-            (Some(Instant::Clock(from)), Some(Instant::Clock(to)))
-            | (Some(Instant::AfterStart(from)), Some(Instant::AfterStart(to))) => from > to,
-            _ => false,
-        }
-    }
-}
-
-impl Instant {
-    fn on_clock(self, first: Ns) -> Ns {
-        match self {
-            Instant::Clock(at) => at,
-            Instant::AfterStart(after) => first + after,
-        }
-    }
-}
-
-/// Why an instant was not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InstantError {
-    text: String,
-}
-
-impl fmt::Display for InstantError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not an instant: write seconds of the trace clock, such as 1999.123456, or a duration from \
-             the start, such as +1.5s",
-            self.text
-        )
-    }
-}
-
-impl std::error::Error for InstantError {}
-
-/// `1999.123456` or `+1.5s`.
-impl FromStr for Instant {
-    type Err = InstantError;
-
-    fn from_str(text: &str) -> Result<Instant, InstantError> {
-        let error = || InstantError { text: text.to_owned() };
-        if let Some(duration) = text.strip_prefix('+') {
-            return parse_duration(duration).map(Instant::AfterStart).map_err(|_| error());
-        }
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-        let number = |text: &str| {
-            text.bytes()
-                .all(|b| b.is_ascii_digit())
-                .then(|| text.parse::<i64>().ok())
-                .flatten()
-                .ok_or_else(error)
-        };
-        // Nanoseconds are all the clock has.
-        let digits = u32::try_from(fraction.len()).ok().filter(|&digits| digits <= 9).ok_or_else(error)?;
-        let fraction = number(fraction)? * 10i64.pow(9 - digits);
-        let ns = number(whole)?.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(fraction));
-        ns.map(|ns| Instant::Clock(Ns(ns))).ok_or_else(error)
+        self.scope.is_whole() && self.tasks.is_empty() && self.events.is_empty()
     }
 }
 
@@ -261,17 +180,14 @@ impl<'c> Selected<'c> {
     }
 
     fn window(&mut self, ts: Ns) -> (Ns, Ns) {
-        let cut = self.cut;
-        *self.window.get_or_insert_with(|| {
-            let from = cut.from.map_or(Ns(i64::MIN), |from| from.on_clock(ts));
-            (from, cut.to.map_or(Ns::MAX, |to| to.on_clock(ts)))
-        })
+        let scope = &self.cut.scope;
+        *self.window.get_or_insert_with(|| scope.on_clock(ts))
     }
 
     fn in_place(&self, event: &Event, (from, to): (Ns, Ns)) -> bool {
         event.ts >= from
             && event.ts <= to
-            && self.cut.cpus.as_ref().is_none_or(|cpus| cpus.contains(event.cpu))
+            && self.cut.scope.cpus.as_ref().is_none_or(|cpus| cpus.contains(event.cpu))
     }
 
     fn chosen(&mut self, kind: Kind, point: &Tracepoint<'_>) -> bool {
@@ -300,38 +216,6 @@ impl<'c> Selected<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn instants() {
-        for (text, expected) in [
-            ("1999.123456", Instant::Clock(Ns(1_999_123_456_000))),
-            ("0.000000001", Instant::Clock(Ns(1))),
-            ("12", Instant::Clock(Ns::from_secs(12))),
-            ("+1.5s", Instant::AfterStart(Ns(1_500_000_000))),
-            ("+20ms", Instant::AfterStart(Ns::from_ms(20))),
-        ] {
-            assert_eq!(text.parse(), Ok(expected), "{text}");
-        }
-        for bad in ["", "+", "1.5s", "-1", "1.", "1.0000000001", "99999999999", "+5", "1,5", "."] {
-            assert!(bad.parse::<Instant>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_cut_may_not_end_before_it_begins() {
-        for (from, to, expected) in [
-            (Some("2"), Some("1.999999999"), true),
-            (Some("2"), Some("2"), false),
-            (Some("+2s"), Some("+1999ms"), true),
-            (Some("+2s"), Some("1"), false),
-            (Some("2"), None, false),
-            (None, Some("1"), false),
-        ] {
-            let instant = |text: Option<&str>| text.map(|text| text.parse().expect("an instant"));
-            let cut = Cut { from: instant(from), to: instant(to), ..Cut::default() };
-            assert_eq!(cut.is_backwards(), expected, "{from:?} {to:?}");
-        }
-    }
 
     #[test]
     fn choices_are_shown_as_they_are_written() {

@@ -29,6 +29,6 @@ mod sink;
 mod threads;
 mod tracepoint;
 
-pub use cut::{Choice, ChoiceError, Cut, Instant, InstantError, Selected};
+pub use cut::{Choice, ChoiceError, Cut, Selected};
 pub use sink::Written;
 pub use tracepoint::{Tracepoint, kind_name};

@@ -16,6 +16,7 @@ pub mod latencies;
 
 mod clock_jumps;
 mod error;
+mod kept;
 mod open;
 mod pasted;
 mod perf;
@@ -28,4 +29,5 @@ mod unpack;
 mod with_info;
 
 pub use error::OpenError;
+pub use kept::{KeptInput, open_stdin_kept};
 pub use open::{from_reader, open, open_stdin};

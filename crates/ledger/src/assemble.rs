@@ -11,7 +11,8 @@ use crate::engine::{EndedActivation, Engine};
 use crate::identities::Identity;
 use crate::model::Activation;
 use crate::options::Options;
-use crate::stats::{Kept, StatsByThread, Times};
+use crate::scope::AppliedScope;
+use crate::stats::{Kept, Stats, StatsByThread, Times};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::states::State;
@@ -26,14 +27,23 @@ const CLEAN_UP_EVERY: u64 = 1 << 16;
 /// See the module.
 pub(crate) struct Assembler<'a> {
     pub(crate) options: &'a Options,
+    /// Of the activations that are asked for.
     pub(crate) stats: StatsByThread,
+    /// Of all activations, where only a part of the trace is asked for: what is usual is so beyond that part.
+    whole: Option<StatsByThread>,
     engine: Engine<'a>,
     events: u64,
 }
 
 impl<'a> Assembler<'a> {
     pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Assembler<'a> {
-        Assembler { options, stats: StatsByThread::default(), engine: Engine::new(options, info), events: 0 }
+        Assembler {
+            options,
+            stats: StatsByThread::default(),
+            whole: (!options.scope.is_whole()).then(StatsByThread::default),
+            engine: Engine::new(options, info),
+            events: 0,
+        }
     }
 
     /// What is known of the trace.
@@ -44,6 +54,16 @@ impl<'a> Assembler<'a> {
     /// The same, for what other sources than events show.
     pub(crate) fn timeline_mut(&mut self) -> &mut Timeline {
         &mut self.engine.timeline
+    }
+
+    /// The part of the trace that is asked for; `None` where that is all of it.
+    pub(crate) fn scope(&self) -> Option<&AppliedScope> {
+        self.engine.scope.as_ref()
+    }
+
+    /// What shows what is usual for a thread.
+    pub(crate) fn usual(&self, tid: Tid) -> Option<&Stats> {
+        self.whole.as_ref().unwrap_or(&self.stats).get(tid)
     }
 
     /// Takes in the next event.
@@ -84,6 +104,12 @@ impl<'a> Assembler<'a> {
         if !self.options.selects(thread) {
             return;
         }
+        let out_of_scope = |scope: &AppliedScope| {
+            !scope.overlaps(activation.due, activation.end) || !scope.has_cpu(activation.cpu)
+        };
+        if self.engine.scope.as_ref().is_some_and(out_of_scope) {
+            return;
+        }
         thread.is_reported = true;
         let policy = thread.policy_at(activation.due);
         let notes = notes.into_iter().map(VerdictNote::Note);
@@ -110,28 +136,39 @@ impl<'a> Assembler<'a> {
     }
 
     fn charge(&mut self, ended: &EndedActivation) {
-        let EndedActivation { tid, ref open, done, end } = *ended;
+        let EndedActivation { tid, ref open, done, end, in_scope } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
-        let stats = self.stats.of(tid);
-        if stats.activations == 0 {
-            self.engine.timeline.threads.get_mut(tid).is_reported = true;
-        }
+        self.engine.timeline.threads.get_mut(tid).is_reported = true;
         let begun = open.begin != Begin::TraceStart;
         let times = Times {
             latency: open.running.filter(|_| begun).map(|running| running.since(open.due)),
             response: end.since(open.due),
             whole: done.is_some() && begun,
         };
-        let kept = stats.would_keep(end - open.due, keep);
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
+        let whole = self.whole.as_mut().map(|whole| whole.of(tid));
+        if !in_scope {
+            let Some(whole) = whole else { return };
+            if let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
+                return whole.count(&times, &ledger, None);
+            }
+            let (ledger, _) = charge::ledger(timeline, thread, open, end);
+            whole.count(&times, &ledger, None);
+            passed_over::note(&mut self.engine.timeline, &ledger);
+            return;
+        }
+        let stats = self.stats.of(tid);
+        let kept = stats.would_keep(end - open.due, keep);
         stats.identities.count(thread.identity_in(open.due, end));
         if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
             debug_assert_eq!(charge::ledger(timeline, thread, open, end), (ledger.to_vec(), Vec::new()));
+            whole.into_iter().for_each(|whole| whole.count(&times, &ledger, None));
             return stats.count(&times, &ledger, deadline);
         }
         let (ledger, mut notes) = charge::ledger(timeline, thread, open, end);
         debug_assert!(charge::tiles(&ledger, open.due, end), "{ledger:?} does not tile {}..{end}", open.due);
+        whole.into_iter().for_each(|whole| whole.count(&times, &ledger, None));
         stats.count(&times, &ledger, deadline);
         passed_over::note(&mut self.engine.timeline, &ledger);
         let timeline = &self.engine.timeline;

@@ -26,7 +26,10 @@ impl Engine<'_> {
         // A merge is in order; a clock that steps back a little is not allowed to undo the past.
         let at = event.ts.max(self.timeline.now);
         self.timeline.now = at;
-        self.timeline.first.get_or_insert(at);
+        if self.timeline.first.is_none() {
+            self.timeline.first = Some(at);
+            self.begins(at);
+        }
         self.timeline.seen.insert(event.kind.kind());
         if let EventKind::Lost { since, kinds, .. } = event.kind {
             match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {

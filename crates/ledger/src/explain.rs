@@ -1,11 +1,12 @@
 //! The one call: events in, explanation out.
 
 use crate::assemble::Assembler;
+use crate::candidates;
 use crate::causes::Cause;
 use crate::findings::{self, Subject};
 use crate::identities::Identity;
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
-use crate::options::Options;
+use crate::options::{Options, Select};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
@@ -15,6 +16,9 @@ use crate::verdict;
 use std::cmp::Reverse;
 use whylate_base::{Confidence, Ns};
 use whylate_events::{Event, EventSource, Kind, KindSet};
+
+/// How many candidates are explained.
+const EXPLAINED: usize = 3;
 
 /// Explains every activation of the selected threads of a trace.
 pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
@@ -76,7 +80,8 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
             if !recorded.contains(Kind::PageFault) {
                 doubt_own_work(&mut activation);
             }
-            activation.verdict = verdict::of(timeline, stats, options.judge, &activation, &kept.notes);
+            let usual = assembler.usual(thread.tid).unwrap_or(stats);
+            activation.verdict = verdict::of(timeline, usual, options.judge, &activation, &kept.notes);
             verdict::weigh(&mut activation.verdict, &trace);
             activations.push(activation);
         }
@@ -100,10 +105,59 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         worst: &activations,
         by_thread: &by_thread,
         noises: tracers.noises(),
+        scope: assembler.scope(),
     });
-    let mut explanation = Explanation { trace, tasks, activations, sections: Vec::new(), findings, missing };
+    let scope = assembler.scope().cloned().map(|mut scope| {
+        let seen = timeline.cpus.iter().filter(|(_, cpu)| cpu.last_event.is_some());
+        scope.compare(trace.span, &seen.map(|(cpu, _)| cpu).collect());
+        scope
+    });
+    let mut explanation = Explanation {
+        trace,
+        tasks,
+        activations,
+        sections: Vec::new(),
+        findings,
+        missing,
+        candidates: None,
+        scope,
+    };
     tracers.add_to(timeline, asked, &mut explanation);
+    let is_open = asked.tasks.is_empty() && !explanation.concludes();
+    if is_open && !timeline.threads.iter().any(|thread| assembler.usual(thread.tid).is_some()) {
+        explanation.candidates = candidates::of(timeline, asked);
+    }
     explanation
+}
+
+/// Explains a trace as [`explain`] does. Where no thread is asked for and no real-time thread was active, explains the
+/// worst few candidates instead, without the deadline: it is of the thread that the
+/// user means, and these are whylate's choice.
+///
+/// `again` opens the trace once more; `None` where it cannot be read twice: then the candidates are only named.
+///
+/// # Errors
+/// Those of `again`.
+pub fn explain_any<S: EventSource, E>(
+    source: S,
+    options: &Options,
+    again: impl FnOnce() -> Result<Option<S>, E>,
+) -> Result<Explanation, E> {
+    let first = explain(source, options);
+    let Some(candidates) = &first.candidates else { return Ok(first) };
+    // The kernel's own threads, only where there is nothing else.
+    let kind = candidates.threads.first().map(|first| first.kind);
+    let likely = candidates.threads.iter().filter(|candidate| Some(candidate.kind) == kind);
+    let tasks: Vec<Select> = likely.take(EXPLAINED).map(|candidate| Select::Tid(candidate.tid)).collect();
+    let Some(source) = again()? else { return Ok(first) };
+    let mut second = explain(source, &Options { tasks, deadline: None, ..options.clone() });
+    second.candidates = first.candidates.map(|mut candidates| {
+        for candidate in &mut candidates.threads {
+            candidate.is_explained = second.tasks.iter().any(|task| task.tid == candidate.tid);
+        }
+        candidates
+    });
+    Ok(second)
 }
 
 fn summary(timeline: &Timeline, thread: &Thread, stats: &Stats) -> TaskSummary {

@@ -10,6 +10,7 @@
 //! Pure: no I/O. A recorded trace and a live one are the same call.
 
 mod assemble;
+mod candidates;
 mod causes;
 mod charge;
 mod engine;
@@ -19,6 +20,7 @@ mod gaps;
 mod identities;
 mod model;
 mod options;
+mod scope;
 mod spread;
 mod stats;
 mod timeline;
@@ -27,11 +29,12 @@ mod verdict;
 
 pub use causes::{Cause, CauseGroup};
 pub use engine::WANTED;
-pub use explain::explain;
+pub use explain::{explain, explain_any};
 pub use findings::{finding_codes, finding_page};
 pub use model::{
-    Activation, CpuContext, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime, FunctionTimes,
-    Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, irq_name, is_stand_in,
-    softirq_name, thread_name,
+    Activation, Candidate, CandidateKind, Candidates, CpuContext, CpuTrack, CriticalSection, Culprit,
+    Explanation, FunctionTime, FunctionTimes, Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary,
+    Trigger, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
 pub use options::{Judge, Options, Select};
+pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};

@@ -1,14 +1,17 @@
 //! The result of an analysis: plain data for the renderers.
 
+pub(crate) mod candidates;
 pub(crate) mod culprit;
 pub(crate) mod irq_kind;
 pub(crate) mod section;
 
+pub use candidates::{Candidate, CandidateKind, Candidates};
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub(crate) use irq_kind::IrqKind;
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;
+use crate::scope::AppliedScope;
 use std::collections::HashMap;
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Name, TraceInfo};
@@ -28,6 +31,10 @@ pub struct Explanation {
     pub findings: Vec<Finding>,
     /// Kinds of events that the recording lacks, and what therefore cannot be determined.
     pub missing: Vec<Missing>,
+    /// The threads to choose from, where no thread was asked for and no real-time thread was active.
+    pub candidates: Option<Candidates>,
+    /// The part of the trace that was asked for; `None` where that is all of it.
+    pub scope: Option<AppliedScope>,
 }
 
 impl Explanation {

@@ -1,5 +1,6 @@
 //! What to explain: which threads, how many activations of each.
 
+use crate::scope::Scope;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
 
@@ -14,6 +15,9 @@ pub struct Options {
     pub worst: usize,
     /// What a verdict answers for.
     pub judge: Judge,
+    /// The part of the trace whose activations are reported: those that were in progress in its time, and that ran on its
+    /// CPUs (or waited for them, where they never ran). Everything before is taken in all the same, for what was so before.
+    pub scope: Scope,
 }
 
 /// The time that a verdict explains.
@@ -28,7 +32,13 @@ pub enum Judge {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { tasks: Vec::new(), deadline: None, worst: 10, judge: Judge::default() }
+        Options {
+            tasks: Vec::new(),
+            deadline: None,
+            worst: 10,
+            judge: Judge::default(),
+            scope: Scope::default(),
+        }
     }
 }
 

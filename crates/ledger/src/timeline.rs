@@ -28,6 +28,7 @@ pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;
 pub(crate) mod states;
+pub(crate) mod tally;
 pub(crate) mod thread;
 pub(crate) mod threads;
 pub(crate) mod timers;

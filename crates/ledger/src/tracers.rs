@@ -29,6 +29,7 @@ use crate::assemble::Assembler;
 use crate::causes::info::USE_PREEMPT_RT;
 use crate::model::{Activation, Explanation};
 use crate::options::{Judge, Options, Select};
+use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
 use lines::Lines;
 use missing::missing;
@@ -122,21 +123,26 @@ impl Tracers {
 
     #[cold]
     fn see_measured(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
+        let scope = assembler.scope();
+        let in_scope =
+            scope.is_none_or(|scope| scope.has_cpu(event.cpu) && scope.overlaps(event.ts, event.ts));
         match &event.kind {
             EventKind::Timerlat(sample) => self.timerlats.sample(assembler, event, sample),
             EventKind::Noise(noise) => {
                 self.timerlats.noise(assembler, event, noise);
-                self.noises.noise(event, noise);
+                if in_scope {
+                    self.noises.noise(event, noise);
+                }
             }
-            EventKind::OsnoiseSample(sample) => self.noises.sample(event, sample),
-            EventKind::OsnoiseThreshold { start, duration, .. } => {
+            EventKind::OsnoiseSample(sample) if in_scope => self.noises.sample(event, sample),
+            EventKind::OsnoiseThreshold { start, duration, .. } if in_scope => {
                 self.noises.threshold(event, *start, *duration);
             }
             EventKind::Preemptirq { what, disables, caller } => {
-                self.toggles.see(event, *what, *disables, *caller);
+                self.toggles.see(scope, event, *what, *disables, *caller);
             }
             EventKind::Lost { .. } => self.toggles.lost(event.cpu),
-            EventKind::Hwlat { inner, outer } => self.noises.hwlat(event, *inner.max(outer)),
+            EventKind::Hwlat { inner, outer } if in_scope => self.noises.hwlat(event, *inner.max(outer)),
             EventKind::StackFrame { name } => self.timerlats.frame(event.cpu, *name),
             EventKind::Marker(text) => {
                 if let Some(Fact::PreemptRt(is_rt)) = Fact::parse(text.as_str()) {
@@ -186,8 +192,14 @@ impl Tracers {
             }
             Some((trace, lines)) => {
                 let section = section::section(timeline, &explanation.trace, trace, lines, self.preempt_rt);
-                explanation.findings.push(section::finding(asked.deadline, &section));
-                explanation.sections.push(section);
+                let out_of_scope = |scope: &AppliedScope| {
+                    !scope.has_cpu(section.cpu)
+                        || !scope.overlaps(section.start, section.start + section.latency)
+                };
+                if !explanation.scope.as_ref().is_some_and(out_of_scope) {
+                    explanation.findings.push(section::finding(asked.deadline, &section));
+                    explanation.sections.push(section);
+                }
                 if asked.tasks.is_empty() {
                     // The thread that was current in it was not late.
                     explanation.tasks.clear();

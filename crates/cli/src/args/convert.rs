@@ -1,10 +1,10 @@
 //! `whylate convert`
 
+use super::scope::ScopeArgs;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use whylate_base::CpuSet;
-use whylate_export::{Choice, Cut, Instant};
+use whylate_export::{Choice, Cut};
 use whylate_ledger::Select;
 
 /// `whylate convert`
@@ -20,16 +20,8 @@ pub(crate) struct ConvertArgs {
     /// .parquet where it is built in; text to standard output]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<ConvertFormat>,
-    /// Leave out events before this time: seconds of the trace clock, such as 1999.123456, or a duration from the
-    /// start, such as +1.5s
-    #[arg(long, value_name = "TIME")]
-    pub(crate) from: Option<Instant>,
-    /// Leave out events after this time
-    #[arg(long, value_name = "TIME")]
-    pub(crate) to: Option<Instant>,
-    /// Keep the events of these CPUs, such as 0-3,8
-    #[arg(long, value_name = "LIST", value_parser = super::values::some_cpus)]
-    pub(crate) cpu: Option<CpuSet>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
     /// Keep the events in this thread's context or about it, by name or id (repeatable); the
     /// explanation covers these threads
     #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
@@ -78,9 +70,7 @@ impl ConvertArgs {
     /// What of the trace is kept.
     pub(crate) fn cut(&self) -> Cut {
         Cut {
-            from: self.from,
-            to: self.to,
-            cpus: self.cpu.clone(),
+            scope: self.scope.scope(),
             tasks: self.tasks.iter().map(|task| Select::parse(task)).collect(),
             events: self.events.clone(),
         }

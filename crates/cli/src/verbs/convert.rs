@@ -30,9 +30,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitStatus> {
         }
         None => bail!("the name {} has no known ending: give a format with --format", args.output.display()),
     };
-    if args.cut().is_backwards() {
-        bail!("--to is before --from: nothing can be between them");
-    }
+    args.scope.check()?;
     if to_stdout { stdout(args, format) } else { file(args, format) }
 }
 

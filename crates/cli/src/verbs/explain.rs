@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow, bail};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
-use whylate_ledger::{Cause, Explanation, explain, finding_codes, finding_page};
+use whylate_ledger::{Cause, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(code) = &args.code {
@@ -18,26 +18,43 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
     let destination = Destination::of::<Explanation>(&args.output, std::slice::from_ref(file))?;
-    let source = open(file)?;
-    let explanation = explain(source, &args.selection.options());
+    args.scope.check()?;
+    let options = Options { scope: args.scope.scope(), ..args.selection.options() };
+    let explanation = match file.to_str() {
+        Some("-") => {
+            let (source, copy) = whylate_intake::open_stdin_kept(WANTED)?;
+            explain_any(source, &options, || copy.again(WANTED))?
+        }
+        // What comes through a pipe can be read only once.
+        _ => explain_any(open(file)?, &options, || match is_pipe(file) {
+            true => Ok(None),
+            false => open(file).map(Some),
+        })?,
+    };
+    if let Some(outside) = explanation.scope.as_ref().and_then(|scope| scope.outside.as_ref()) {
+        bail!("{}: {outside}", file.display());
+    }
     answer(&explanation, &args.selection, &destination)
+}
+
+/// Explains the recording in a file that whylate has just made.
+pub(crate) fn explain_recording(recording: &Path, selection: &Selection) -> Result<Explanation> {
+    let source = || whylate_intake::open(recording, WANTED);
+    Ok(explain_any(source()?, &selection.options(), || source().map(Some))?)
+}
+
+fn is_pipe(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// The trace in a file; of a measurement the error names the verbs that read it.
 fn open(file: &Path) -> Result<Box<dyn EventSource>> {
-    opened(file).map_err(|error| match (&error, file.to_str()) {
-        (OpenError::NoEvents { .. } | OpenError::Binary { .. }, Some(name)) if name != "-" => {
+    whylate_intake::open(file, WANTED).map_err(|error| match &error {
+        OpenError::NoEvents { .. } | OpenError::Binary { .. } => {
             runs::is_measurement(file).map_or_else(|| error.into(), |what| anyhow!("{what}"))
         }
         _ => error.into(),
     })
-}
-
-fn opened(file: &Path) -> Result<Box<dyn EventSource>, OpenError> {
-    match file.to_str() {
-        Some("-") => whylate_intake::open_stdin(whylate_ledger::WANTED),
-        _ => whylate_intake::open(file, whylate_ledger::WANTED),
-    }
 }
 
 /// Writes an explanation to where it was asked for.
@@ -47,29 +64,36 @@ pub(crate) fn answer(
     destination: &Destination<'_>,
 ) -> Result<ExitStatus> {
     destination.write(explanation)?;
-    if !explanation.concludes() {
-        return no_tasks(explanation, selection);
+    let found = ExitStatus::of(&explanation.findings, selection.fail_on.into());
+    if explanation.candidates.is_some() {
+        // The report shows them, and how to choose: whether the threads that are meant were late is not known.
+        return Ok(found.and(ExitStatus::CannotTell));
     }
-    Ok(ExitStatus::of(&explanation.findings, selection.fail_on.into()))
+    if !explanation.concludes() {
+        no_tasks(explanation, selection);
+        return Ok(ExitStatus::CannotTell);
+    }
+    Ok(found)
 }
 
 /// No thread was there to explain: the user's choice matched none, or the trace has none.
-fn no_tasks(explanation: &Explanation, selection: &Selection) -> Result<ExitStatus> {
+fn no_tasks(explanation: &Explanation, selection: &Selection) {
     let blind = explanation.missing.iter().any(|missing| missing.kind == whylate_events::Kind::Switch);
+    let part = if explanation.scope.is_some() {
+        " in the part of the trace that --from, --to and --cpu select"
+    } else {
+        ""
+    };
     if blind || explanation.trace.events == 0 {
         message!("whylate: cannot tell: the trace has no sched_switch events");
     } else if selection.tasks.is_empty() {
         message!(
-            "whylate: no thread to explain: the trace has no real-time thread but the kernel's own; \
-             choose others with --task COMM|TID"
+            "whylate: no thread to explain: no real-time thread was active{part}; choose others with --task COMM|TID"
         );
     } else {
-        message!(
-            "whylate: no thread to explain: none of the trace is called {}",
-            selection.tasks.join(" or ")
-        );
+        let names = selection.tasks.join(" or ");
+        message!("whylate: no thread to explain: no thread called {names} was active{part}");
     }
-    Ok(ExitStatus::CannotTell)
 }
 
 fn print_page(code: &str) -> Result<ExitStatus> {

@@ -51,9 +51,8 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         errors.into_result()?;
         return Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Failed });
     }
-    let source = whylate_intake::open(&report.path, whylate_ledger::WANTED)
+    let explanation = verbs::explain::explain_recording(&report.path, &args.selection)
         .context("cannot read the recording back")?;
-    let explanation = whylate_ledger::explain(source, &args.selection.options());
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     errors.into_result()?;
     Ok(if is_whole { answer } else { ExitStatus::Failed })

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod convert;
 mod explain;
+mod explain_choice;
 mod lab;
 mod lab_guest;
 mod live_rogue;

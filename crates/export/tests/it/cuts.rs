@@ -4,7 +4,7 @@ use crate::any_event::source;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{Context, Event, EventKind, KindSet, Switch, TaskState, VecSource, Wake};
 use whylate_export::{Cut, Written, text};
-use whylate_ledger::Select;
+use whylate_ledger::{Scope, Select};
 
 fn event(ms: i64, cpu: u32, tid: i32, kind: EventKind) -> Event {
     let context = Context { tid: Tid(tid), ..Context::default() };
@@ -65,17 +65,22 @@ fn time_cpus_threads_and_events() {
         ..Cut::default()
     };
     let time = |from: Option<&str>, to: Option<&str>| Cut {
-        from: from.map(|from| from.parse().expect("an instant")),
-        to: to.map(|to| to.parse().expect("an instant")),
+        scope: Scope {
+            from: from.map(|from| from.parse().expect("an instant")),
+            to: to.map(|to| to.parse().expect("an instant")),
+            cpus: None,
+        },
         ..Cut::default()
     };
+    let cpus = Some("1".parse().expect("a list"));
+    let on_cpu_1 = Cut { scope: Scope { cpus, ..Scope::default() }, ..Cut::default() };
     for (cut, expected) in [
         (Cut::default(), vec![0, 1, 2, 3, 4, 5, 6, 7]),
         (time(Some("1.002"), Some("1.004")), vec![2, 3, 4]),
         (time(Some("+2ms"), Some("+4ms")), vec![2, 3, 4]),
         (time(None, Some("+0ms")), vec![0]),
         (time(Some("+1s"), None), vec![]),
-        (Cut { cpus: Some("1".parse().expect("a list")), ..Cut::default() }, vec![3, 6, 7]),
+        (on_cpu_1, vec![3, 6, 7]),
         (events(&["softirq"]), vec![3, 4, 5]),
         (events(&["softirq_entry", "sched:sched_switch"]), vec![2, 4]),
         (events(&["sched"]), vec![1, 2, 6, 7]),
@@ -103,6 +108,9 @@ fn what_was_met_and_what_was_not() {
 
 #[test]
 fn reading_ends_where_the_cut_does() {
-    let (_, written) = kept(&Cut { to: Some("+1ms".parse().expect("an instant")), ..Cut::default() });
+    let (_, written) = kept(&Cut {
+        scope: Scope { to: Some("+1ms".parse().expect("an instant")), ..Scope::default() },
+        ..Cut::default()
+    });
     assert_eq!((written.read, written.events), (3, 2));
 }

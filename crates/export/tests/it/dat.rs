@@ -11,6 +11,7 @@ use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Context, ContextFlags, Event, EventKind, KindSet, Name, Symbol, drain};
 use whylate_export::{Cut, dat};
 use whylate_ftrace::dat::TraceFile;
+use whylate_ledger::{Instant, Scope};
 
 fn written(events: Vec<Event>, release: Option<&str>, cut: &Cut) -> TraceFile {
     let mut out = Cursor::new(Vec::new());
@@ -104,9 +105,11 @@ fn losses_behind_the_last_event_are_carried_over() {
         };
         read(&copy).into_iter().filter_map(lost).collect()
     };
-    assert_eq!(counts(Cut { cpus: Some([Cpu(1)].into_iter().collect()), ..Cut::default() }), [Some(5)]);
-    let end = Some(whylate_export::Instant::Clock(Ns(15)));
-    assert_eq!(counts(Cut { to: end, ..Cut::default() }), []);
+    let of = |scope: Scope| Cut { scope, ..Cut::default() };
+    let cpus = Some([Cpu(1)].into_iter().collect());
+    assert_eq!(counts(of(Scope { cpus, ..Scope::default() })), [Some(5)]);
+    let to = Some(Instant::Clock(Ns(15)));
+    assert_eq!(counts(of(Scope { to, ..Scope::default() })), []);
     let mut text = Vec::new();
     whylate_export::text::write_recorded(&file, &Cut::default(), &mut text).expect("written");
     let text = String::from_utf8(text).expect("UTF-8");

@@ -8,7 +8,7 @@ use std::path::Path;
 use whylate_events::{Event, EventKind, EventSource, KindSet, TraceInfo, VecSource, drain};
 use whylate_export::{Cut, Written, perfetto};
 use whylate_ftrace::dat::TraceFile;
-use whylate_ledger::{Explanation, Options};
+use whylate_ledger::{Explanation, Instant, Options, Scope};
 
 /// A field's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -224,8 +224,11 @@ fn a_cut_leaves_the_explanation_whole() {
     let of_victim = |activation: &&whylate_ledger::Activation| activation.comm.as_str() == "victim";
     let worst = explanation.activations.iter().find(of_victim).expect("an activation");
     let cut = Cut {
-        from: Some(whylate_export::Instant::Clock(worst.due)),
-        to: Some(whylate_export::Instant::Clock(worst.end)),
+        scope: Scope {
+            from: Some(Instant::Clock(worst.due)),
+            to: Some(Instant::Clock(worst.end)),
+            ..Scope::default()
+        },
         events: vec!["sched_switch".parse().expect("a choice")],
         ..Cut::default()
     };

@@ -4,7 +4,7 @@
 use crate::error::OpenError;
 use crate::seekable::{RandomFile, ReadAt};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -93,6 +93,13 @@ impl Spool {
 
     fn failed(&self, source: io::Error) -> OpenError {
         OpenError::Spool { name: self.name.clone(), directory: self.directory.clone(), source }
+    }
+
+    /// What it holds, to be read from its beginning.
+    pub(crate) fn rewound(self) -> Result<File, OpenError> {
+        let mut file = self.file.try_clone().map_err(|source| self.failed(source))?;
+        file.rewind().map_err(|source| self.failed(source))?;
+        Ok(file)
     }
 
     /// What it holds, to be read at any offset.

@@ -129,6 +129,7 @@ fn explain(source: impl EventSource, threads: &[Tid]) -> Explanation {
         deadline: None,
         worst: WORST,
         judge: Judge::Latency,
+        ..Options::default()
     };
     let mut explanation = whylate_ledger::explain(source, &options);
     if explanation.trace.lost_events == 0 {

@@ -95,6 +95,8 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
         sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),
         missing: Vec::new(),
+        candidates: None,
+        scope: None,
     }
 }
 

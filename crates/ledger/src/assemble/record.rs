@@ -20,7 +20,7 @@ pub(super) fn record(
     ended: &EndedActivation,
     ledger: Vec<Segment>,
 ) -> Activation {
-    let EndedActivation { tid, ref open, done, end } = *ended;
+    let EndedActivation { tid, ref open, done, end, .. } = *ended;
     let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
     let tracks = tracks(timeline, &ledger, cpu, open.due, end);
     Activation {

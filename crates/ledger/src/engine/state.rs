@@ -3,10 +3,13 @@
 use super::prev_states::PrevStates;
 use super::scheduler_clock::SchedulerClock;
 use super::syscall_table::SyscallTable;
+use crate::causes::Cause;
 use crate::options::Options;
+use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
 use crate::timeline::bandwidth;
+use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
 use whylate_events::{Kind, TraceInfo};
@@ -17,6 +20,8 @@ pub(crate) struct Engine<'a> {
     /// The activations that have ended since they were last taken away.
     pub(crate) ended: Vec<EndedActivation>,
     options: &'a Options,
+    /// The part of the trace that is asked for, from the first event on; `None` where it is all of it.
+    pub(crate) scope: Option<AppliedScope>,
     /// The machine's system calls; `None` of one whose numbers are not known.
     pub(super) syscalls: Option<&'static SyscallTable>,
     /// True when trace time and the kernel's monotonic time are one.
@@ -34,6 +39,8 @@ pub(crate) struct EndedActivation {
     /// When its work was done; `None` where the trace shows it only up to `end`.
     pub(crate) done: Option<Ns>,
     pub(crate) end: Ns,
+    /// True when it is in the part of the trace that is asked for.
+    pub(crate) in_scope: bool,
 }
 
 impl<'a> Engine<'a> {
@@ -42,6 +49,7 @@ impl<'a> Engine<'a> {
             timeline: Timeline::new(info.kernel_release.as_deref().and_then(bandwidth::version)),
             ended: Vec::new(),
             options,
+            scope: None,
             syscalls: SyscallTable::of(info.machine.as_deref()),
             prev_states: PrevStates::default(),
             shows_migrations: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Migrate)),
@@ -65,8 +73,35 @@ impl<'a> Engine<'a> {
         let done = done.map(|_| end);
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
         let starts_up = open.began_fair && thread.priority().is_realtime() && thread.pinned_fair.is_none();
-        let is_reported = self.explains(thread) && !(starts_up && self.options.tasks.is_empty());
-        let open = self.timeline.threads.get_mut(tid).open.take().filter(|_| is_reported);
-        self.ended.extend(open.map(|open| EndedActivation { tid, open, done, end }));
+        let is_selected = self.explains(thread);
+        let is_reported = is_selected && !(starts_up && self.options.tasks.is_empty());
+        let in_scope = self.is_in_scope(thread, open, end);
+        let thread = self.timeline.threads.get_mut(tid);
+        let Some(open) = thread.open.take() else { return };
+        if !is_selected && in_scope {
+            thread.tally.count(&open, end);
+        }
+        let open = Some(open).filter(|_| is_reported);
+        self.ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
+    }
+
+    /// True of an activation that was in progress in the time that is asked for, and that ran on one of the CPUs, or
+    /// waited for one where it never ran.
+    fn is_in_scope(&self, thread: &Thread, open: &Open, end: Ns) -> bool {
+        let Some(scope) = &self.scope else { return true };
+        scope.overlaps(open.due, end)
+            && (scope.cpus.is_none() || {
+                let ran = |state: State| matches!(state, State::Running(cpu) if scope.has_cpu(cpu));
+                let charged = open.checkpoint.iter().flat_map(|checkpoint| &checkpoint.ledger);
+                open.ran_on.or(open.cpu).is_some_and(|cpu| scope.has_cpu(cpu))
+                    || thread.between(open.due, end).iter().any(|stay| ran(stay.state))
+                    || charged.into_iter().any(|one| one.cause == Cause::OwnWork && scope.has_cpu(one.cpu))
+            })
+    }
+
+    /// The first event is at `first`.
+    pub(super) fn begins(&mut self, first: Ns) {
+        let scope = &self.options.scope;
+        self.scope = (!scope.is_whole()).then(|| AppliedScope::of(scope, first));
     }
 }

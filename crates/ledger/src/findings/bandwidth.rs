@@ -16,7 +16,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     for window in subject.timeline.windows.iter() {
         let long = window.end.is_some_and(|end| end - window.start >= SHORTEST);
         let (cause, _) = mechanism(window, &subject.timeline.bandwidth.at(window.start));
-        if long && window.hurt && cause != Cause::Unexplained {
+        let in_scope = subject.is_in_scope(window.cpu, window.start, window.end.unwrap_or(window.start));
+        if long && in_scope && window.hurt && cause != Cause::Unexplained {
             groups.entry((window.cpu, cause)).or_default().push(window);
         }
     }

@@ -31,9 +31,7 @@ fn finding(subject: &Subject<'_>, late: &[&Activation]) -> Option<Finding> {
             "{}:{} waited on a busy CPU while another that it may use was idle: {} at most",
             worst.comm, worst.tid, worst.verdict.charged
         ),
-        why: format!(
-            "{total} were lost this way in the whole trace; on the idle CPU the thread would have run at once"
-        ),
+        why: format!("{total} were lost this way in all; on the idle CPU the thread would have run at once"),
         evidence: evidence.collect(),
         fix: worst.verdict.fix.clone(),
     })

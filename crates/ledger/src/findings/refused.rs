@@ -14,9 +14,16 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let timeline = subject.timeline;
     // A thread that became real-time in the end, at a lower priority or by another's help, has what it needs.
     let refused = timeline.threads.iter().filter(|thread| !thread.ever_realtime);
+    // What it was refused before the part that is asked for, it lacks there, too.
+    let shows = |thread: &Thread, refusal: &PolicyRefusal| {
+        subject.stats.get(thread.tid).is_some() || subject.is_in_scope(refusal.cpu, refusal.at, refusal.at)
+    };
     refused
         .filter(|thread| subject.options.selects(thread))
-        .filter_map(|thread| thread.refused.map(|refusal| finding(timeline, thread, &refusal)))
+        .filter_map(|thread| {
+            thread.refused.filter(|refusal| shows(thread, refusal)).map(|refusal| (thread, refusal))
+        })
+        .map(|(thread, refusal)| finding(timeline, thread, &refusal))
         .collect()
 }
 

@@ -10,7 +10,8 @@ pub(super) const INFO: FindingInfo = FindingInfo { code: "rttime-exceeded", page
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut by_thread: BTreeMap<Tid, Vec<&RtOverrun>> = BTreeMap::new();
-    for overrun in &subject.timeline.rt_overruns {
+    let overruns = subject.timeline.rt_overruns.iter();
+    for overrun in overruns.filter(|one| subject.is_in_scope(one.cpu, one.at, one.at)) {
         by_thread.entry(overrun.tid).or_default().push(overrun);
     }
     by_thread.into_values().filter_map(|overruns| finding(&overruns)).collect()

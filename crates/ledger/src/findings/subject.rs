@@ -4,12 +4,13 @@ use crate::charge::notes::VerdictNote;
 use crate::identities::Identity;
 use crate::model::Activation;
 use crate::options::Options;
+use crate::scope::AppliedScope;
 use crate::stats::StatsByThread;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
 use crate::tracers::osnoise::Noises;
 use std::collections::HashMap;
-use whylate_base::Tid;
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::TraceInfo;
 
 pub(crate) struct Subject<'a> {
@@ -25,6 +26,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) by_thread: &'a HashMap<Tid, Vec<&'a Activation>>,
     /// What osnoise and hwlat measured.
     pub(crate) noises: &'a Noises,
+    /// The part of the trace that is asked for; `None` where that is all of it.
+    pub(crate) scope: Option<&'a AppliedScope>,
 }
 
 impl Subject<'_> {
@@ -38,6 +41,11 @@ impl Subject<'_> {
     /// after them, and when it does so matters to no deadline.
     pub(crate) fn looks_after_others(&self, thread: &Thread) -> bool {
         self.explains_realtime && !self.usual(thread).priority.is_realtime()
+    }
+
+    /// True of what was on a CPU from `from` to `to`, if that is in the part of the trace that is asked for.
+    pub(crate) fn is_in_scope(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
+        self.scope.is_none_or(|scope| scope.has_cpu(cpu) && scope.overlaps(from, to))
     }
 
     /// What the ledger of a kept activation noted for its verdict.

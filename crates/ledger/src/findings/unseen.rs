@@ -10,8 +10,10 @@ pub(super) const INFO: FindingInfo = FindingInfo { code: "unseen-switches", page
 const NOTABLE: u64 = 20;
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let blind = subject.timeline.cpus.iter().filter(|(_, cpu)| {
-        cpu.switches > 0 && cpu.unseen_switches * NOTABLE > cpu.switches + cpu.unseen_switches
+    let blind = subject.timeline.cpus.iter().filter(|(number, cpu)| {
+        subject.scope.is_none_or(|scope| scope.has_cpu(*number))
+            && cpu.switches > 0
+            && cpu.unseen_switches * NOTABLE > cpu.switches + cpu.unseen_switches
     });
     blind
         .map(|(cpu, timeline)| Finding {

@@ -33,6 +33,49 @@ pub(crate) fn is_housekeeping(comm: &str) -> bool {
         || NAMES.contains(&comm)
 }
 
+/// The names, or how they begin, of the kernel's other threads: those of drivers, file systems and memory management.
+const OTHERS: [&str; 34] = [
+    "kthreadd",
+    "kswapd",
+    "kcompactd",
+    "khugepaged",
+    "kauditd",
+    "kdevtmpfs",
+    "kblockd",
+    "kintegrityd",
+    "kthrotld",
+    "ksmd",
+    "kstrp",
+    "kdmflush",
+    "kcryptd",
+    "kmpath",
+    "kvm-",
+    "dmcrypt_write",
+    "writeback",
+    "netns",
+    "mm_percpu_wq",
+    "slub_flushwq",
+    "inet_frag_wq",
+    "pool_workqueue_",
+    "jbd2/",
+    "ext4-rsv-",
+    "xfsaild/",
+    "xfs-",
+    "btrfs-",
+    "scsi_eh_",
+    "scsi_tmf_",
+    "ata_sff",
+    "nvme-",
+    "usb-storage",
+    "vhost-",
+    "hwrng",
+];
+
+/// True of the kernel's own threads, real-time or not, as far as names show.
+pub(crate) fn is_of_kernel(comm: &str) -> bool {
+    is_housekeeping(comm) || OTHERS.iter().any(|prefix| begins_with(comm, prefix))
+}
+
 /// True of the stop class's threads, by name alone.
 pub(crate) fn is_stopper(comm: &str) -> bool {
     STOPPERS.iter().any(|prefix| begins_with(comm, prefix))

@@ -15,6 +15,7 @@ use super::recent::{forget_before, partition_from_end};
 use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
 use super::states::{Span, State, Stay};
+use super::tally::Tally;
 use crate::identities::Identity;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -85,6 +86,10 @@ pub(crate) struct Thread {
     pub(crate) is_reported: bool,
     /// It has left the CPU for the last time; another thread may get its id.
     pub(crate) ended: bool,
+    /// It is a thread of the kernel's own: kthreadd forked it.
+    pub(crate) of_kernel: bool,
+    /// Its activations, where they are not explained.
+    pub(crate) tally: Tally,
 }
 
 /// A wake-up in progress.
@@ -129,6 +134,8 @@ impl Thread {
             has_executed: false,
             is_reported: false,
             ended: false,
+            of_kernel: false,
+            tally: Tally::default(),
         }
     }
 

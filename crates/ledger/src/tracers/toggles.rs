@@ -10,6 +10,7 @@
 use super::lines::Lines;
 use super::section;
 use crate::model::section::CriticalSection;
+use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns, Tid};
@@ -33,7 +34,15 @@ struct Disabled {
 }
 
 impl Toggles {
-    pub(super) fn see(&mut self, event: &Event, what: Preemptirq, disables: bool, caller: Symbol) {
+    /// Takes in the next event; sections are kept that are in `scope`.
+    pub(super) fn see(
+        &mut self,
+        scope: Option<&AppliedScope>,
+        event: &Event,
+        what: Preemptirq,
+        disables: bool,
+        caller: Symbol,
+    ) {
         let key = (event.cpu, what);
         if disables {
             let (cpu, at, context) = (event.cpu, event.ts, event.context);
@@ -41,6 +50,9 @@ impl Toggles {
             return;
         }
         let Some(begin) = self.open.remove(&key) else { return };
+        if scope.is_some_and(|scope| !scope.has_cpu(event.cpu) || !scope.overlaps(begin.at, event.ts)) {
+            return;
+        }
         let is_longer = |(other, end, _): &(Disabled, Ns, Symbol)| event.ts - begin.at > *end - other.at;
         if self.longest.get(&what).is_none_or(is_longer) {
             self.longest.insert(what, (begin, event.ts, caller));

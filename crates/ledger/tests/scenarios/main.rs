@@ -4,6 +4,7 @@
 mod support;
 
 mod bandwidth;
+mod candidates;
 mod edges;
 mod instants;
 mod locks;
@@ -12,6 +13,7 @@ mod nmi;
 mod placement;
 mod quota;
 mod scheduling;
+mod scope;
 mod settings;
 mod switches;
 mod timers;

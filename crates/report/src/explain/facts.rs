@@ -2,7 +2,10 @@
 
 use crate::words;
 use whylate_base::Severity;
-use whylate_ledger::{Activation, Cause, Explanation};
+use whylate_ledger::{Activation, Candidates, Cause, Explanation};
+
+/// Threads that a sentence names.
+const NAMED: usize = 3;
 
 /// The answer in one line: the gravest finding, or else the worst activation.
 pub(crate) fn title(explanation: &Explanation) -> String {
@@ -46,4 +49,59 @@ pub(crate) fn lost(events: u64) -> String {
         "{} lost by the kernel: answers near the gaps are less sure; larger buffers lose less",
         words::plural(events, "event")
     )
+}
+
+/// Why there are candidates, which of them are explained, and how to choose others; one sentence each.
+pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
+    let but = if candidates.kernel_realtime { ", apart from the kernel's own threads" } else { "" };
+    let why = match &candidates.idle_realtime[..] {
+        _ if !candidates.shows_policies => "This trace does not show scheduling policies.".to_owned(),
+        [] => format!("No thread of this trace has a real-time policy{but}."),
+        idle => {
+            let named = idle.iter().take(NAMED).map(|(tid, comm)| words::thread(comm, *tid));
+            let named: Vec<String> = named.collect();
+            let more = match idle.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "No program's real-time thread was active in this trace: {}{more} never ran.",
+                named.join(", ")
+            )
+        }
+    };
+    let explained = candidates.threads.iter().filter(|candidate| candidate.is_explained).count();
+    let what = match explained {
+        0 => "This report explains no thread.".to_owned(),
+        1 => "This report explains the first thread of this list instead.".to_owned(),
+        n => format!("This report explains the first {n} threads of this list instead."),
+    };
+    let more = match candidates.more {
+        0 => String::new(),
+        more => format!(" {more} more threads are not listed."),
+    };
+    let how = format!(
+        "Choose threads with --task COMM|TID. The list has threads of programs first, then those of recorders such as \
+         trace-cmd, then the kernel's own; each by worst latency.{more}"
+    );
+    [why, what, how]
+}
+
+/// The part of the trace that the report is about, in words; `None` where that is all of it.
+pub(crate) fn scope(explanation: &Explanation) -> Option<String> {
+    let scope = explanation.scope.as_ref()?;
+    let mut parts = Vec::new();
+    match (scope.from, scope.to) {
+        (Some(from), Some(to)) => {
+            parts.push(format!("from {} to {}", words::instant(from), words::instant(to)))
+        }
+        (Some(from), None) => parts.push(format!("from {} on", words::instant(from))),
+        (None, Some(to)) => parts.push(format!("up to {}", words::instant(to))),
+        (None, None) => {}
+    }
+    parts.extend(scope.cpus.as_ref().map(|cpus| match cpus.len() {
+        1 => format!("on CPU {cpus}"),
+        _ => format!("on CPUs {cpus}"),
+    }));
+    Some(format!("This report is about activations {}.", parts.join(", ")))
 }

@@ -4,7 +4,7 @@ use crate::explain::{facts, rows};
 use crate::markdown::{code, escape, in_table};
 use crate::words;
 use whylate_base::{Evidence, Finding, Ns};
-use whylate_ledger::{Activation, CriticalSection, Explanation, Spread, TaskSummary};
+use whylate_ledger::{Activation, Candidates, CriticalSection, Explanation, Spread, TaskSummary};
 
 /// How many threads have their worst activation in full; the others have their row in the table.
 const IN_FULL: usize = 5;
@@ -19,6 +19,8 @@ pub fn render(explanation: &Explanation) -> String {
     let mut text = format!("# whylate explain: {}\n\n", escape(&facts::title(explanation)));
     let trace: Vec<String> = words::trace(&explanation.trace).iter().map(|fact| escape(fact)).collect();
     text += &format!("{}\n", trace.join(" · "));
+    text += &facts::scope(explanation).map_or_else(String::new, |scope| format!("\n{}\n", escape(&scope)));
+    text += &explanation.candidates.as_ref().map_or_else(String::new, candidates);
     text += &findings(&explanation.findings);
     if let (true, Some(none)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
         text += &format!("\n{}\n", escape(&none));
@@ -122,6 +124,25 @@ fn section(section: &CriticalSection) -> String {
             let (function, calls) = (in_table(&code(&part.function)), words::count(part.calls));
             text += &format!("| {function} | {} | {calls} | {} |\n", part.within.name(), part.time);
         }
+    }
+    text
+}
+
+fn candidates(candidates: &Candidates) -> String {
+    let [why, what, how] = facts::candidates(candidates).map(|sentence| escape(&sentence));
+    let mut text = format!(
+        "\n## Candidates\n\n{why} {what} {how}\n\n| thread | policy | activations | max latency | explained |\n\
+         |---|---|--:|--:|---|\n"
+    );
+    for candidate in &candidates.threads {
+        text += &format!(
+            "| {} | {} | {} | {} | {} |\n",
+            in_table(&code(&words::thread(&candidate.comm, candidate.tid))),
+            escape(&words::scheduling(candidate.policy, candidate.priority)),
+            words::count(candidate.activations),
+            words::known(candidate.latency),
+            if candidate.is_explained { "yes" } else { "no" },
+        );
     }
     text
 }

@@ -192,3 +192,18 @@ fn dense_lanes_stay_small_and_lose_nothing() {
         .sum();
     assert_eq!(drawn, count, "every slice is counted in one box");
 }
+
+#[test]
+fn candidates_are_on_the_page() {
+    let page = explain::html::render(&sample::candidates());
+    assert_well_formed(&page);
+    for text in [
+        "No thread of this trace has a real-time policy",
+        "a|b &lt;i&gt;:77",
+        "12,345",
+        "on CPUs 1-2",
+        "--task COMM|TID",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}

@@ -40,7 +40,9 @@ fn document_is_as_before() {
 #[test]
 fn documents_obey_the_schema() {
     let schema = explain::json::schema();
-    for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
+    for sample in
+        [sample::story(), sample::section(), sample::candidates(), sample::empty(), sample::hostile()]
+    {
         assert_eq!(violations(&schema, &explain::json::render(&sample)), Vec::<String>::new());
     }
     let schema = measure::json::schema();
@@ -167,4 +169,22 @@ fn unknown_fields_of_a_later_writer_are_ignored() {
     document["tasks"][0]["later"] = json!(true);
     document["activations"][0]["verdict"]["by"]["later"] = json!(7);
     serde_json::from_value::<Document>(document).expect("still readable");
+}
+
+#[test]
+fn candidates_and_the_scope_are_in_the_document() {
+    let document = explain::json::render(&sample::candidates());
+    let candidates = &document["candidates"];
+    let threads = candidates["threads"].as_array().expect("a list");
+    assert_eq!(threads.len(), 2 + sample::story().tasks.len());
+    let kernel = threads.last().expect("a thread");
+    assert_eq!(
+        (&kernel["kind"], &kernel["class"], &kernel["explained"]),
+        (&"kernel".into(), &"fair".into(), &false.into())
+    );
+    assert_eq!((&kernel["max_latency_ns"], &kernel["activations"]), (&17_000.into(), &12_345.into()));
+    assert_eq!(candidates["more"], 3);
+    assert_eq!(document["scope"], json!({"from_ns": 1_000_000_000, "to_ns": null, "cpus": "1-2"}));
+    let story = explain::json::render(&sample::story());
+    assert_eq!((&story["candidates"], &story["scope"]), (&json!(null), &json!(null)));
 }

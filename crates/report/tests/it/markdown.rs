@@ -6,6 +6,7 @@ use whylate_report::{explain, measure};
 #[test]
 fn markdown_is_as_before() {
     assert_current(&fixture("story.md"), &explain::markdown::render(&sample::story()));
+    assert_current(&fixture("candidates.md"), &explain::markdown::render(&sample::candidates()));
     assert_current(&fixture("measure.md"), &measure::markdown::render(&sample::measurement()));
     assert_current(&fixture("measure-poor.md"), &measure::markdown::render(&sample::poor_measurement()));
 }

@@ -7,8 +7,9 @@ use whylate_investigate::measure::{
     TraceState,
 };
 use whylate_ledger::{
-    Activation, Cause, CpuContext, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
-    FunctionTimes, Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary, Trigger, Verdict,
+    Activation, AppliedScope, Candidate, CandidateKind, Candidates, Cause, CpuContext, CpuTrack,
+    CriticalSection, Culprit, Explanation, FunctionTime, FunctionTimes, Gap, Missing, OnCpu, Segment, Slice,
+    Spread, TaskSummary, Trigger, Verdict,
 };
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Lacking, Probe, Spike};
@@ -286,6 +287,8 @@ pub(crate) fn story() -> Explanation {
             kind: Kind::Contention,
             cannot_tell: "whether a thread waited for a lock, and who held it",
         }],
+        candidates: None,
+        scope: None,
     }
 }
 
@@ -358,7 +361,50 @@ pub(crate) fn empty() -> Explanation {
         sections: vec![],
         findings: vec![],
         missing: vec![],
+        candidates: None,
+        scope: None,
     }
+}
+
+/// [`story`], had no thread been real-time, and of a part of its trace.
+pub(crate) fn candidates() -> Explanation {
+    let mut explanation = story();
+    let candidate = |comm: &str, tid, activations, latency: Option<i64>, kind| Candidate {
+        tid: Tid(tid),
+        comm: Comm::from(comm),
+        policy: None,
+        priority: Priority::DEFAULT,
+        activations,
+        latency: latency.map(us),
+        kind,
+        is_explained: false,
+    };
+    let mut threads: Vec<Candidate> = explanation
+        .tasks
+        .iter()
+        .map(|task| Candidate {
+            policy: task.policy,
+            latency: task.latency.map(|latency| latency.max),
+            is_explained: true,
+            ..candidate(task.comm.as_str(), task.tid.0, task.activations, None, CandidateKind::Program)
+        })
+        .collect();
+    threads.push(candidate("a|b <i>", 77, 1, None, CandidateKind::Program));
+    threads.push(candidate("kworker/1:2", 88, 12_345, Some(17), CandidateKind::Kernel));
+    explanation.candidates = Some(Candidates {
+        shows_policies: true,
+        kernel_realtime: true,
+        idle_realtime: vec![],
+        threads,
+        more: 3,
+    });
+    explanation.scope = Some(AppliedScope {
+        from: Some(us(1_000_000)),
+        to: None,
+        cpus: Some("1-2".parse().expect("a list")),
+        outside: None,
+    });
+    explanation
 }
 
 /// [`story`] with names and texts that try to break out of their place.

@@ -28,6 +28,10 @@ fn text_is_as_before() {
         &fixture("section.txt"),
         &explain::terminal::render(&sample::section(), &Style::default()),
     );
+    assert_current(
+        &fixture("candidates.txt"),
+        &explain::terminal::render(&sample::candidates(), &Style::default()),
+    );
     assert_current(&fixture("empty.txt"), &explain::terminal::render(&sample::empty(), &Style::default()));
 }
 
@@ -35,7 +39,8 @@ fn text_is_as_before() {
 fn no_line_is_wider_than_the_terminal() {
     for width in [60, 70, 80, 90, 100, 132, 200] {
         let style = Style { color: false, width };
-        let explanations = [sample::story(), sample::hostile(), sample::section(), sample::empty()];
+        let explanations =
+            [sample::story(), sample::hostile(), sample::section(), sample::candidates(), sample::empty()];
         let measurements = [sample::measurement(), sample::poor_measurement()];
         let texts = explanations.iter().map(|sample| explain::terminal::render(sample, &style));
         for text in texts.chain(measurements.iter().map(|sample| measure::terminal::render(sample, &style))) {

@@ -3,9 +3,9 @@
 use super::input::Input;
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::output::message;
-use whylate_base::Ns;
 use whylate_events::TraceInfo;
 use whylate_export::Written;
+use whylate_ledger::Instant;
 
 /// More damage than this is counted, not listed.
 const SHOWN_DAMAGE: usize = 5;
@@ -20,7 +20,7 @@ pub(super) fn summarize(
     input: &Input,
 ) {
     // Behind --to nothing is read, and so not counted.
-    let mut parts = vec![match written.events == written.read || args.to.is_some() {
+    let mut parts = vec![match written.events == written.read || args.scope.to.is_some() {
         true => format!("{} events", written.events),
         false => format!("{} of {} events", written.events, written.read),
     }];
@@ -70,16 +70,10 @@ fn nothing(args: &ConvertArgs, written: &Written, info: &TraceInfo) -> String {
         return "the output has no event: this format has no form for those of the trace".to_owned();
     }
     // Where reading ended with the cut, the rest is not known.
-    let end = if args.to.is_some() { String::new() } else { format!(" to {}", seconds(last)) };
-    let begin = seconds(first);
+    let end = if args.scope.to.is_some() { String::new() } else { format!(" to {}", Instant::Clock(last)) };
+    let begin = Instant::Clock(first);
     format!(
         "the output has no event: none of the trace is what was asked for; it goes from {begin}{end}, {} CPUs",
         info.cpus
     )
-}
-
-/// An instant as `--from` and `--to` take it.
-fn seconds(at: Ns) -> String {
-    let (whole, fraction) = (at.0.div_euclid(1_000_000_000), at.0.rem_euclid(1_000_000_000));
-    format!("{whole}.{fraction:09}")
 }

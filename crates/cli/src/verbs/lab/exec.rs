@@ -40,10 +40,9 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
         return Ok(if ended { ExitStatus::Done } else { ExitStatus::Failed });
     }
     let trace = args.output.join(TRACE);
-    let source = whylate_intake::open(&trace, whylate_ledger::WANTED).with_context(|| {
+    let explanation = verbs::explain::explain_recording(&trace, &args.selection).with_context(|| {
         format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
     })?;
-    let explanation = whylate_ledger::explain(source, &args.selection.options());
     verbs::explain::answer(&explanation, &args.selection, &destination)
 }
 
@@ -184,6 +183,25 @@ fn guest_file(text: &str, directory: &str) -> Result<GuestFile> {
 
 /// How the run went, on standard error. False when the program failed, or could not be run.
 fn report_run(args: &ExecArgs, visited: &Visited) -> Result<bool> {
+    let step = visited.report.steps.get(args.set.len() + args.with.len());
+    let code = match args.no_record {
+        true => step.and_then(|step| step.code),
+        false => {
+            let text = std::fs::read_to_string(args.output.join(EXIT_CODE)).unwrap_or_default();
+            let _ = std::fs::remove_file(args.output.join(EXIT_CODE));
+            text.trim().parse().ok()
+        }
+    };
+    match (code, step) {
+        (Some(0), _) => message!("the program ended with exit code 0"),
+        (Some(code), _) => {
+            message!("the program ended with exit code {code}; see {}", stderr_path(args).display());
+        }
+        (None, Some(_)) => {
+            message!("the program was not run to its end; see {}", stderr_path(args).display());
+        }
+        (None, None) => {}
+    }
     for note in visited.notes.iter().chain(&visited.report.problems) {
         message!("note: {note}");
     }
@@ -201,23 +219,8 @@ fn report_run(args: &ExecArgs, visited: &Visited) -> Result<bool> {
             bail!("the guest {error}");
         }
     }
-    let Some(step) = visited.report.steps.get(args.set.len() + args.with.len()) else {
-        bail!("the guest did not get to the program")
-    };
-    let code = match args.no_record {
-        true => step.code,
-        false => {
-            let text = std::fs::read_to_string(args.output.join(EXIT_CODE)).unwrap_or_default();
-            let _ = std::fs::remove_file(args.output.join(EXIT_CODE));
-            text.trim().parse().ok()
-        }
-    };
-    match code {
-        Some(0) => {}
-        Some(code) => {
-            message!("the program ended with exit code {code}; see {}", stderr_path(args).display())
-        }
-        None => message!("the program was not run to its end; see {}", stderr_path(args).display()),
+    if step.is_none() {
+        bail!("the guest did not get to the program");
     }
     Ok(code == Some(0))
 }

@@ -71,6 +71,8 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),
         missing: Vec::new(),
+        candidates: None,
+        scope: None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! ```
 
 pub(crate) mod activation;
+mod candidates;
 mod section;
 pub(crate) mod summary;
 
@@ -21,6 +22,7 @@ pub fn render(explanation: &Explanation) -> String {
     let title = facts::title(explanation);
     let by_thread = explanation.activations_by_thread();
     let main = html! {
+        (candidates::write(explanation))
         (summary::findings(&explanation.findings))
         (summary::no_finding(explanation))
         @for one in &explanation.sections { (section::write(one)) }

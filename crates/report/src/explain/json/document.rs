@@ -29,6 +29,72 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Kinds of events that were not recorded, and what is unknown without them.
     pub missing: Vec<Missing>,
+    /// The threads to choose from, where no thread was asked for and no real-time thread was active; null otherwise.
+    #[serde(default)]
+    pub candidates: Option<Candidates>,
+    /// The part of the recording that was asked for; null where that is all of it.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+}
+
+/// The threads to choose from. The worst of them are in `tasks`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Candidates {
+    /// Why there are candidates, in one sentence.
+    pub why: String,
+    /// False where no event shows a priority or a policy.
+    pub shows_policies: bool,
+    /// Threads of programs first, then those of recorders, then the kernel's own; each by worst latency. At most 10.
+    pub threads: Vec<Candidate>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+/// A thread that may be meant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// Its id.
+    pub tid: i32,
+    /// Its last name.
+    pub comm: String,
+    /// Its scheduling policy; null where the recording does not show it.
+    pub policy: Option<String>,
+    /// Its class, priority and nice value, without inheritance.
+    #[serde(flatten)]
+    pub rank: Rank,
+    /// How many activations were seen, whole or cut off.
+    pub activations: u64,
+    /// The longest time from due to running, or to the end of the trace where it never ran; null if no activation was seen
+    /// from its beginning, or without wake-ups.
+    pub max_latency_ns: Option<i64>,
+    /// What it belongs to.
+    pub kind: CandidateKind,
+    /// True when it is in `tasks`.
+    pub explained: bool,
+}
+
+/// What a thread belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CandidateKind {
+    /// A program.
+    Program,
+    /// A program that records traces, such as trace-cmd.
+    Recorder,
+    /// The kernel.
+    Kernel,
+}
+
+/// The part of a recording whose activations are reported: those in progress between the instants that ran on the CPUs, or
+/// that waited for them where they never ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scope {
+    /// The first instant; null where none was asked for.
+    pub from_ns: Option<i64>,
+    /// The last instant; null where none was asked for.
+    pub to_ns: Option<i64>,
+    /// The CPUs, such as `0-3,8`; null where none were asked for.
+    pub cpus: Option<String>,
 }
 
 /// A recording, with its losses and damage.

@@ -1,10 +1,11 @@
 //! From the ledger's types to the wire's.
 
 use super::document::{
-    Activation, By, Class, Confidence, Damage, Document, Entry, Evidence, Finding, Gap, Missing, PartTimes,
-    Quality, Rank, SCHEMA, Section, SectionPart, Severity, Spread, Task, Trace, Trigger, TriggerKind,
-    Verdict,
+    Activation, By, Candidate, CandidateKind, Candidates, Class, Confidence, Damage, Document, Entry,
+    Evidence, Finding, Gap, Missing, PartTimes, Quality, Rank, SCHEMA, Scope, Section, SectionPart, Severity,
+    Spread, Task, Trace, Trigger, TriggerKind, Verdict,
 };
+use crate::explain::facts;
 use crate::words;
 use whylate_base::{Cpu, Ns, Priority, SchedClass};
 use whylate_events::TraceInfo;
@@ -20,6 +21,8 @@ impl From<&ledger::Explanation> for Document {
             sections: explanation.sections.iter().map(section).collect(),
             findings: explanation.findings.iter().map(finding).collect(),
             missing: explanation.missing.iter().map(missing).collect(),
+            candidates: explanation.candidates.as_ref().map(candidates),
+            scope: explanation.scope.as_ref().map(scope),
         }
     }
 }
@@ -58,6 +61,41 @@ fn task(task: &ledger::TaskSummary) -> Task {
         latency_ns: task.latency.map(spread),
         response_ns: task.response.map(spread),
         causes: task.causes.iter().map(|(cause, total)| (cause.code().to_owned(), total.0)).collect(),
+    }
+}
+
+fn candidates(candidates: &ledger::Candidates) -> Candidates {
+    let [why, ..] = facts::candidates(candidates);
+    Candidates {
+        why,
+        shows_policies: candidates.shows_policies,
+        threads: candidates.threads.iter().map(candidate).collect(),
+        more: candidates.more,
+    }
+}
+
+fn candidate(candidate: &ledger::Candidate) -> Candidate {
+    Candidate {
+        tid: candidate.tid.0,
+        comm: candidate.comm.to_string(),
+        policy: candidate.policy.map(|policy| policy.name().to_owned()),
+        rank: rank(candidate.priority),
+        activations: candidate.activations,
+        max_latency_ns: candidate.latency.map(|latency| latency.0),
+        kind: match candidate.kind {
+            ledger::CandidateKind::Program => CandidateKind::Program,
+            ledger::CandidateKind::Recorder => CandidateKind::Recorder,
+            ledger::CandidateKind::Kernel => CandidateKind::Kernel,
+        },
+        explained: candidate.is_explained,
+    }
+}
+
+fn scope(scope: &ledger::AppliedScope) -> Scope {
+    Scope {
+        from_ns: scope.from.map(|from| from.0),
+        to_ns: scope.to.map(|to| to.0),
+        cpus: scope.cpus.as_ref().map(ToString::to_string),
     }
 }
 

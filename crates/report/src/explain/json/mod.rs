@@ -12,6 +12,7 @@ use whylate_ledger::Explanation;
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
 /// #     trace: Default::default(), tasks: vec![], activations: vec![], sections: vec![], findings: vec![], missing: vec![],
+/// #     candidates: None, scope: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);
 /// assert_eq!(document["schema"], "whylate.explain/1");

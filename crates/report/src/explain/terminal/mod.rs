@@ -1,6 +1,7 @@
 //! An explanation for a terminal: the answer first, then what shows it, then what to do.
 
 pub(crate) mod activation;
+mod candidates;
 mod section;
 mod tasks;
 pub(crate) mod trace;
@@ -13,6 +14,7 @@ use whylate_ledger::Explanation;
 /// is unknown. Ends with a line break.
 pub fn render(explanation: &Explanation, style: &Style) -> String {
     let mut page = Page::new(style);
+    candidates::write(&mut page, explanation);
     tasks::write(&mut page, explanation);
     explanation.sections.iter().for_each(|one| section::write(&mut page, one));
     trace::findings(&mut page, &explanation.findings);

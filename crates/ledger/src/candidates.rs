@@ -1,0 +1,77 @@
+//! The threads of a trace in which no real-time thread was active: which of them the user may mean.
+//!
+//! Most likely meant first: threads of programs, then those of recorders, then the kernel's own; each by worst latency.
+//! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
+//! believed of a thread that made a system call.
+
+use crate::model::{Candidate, CandidateKind, Candidates};
+use crate::options::Options;
+use crate::timeline::Timeline;
+use crate::timeline::housekeeping::is_of_kernel;
+use crate::timeline::thread::Thread;
+use std::cmp::Reverse;
+use whylate_base::Priority;
+use whylate_events::Kind;
+
+/// How many are listed.
+const LISTED: usize = 10;
+/// Programs that record traces, and so are in most of them.
+const RECORDERS: [&str; 8] = [
+    "trace-cmd",
+    "perf",
+    "perf-exec",
+    "whylate",
+    "traced",
+    "traced_probes",
+    "lttng-consumerd",
+    "lttng-sessiond",
+];
+
+/// The candidates; `None` where the trace does not show which thread ran, or no thread.
+pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
+    if !timeline.seen.contains(Kind::Switch) {
+        return None;
+    }
+    let threads = || timeline.threads.iter().filter(|thread| !thread.tid.is_idle());
+    let is_realtime = |thread: &&Thread| thread.ever_realtime;
+    let active = threads().filter(|thread| thread.tally.activations > 0);
+    let mut all: Vec<Candidate> = active.map(candidate).collect();
+    // Without wake-ups it is not known when a thread was due.
+    if !timeline.seen.contains(Kind::Waking) && !timeline.seen.contains(Kind::Wakeup) {
+        all.iter_mut().for_each(|one| one.latency = None);
+    }
+    if all.is_empty() {
+        return None;
+    }
+    all.sort_by_key(|one| (one.kind, Reverse(one.latency), Reverse(one.activations), one.tid));
+    let more = all.len().saturating_sub(LISTED) as u64;
+    all.truncate(LISTED);
+    let shown = |thread: &Thread| thread.shown_priority().is_some_and(|shown| shown != Priority::UNKNOWN);
+    let idle = threads().filter(is_realtime).filter(|thread| options.selects(thread));
+    Some(Candidates {
+        shows_policies: threads().any(shown),
+        kernel_realtime: threads().filter(is_realtime).any(Thread::is_housekeeping),
+        idle_realtime: idle.map(|thread| (thread.tid, thread.comm())).collect(),
+        threads: all,
+        more,
+    })
+}
+
+fn candidate(thread: &Thread) -> Candidate {
+    let is_program = thread.has_executed || thread.syscalls_recorded;
+    let kind = match thread.comm().as_str() {
+        comm if RECORDERS.contains(&comm) => CandidateKind::Recorder,
+        comm if !is_program && (thread.of_kernel || is_of_kernel(comm)) => CandidateKind::Kernel,
+        _ => CandidateKind::Program,
+    };
+    Candidate {
+        tid: thread.tid,
+        comm: thread.comm(),
+        policy: thread.policy(),
+        priority: thread.shown_priority().map_or(Priority::UNKNOWN, |_| thread.own_priority()),
+        activations: thread.tally.activations,
+        latency: thread.tally.latency,
+        kind,
+        is_explained: false,
+    }
+}

@@ -1,0 +1,141 @@
+//! Traces without an active real-time thread: which threads are named, and which explained.
+
+use super::support::{Explained, IDLE, Scene, Thread, fair, rt};
+use std::convert::Infallible;
+use whylate_base::{Ns, Policy, Tid};
+use whylate_events::Fact;
+use whylate_ledger::{CandidateKind, Candidates, Cause, Options, explain_any};
+
+const WORKER: Thread = fair("worker", 40);
+const SHELL: Thread = fair("sh", 41);
+const FLUSH: Thread = fair("kworker/u4:2", 42);
+const DRIVER: Thread = fair("acme-poll", 43);
+
+/// `thread` is woken `late` us before it runs, for 50 us.
+fn activation(scene: Scene, thread: Thread, at: i64, late: i64) -> Scene {
+    scene.at(at).wake(thread, 1).at(at + late).run(thread).at(at + late + 50).sleep(IDLE)
+}
+
+fn shown(scene: Scene) -> Candidates {
+    scene.explain_with(&Options::default()).0.candidates.expect("candidates")
+}
+
+fn names(candidates: &Candidates) -> Vec<&str> {
+    candidates.threads.iter().map(|candidate| candidate.comm.as_str()).collect()
+}
+
+/// Of programs and of the kernel: by its name, and by its parent.
+fn fair_threads() -> Scene {
+    let scene = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(fair("kthreadd", 2))
+        .fork(fair("kthreadd", 2), DRIVER)
+        .at(10)
+        .sleep(IDLE);
+    let scene = activation(scene, SHELL, 100, 30);
+    let scene = activation(scene, FLUSH, 1_000, 900);
+    let scene = activation(scene, DRIVER, 3_000, 800);
+    let scene = activation(scene, WORKER, 5_000, 200);
+    activation(scene, WORKER, 6_000, 20)
+}
+
+#[test]
+fn threads_of_programs_come_first_and_each_by_worst_latency() {
+    let candidates = shown(fair_threads());
+    assert_eq!(names(&candidates), ["worker", "sh", "kworker/u4:2", "acme-poll", "kthreadd"]);
+    let of = |name: &str| candidates.threads.iter().find(|one| one.comm.as_str() == name).expect(name);
+    assert_eq!((of("worker").activations, of("worker").latency), (2, Some(Ns::from_us(200))));
+    assert_eq!(of("kthreadd").latency, None, "the trace begins in the middle of it");
+    let kinds: Vec<CandidateKind> = candidates.threads.iter().map(|one| one.kind).collect();
+    let (program, kernel) = (CandidateKind::Program, CandidateKind::Kernel);
+    assert_eq!(kinds, [program, program, kernel, kernel, kernel]);
+    assert!(candidates.shows_policies && !candidates.kernel_realtime && candidates.idle_realtime.is_empty());
+}
+
+#[test]
+fn what_makes_system_calls_is_no_kernel_thread_whatever_its_name() {
+    let scene =
+        fair_threads().at(8_000).wake(FLUSH, 1).at(8_100).run(FLUSH).call(1, [0; 3]).at(8_200).sleep(IDLE);
+    assert_eq!(names(&shown(scene))[0], "kworker/u4:2");
+}
+
+#[test]
+fn the_worst_few_are_explained_as_if_they_had_been_chosen() {
+    let again = || Ok::<_, Infallible>(Some(fair_threads().source()));
+    let options = Options { deadline: Some(Ns(1)), ..Options::default() };
+    let Ok(explanation) = explain_any(fair_threads().source(), &options, again);
+    let explained = Explained::of(explanation);
+    let candidates = explained.0.candidates.as_ref().expect("candidates");
+    let marked: Vec<&str> =
+        candidates.threads.iter().filter(|one| one.is_explained).map(|one| one.comm.as_str()).collect();
+    assert_eq!(marked, ["worker", "sh"], "the kernel's own are hardly meant");
+    assert_eq!(explained.0.tasks.len(), 2);
+    assert!(explained.finding("deadline-missed").is_none(), "the deadline is of another thread");
+    let chosen = fair_threads().explain("worker");
+    let of_worker = explained.0.activations.iter().find(|one| one.tid == Tid(40)).expect("an activation");
+    assert_eq!(of_worker.verdict.cause, chosen.worst().verdict.cause);
+    assert_eq!(of_worker.ledger, chosen.worst().ledger);
+    assert_eq!(of_worker.ledger[0].cause, Cause::IdleExit);
+}
+
+#[test]
+fn recorders_come_after_other_programs() {
+    let recorder = fair("trace-cmd", 50);
+    let candidates = shown(activation(fair_threads(), recorder, 9_000, 950));
+    assert_eq!(names(&candidates)[..4], ["worker", "sh", "trace-cmd", "kworker/u4:2"]);
+}
+
+#[test]
+fn without_wake_ups_latencies_are_not_known() {
+    let scene =
+        Scene::new().cpu(1).at(0).run(IDLE).at(100).run(WORKER).at(200).sleep(IDLE).at(300).run(SHELL);
+    let scene = scene.at(400).sleep(WORKER).at(500).sleep(IDLE);
+    let candidates = shown(scene);
+    let of: Vec<_> =
+        candidates.threads.iter().map(|one| (one.comm.as_str(), one.activations, one.latency)).collect();
+    assert_eq!(of, [("worker", 2, None), ("sh", 1, None)]);
+}
+
+#[test]
+fn what_cannot_be_read_twice_is_named() {
+    let Ok(explanation) =
+        explain_any(fair_threads().source(), &Options::default(), || Ok::<_, Infallible>(None));
+    let candidates = explanation.candidates.expect("candidates");
+    assert_eq!(candidates.threads.len(), 5);
+    assert!(explanation.tasks.is_empty() && candidates.threads.iter().all(|one| !one.is_explained));
+}
+
+#[test]
+fn an_active_real_time_thread_or_a_choice_leaves_none() {
+    let victim = rt("victim", 10, 80);
+    let explained = activation(fair_threads(), victim, 9_000, 10).explain_with(&Options::default());
+    assert!(explained.0.candidates.is_none() && explained.0.tasks.len() == 1);
+    assert!(fair_threads().explain("nothing").0.candidates.is_none());
+    assert!(Scene::new().at(0).waking(WORKER, 1).explain_with(&Options::default()).0.candidates.is_none());
+}
+
+#[test]
+fn real_time_threads_that_were_never_active_are_named() {
+    let fact = |tid, comm: &str| Fact::Policy {
+        tid: Tid(tid),
+        policy: Policy::Fifo,
+        priority: 99,
+        comm: comm.into(),
+    };
+    let scene = Scene::new().cpu(1).at(0).fact(fact(8, "multipathd")).fact(fact(9, "migration/0"));
+    let candidates = shown(activation(activation(scene, WORKER, 100, 30), SHELL, 1_000, 5));
+    assert_eq!(candidates.idle_realtime, [(Tid(8), "multipathd".into())]);
+    assert!(candidates.kernel_realtime);
+    assert_eq!(names(&candidates), ["worker", "sh"]);
+}
+
+#[test]
+fn many_candidates_are_counted() {
+    let mut scene = Scene::new().cpu(1).at(0).run(IDLE);
+    for tid in 0..30 {
+        scene = activation(scene, fair("one-of-many", 100 + tid), 1_000 * i64::from(tid + 1), 5);
+    }
+    let candidates = shown(scene);
+    assert_eq!((candidates.threads.len(), candidates.more), (10, 20));
+}
