@@ -12,13 +12,16 @@ use whylate_report::compare::Compared;
 #[derive(Debug, Args)]
 #[command(mut_arg("format", format_of::<Compared>), mut_arg("output", file_of::<Compared>))]
 pub(crate) struct CompareArgs {
-    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL
-    #[arg(value_name = "FILE", required = true)]
+    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL.
+    /// All are compared with the first; or give pairs BEFORE:AFTER, each compared by itself. A file whose name has a colon
+    /// goes before a pair
+    #[arg(value_name = "FILE|BEFORE:AFTER", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Compare with this measurement instead of the first one
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Conditions for each thread, such as p99.99<50us,max<=100us; of several runs, the baseline is exempt
+    /// Conditions for each thread, such as p99.99<50us,max<=100us; of several runs, the baseline is exempt, of each pair
+    /// the one before
     #[arg(long, value_name = "CONDITIONS", value_delimiter = ',')]
     pub(crate) gate: Vec<Gate>,
     /// Check whether the samples support a claim such as 100us@1e-9: later than 100 us with at most this probability

@@ -264,3 +264,57 @@ fn the_page_shows_what_the_document_has() {
         assert!(loaded.dom.contains(&words) || loaded.dom.contains(&words.replace('>', ">max ")), "{words}");
     }
 }
+
+#[test]
+fn pairs_are_compared_each_by_itself() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let quiet = file(directory.path(), "quiet.json", &document(3, 800.0, None));
+    let other = file(directory.path(), "other.json", &document(4, 800.0, None));
+    let loud = file(directory.path(), "loud.json", &document(5, 4_000.0, None));
+    let colon = file(directory.path(), "at 12:30.json", &document(6, 800.0, None));
+    let pair = |before: &Path, after: &Path| {
+        let mut pair = before.as_os_str().to_owned();
+        pair.push(":");
+        pair.push(after);
+        pair
+    };
+    let same = pair(&quiet, &other);
+    let worse = pair(&quiet, &loud);
+    let better = pair(&loud, &colon);
+    for (options, code, verdicts) in [
+        (&[&same as &dyn AsRef<OsStr>, &worse][..], 1, &["same", "worse"][..]),
+        (&[&same, &worse, &"--fail-on", &"never"], 0, &["same", "worse"]),
+        (&[&better, &same], 0, &["better", "same"]),
+        // The one before is exempt from gates: here the slow one.
+        (&[&better, &"--gate", &"p50<7us"], 0, &["better"]),
+        (&[&better, &worse, &"--gate", &"p50<7us", &"--fail-on", &"never"], 1, &["better", "worse"]),
+        // A file that is there by the name is no pair.
+        (&[&colon, &quiet], 0, &["same"]),
+    ] {
+        let options: Vec<&dyn AsRef<OsStr>> =
+            options.iter().copied().chain([&"--json" as &dyn AsRef<OsStr>]).collect();
+        let run = compare(&options);
+        let answer = answer(&run);
+        let shown: Vec<&str> =
+            list(&answer["pairs"]).iter().filter_map(|pair| pair["verdict"].as_str()).collect();
+        assert_eq!((run.code, &shown[..]), (Some(code), verdicts), "{run:#?}");
+    }
+    // One pair is what two files are, in every format.
+    for format in ["text", "json", "html", "markdown", "svg"] {
+        let of = |run: Run| (run.code, run.stdout);
+        let as_files = of(compare(&[&quiet, &loud, &"--format", &format]));
+        assert_eq!(of(compare(&[&worse, &"--format", &format])), as_files, "{format}");
+    }
+    let missing = pair(&quiet, Path::new("missing.json"));
+    for (options, words) in [
+        (&[&missing as &dyn AsRef<OsStr>][..], "there is no file `missing.json`"),
+        (&[&pair(&quiet, Path::new(""))], "the half after the colon is empty"),
+        (&[&"C:\\a.json"], "there is no file `C` and no file `\\a.json`"),
+        (&[&same, &quiet], "give either files or pairs"),
+        (&[&same, &"--baseline", &quiet], "--baseline"),
+    ] {
+        let run = compare(options);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+        assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
+    }
+}

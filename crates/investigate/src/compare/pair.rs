@@ -8,9 +8,13 @@ use super::settings::{self, Settings};
 use super::verdict::{RunVerdict, TailVerdict};
 use whylate_stats::Measured;
 
-/// One run beside the first.
+/// One run beside another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
+    /// The place of the run before, among all.
+    pub before: usize,
+    /// The place of the run after.
+    pub after: usize,
     /// All threads together.
     pub all: Difference,
     /// The threads that both have, by name; none where there is but one.
@@ -41,7 +45,7 @@ impl Pair {
         let causes = causes::shifts(before, after);
         let Judgement { verdict, tail, usual, is_max_larger, why } = judge(before, after, &all, &causes);
         let settings = settings::shifts(&before.run, &after.run);
-        Pair { all, threads, verdict, tail, usual, is_max_larger, why, causes, settings }
+        Pair { before: 0, after: 1, all, threads, verdict, tail, usual, is_max_larger, why, causes, settings }
     }
 }
 

@@ -21,7 +21,7 @@ pub fn render(compared: &Compared) -> String {
     let distributions = comparison.runs.iter().map(|run| (words::clean(&run.run.label), &run.all.histogram));
     let main = html! {
         (gates(compared))
-        @for (at, pair) in comparison.pairs.iter().enumerate() { (self::pair(compared, at + 1, pair)) }
+        @for pair in &comparison.pairs { (self::pair(compared, pair)) }
         section {
             h2 { "Distributions" }
             (tables::distributions("samples", distributions))
@@ -43,7 +43,7 @@ pub fn render(compared: &Compared) -> String {
     page(&title, &header, &main, &footer)
 }
 
-fn pair(compared: &Compared, at: usize, pair: &Pair) -> Markup {
+fn pair(compared: &Compared, pair: &Pair) -> Markup {
     let class = match pair.verdict {
         RunVerdict::Worse => "finding error",
         RunVerdict::Mixed | RunVerdict::CannotTell => "finding warning",
@@ -54,11 +54,11 @@ fn pair(compared: &Compared, at: usize, pair: &Pair) -> Markup {
     html! {
         section {
             div class=(class) {
-                h3 { (compared.verdict(at, pair)) }
+                h3 { (compared.verdict(pair)) }
                 @if !pair.why.is_empty() { ul { @for why in &pair.why { li { (words::clean(why)) } } } }
             }
             div.wide { table {
-                (head(&compared.label(0), &compared.label(at)))
+                (head(&compared.label(pair.before), &compared.label(pair.after)))
                 tbody {
                     (rows("all", &pair.all))
                     @for (name, part) in threads.iter().flatten() { (rows(name, part)) }

@@ -13,8 +13,8 @@ const ROWS: usize = 20;
 pub fn render(compared: &Compared) -> String {
     let mut text = format!("# whylate compare: {}\n", escape(&compared.title()));
     text += &gates(compared);
-    for (at, one) in compared.comparison.pairs.iter().enumerate() {
-        text += &pair(compared, at + 1, one);
+    for one in &compared.comparison.pairs {
+        text += &pair(compared, one);
     }
     if !compared.claims.is_empty() {
         text += "\n## Claims\n\n";
@@ -48,14 +48,15 @@ fn gates(compared: &Compared) -> String {
     format!("\n| gate | run | |\n|---|---|---|\n{rows}")
 }
 
-fn pair(compared: &Compared, run: usize, pair: &Pair) -> String {
+fn pair(compared: &Compared, pair: &Pair) -> String {
     let mut text = "\n".to_owned();
     // The title names a single pair.
     if compared.comparison.pairs.len() > 1 {
-        text += &format!("## {}\n\n", escape(&compared.verdict(run, pair)));
+        text += &format!("## {}\n\n", escape(&compared.verdict(pair)));
     }
     pair.why.iter().for_each(|why| text += &format!("- {}\n", escape(why)));
-    let columns = ["latency".to_owned(), code(&compared.label(0)), code(&compared.label(run))];
+    let columns =
+        ["latency".to_owned(), code(&compared.label(pair.before)), code(&compared.label(pair.after))];
     let columns = format!("{} | by | with 95 % |", columns.map(|column| in_table(&column)).join(" | "));
     let head = format!("\n| | {columns}\n|---|---|--:|--:|--:|---|\n");
     text += &format!("{head}{}", moved("all", &pair.all));

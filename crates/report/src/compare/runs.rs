@@ -11,7 +11,7 @@ use whylate_investigate::measure::Claimed;
 /// Runs side by side, with what was asked of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The runs; the first is what the others are compared with.
+    /// The runs, and what is compared with what.
     pub comparison: Comparison,
     /// The conditions that some of them had to meet.
     pub gates: Vec<Gated>,
@@ -45,8 +45,7 @@ impl Compared {
 
     /// The answer in a line: of the pairs, or else of the gates, or else of the claims.
     pub(crate) fn title(&self) -> String {
-        let pairs = self.comparison.pairs.iter().enumerate();
-        let pairs: Vec<String> = pairs.map(|(at, pair)| self.verdict(at + 1, pair)).collect();
+        let pairs: Vec<String> = self.comparison.pairs.iter().map(|pair| self.verdict(pair)).collect();
         let missed =
             self.gates.iter().filter(|gated| !matches!(gated.judged.answer, GateAnswer::Met(_))).count();
         let gates = match (self.gates.len(), missed) {
@@ -64,8 +63,8 @@ impl Compared {
 
     /// A pair's verdict in a sentence: "better" or "worse" alone only where that holds of the tail, and no part contradicts
     /// it.
-    pub(crate) fn verdict(&self, run: usize, pair: &Pair) -> String {
-        let (first, own) = (self.label(0), self.label(run));
+    pub(crate) fn verdict(&self, pair: &Pair) -> String {
+        let (first, own) = (self.label(pair.before), self.label(pair.after));
         let larger = pair.all.max.filter(|(before, after)| pair.is_max_larger && after > before);
         match (pair.tail, pair.usual) {
             (TailVerdict::Better, RunVerdict::Better | RunVerdict::Same) if larger.is_none() => {

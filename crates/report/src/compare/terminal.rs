@@ -22,9 +22,9 @@ pub fn render(compared: &Compared, style: &Style) -> String {
 fn write(page: &mut Page, compared: &Compared) {
     let runs = &compared.comparison.runs;
     gates(page, compared);
-    for (at, pair) in compared.comparison.pairs.iter().enumerate() {
+    for pair in &compared.comparison.pairs {
         page.gap();
-        self::pair(page, compared, at + 1, pair);
+        self::pair(page, compared, pair);
     }
     claims(page, compared);
     if compared.comparison.pairs.is_empty() {
@@ -34,17 +34,17 @@ fn write(page: &mut Page, compared: &Compared) {
     notes(page, runs);
 }
 
-fn pair(page: &mut Page, compared: &Compared, run: usize, pair: &Pair) {
+fn pair(page: &mut Page, compared: &Compared, pair: &Pair) {
     let ink = match pair.verdict {
         RunVerdict::Better => Ink::Green,
         RunVerdict::Worse => Ink::Red,
         RunVerdict::Mixed | RunVerdict::CannotTell => Ink::Yellow,
         RunVerdict::Same => Ink::Strong,
     };
-    page.paragraph(0, &compared.verdict(run, pair), ink);
+    page.paragraph(0, &compared.verdict(pair), ink);
     pair.why.iter().for_each(|why| page.labelled(2, ("- ", Ink::Faint), &words::clean(why), Ink::Plain));
     page.gap();
-    let names = (compared.label(0), compared.label(run));
+    let names = (compared.label(pair.before), compared.label(pair.after));
     shifts(page, &names, &[(String::new(), &pair.all)]);
     match runs::threads(pair) {
         Ok(differ) if differ.is_empty() => {}

@@ -5,7 +5,7 @@ use crate::schema_check::violations;
 use crate::text_pieces::{missing, pieces};
 use crate::{assert_current, fixture};
 use whylate_base::{Cpu, Ns};
-use whylate_investigate::compare::{Gate, Prepared, compare};
+use whylate_investigate::compare::{Gate, Prepared, compare, compare_pairs};
 use whylate_investigate::measure::Claimed;
 use whylate_report::Style;
 use whylate_report::compare::{self, Claiming, Compared, Gated};
@@ -67,6 +67,19 @@ fn compared() -> Compared {
     Compared { comparison: compare(runs), gates, claims }
 }
 
+/// Two pairs: the first lost its rogue, the second became slower.
+fn pairs() -> Compared {
+    let runs = vec![
+        run("a-before.json", 6_000, Some(331_000)),
+        run("a-after.json", 6_000, None),
+        run("b-before.json", 6_000, None),
+        run("b-after.json", 20_000, None),
+    ];
+    let gate: Gate = "max<50us".parse().expect("a gate");
+    let gates = [1, 3].map(|run: usize| Gated { run, judged: gate.judge(&runs[run].run) }).to_vec();
+    Compared { comparison: compare_pairs(runs, &[(0, 1), (2, 3)]), gates, claims: Vec::new() }
+}
+
 /// Names that would be markup, escape sequences and directions.
 fn hostile() -> Compared {
     let evil = "<script>alert(1)</script>\x1b[31m\u{202e}&\"'";
@@ -109,9 +122,45 @@ fn page_and_markdown_show_what_the_terminal_shows() {
 }
 
 #[test]
+fn pairs_are_each_compared_by_themselves() {
+    let answer = compare::json::render(&pairs());
+    let of = |at: usize| (&answer["pairs"][at]["baseline"], &answer["pairs"][at]["run"]);
+    assert_eq!(of(0), (&"a-before.json".into(), &"a-after.json".into()));
+    assert_eq!(of(1), (&"b-before.json".into(), &"b-after.json".into()));
+    assert_eq!(answer["pairs"][1]["verdict"], "worse");
+    assert_eq!(
+        (answer["pairs"].as_array().map(Vec::len), answer["runs"].as_array().map(Vec::len)),
+        (Some(2), Some(4))
+    );
+    let worse = "b-after.json is worse than b-before.json";
+    let text = compare::terminal::render(&pairs(), &Style { color: false, width: 4_000 });
+    for rendered in [&text, &compare::html::render(&pairs()), &compare::markdown::render(&pairs())] {
+        for words in [worse, "a-before.json", "a-after.json"] {
+            assert!(rendered.contains(words), "{words}: {rendered}");
+        }
+        assert!(!rendered.contains("than a-before.json"), "{rendered}");
+    }
+    let drawing = compare::svg::render(&pairs()).expect("samples");
+    assert!(drawing.contains("b-before.json → b-after.json"));
+    // Only what others are compared with is exempt from gates and claims.
+    let baselines: Vec<bool> = (0..4).map(|run| pairs().comparison.is_baseline(run)).collect();
+    assert_eq!(baselines, [true, false, true, false]);
+    let chain = compare_pairs(pairs().comparison.runs, &[(0, 1), (1, 2), (3, 9)]);
+    assert_eq!((chain.pairs.len(), chain.is_baseline(0), chain.is_baseline(1)), (2, true, false));
+}
+
+/// One pair is what two files are.
+#[test]
+fn a_single_pair_is_as_two_files_are() {
+    let one = compared();
+    let pair = Compared { comparison: compare_pairs(one.comparison.runs.clone(), &[(0, 1)]), ..one.clone() };
+    assert_eq!(pair, one);
+}
+
+#[test]
 fn documents_obey_the_schema() {
     let schema = compare::json::schema();
-    for compared in [compared(), hostile()] {
+    for compared in [compared(), pairs(), hostile()] {
         assert_eq!(violations(&schema, &compare::json::render(&compared)), Vec::<String>::new());
     }
 }
@@ -119,7 +168,7 @@ fn documents_obey_the_schema() {
 #[test]
 fn every_width_is_kept_and_names_do_no_harm() {
     for width in [60, 100, 200] {
-        for compared in [compared(), hostile()] {
+        for compared in [compared(), pairs(), hostile()] {
             let text = compare::terminal::render(&compared, &Style { color: false, width });
             assert!(!text.contains(['\x1b', '\u{202e}']));
             // A table of eight numbers is as wide as it is.

@@ -13,9 +13,9 @@ pub const SCHEMA: &str = "whylate.compare/1";
 pub struct Document {
     /// Always `whylate.compare/1`. Fields may be added within the version: ignore unknown ones.
     pub schema: String,
-    /// The measurements; the first is what the others are compared with.
+    /// The measurements; `pairs` has what is compared with what.
     pub runs: Vec<Run>,
-    /// Each of the others beside the first, in order.
+    /// Two and two side by side, in order: each run beside the first, unless pairs were asked for.
     pub pairs: Vec<Pair>,
     /// The conditions that were asked of them.
     pub gates: Vec<Gate>,
@@ -59,9 +59,11 @@ pub struct Thread {
     pub latency_ns: Option<Distribution>,
 }
 
-/// A run beside the first.
+/// A run beside another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
+    /// The label of the run that it is compared with; null in documents of older versions: the first.
+    pub baseline: Option<String>,
     /// Its label.
     pub run: String,
     /// Whether it is better.
@@ -84,7 +86,7 @@ pub struct Pair {
     pub settings: Option<Vec<Setting>>,
 }
 
-/// What the latest samples of a run are, beside those of the first.
+/// What the latest samples of a run are, beside those of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailVerdict {
@@ -102,7 +104,7 @@ pub enum TailVerdict {
     CannotTell,
 }
 
-/// What a run is, beside the first.
+/// What a run is, beside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -121,15 +123,15 @@ pub enum Verdict {
 /// Two distributions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
-    /// Samples of the first.
+    /// Samples of the run before.
     pub samples_before: u64,
-    /// Samples of the other.
+    /// Samples of the run after.
     pub samples_after: u64,
     /// The quantiles that both have.
     pub shifts: Vec<Shift>,
-    /// The largest of the first; null without samples.
+    /// The largest of the run before; null without samples.
     pub max_before_ns: Option<i64>,
-    /// The largest of the other; null without samples.
+    /// The largest of the run after; null without samples.
     pub max_after_ns: Option<i64>,
     /// How often both are beyond one threshold; null with too few samples.
     pub tails: Option<Tails>,
@@ -170,9 +172,9 @@ pub struct Shift {
 pub struct Tails {
     /// The threshold.
     pub threshold_ns: i64,
-    /// So many of the first.
+    /// So many of the run before.
     pub before: u64,
-    /// So many of the other.
+    /// So many of the run after.
     pub after: u64,
     /// How likely chance divides them so unevenly, or more.
     pub p: f64,

@@ -13,18 +13,11 @@ use whylate_stats as stats;
 impl From<&Compared> for Document {
     fn from(compared: &Compared) -> Document {
         let runs = &compared.comparison.runs;
-        let labels = runs.iter().skip(1).map(|run| run.run.label.clone());
         let label = |at: usize| runs.get(at).map_or_else(String::new, |run| run.run.label.clone());
         Document {
             schema: SCHEMA.to_owned(),
             runs: runs.iter().map(run).collect(),
-            pairs: compared
-                .comparison
-                .pairs
-                .iter()
-                .zip(labels)
-                .map(|(one, label)| pair(one, label))
-                .collect(),
+            pairs: compared.comparison.pairs.iter().map(|one| pair(one, label)).collect(),
             gates: compared.gates.iter().map(|gated| gate(gated, label(gated.run))).collect(),
             claims: compared.claims.iter().map(|claiming| claim(claiming, runs)).collect(),
         }
@@ -52,7 +45,7 @@ fn run(run: &found::Prepared) -> Run {
     }
 }
 
-fn pair(pair: &found::Pair, run: String) -> Pair {
+fn pair(pair: &found::Pair, label: impl Fn(usize) -> String) -> Pair {
     let thread = |(name, own): &(String, found::Difference)| ThreadPart {
         name: name.clone(),
         differs: own.differs(),
@@ -64,7 +57,8 @@ fn pair(pair: &found::Pair, run: String) -> Pair {
         after: setting.after.clone(),
     };
     Pair {
-        run,
+        baseline: Some(label(pair.before)),
+        run: label(pair.after),
         verdict: verdict(pair.verdict),
         tail: Some(match pair.tail {
             found::TailVerdict::Better => TailVerdict::Better,

@@ -27,17 +27,18 @@ struct Row {
 
 /// All threads together, or each on its own. `None` where there are no quantiles to compare.
 pub(crate) fn shift(comparison: &Comparison, by_thread: bool) -> Option<Plot> {
-    let first = words::clean(&comparison.runs.first()?.run.label);
+    let label =
+        |at: usize| comparison.runs.get(at).map_or_else(String::new, |run| words::clean(&run.run.label));
     let mut groups: Vec<(String, Vec<Row>)> = Vec::new();
-    for (at, (pair, run)) in comparison.pairs.iter().zip(comparison.runs.iter().skip(1)).enumerate() {
-        let label = format!("{first} → {}", words::clean(&run.run.label));
+    for pair in &comparison.pairs {
+        let label = format!("{} → {}", label(pair.before), label(pair.after));
         let whole = [(label.clone(), &pair.all)];
         let threads =
             pair.threads.iter().map(|(name, part)| (format!("{label}, {}", words::clean(name)), part));
         let parts: Vec<(String, &Difference)> =
             if by_thread && !pair.threads.is_empty() { threads.collect() } else { whole.into() };
         // The colour that the run has in the other plots.
-        let rows = parts.into_iter().map(|(name, part)| (name, rows(part, at + 1)));
+        let rows = parts.into_iter().map(|(name, part)| (name, rows(part, pair.after)));
         groups.extend(rows.filter(|(_, rows)| !rows.is_empty()));
     }
     let all = || groups.iter().flat_map(|(_, rows)| rows);
