@@ -21,7 +21,7 @@ pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
 pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
-pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, Place, RollbackArgs, VerifyArgs};
+pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
 pub(crate) use values::FailOn;
 
 use clap::error::ErrorKind;

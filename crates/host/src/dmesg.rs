@@ -11,7 +11,7 @@ pub struct Dmesg {
 
 impl Dmesg {
     /// From the buffer, or from the copy of the boot scripts.
-    pub(crate) fn read(tree: &FsRoot) -> Dmesg {
+    pub fn read(tree: &FsRoot) -> Dmesg {
         let live = tree.text("/dev/kmsg");
         let lines = match live.known().is_some_and(|text| !text.is_empty()) {
             true => live.and_then(|text| Ok(text.lines().filter_map(of_kmsg).collect())),

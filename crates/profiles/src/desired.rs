@@ -18,7 +18,7 @@ pub struct DesiredSetting {
     pub reasons: Reasons,
     /// Where it is written: `realtime.toml [sysctl]`.
     pub origin: String,
-    /// Whether it is skipped in silence on a machine that does not have it: kernels differ.
+    /// Whether an apply goes on without it if it is refused: kernels differ.
     pub optional: bool,
 }
 

@@ -1,27 +1,21 @@
 //! Makes steps, each written down before it is made.
 
 use crate::journal::{Journal, JournalError};
+use crate::rollback::undo_settings;
+use crate::run::{RunContext, boot_id, notified};
 use crate::{
     ApplyStep, JournalRecord, PlannedAction, PlannedStep, SessionKind, SessionOutcome, System, TargetError,
-    TargetState, Timestamp,
+    TargetState,
 };
-use whylate_host::FsRoot;
 
-/// What a run of the engine works on, and where it reports to.
-pub struct RunContext<'a> {
-    /// The machine.
-    pub system: &'a dyn System,
-    /// The clock.
-    pub now: &'a dyn Fn() -> Timestamp,
-    /// Asked between two steps: true stops there.
-    pub stop: &'a dyn Fn() -> bool,
-    /// Told of each step before it is made or undone.
-    pub notify: &'a dyn Fn(&PlannedStep),
-}
-
-/// This boot of a machine (random(4)); `None`: not known.
-pub fn boot_id(tree: &FsRoot) -> Option<String> {
-    tree.value::<String>("/proc/sys/kernel/random/boot_id").value.ok()
+/// What happens where a required step is refused or fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// The session ends there. What was made stays, to be resumed or rolled back.
+    #[default]
+    Stop,
+    /// The steps of other settings are made. The session counts as failed all the same.
+    Continue,
 }
 
 /// Makes steps as a session of a journal. How it ended is in the journal's entry as well.
@@ -32,59 +26,110 @@ pub fn apply(
     journal: &mut Journal,
     kind: SessionKind,
     steps: &[ApplyStep],
+    policy: FailurePolicy,
     run: &RunContext<'_>,
 ) -> Result<SessionOutcome, JournalError> {
     let planned = steps.iter().map(|step| journal.planned(step)).collect::<Result<Vec<_>, _>>()?;
-    session(journal, kind, planned, run)
+    session(journal, kind, planned, policy, run)
 }
 
 /// Makes the steps that the last session left, the one it failed at first.
 ///
 /// # Errors
 /// As [`apply`].
-pub fn resume(journal: &mut Journal, run: &RunContext<'_>) -> Result<SessionOutcome, JournalError> {
+pub fn resume(
+    journal: &mut Journal,
+    policy: FailurePolicy,
+    run: &RunContext<'_>,
+) -> Result<SessionOutcome, JournalError> {
     let remaining = journal.entry().remaining();
-    session(journal, SessionKind::Resume, remaining, run)
+    session(journal, SessionKind::Resume, remaining, policy, run)
 }
 
 fn session(
     journal: &mut Journal,
     kind: SessionKind,
     steps: Vec<PlannedStep>,
+    policy: FailurePolicy,
     run: &RunContext<'_>,
 ) -> Result<SessionOutcome, JournalError> {
     let boot_id = boot_id(&run.system.tree());
     journal.begin(kind, boot_id, (run.now)(), steps.clone())?;
     let mut outcome = SessionOutcome::Complete;
+    // Of settings that were refused the other steps are not made either.
+    let mut given_up: Vec<&PlannedStep> = Vec::new();
     for (number, planned) in steps.iter().enumerate() {
+        if given_up.iter().any(|refused| is_of_one_unit(refused, planned)) {
+            continue;
+        }
         if (run.stop)() {
             outcome = SessionOutcome::Stopped;
             break;
         }
         (run.notify)(planned);
-        if !step(journal, number, planned, kind, run.system)? {
+        let Some(error) = step(journal, number, planned, kind, run.system)? else { continue };
+        // At boot no user can decide: everything that can be set is set.
+        let goes_on = policy == FailurePolicy::Continue || kind == SessionKind::Boot;
+        if !skip(journal, number, &steps, &error, goes_on, run.system)? {
             outcome = SessionOutcome::Failed;
-            // At boot no user can decide: everything that can be set is set.
-            if kind != SessionKind::Boot {
+            if !goes_on {
                 break;
             }
         }
+        given_up.push(planned);
     }
     journal.append(JournalRecord::End { outcome, at: (run.now)() }, true)?;
     Ok(outcome)
 }
 
-/// Makes one step; false if it failed.
+/// Whether two steps are made together or not at all: runtime steps of the same settings, or files of the same settings.
+fn is_of_one_unit(a: &PlannedStep, b: &PlannedStep) -> bool {
+    a.settings == b.settings && a.target.is_of_boot() == b.target.is_of_boot()
+}
+
+/// Records a refused step: as skipped where its settings are optional and nothing of them is in effect, else as failed.
+/// True if it was skipped.
+fn skip(
+    journal: &mut Journal,
+    refused: usize,
+    steps: &[PlannedStep],
+    error: &TargetError,
+    goes_on: bool,
+    system: &dyn System,
+) -> Result<bool, JournalError> {
+    let Some(planned) = steps.get(refused) else { return Ok(false) };
+    let unit = || steps.iter().enumerate().filter(|(_, other)| is_of_one_unit(other, planned));
+    // A file is never skipped: what makes settings last, or starts the next boot, is written or the apply fails.
+    let is_optional = planned.target.is_of_boot() && unit().all(|(_, own)| own.optional);
+    let kept = match is_optional || goes_on {
+        true => undo_settings(journal, &planned.settings, system)?,
+        false => None,
+    };
+    let why = match kept {
+        None if is_optional => {
+            let others = unit().map(|(other, _)| other).filter(|&other| other != refused).collect();
+            let record = JournalRecord::Skipped { step: refused, others, why: error.to_string() };
+            journal.append(record, true)?;
+            return Ok(true);
+        }
+        None => error.to_string(),
+        Some(kept) => format!("{error}; it could not be undone: {kept}"),
+    };
+    journal.append(JournalRecord::Failed { step: refused, why }, true)?;
+    Ok(false)
+}
+
+/// Makes one step; why it was refused, where it was.
 fn step(
     journal: &mut Journal,
     number: usize,
     planned: &PlannedStep,
     kind: SessionKind,
     system: &dyn System,
-) -> Result<bool, JournalError> {
+) -> Result<Option<TargetError>, JournalError> {
     let before = match system.read(&planned.target) {
         Ok(state) => state,
-        Err(error) => return refused(journal, number, &error),
+        Err(error) => return refused(journal, number, error),
     };
     let then = match &planned.then {
         PlannedAction::Set(kept) => Some(journal.state(kept)?),
@@ -94,7 +139,7 @@ fn step(
     let cut_off = kind == SessionKind::Resume && planned.notify.is_some();
     if then.as_ref() == Some(&before) && !cut_off {
         journal.append(JournalRecord::Already { step: number }, false)?;
-        return Ok(true);
+        return Ok(None);
     }
     let kept = journal.keep(&before)?;
     journal.append(JournalRecord::Begin { step: number, before: kept }, true)?;
@@ -103,9 +148,9 @@ fn step(
             let after = after.map(|state| journal.keep(&state)).transpose()?;
             // Should this be lost, the step counts as begun, and is undone all the same.
             journal.append(JournalRecord::Done { step: number, after }, false)?;
-            Ok(true)
+            Ok(None)
         }
-        Err(error) => refused(journal, number, &error),
+        Err(error) => refused(journal, number, error),
     }
 }
 
@@ -128,20 +173,15 @@ fn make(
     Ok(after)
 }
 
-/// Runs what is to be run after the target was changed.
-pub(crate) fn notified(planned: &PlannedStep, system: &dyn System) -> Result<(), TargetError> {
-    match planned.notify.as_ref().map(|command| system.run(command)) {
-        // No program has to be notified.
-        Some(Err(error)) if error.gone => Ok(()),
-        Some(result) => result,
-        None => Ok(()),
+/// A refusal; none where there is nothing to set any more.
+fn refused(
+    journal: &mut Journal,
+    number: usize,
+    error: TargetError,
+) -> Result<Option<TargetError>, JournalError> {
+    if !error.gone {
+        return Ok(Some(error));
     }
-}
-
-fn refused(journal: &mut Journal, number: usize, error: &TargetError) -> Result<bool, JournalError> {
-    match error.gone {
-        true => journal.append(JournalRecord::Gone { step: number, why: error.to_string() }, false)?,
-        false => journal.append(JournalRecord::Failed { step: number, why: error.to_string() }, true)?,
-    }
-    Ok(error.gone)
+    journal.append(JournalRecord::Gone { step: number, why: error.to_string() }, false)?;
+    Ok(None)
 }

@@ -1,7 +1,7 @@
 //! Whether a plan still fits its machine: made again there, it must come to the same.
 
 use crate::setting::shown;
-use crate::{Change, Plan, Setting, balancer};
+use crate::{Change, Plan, PredictedRefusal, Setting, balancer};
 use std::cell::LazyCell;
 use whylate_host::FsRoot;
 
@@ -17,8 +17,8 @@ pub struct PlanDrift {
 }
 
 /// What differs between a plan and the same plan made now on the machine with these files, in the order of the plans.
-/// Three things are no difference: what has been set as planned already; a thread that is in one of the plans alone, as
-/// threads come and go; and where a running irqbalance has put a single interrupt, which it does every ten seconds.
+/// Four things are no difference: what has been set as planned already; a thread that is in one of the plans alone, as
+/// threads come and go; what one of the plans knows the kernel to refuse; and where a running irqbalance has put a single interrupt, which it does every ten seconds.
 pub fn drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> Vec<PlanDrift> {
     let change_words =
         |change: &Change| format!("{} -> {}", shown(change.now.as_deref()), shown(change.then.as_deref()));
@@ -30,8 +30,9 @@ pub fn drifted(planned: &Plan, now: &Plan, tree: &FsRoot) -> Vec<PlanDrift> {
         let (first, second) = (change_of(planned, setting), change_of(now, setting));
         let fits = match (first, second) {
             (Some(first), Some(second)) => first.now == second.now && first.then == second.then,
-            (Some(first), None) => is_of_thread(setting) || is_made(first, now),
-            (None, _) => is_of_thread(setting),
+            (Some(first), None) => is_of_thread(setting) || is_made(first, now) || is_predicted(first, now),
+            (None, Some(second)) => is_of_thread(setting) || is_predicted(second, planned),
+            (None, None) => true,
         };
         let is_excused = is_balanced(setting) && *balanced;
         if !fits && !is_excused {
@@ -60,6 +61,15 @@ fn is_made(change: &Change, now: &Plan) -> bool {
     now.unchanged.iter().any(|kept| kept.setting == change.setting && kept.value == change.then)
 }
 
+/// Whether a change is one that the other plan knows to be refused: whether that is known depends on the kernel's
+/// messages, and on the right to read them.
+fn is_predicted(change: &Change, other: &Plan) -> bool {
+    let same = |own: &&PredictedRefusal| {
+        own.setting == change.setting && own.then == change.then && own.now == change.now
+    };
+    other.predicted.iter().any(|own| same(&own))
+}
+
 fn is_of_thread(setting: &Setting) -> bool {
     matches!(setting, Setting::ThreadPolicy { .. } | Setting::ThreadCpus { .. })
 }
@@ -77,6 +87,8 @@ mod tests {
             then: Some(then.to_owned()),
             reasons: Reasons::default(),
             origin: String::new(),
+            optional: false,
+            prediction: None,
             note: None,
         };
         Plan { changes: changes.iter().map(change).collect(), ..Plan::default() }
@@ -129,6 +141,8 @@ mod tests {
                 then: Some("0".to_owned()),
                 reasons: Reasons::default(),
                 origin: String::new(),
+                optional: false,
+                prediction: None,
                 note: None,
             };
             Plan { changes: threads.iter().map(change).collect(), ..Plan::default() }

@@ -1,9 +1,9 @@
 //! Which applies are in effect, and what becomes of them: at the next boot, by a rollback, after an interruption.
 
-use crate::apply::RunContext;
 use crate::journal::{JournalEntry, JournalError, JournalSession};
 use crate::revert::{ClockReading, RevertDue, due};
 use crate::rollback::rollback;
+use crate::run::RunContext;
 use crate::store::{JournalStore, StoreLock};
 use crate::{SessionOutcome, Status};
 

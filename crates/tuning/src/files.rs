@@ -46,6 +46,6 @@ impl From<StagedEdit> for ApplyStep {
             }
             FileChange::Regenerate(command) => (Target::File { path }, StepAction::Make(command)),
         };
-        ApplyStep { target, action, notify, settings }
+        ApplyStep { target, action, notify, settings, optional: false }
     }
 }

@@ -42,8 +42,16 @@ pub struct HistorySession {
     pub steps: u64,
     /// How many of them are done.
     pub made: u64,
-    /// The step that failed, and why; null: none failed.
+    /// The first step that failed, and why; null: none failed.
     pub failed: Option<Skipped>,
+    /// How many steps failed.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub failures: u64,
+    /// Optional steps that were refused, and why.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub skipped: Vec<Skipped>,
 }
 
 /// Every apply, first to last.
@@ -74,14 +82,17 @@ fn line(entry: &Result<JournalEntry, JournalError>, id: u64) -> HistoryEntry {
     let sessions = entry.sessions.iter().map(|session| {
         let is_done =
             |step: &&StepRecord| matches!(step.progress, StepProgress::Done | StepProgress::Already);
-        let failed = session.steps.iter().find(|step| step.progress == StepProgress::Failed);
+        let of = |progress| session.steps.iter().filter(move |step| step.progress == progress);
+        let skipped = of(StepProgress::Skipped).map(|step| because(step, step.why.as_ref()));
         HistorySession {
             kind: session.kind,
             at: session.at,
             outcome: session.end.map(|(outcome, _)| outcome),
             steps: session.steps.len() as u64,
             made: session.steps.iter().filter(is_done).count() as u64,
-            failed: failed.map(|step| because(step, step.why.as_ref())),
+            failed: of(StepProgress::Failed).next().map(|step| because(step, step.why.as_ref())),
+            failures: of(StepProgress::Failed).count() as u64,
+            skipped: skipped.collect(),
         }
     });
     let steps = entry.sessions.iter().flat_map(|session| &session.steps);

@@ -11,6 +11,7 @@
 //! * Only [`System::write`] and [`System::run`] change anything.
 
 mod apply;
+mod aspm;
 mod balancer;
 mod drift;
 mod effect;
@@ -26,6 +27,7 @@ mod processes;
 mod report;
 mod revert;
 mod rollback;
+mod run;
 mod setting;
 mod steps;
 mod store;
@@ -34,7 +36,7 @@ mod target;
 mod unit;
 mod verify;
 
-pub use apply::{RunContext, apply, boot_id, resume};
+pub use apply::{FailurePolicy, apply, resume};
 pub use drift::{PlanDrift, drifted};
 pub use effect::{
     BootDecision, BootSkipped, RollbackTargets, RolledBack, at_boot, rollback_all, rollback_targets,
@@ -50,12 +52,14 @@ pub use journal::{
 };
 pub use live::LiveSystem;
 pub use plan::{
-    AllowedRefusals, Change, Conflict, MachineIdentity, NamedChange, NamedUnchanged, Plan, PlanDocument,
-    PlanRefusal, PlanTotals, Unchanged, for_rules, look, plan, without_parameters, without_root,
+    AllowedRefusals, Change, Conflict, MachineIdentity, NamedChange, NamedRefusal, NamedUnchanged, Plan,
+    PlanDocument, PlanRefusal, PlanTotals, PredictedRefusal, Unchanged, for_rules, look, plan,
+    without_parameters, without_root,
 };
 pub use report::{ApplyReport, StepReport};
 pub use revert::{ClockReading, RevertDue, arm, confirm, due};
 pub use rollback::{RollbackReport, rollback};
+pub use run::{RunContext, boot_id};
 pub use setting::{Setting, ThreadId};
 pub use steps::{StepsError, runtime_steps, steps};
 pub use store::{JournalStore, ReadableJournals, StoreLock};

@@ -3,7 +3,8 @@
 //! ```text
 //! DesiredSetting ─expand─> settings with their current values ─┬─> Change     now -> then, with reasons
 //!        (tunables, threads, irqs, parameters, units)          ├─> Unchanged  already set
-//!                                                              └─> Skipped    not readable, absent, or not changeable
+//!                                                              ├─> Skipped    not readable, absent, or not changeable
+//!                                                              └─> PredictedRefusal   optional, and sure to be refused
 //! all of them together ─> conflicts (which program would undo a change), refusals (why the plan must not be applied)
 //! ```
 
@@ -22,13 +23,14 @@ mod narrow;
 mod next_boot;
 mod parameters;
 mod pattern;
+mod predict;
 mod refusals;
 mod threads;
 mod tunables;
 mod units;
 
-pub use document::{NamedChange, NamedUnchanged, PlanDocument, PlanTotals};
+pub use document::{NamedChange, NamedRefusal, NamedUnchanged, PlanDocument, PlanTotals};
 pub use make::{look, plan};
-pub use model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, Unchanged};
+pub use model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, PredictedRefusal, Unchanged};
 pub use narrow::{for_rules, without_parameters};
 pub use refusals::{AllowedRefusals, without_root};

@@ -38,11 +38,15 @@ pub struct StepReport {
     pub then: Option<String>,
     /// The command that makes it; null: there is none.
     pub command: Option<Vec<String>>,
+    /// Whether the apply goes on without it if it is refused.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub optional: bool,
     /// How far it got.
     pub progress: StepProgress,
     /// What a rollback did about it; null: nothing.
     pub back: Option<RollbackResult>,
-    /// Why it failed or was left; null: it was not.
+    /// Why it failed, was skipped or was left; null: it was not.
     pub why: Option<String>,
 }
 
@@ -82,6 +86,7 @@ impl From<&StepRecord> for StepReport {
             before: step.before.as_ref().map(ToString::to_string),
             then,
             command,
+            optional: step.planned.optional,
             progress: step.progress,
             back,
             why: left.or(step.why.clone()),

@@ -3,9 +3,9 @@
 //! It can be cut off anywhere and begun again. It does not depend on its own records: a target that is as it was before
 //! is done, and one that is in any state that this apply gave it is ours.
 
-use crate::apply::{RunContext, boot_id, notified};
 use crate::balancer;
 use crate::journal::{Journal, JournalEntry, JournalError};
+use crate::run::{RunContext, boot_id, notified};
 use crate::{
     JournalRecord, PlannedAction, PlannedStep, RollbackResult, SessionKind, SessionOutcome, StepRecord,
     StoredState, System, Target, TargetState,
@@ -80,6 +80,36 @@ pub fn rollback(journal: &mut Journal, force: bool, run: &RunContext<'_>) -> Rol
     RollbackReport { outcome, unrecorded }
 }
 
+/// Undoes what this boot's sessions have made of some settings, last step first: one of its steps was refused. Gives why
+/// something of it is still in effect; `None`: nothing is.
+///
+/// # Errors
+/// If the journal cannot be written any more.
+pub(crate) fn undo_settings(
+    journal: &mut Journal,
+    settings: &[String],
+    system: &dyn System,
+) -> Result<Option<String>, JournalError> {
+    let boot = boot_id(&system.tree());
+    for (session, step) in open(journal.entry()) {
+        let Some(of) = journal.entry().sessions.get(session) else { continue };
+        let Some(taken) = of.steps.get(step).filter(|_| of.is_of(boot.as_deref())).cloned() else { continue };
+        if taken.planned.settings != settings || !taken.planned.target.is_of_boot() {
+            continue;
+        }
+        let (outcome, why) = match put_back(journal, &taken, false, system) {
+            PutBack::Is(outcome, why) => (outcome, why),
+            // No command makes a target of a boot.
+            PutBack::Remake(_) => (RollbackResult::Failed, None),
+        };
+        journal.append(JournalRecord::Back { session, step, outcome, why: why.clone() }, false)?;
+        if !outcome.is_settled() {
+            return Ok(Some(why.unwrap_or_else(|| format!("{} is not restored", taken.planned.target))));
+        }
+    }
+    Ok(None)
+}
+
 enum PutBack {
     Is(RollbackResult, Option<String>),
     /// To be regenerated, when all else is done.
@@ -101,8 +131,7 @@ fn open(entry: &JournalEntry) -> Vec<(usize, usize)> {
     let mut open = Vec::new();
     for (session, of) in entry.sessions.iter().enumerate() {
         for (step, taken) in of.steps.iter().enumerate() {
-            let settled = taken.back.as_ref().is_some_and(|(back, _)| back.is_settled());
-            if taken.was_begun() && !settled {
+            if taken.was_begun() && !taken.is_settled() {
                 open.push((session, step));
             }
         }

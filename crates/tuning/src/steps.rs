@@ -97,5 +97,5 @@ pub fn runtime_steps(plan: &Plan, system: &dyn System) -> Result<Vec<ApplyStep>,
 /// One target that gets the change's value.
 fn value(target: Target, change: &Change) -> Result<ApplyStep, StepsError> {
     let then = change.then.clone().ok_or_else(|| refused(change, "it needs a value"))?;
-    Ok(step(target, TargetState::Value(then), &change.setting))
+    Ok(step(target, TargetState::Value(then), change))
 }

@@ -92,8 +92,10 @@ pub struct ApplyStep {
     pub action: StepAction,
     /// Run after the target was set, and again after it was put back: `systemctl daemon-reload`.
     pub notify: Option<Vec<String>>,
-    /// The settings it is for, by name.
+    /// The settings it is for, by name. Steps of the same settings are made whole or not at all.
     pub settings: Vec<String>,
+    /// Whether the apply goes on without its settings if it is refused. Only runtime targets are skipped so.
+    pub optional: bool,
 }
 
 /// How a target changes.

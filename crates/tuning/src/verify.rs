@@ -8,9 +8,9 @@ mod suspects;
 
 pub use findings::{Drift, Uncovered, Verification};
 
-use crate::apply::boot_id;
 use crate::balancer;
 use crate::journal::{JournalEntry, JournalError, PlannedAction, SessionKind, StepProgress, StoredState};
+use crate::run::boot_id;
 use crate::store::JournalStore;
 use crate::{Status, System, Target, TargetState};
 use std::collections::BTreeMap;
@@ -46,6 +46,7 @@ pub fn verify(store: &JournalStore, system: &dyn System) -> Result<Verification,
             compare(&mut verified, store, system, &tree, target, due);
         }
     }
+    verified.skipped = skipped(&entries, boot.as_deref(), &targets);
     for entry in &entries {
         half_way(&mut verified, entry);
         // One that was partly rolled back is not made again at boot.
@@ -88,10 +89,9 @@ fn due<'a>(
             for taken in &session.steps {
                 let target = &taken.planned.target;
                 let made = matches!(taken.progress, StepProgress::Done | StepProgress::Already);
-                let undone = taken.back.as_ref().is_some_and(|(back, _)| back.is_settled());
                 // What a command made it makes anew at its own time, as the boot loader's menu with each kernel.
                 let PlannedAction::Set(state) = &taken.planned.then else { continue };
-                if !made || undone || (target.is_of_boot() && !session.is_of(boot)) {
+                if !made || taken.is_settled() || (target.is_of_boot() && !session.is_of(boot)) {
                     continue;
                 }
                 let due = RevertDue {
@@ -107,6 +107,22 @@ fn due<'a>(
         }
     }
     (targets, order)
+}
+
+/// The optional targets that were refused in this boot, and that no later session has set.
+fn skipped(
+    entries: &[JournalEntry],
+    boot: Option<&str>,
+    set: &BTreeMap<String, RevertDue<'_>>,
+) -> Vec<Skipped> {
+    let sessions = entries.iter().flat_map(|entry| &entry.sessions).filter(|session| session.is_of(boot));
+    let refused = sessions
+        .flat_map(|session| &session.steps)
+        .filter(|taken| taken.progress == StepProgress::Skipped)
+        .map(|taken| (taken.planned.target.to_string(), taken.why.clone().unwrap_or_default()));
+    // Of one that was refused again the last reason counts.
+    let refused: BTreeMap<String, String> = refused.filter(|(what, _)| !set.contains_key(what)).collect();
+    refused.into_iter().map(|(what, why)| Skipped { what, why }).collect()
 }
 
 fn compare(

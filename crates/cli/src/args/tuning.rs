@@ -3,7 +3,7 @@
 use super::output::{OutputArgs, file_of, format_of};
 use super::plan::Wanted;
 use super::values::positive_duration;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use whylate_base::Ns;
 use whylate_report::apply::Applies;
@@ -16,6 +16,18 @@ pub(crate) struct Place {
     /// Change the root of another system in this directory, such as an image: only its files, and no command is run
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
+}
+
+/// What happens where a required setting is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnFailure {
+    /// Stop there: what was set stays, and --resume or rollback follows
+    #[default]
+    Stop,
+    /// Set everything else, and exit with 2
+    Continue,
+    /// Undo this apply, and exit with 2
+    Rollback,
 }
 
 /// `whylate apply`
@@ -37,6 +49,9 @@ pub(crate) struct ApplyArgs {
     /// become unreachable
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with_all = ["resume", "boot"])]
     pub(crate) revert_after: Option<Ns>,
+    /// What happens where a required setting is refused; optional ones are skipped and reported
+    #[arg(long, value_enum, value_name = "ACTION", default_value_t, conflicts_with = "boot")]
+    pub(crate) on_failure: OnFailure,
     /// Resume an interrupted apply
     #[arg(long, conflicts_with_all = ["profile", "tuned", "isolated", "set", "skip_kernel_parameters", "from"])]
     pub(crate) resume: bool,

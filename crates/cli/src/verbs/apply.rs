@@ -2,7 +2,7 @@
 
 use super::tuning::Site;
 use super::{plan, revert, rollback};
-use crate::args::ApplyArgs;
+use crate::args::{ApplyArgs, OnFailure};
 use crate::exit_status::ExitStatus;
 use crate::output::{self, message};
 use crate::report::Destination;
@@ -17,8 +17,8 @@ use whylate_profiles::DesiredState;
 use whylate_report::Format;
 use whylate_report::apply::Applies;
 use whylate_tuning::{
-    AllowedRefusals, BootSkipped, ClockReading, Journal, JournalEntry, JournalError, Plan, SessionKind,
-    SessionOutcome, StepsError, StoreLock, System, boot_id, unfinished,
+    AllowedRefusals, BootSkipped, ClockReading, FailurePolicy, Journal, JournalEntry, JournalError, Plan,
+    SessionKind, SessionOutcome, StepProgress, StepsError, StoreLock, System, boot_id, unfinished,
 };
 
 /// How long the service waits for another whylate: less than systemd waits for the service.
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<ExitStatus> {
         return at_boot(&site, &destination);
     }
     if args.resume {
-        return resume(&site, &destination);
+        return resume(&site, args.on_failure, &destination);
     }
     let named = args.wanted.profile.is_some() || args.wanted.tuned.is_some();
     if args.plan.is_none() && args.from.is_none() && !named {
@@ -84,7 +84,11 @@ fn nothing_to_change(plan: &Plan) -> ExitStatus {
             ExitStatus::CannotTell
         }
         false => {
-            message!("nothing to change: every setting already has the desired value");
+            let refused = match plan.predicted.len() {
+                0 => String::new(),
+                count => format!(", except for {count} optional ones that the kernel will refuse"),
+            };
+            message!("nothing to change: every setting already has the desired value{refused}");
             ExitStatus::Done
         }
     }
@@ -139,11 +143,48 @@ fn apply(
         whylate_tuning::arm(&mut journal, ClockReading::now(), after)?;
         revert::start(&site.system, &args.place.root, journal.entry().id, after)?;
     }
-    let how = site.run(&asked, |run| whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, run));
+    let policy = policy(args.on_failure);
+    let how =
+        site.run(&asked, |run| whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, policy, run));
+    undo_if_failed(site, args.on_failure, &mut journal, &how, &asked);
     finished(destination, &journal, how)
 }
 
-fn resume(site: &Site, destination: &Destination<'_>) -> Result<ExitStatus> {
+fn policy(on_failure: OnFailure) -> FailurePolicy {
+    match on_failure {
+        OnFailure::Stop | OnFailure::Rollback => FailurePolicy::Stop,
+        OnFailure::Continue => FailurePolicy::Continue,
+    }
+}
+
+/// `--on-failure rollback`: undoes an apply of which a step failed, or that could not be journaled any more.
+fn undo_if_failed(
+    site: &Site,
+    on_failure: OnFailure,
+    journal: &mut Journal,
+    how: &Result<SessionOutcome, JournalError>,
+    stop: &dyn Fn() -> bool,
+) {
+    let has_failed = !matches!(how, Ok(SessionOutcome::Complete | SessionOutcome::Stopped));
+    if on_failure != OnFailure::Rollback || !has_failed || !journal.entry().is_in_effect() {
+        return;
+    }
+    let steps = journal.entry().sessions.iter().flat_map(|session| &session.steps);
+    let reasons: Vec<String> = steps
+        .filter(|step| step.progress == StepProgress::Failed)
+        .filter_map(|step| step.why.clone())
+        .collect();
+    for why in &reasons {
+        message!("{why}");
+    }
+    message!("apply {} failed: it is undone", journal.entry().id);
+    let undone = site.run(stop, |run| whylate_tuning::rollback(journal, false, run));
+    if let Some(error) = undone.unrecorded {
+        message!("whylate: cannot journal the rollback: {error}");
+    }
+}
+
+fn resume(site: &Site, on_failure: OnFailure, destination: &Destination<'_>) -> Result<ExitStatus> {
     let lock = site.store.lock("whylate apply --resume")?;
     let Some(entry) = unfinished(&site.store)? else {
         bail!("no apply is unfinished: see `whylate history`");
@@ -151,7 +192,9 @@ fn resume(site: &Site, destination: &Destination<'_>) -> Result<ExitStatus> {
     let stop = signals::stop_flags()?;
     let asked = || stop.asked.load(Ordering::Acquire);
     let mut journal = site.store.open(&lock, entry.id)?;
-    let how = site.run(&asked, |run| whylate_tuning::resume(&mut journal, run));
+    let policy = policy(on_failure);
+    let how = site.run(&asked, |run| whylate_tuning::resume(&mut journal, policy, run));
+    undo_if_failed(site, on_failure, &mut journal, &how, &asked);
     finished(destination, &journal, how)
 }
 
@@ -331,6 +374,8 @@ fn boot_session(
     }
     let steps = whylate_tuning::runtime_steps(&plan, &site.system)?;
     let mut journal = site.store.open(lock, entry.id)?;
-    let how = site.run(stop, |run| whylate_tuning::apply(&mut journal, SessionKind::Boot, &steps, run))?;
+    let policy = FailurePolicy::Continue;
+    let how =
+        site.run(stop, |run| whylate_tuning::apply(&mut journal, SessionKind::Boot, &steps, policy, run))?;
     Ok(Some((journal.entry().clone(), how)))
 }

@@ -33,6 +33,8 @@ skew_tick = 1
 const CUT_AT: u64 = 40;
 
 const CMDLINE: &str = "/boot/firmware/cmdline.txt";
+/// A directory of this name keeps it from being replaced.
+const BLOCK: &str = "/boot/firmware/.cmdline.txt.whylate-part";
 
 /// A board that boots by a file with its command line, so that no command is needed.
 struct Root {
@@ -70,6 +72,13 @@ impl Root {
         root
     }
 
+    /// One whose command line cannot be replaced: what is to be written first is called so.
+    fn blocked() -> Root {
+        let root = Root::new();
+        fs::create_dir(root.path(BLOCK)).expect("a directory");
+        root
+    }
+
     fn path(&self, path: &str) -> PathBuf {
         self.directory.path().join("root").join(path.trim_start_matches('/'))
     }
@@ -104,15 +113,16 @@ impl Root {
         ["apply", "--yes", "--profile", self.profile.to_str().expect("UTF-8")]
     }
 
-    /// Every file but the journals: kind, mode, owner, bytes.
+    /// Every file but the journals: kind, mode, owner, bytes; of the kernel's files the value.
     fn everything(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::new();
-        walk(&self.path("/"), &mut all);
+        let kernel = [self.path("/proc"), self.path("/sys")];
+        walk(&self.path("/"), &kernel, &mut all);
         all
     }
 }
 
-fn walk(directory: &Path, all: &mut BTreeMap<String, String>) {
+fn walk(directory: &Path, kernel: &[PathBuf], all: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();
         if path.ends_with("var") {
@@ -121,8 +131,11 @@ fn walk(directory: &Path, all: &mut BTreeMap<String, String>) {
         let metadata = fs::symlink_metadata(&path).expect("it is there");
         let content = match metadata.is_dir() {
             true => {
-                walk(&path, all);
+                walk(&path, kernel, all);
                 String::new()
+            }
+            false if kernel.iter().any(|root| path.starts_with(root)) => {
+                fs::read_to_string(&path).expect("a file").trim_end().to_owned()
             }
             false => format!("{:?}", fs::read(&path).expect("a file")),
         };
@@ -214,28 +227,78 @@ fn reports_follow_format_and_output_or_are_refused_first() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:#?}");
 }
 
-/// Killed before each system call that changes anything.
-#[test]
-fn an_apply_killed_at_any_point_is_rolled_back_exactly() {
-    let (mut at, mut killed) = (1, 0);
-    loop {
-        let root = Root::new();
+/// Kills an apply before its first, then each `step`-th system call that changes anything, until one ends by itself:
+/// whatever was done, a rollback leaves the machine as before. At how many places it was killed, and how it ended.
+fn killed_everywhere(root: fn() -> Root, more: &[&str], step: usize) -> (usize, Option<i32>) {
+    for (killed, at) in (1..).step_by(step).enumerate() {
+        let root = root();
         let before = root.everything();
-        let ended = root.run_killed(at, &root.apply_words());
-        if let Some(code) = ended.code() {
-            assert_eq!(code, 0);
-            break;
-        }
-        killed += 1;
+        let ended = root.run_killed(at, &[&root.apply_words()[..], more].concat());
         // The undo is killed as well, somewhere in the middle.
         root.run_killed((at / 2).max(1), &["rollback"]);
         let run = root.run(&["rollback"]);
         assert_eq!(run.code, Some(0), "at {at}: {run:#?}");
         assert_eq!(root.everything(), before, "killed at {at}");
         assert!(standings(&root).iter().all(|standing| standing == "rolled-back" || standing == "empty"));
-        at += 1;
+        if ended.code().is_some() {
+            return (killed, ended.code());
+        }
     }
-    assert!(killed > 60, "killed at {killed} places only");
+    unreachable!("an apply ends");
+}
+
+#[test]
+fn an_apply_killed_at_any_point_is_rolled_back_exactly() {
+    let (killed, code) = killed_everywhere(Root::new, &[], 1);
+    assert!(killed > 60 && code == Some(0), "killed at {killed} places only");
+}
+
+#[test]
+fn so_is_one_that_goes_on_after_a_failure_or_undoes_itself() {
+    for action in ["continue", "rollback"] {
+        let (killed, code) = killed_everywhere(Root::blocked, &["--on-failure", action], 3);
+        assert!(killed > 20 && code == Some(2), "{action}: killed at {killed} places only");
+    }
+}
+
+#[test]
+fn what_happens_after_a_failure_is_the_user_s_choice() {
+    let root = Root::blocked();
+    let before = root.everything();
+    let run = root.apply(&["--on-failure", "rollback", "--json"]);
+    assert_eq!((run.code, standings(&root)), (Some(2), vec!["rolled-back".to_owned()]), "{run:#?}");
+    assert!(run.stderr.contains("cmdline.txt") && run.stderr.contains("it is undone"), "{run:#?}");
+    assert_eq!(json(&run)["applies"][0]["action"], "rollback");
+    assert_eq!(root.everything(), before);
+    let run = root.apply(&["--on-failure", "continue"]);
+    assert_eq!((run.code, standings(&root)[1].as_str()), (Some(2), "failed"), "{run:#?}");
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "10\n");
+    let run = root.run(&["apply", "--resume", "--on-failure", "rollback"]);
+    assert_eq!((run.code, standings(&root)[1].as_str()), (Some(2), "rolled-back"), "{run:#?}");
+    assert_eq!(root.everything(), before);
+}
+
+/// The plan is not begun where it is known to fail; an optional setting is left out of it.
+#[test]
+fn a_value_that_the_kernel_will_refuse_is_predicted() {
+    let root = Root::new();
+    let before = root.everything();
+    let profile = fs::read_to_string(&root.profile).expect("a profile");
+    let with =
+        |entry: &str| profile.replace("\"vm.swappiness\" = 10", &format!("\"vm.swappiness\" = {entry}"));
+    fs::write(&root.profile, with("500")).expect("a profile");
+    let run = root.apply(&[]);
+    assert!(run.code == Some(1) && run.stderr.contains("refused[kernel-refuses]"), "{run:#?}");
+    assert!(run.stdout.contains("will refuse it: EINVAL: it takes 0 to 200"), "{run:#?}");
+    assert_eq!(root.everything(), before);
+    fs::write(&root.profile, with("{ value = 500, optional = true }")).expect("a profile");
+    let run = root.apply(&["--json"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(root.text("/proc/sys/vm/swappiness"), "60\n");
+    assert_eq!(root.text("/proc/sys/vm/stat_interval"), "10\n");
+    let again = root.apply(&[]);
+    assert!(again.code == Some(0) && again.stderr.contains("except for 1 optional"), "{again:#?}");
+    assert_eq!(root.run(&["verify"]).code, Some(0));
 }
 
 #[test]
@@ -417,10 +480,8 @@ fn settings_that_end_with_a_reboot_are_reported_before_the_apply() {
 
 #[test]
 fn a_failed_step_is_reported_resumed_and_rolled_back() {
-    let root = Root::new();
-    // No file can be put in its place: what is to be written first is called so.
-    let blocked = root.path("/boot/firmware/.cmdline.txt.whylate-part");
-    fs::create_dir(&blocked).expect("a directory");
+    let root = Root::blocked();
+    let blocked = root.path(BLOCK);
     let before = root.everything();
     let run = root.apply(&[]);
     assert_eq!(run.code, Some(2), "{run:#?}");

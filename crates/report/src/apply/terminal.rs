@@ -45,6 +45,7 @@ fn applied(page: &mut Page, entry: &JournalEntry) {
     let mut facts = vec![format!("{} applied", count(|progress| *progress == StepProgress::Done))];
     for (number, what) in [
         (count(|progress| *progress == StepProgress::Already), "already set"),
+        (count(|progress| *progress == StepProgress::Skipped), "skipped"),
         (count(|progress| *progress == StepProgress::Waiting), "not begun"),
     ] {
         facts.extend((number > 0).then(|| format!("{number} {what}")));
@@ -54,6 +55,9 @@ fn applied(page: &mut Page, entry: &JournalEntry) {
         let why = taken.why.as_deref().unwrap_or_default();
         match taken.progress {
             StepProgress::Gone => line(page, ("skipped", Ink::Faint), taken, why),
+            StepProgress::Skipped => {
+                line(page, ("skipped", Ink::Yellow), taken, &format!("{why} (optional setting)"));
+            }
             StepProgress::Failed => line(page, ("failed", Ink::Red), taken, why),
             StepProgress::Begun => line(page, ("interrupted", Ink::Yellow), taken, "it may be done or not"),
             StepProgress::Waiting | StepProgress::Done | StepProgress::Already => {}

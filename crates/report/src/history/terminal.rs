@@ -62,6 +62,12 @@ fn write(page: &mut Page, lines: &[HistoryEntry]) {
             if let Some(Skipped { what, why }) = &part.failed {
                 page.paragraph(4, &words::clean(&reason(what, why)), Ink::Red);
             }
+            if let more @ 1.. = part.failures.saturating_sub(1) {
+                page.paragraph(4, &format!("and {more} more that failed"), Ink::Red);
+            }
+            for Skipped { what, why } in &part.skipped {
+                page.paragraph(4, &words::clean(&format!("skipped: {}", reason(what, why))), Ink::Faint);
+            }
         }
         for Skipped { what, why } in &line.left {
             page.paragraph(4, &words::clean(&format!("left: {}", reason(what, why))), Ink::Yellow);

@@ -22,6 +22,7 @@ pub(crate) struct Block<'a> {
     /// Each a line: what, how it is, how it would be.
     pub(crate) rows: Vec<Row<'a>>,
     pub(crate) reasons: &'a Reasons,
+    pub(crate) prediction: Option<&'a str>,
     pub(crate) note: Option<&'a str>,
 }
 
@@ -103,10 +104,13 @@ pub(crate) fn sections(plan: &Plan) -> Vec<Section<'_>> {
 }
 
 fn add<'a>(blocks: &mut Vec<Block<'a>>, change: &'a Change) {
-    let note = change.note.as_deref();
-    let at = blocks.iter().position(|block| block.reasons == &change.reasons && block.note == note);
+    let (prediction, note) = (change.prediction.as_deref(), change.note.as_deref());
+    let same = |block: &Block<'_>| {
+        block.reasons == &change.reasons && block.note == note && block.prediction == prediction
+    };
+    let at = blocks.iter().position(same);
     let at = at.unwrap_or_else(|| {
-        blocks.push(Block { rows: Vec::new(), reasons: &change.reasons, note });
+        blocks.push(Block { rows: Vec::new(), reasons: &change.reasons, prediction, note });
         blocks.len() - 1
     });
     let rows = &mut blocks[at].rows;
@@ -235,8 +239,18 @@ pub(crate) fn reasons(block: &Block<'_>) -> String {
     }
     reasons.push(format!("benefit: {}", own.benefit.as_deref().map_or("unknown".to_owned(), words::clean)));
     reasons.extend(own.risk.as_deref().map(|risk| format!("risk: {}", words::clean(risk))));
+    reasons.extend(block.prediction.map(|why| format!("the kernel will refuse it: {}", words::clean(why))));
     reasons.extend(block.note.map(|note| format!("note: {}", words::clean(note))));
     reasons.join(" · ")
+}
+
+/// The optional settings that the kernel will refuse, one entry for each reason: what, and why.
+pub(crate) fn predicted(plan: &Plan) -> Vec<(String, String)> {
+    let left = plan.predicted.iter().map(|one| {
+        let value = one.then.as_deref().map(|value| format!(" = {value}")).unwrap_or_default();
+        Skipped { what: format!("{}{value}", one.setting), why: one.why.clone() }
+    });
+    by_reason(&left.collect::<Vec<_>>())
 }
 
 /// What was left alone, one entry for each reason: what, and why.
@@ -317,6 +331,7 @@ pub(crate) fn facts(plan: &Plan) -> Vec<String> {
         format!("{} skipped", plan.skipped.len()),
         words::plural(plan.conflicts.len() as u64, "conflict"),
     ];
+    facts.extend((!plan.predicted.is_empty()).then(|| format!("{} will be refused", plan.predicted.len())));
     facts.extend(plan.machine.release.as_ref().map(|release| format!("Linux {}", words::clean(release))));
     facts.extend(plan.machine.cpus.as_ref().map(|cpus| format!("CPUs {}", words::clean(cpus))));
     // A variable that is switched off has no effect to show.

@@ -44,6 +44,7 @@ pub fn render(plan: &Plan) -> String {
     }
     for (title, pairs) in [
         ("Already set for the next boot", changes::not_yet(plan)),
+        ("Optional, and the kernel will refuse it", changes::predicted(plan)),
         ("Skipped", changes::by_reason(&plan.skipped)),
         ("Not supported from the profile", changes::by_reason(&plan.desired.skipped)),
     ] {

@@ -29,6 +29,7 @@ fn write(page: &mut Page, plan: &Plan) {
         section.blocks.iter().for_each(|one| block(page, one, width));
     }
     pairs(page, ("Already set for the next boot", Ink::Green), &changes::not_yet(plan));
+    pairs(page, ("Optional, and the kernel will refuse it", Ink::Faint), &changes::predicted(plan));
     let heading = ("Skipped", Ink::Faint);
     pairs(page, heading, &changes::by_reason(&plan.skipped));
     pairs(page, ("Not supported from the profile", Ink::Faint), &changes::by_reason(&plan.desired.skipped));

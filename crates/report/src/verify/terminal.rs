@@ -41,6 +41,14 @@ fn write(page: &mut Page, verified: &Verification) {
             page.led(2, (&format!("{}: ", words::clean(what)), Ink::Faint), &words::clean(why), Ink::Plain);
         }
     }
+    if !verified.skipped.is_empty() {
+        page.gap();
+        page.line(&[("Skipped by the apply (optional, refused)", Ink::Faint)]);
+        for Skipped { what, why } in &verified.skipped {
+            let text = if why.contains(what.as_str()) { why.clone() } else { format!("{what}: {why}") };
+            page.paragraph(2, &words::clean(&text), Ink::Plain);
+        }
+    }
     if !verified.pending.is_empty() {
         page.gap();
         page.line(&[("After the next reboot", Ink::Cyan)]);
@@ -70,6 +78,7 @@ fn write(page: &mut Page, verified: &Verification) {
         format!("{} drifted", verified.drifts.len()),
         format!("{} cannot tell", verified.unknown.len()),
     ];
+    facts.extend((!verified.skipped.is_empty()).then(|| format!("{} skipped", verified.skipped.len())));
     facts.extend(
         (!verified.uncovered.is_empty()).then(|| format!("{} not covered", verified.uncovered.len())),
     );

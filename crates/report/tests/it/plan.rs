@@ -5,7 +5,9 @@ use crate::{assert_current, fixture};
 use whylate_profiles::{DesiredSetting, DesiredState, Pattern, Reasons, Selector, Skipped, ThreadSelector};
 use whylate_report::{Style, plan};
 use whylate_tuning::PlanDocument;
-use whylate_tuning::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, Setting, ThreadId, Unchanged};
+use whylate_tuning::{
+    Change, Conflict, MachineIdentity, Plan, PlanRefusal, PredictedRefusal, Setting, ThreadId, Unchanged,
+};
 
 fn knob(path: &str) -> Setting {
     Setting::Tunable { path: path.to_owned() }
@@ -26,6 +28,8 @@ fn change(setting: Setting, now: Option<&str>, then: Option<&str>, why: &str) ->
         then: then.map(str::to_owned),
         reasons: Reasons { why: text(why), ..Reasons::default() },
         origin: "realtime.toml [sysctl]".to_owned(),
+        optional: false,
+        prediction: None,
         note: None,
     }
 }
@@ -55,6 +59,10 @@ fn full() -> Plan {
             "Handlers run in threads.",
         ),
         Change { reasons, ..change(knob("/proc/sys/kernel/timer_migration"), Some("1"), Some("0"), "") },
+        Change {
+            prediction: text("EINVAL: it takes 0 to 200"),
+            ..change(knob("/proc/sys/vm/swappiness"), Some("60"), Some("500"), "More is more.")
+        },
     ];
     for cpu in [0, 1, 2, 3, 10] {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
@@ -166,6 +174,14 @@ fn full() -> Plan {
         ]
         .map(|(what, why)| Skipped { what: what.to_owned(), why: why.to_owned() })
         .into(),
+        predicted: vec![PredictedRefusal {
+            setting: knob("/sys/module/pcie_aspm/parameters/policy"),
+            now: text("default"),
+            then: text("performance"),
+            why: "EPERM: the firmware controls ASPM (kernel message: _OSC failed (AE_ERROR); disabling ASPM)"
+                .to_owned(),
+            origin: "realtime.toml [files]".to_owned(),
+        }],
         conflicts: vec![Conflict {
             with: "irqbalance".to_owned(),
             why: "it runs, and moves interrupts by load".to_owned(),

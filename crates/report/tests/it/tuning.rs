@@ -20,10 +20,11 @@ fn knob(path: &str, to: &str) -> PlannedStep {
         target,
         then: PlannedAction::Set(value(to)),
         notify: None,
+        optional: false,
     }
 }
 
-/// An apply of four steps that failed at the third.
+/// An apply of five steps that skipped an optional one and failed at the third.
 fn failed() -> JournalEntry {
     let menu = Target::File { path: "/boot/grub/grub.cfg".into() };
     let steps = vec![
@@ -35,7 +36,9 @@ fn failed() -> JournalEntry {
             target: menu,
             then: PlannedAction::Make(vec!["update-grub".into()]),
             notify: None,
+            optional: false,
         },
+        PlannedStep { optional: true, ..knob("/sys/module/pcie_aspm/parameters/policy", "performance") },
     ];
     let plan = Plan {
         desired: DesiredState { profile: "realtime".into(), ..DesiredState::default() },
@@ -43,6 +46,8 @@ fn failed() -> JournalEntry {
     };
     let mut entry = JournalEntry { id: 3, plan: Some(plan), ..JournalEntry::default() };
     let why = "cannot set /proc/irq/24/smp_affinity_list: the kernel rejected 0-1: EINVAL (Invalid argument)";
+    let aspm = "cannot set /sys/module/pcie_aspm/parameters/policy: the kernel rejected performance: EPERM (Operation not \
+                permitted); the firmware controls ASPM";
     for record in [
         JournalRecord::Armed { until: Timestamp(1_700_000_300), deadline: None },
         JournalRecord::Session {
@@ -55,6 +60,8 @@ fn failed() -> JournalEntry {
         JournalRecord::Begin { step: 0, before: value("60") },
         JournalRecord::Done { step: 0, after: None },
         JournalRecord::Already { step: 1 },
+        JournalRecord::Begin { step: 4, before: value("default") },
+        JournalRecord::Skipped { step: 4, others: vec![], why: aspm.into() },
         JournalRecord::Begin { step: 2, before: value("0-3") },
         JournalRecord::Failed { step: 2, why: why.into() },
         JournalRecord::End { outcome: SessionOutcome::Failed, at: Timestamp(1_700_000_001) },
@@ -99,6 +106,10 @@ fn verified() -> Verification {
             who: vec!["/etc/sysctl.d/99-local.conf sets it so".into()],
         }],
         unknown: vec![Skipped { what: "/etc/shadowed".into(), why: "EACCES (Permission denied)".into() }],
+        skipped: vec![Skipped {
+            what: "/sys/kernel/mm/ksm/run".into(),
+            why: "cannot set /sys/kernel/mm/ksm/run: the kernel rejected 2: EINVAL (Invalid argument)".into(),
+        }],
         pending: vec!["nohz_full=2-3".into()],
         uncovered: vec![Uncovered {
             setting: "CPUs of late (77)".into(),

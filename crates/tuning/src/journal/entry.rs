@@ -47,7 +47,7 @@ pub struct StepRecord {
     pub planned: PlannedStep,
     /// How far it got.
     pub progress: StepProgress,
-    /// Why it failed, or why its target does not exist any more.
+    /// Why it failed or was skipped, or why its target does not exist any more.
     pub why: Option<String>,
     /// How the target was; `None`: it was not touched.
     pub before: Option<StoredState>,
@@ -71,6 +71,8 @@ pub enum StepProgress {
     Already,
     /// The target does not exist any more.
     Gone,
+    /// Its setting is optional and was refused: nothing of it is in effect.
+    Skipped,
     /// Failed.
     Failed,
 }
@@ -124,6 +126,11 @@ impl StepRecord {
             && matches!(self.progress, StepProgress::Begun | StepProgress::Done | StepProgress::Failed)
     }
 
+    /// Whether a rollback has nothing left to do about it.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.back.as_ref().is_some_and(|(back, _)| back.is_settled())
+    }
+
     /// How the target was to be afterwards; `None`: a command was interrupted, and the state is unknown.
     pub fn left_as(&self) -> Option<&StoredState> {
         self.after.as_ref().or(match &self.planned.then {
@@ -164,7 +171,7 @@ impl JournalEntry {
         self.plan.as_ref().map(|plan| plan.desired.profile.as_str())
     }
 
-    /// The steps that the last apply or resume did not make, and the one it was at.
+    /// The steps that the last apply or resume did not make or has undone, and the one it was at.
     pub fn remaining(&self) -> Vec<PlannedStep> {
         let last = self
             .sessions
@@ -173,7 +180,9 @@ impl JournalEntry {
             .find(|session| matches!(session.kind, SessionKind::Apply | SessionKind::Resume));
         let steps = last.into_iter().flat_map(|session| &session.steps);
         let open = |step: &&StepRecord| {
-            matches!(step.progress, StepProgress::Waiting | StepProgress::Begun | StepProgress::Failed)
+            let undone = step.progress == StepProgress::Done && step.is_settled();
+            undone
+                || matches!(step.progress, StepProgress::Waiting | StepProgress::Begun | StepProgress::Failed)
         };
         steps.filter(open).map(|step| step.planned.clone()).collect()
     }
@@ -200,6 +209,13 @@ impl JournalEntry {
             }
             JournalRecord::Already { step } => self.step(step)?.progress = StepProgress::Already,
             JournalRecord::Gone { step, why } => self.ended(step, StepProgress::Gone, why)?,
+            JournalRecord::Skipped { step, others, why } => {
+                let refused = self.step(step)?.planned.target.to_string();
+                self.ended(step, StepProgress::Skipped, why)?;
+                for other in others {
+                    self.ended(other, StepProgress::Skipped, format!("{refused} was refused"))?;
+                }
+            }
             JournalRecord::Failed { step, why } => self.ended(step, StepProgress::Failed, why)?,
             JournalRecord::End { outcome, at } => self.session()?.end = Some((outcome, at)),
             JournalRecord::Armed { until, deadline } => {

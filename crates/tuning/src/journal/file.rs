@@ -127,6 +127,7 @@ impl Journal {
             then,
             notify: step.notify.clone(),
             settings: step.settings.clone(),
+            optional: step.optional,
         })
     }
 

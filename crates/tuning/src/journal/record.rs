@@ -49,6 +49,16 @@ pub enum JournalRecord {
         /// Why.
         why: String,
     },
+    /// An optional step was refused, and nothing of its settings is in effect. One record for all of their steps, so that
+    /// a cut leaves all of them or none.
+    Skipped {
+        /// The step that was refused.
+        step: usize,
+        /// The other steps of the same settings, which were not made or were undone.
+        others: Vec<usize>,
+        /// Why it was refused.
+        why: String,
+    },
     /// A step failed; where it was begun, the target may be anything.
     Failed {
         /// Which.
@@ -158,6 +168,15 @@ pub struct PlannedStep {
     pub notify: Option<Vec<String>>,
     /// The settings it is for, by name.
     pub settings: Vec<String>,
+    /// Whether the apply goes on without its settings if it is refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub optional: bool,
+}
+
+/// For serde.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What becomes of a target: an [`StepAction`](crate::StepAction), as a line can hold it.

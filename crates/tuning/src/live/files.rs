@@ -66,6 +66,8 @@ impl LiveSystem {
         };
         // Asked first: a read-only file system refuses to remove even what is not there.
         match rustix::fs::statat(&parent, part(name), AtFlags::SYMLINK_NOFOLLOW) {
+            // No write leaves a directory: this one is another program's.
+            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => return Ok(()),
             Ok(_) => {}
             Err(Errno::NOENT) => return Ok(()),
             Err(error) => return Err(cannot(error.into())),

@@ -3,11 +3,12 @@
 
 use super::machine::LiveSystem;
 use super::words::words;
-use crate::{TargetError, TargetState};
+use crate::{TargetError, TargetState, aspm};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use whylate_host::{Dmesg, FsRoot};
 use whylate_profiles::tunable;
 
 /// No tunable is longer: the kernel gives a page at most (Documentation/filesystems/sysfs.rst), seq_files some more.
@@ -32,11 +33,7 @@ impl LiveSystem {
                 }
                 false => {
                     let shown = if value.is_empty() { "an empty value" } else { value };
-                    format!(
-                        "the kernel rejected {shown}: {}{}",
-                        words(&error),
-                        hint(path, &error, rustix::process::geteuid().is_root())
-                    )
+                    format!("the kernel rejected {shown}: {}{}", words(&error), self.meaning(path, &error))
                 }
             };
             let refused = TargetError::new("set", path, why);
@@ -107,16 +104,42 @@ impl LiveSystem {
         Ok(format!("{}\n", all.join(" ")))
     }
 
+    /// What an error means here, with what shows it.
+    fn meaning(&self, path: &str, error: &io::Error) -> String {
+        let is_denied = error.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::PERM);
+        if is_denied && path == aspm::POLICY {
+            let tree = FsRoot::live();
+            if let Some(shown) = aspm::not_changeable(&tree, &Dmesg::read(&tree)).filter(|_| self.here) {
+                return format!("; {shown}");
+            }
+            return "; the firmware controls ASPM, or the kernel was booted with pcie_aspm=off".to_owned();
+        }
+        hint(path, error, rustix::process::geteuid().is_root()).to_owned()
+    }
+
     fn write_text(&self, path: &str, text: &str) -> io::Result<()> {
-        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let path = tunable::feature(path).map_or(path, |(file, _)| file);
-        let mut file = File::from(self.at(path, flags)?);
+        if !self.here {
+            return overwrite(&mut File::from(self.at(path, flags)?), text);
+        }
+        let mut file = File::from(self.at(path, flags | OFlags::TRUNC)?);
         // The kernel takes each write for a value of its own.
         match file.write(text.as_bytes())? {
             n if n == text.len() => Ok(()),
             n => Err(io::Error::other(format!("the kernel accepted only {n} of {} bytes", text.len()))),
         }
     }
+}
+
+/// Gives an ordinary file, which stands for the kernel's, a value: by one write, so that a kill leaves the old value or the
+/// new one and never an empty file. The padding means nothing, and is cut off.
+fn overwrite(file: &mut File, text: &str) -> io::Result<()> {
+    let longest = usize::try_from(file.metadata()?.len().min(MOST_BYTES)).unwrap_or(text.len());
+    let mut padded = text.as_bytes().to_vec();
+    padded.resize(longest.max(text.len()), b'\n');
+    file.write_all(&padded)?;
+    file.set_len(text.len() as u64)
 }
 
 /// Numbers are the same however they are written.

@@ -79,6 +79,7 @@ pub(super) fn latency(
         action: StepAction::Set(state.clone()),
         notify: None,
         settings: settings.to_vec(),
+        optional: false,
     };
     let [active, inactive] = ["active", "inactive"].map(|state| TargetState::Value(state.to_owned()));
     let stop = (stops && now.as_ref() != Some(&inactive)).then(|| step(&inactive));

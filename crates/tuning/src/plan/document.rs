@@ -1,6 +1,6 @@
 //! A plan as `whylate plan --json` writes it: with names and totals, which a reader need not work out.
 
-use super::model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, Unchanged};
+use super::model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, PredictedRefusal, Unchanged};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use whylate_profiles::{DesiredState, Skipped};
@@ -26,6 +26,10 @@ pub struct PlanDocument {
     /// What is skipped: it could not be read, the kernel does not have it, or it cannot be changed.
     #[serde(rename = "left_alone")]
     pub skipped: Vec<Skipped>,
+    /// Optional settings that the kernel will refuse: they are not changed.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub predicted: Vec<NamedRefusal>,
     /// Other programs and files that would undo changes or contradict them.
     pub conflicts: Vec<Conflict>,
     /// Why it is refused. Empty: it may be applied.
@@ -45,6 +49,10 @@ pub struct PlanTotals {
     /// What is skipped.
     #[serde(rename = "left_alone")]
     pub skipped: u64,
+    /// Optional settings that the kernel will refuse.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub predicted: u64,
     /// Conflicts.
     pub conflicts: u64,
     /// Refusals.
@@ -73,6 +81,16 @@ pub struct NamedUnchanged {
     pub unchanged: Unchanged,
 }
 
+/// A setting that the kernel will refuse, with its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedRefusal {
+    /// The setting in a few words, the same each time.
+    pub name: String,
+    /// The setting itself.
+    #[serde(flatten)]
+    pub predicted: PredictedRefusal,
+}
+
 impl PlanDocument {
     /// The name and version of its schema.
     pub const SCHEMA: &'static str = "whylate.plan/1";
@@ -92,6 +110,11 @@ impl From<Plan> for PlanDocument {
             .into_iter()
             .map(|own| NamedUnchanged { name: own.setting.to_string(), unchanged: own });
         let unchanged: Vec<NamedUnchanged> = unchanged.collect();
+        let predicted = plan
+            .predicted
+            .into_iter()
+            .map(|own| NamedRefusal { name: own.setting.to_string(), predicted: own });
+        let predicted: Vec<NamedRefusal> = predicted.collect();
         PlanDocument {
             schema: PlanDocument::SCHEMA.to_owned(),
             machine: plan.machine,
@@ -100,6 +123,7 @@ impl From<Plan> for PlanDocument {
                 after_reboot: count(changes.iter().filter(|change| change.after_reboot).count()),
                 unchanged: count(unchanged.len()),
                 skipped: count(plan.skipped.len()),
+                predicted: count(predicted.len()),
                 conflicts: count(plan.conflicts.len()),
                 refusals: count(plan.refusals.len()),
             },
@@ -107,6 +131,7 @@ impl From<Plan> for PlanDocument {
             changes,
             unchanged,
             skipped: plan.skipped,
+            predicted,
             conflicts: plan.conflicts,
             refusals: plan.refusals,
         }

@@ -3,9 +3,9 @@
 use super::context::PlanContext;
 use super::expand::expand;
 use super::expansion::{Expanded, Found};
-use super::model::{Change, MachineIdentity, Plan, Unchanged};
+use super::model::{Change, MachineIdentity, Plan, PredictedRefusal, Unchanged};
 use super::refusals::AllowedRefusals;
-use super::{conflicts, links, parameters, refusals, tunables};
+use super::{conflicts, links, parameters, predict, refusals, tunables};
 use crate::Setting;
 use std::collections::HashSet;
 use whylate_host::{FsRoot, Snapshot, Why};
@@ -41,15 +41,14 @@ pub fn plan(desired: DesiredState, tree: &FsRoot, snapshot: &Snapshot, allowed: 
             plan.skipped.push(Skipped { what: setting.to_string(), why });
             continue;
         }
+        let (origin, optional) = (desired_setting.origin.clone(), desired_setting.optional);
+        let prediction = predict::refusal(&setting, then.as_deref(), &context);
+        if let (Some(why), true) = (&prediction, optional) {
+            plan.predicted.push(PredictedRefusal { setting, now, then, why: why.clone(), origin });
+            continue;
+        }
         let reasons = links::complete(&desired_setting.reasons, &setting);
-        plan.changes.push(Change {
-            setting,
-            now,
-            then,
-            reasons,
-            origin: desired_setting.origin.clone(),
-            note,
-        });
+        plan.changes.push(Change { setting, now, then, reasons, origin, optional, prediction, note });
     }
     let is_parameter =
         |desired_setting: &DesiredSetting| matches!(desired_setting.selector, Selector::Parameter { .. });

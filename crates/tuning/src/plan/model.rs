@@ -21,6 +21,9 @@ pub struct Plan {
     /// What is skipped: it could not be read, the kernel does not have it, or it cannot be changed.
     #[serde(rename = "left_alone")]
     pub skipped: Vec<Skipped>,
+    /// Optional settings that the kernel will refuse: they are not changed.
+    #[serde(default)]
+    pub predicted: Vec<PredictedRefusal>,
     /// Other programs and files that would undo changes or contradict them.
     pub conflicts: Vec<Conflict>,
     /// Why it is refused. Empty: it may be applied.
@@ -51,8 +54,32 @@ pub struct Change {
     pub reasons: Reasons,
     /// Where it is asked for.
     pub origin: String,
+    /// Whether an apply goes on without it if it is refused: the profile marks it as optional.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub optional: bool,
+    /// Why the kernel will refuse it, as far as its files show; null: nothing shows that. An optional setting of which
+    /// this is known is no change.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub prediction: Option<String>,
     /// Further information, such as that the running kernel differs from what the next boot will have; null: none.
     pub note: Option<String>,
+}
+
+/// A setting that the kernel will refuse, as far as its files show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PredictedRefusal {
+    /// The setting.
+    pub setting: Setting,
+    /// The current value; null: the setting is absent.
+    pub now: Option<String>,
+    /// The desired value; null: the setting would be absent.
+    pub then: Option<String>,
+    /// Why: the error, what it means, and what shows it.
+    pub why: String,
+    /// Where it is asked for.
+    pub origin: String,
 }
 
 /// A setting that already has the desired value.
@@ -94,6 +121,9 @@ impl Plan {
     /// True where nothing that was asked for could be looked at: then it cannot be determined whether there is anything to
     /// change.
     pub fn is_blind(&self) -> bool {
-        self.changes.is_empty() && self.unchanged.is_empty() && !self.skipped.is_empty()
+        self.changes.is_empty()
+            && self.unchanged.is_empty()
+            && self.predicted.is_empty()
+            && !self.skipped.is_empty()
     }
 }

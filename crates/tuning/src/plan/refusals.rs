@@ -14,7 +14,7 @@ pub struct AllowedRefusals(Vec<String>);
 impl AllowedRefusals {
     /// The codes of refusals that can be overridden.
     pub const CODES: &'static [&'static str] =
-        &["isolates-cpu-0", "throttling-off-no-net", "unknown-cpus", "container"];
+        &["isolates-cpu-0", "throttling-off-no-net", "unknown-cpus", "container", "kernel-refuses"];
 
     /// Of the codes that a user gave.
     ///
@@ -45,6 +45,7 @@ pub(super) fn of(plan: &Plan, context: &PlanContext<'_>, allowed: &AllowedRefusa
     refusals.extend(no_net(plan, context.host));
     refusals.extend(locked_down(plan, context));
     refusals.extend(container(plan, context.host));
+    refusals.extend(kernel_refuses(plan));
     let kept = refusals.into_iter().filter(|(code, ..)| !allowed.contains(code));
     kept.map(|(code, why, fix)| refusal(code, why, fix)).collect()
 }
@@ -167,6 +168,23 @@ fn after(plan: &Plan, host: &Snapshot) -> Snapshot {
         }
     }
     after
+}
+
+/// A required setting that cannot be set: the apply would stop there, half-way.
+fn kernel_refuses(plan: &Plan) -> Option<CodedRefusal> {
+    let refused =
+        plan.changes.iter().filter_map(|change| Some((&change.setting, change.prediction.as_ref()?)));
+    let refused: Vec<_> = refused.collect();
+    let (setting, why) = refused.first()?;
+    let more = match refused.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    Some((
+        "kernel-refuses",
+        format!("the kernel will refuse to change {setting}: {why}{more}"),
+        "remove the setting from the profile, or mark it with `optional = true`".to_owned(),
+    ))
 }
 
 /// Lockdown makes debugfs read-only (kernel_lockdown(7)); a file system may be mounted read-only.

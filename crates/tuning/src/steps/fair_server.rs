@@ -38,8 +38,11 @@ impl<'a> Pairs<'a> {
             changes.iter().find(is).copied()
         };
         let (runtime, period) = (find("/runtime"), find("/period"));
-        let set = |name: &str, value: &str, change: &Change| {
-            step(tunable(name), TargetState::Value(value.to_owned()), &change.setting)
+        // The pair is made together or not at all: with one of them refused the runtime would stay 0.
+        let settings: Vec<String> = changes.iter().map(|change| change.setting.to_string()).collect();
+        let set = |name: &str, value: &str, change: &Change| ApplyStep {
+            settings: settings.clone(),
+            ..step(tunable(name), TargetState::Value(value.to_owned()), change)
         };
         let then = |change: &Change| change.then.clone().unwrap_or_default();
         let now = match system.read(&tunable("runtime")) {

@@ -19,7 +19,7 @@ pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<
     let own = format!("{TOP}/{}", names.join("/"));
     let set = |directory: &str, file: &str, value: &str| {
         let target = Target::Tunable { path: format!("{directory}/{file}") };
-        step(target, TargetState::Value(value.to_owned()), &change.setting)
+        step(target, TargetState::Value(value.to_owned()), change)
     };
     let Some(then) = &change.then else {
         return Ok(vec![set(&own, "cpuset.cpus.partition", "member")]);
@@ -30,9 +30,7 @@ pub(super) fn steps(name: &str, change: &Change, system: &dyn System) -> Result<
         return Err(refused(change, format!("`{then}` is not a partition such as `isolated 2-3`")));
     }
     let group = |path: &str| Target::Group { path: path.to_owned() };
-    let make = |path: &str| {
-        step(group(path), TargetState::Directory { mode: 0o755, uid: 0, gid: 0 }, &change.setting)
-    };
+    let make = |path: &str| step(group(path), TargetState::Directory { mode: 0o755, uid: 0, gid: 0 }, change);
     if system.read(&group(&own)).is_err_and(|error| error.gone) {
         // This one step reports that.
         return Ok(vec![make(&own)]);

@@ -17,6 +17,9 @@ pub struct Verification {
     pub drifts: Vec<Drift>,
     /// What cannot be verified, and why.
     pub unknown: Vec<Skipped>,
+    /// Optional settings that were refused when they were to be set, and why. No drift.
+    #[serde(default)]
+    pub skipped: Vec<Skipped>,
     /// Kernel parameters that take effect at the next boot.
     pub pending: Vec<String>,
     /// What the same profile would change now and no apply has set: threads, interrupts and devices that came since. No

@@ -73,12 +73,14 @@ fn plans_of_version_0_1_are_read_and_written_alike() {
     assert!(!plan.changes.is_empty() && !plan.desired.settings.is_empty());
 }
 
-/// Removes what version 0.1 left out: a reader takes an absent member for null, and a list for empty.
+/// Removes what version 0.1 left out: a reader takes an absent member for null, a list for empty, and a flag for false.
 fn drop_empty(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            members
-                .retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+            let is_default = |value: &Value| {
+                value.is_null() || *value == Value::Bool(false) || value.as_array().is_some_and(Vec::is_empty)
+            };
+            members.retain(|_, value| !is_default(value));
             members.values_mut().for_each(drop_empty);
         }
         Value::Array(list) => list.iter_mut().for_each(drop_empty),

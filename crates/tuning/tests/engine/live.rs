@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
 use whylate_tuning::{
-    JournalStore, LiveSystem, SessionKind, SessionOutcome, StepProgress, System, Target, TargetState,
-    ThreadId, apply, rollback,
+    FailurePolicy, JournalStore, LiveSystem, SessionKind, SessionOutcome, StepProgress, System, Target,
+    TargetState, ThreadId, apply, rollback,
 };
 
 /// A process that sleeps, and ends with the test.
@@ -46,7 +46,9 @@ fn a_process_is_set_and_put_back_and_one_that_ended_is_left() {
     let lock = store.lock("a test").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
     let steps = [value(targets[0].clone(), "batch 0"), value(targets[1].clone(), "idle")];
-    let outcome = run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, run)).expect("room");
+    let outcome =
+        run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, FailurePolicy::Stop, run))
+            .expect("room");
     assert_eq!(outcome, SessionOutcome::Complete, "{:?}", journal.entry());
     assert_eq!(system.read(&targets[0]), Ok(TargetState::Value("batch 0".into())));
     let [first, second] = sleepers;
@@ -67,7 +69,9 @@ fn the_kernel_refuses_what_is_no_value() {
     let lock = store.lock("a test").expect("free");
     let mut journal = store.create(&lock, &plan()).expect("room");
     let steps = [value(target.clone(), "whylate")];
-    let outcome = run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, run)).expect("room");
+    let outcome =
+        run(&system, |run| apply(&mut journal, SessionKind::Apply, &steps, FailurePolicy::Stop, run))
+            .expect("room");
     assert_eq!(outcome, SessionOutcome::Failed);
     let step = &journal.entry().sessions[0].steps[0];
     let (StepProgress::Failed, Some(why)) = (step.progress, &step.why) else { panic!("{step:?}") };

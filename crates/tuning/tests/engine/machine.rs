@@ -13,9 +13,9 @@ use whylate_bootloader::FileState;
 use whylate_host::FsRoot;
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    ApplyStep, FaultInjector, Journal, JournalError, JournalStore, LiveSystem, Plan, PlannedStep,
-    RollbackReport, RunContext, SessionKind, SessionOutcome, StepAction, System, Target, TargetError,
-    TargetState, ThreadId, Timestamp, apply, resume, rollback,
+    ApplyStep, FailurePolicy, FaultInjector, Journal, JournalError, JournalStore, LiveSystem, Plan,
+    PlannedStep, RollbackReport, RunContext, SessionKind, SessionOutcome, StepAction, System, Target,
+    TargetError, TargetState, ThreadId, Timestamp, apply, resume, rollback,
 };
 
 const GRUB: &str = "/etc/default/grub";
@@ -30,6 +30,8 @@ pub(crate) struct Kernel {
     pub(crate) units: BTreeMap<String, String>,
     /// Knobs that refuse to be set.
     pub(crate) refusing: Vec<String>,
+    /// Knobs that take a value and mean another: path, value, what it means.
+    pub(crate) bending: Vec<(String, String, String)>,
     /// Commands that were run.
     pub(crate) run: Vec<String>,
 }
@@ -118,7 +120,8 @@ impl Machine {
     pub(crate) fn everything(&self) -> (BTreeMap<String, String>, Kernel) {
         let mut all = BTreeMap::new();
         walk(self.directory.path(), self.directory.path(), &mut all);
-        let kernel = Kernel { run: Vec::new(), refusing: Vec::new(), ..self.kernel.borrow().clone() };
+        let kernel =
+            Kernel { run: vec![], refusing: vec![], bending: vec![], ..self.kernel.borrow().clone() };
         (all, kernel)
     }
 }
@@ -159,6 +162,13 @@ pub(crate) struct Played {
 impl Played {
     fn pass(&self, target: impl std::fmt::Display) -> Result<(), TargetError> {
         self.faults.check().map_err(|error| TargetError::new("set", target, error))
+    }
+
+    /// What a value means to a knob that bends it.
+    fn bent(&self, path: &str, value: &str) -> Option<String> {
+        let kernel = self.kernel.borrow();
+        let found = kernel.bending.iter().find(|(own, wanted, _)| own == path && wanted == value);
+        found.map(|(_, _, other)| other.clone())
     }
 
     /// What the kernel does when a directory is made in, or removed from, its file system.
@@ -238,6 +248,14 @@ impl System for Played {
                     format!("the kernel rejected {value}: EINVAL (Invalid argument)"),
                 ))
             }
+            Target::Tunable { path } => match self.bent(path, &value) {
+                Some(other) => {
+                    self.live.write(target, &TargetState::Value(other.clone()))?;
+                    let why = format!("the kernel accepted {value}, but it reads {other}");
+                    Err(TargetError::new("set", target, why))
+                }
+                None => self.live.write(target, state),
+            },
             _ => self.live.write(target, state),
         }
     }
@@ -304,7 +322,7 @@ pub(crate) fn directory() -> TargetState {
 
 pub(crate) fn set(target: Target, state: TargetState) -> ApplyStep {
     let settings = vec![target.to_string()];
-    ApplyStep { target, action: StepAction::Set(state), notify: None, settings }
+    ApplyStep { target, action: StepAction::Set(state), notify: None, settings, optional: false }
 }
 
 pub(crate) fn value(target: Target, value: &str) -> ApplyStep {
@@ -322,6 +340,7 @@ pub(crate) fn update_grub() -> ApplyStep {
         action,
         notify: None,
         settings: vec!["kernel parameter isolcpus".to_owned()],
+        optional: false,
     }
 }
 
@@ -353,6 +372,52 @@ pub(crate) fn every_kind() -> Vec<ApplyStep> {
         set(file(GRUB), content("GRUB_CMDLINE_LINUX_DEFAULT=\"\"\n", 0o640)),
         update_grub(),
     ]
+}
+
+/// Steps of optional settings, each refused by [`refusing`] at another place: at once, after the first step of three, by
+/// a value that means another, and at the end of a control group.
+pub(crate) fn refused_kinds() -> Vec<ApplyStep> {
+    let of = |setting: &str, steps: Vec<ApplyStep>| {
+        let settings = vec![setting.to_owned()];
+        steps.into_iter().map(move |step| ApplyStep { settings: settings.clone(), optional: true, ..step })
+    };
+    let fair = |name: &str| knob(&format!("/sys/kernel/debug/sched/fair_server/cpu0/{name}"));
+    let group = "/sys/fs/cgroup/rt";
+    let one = |name: &str, wanted: &str| vec![value(knob(name), wanted)];
+    let server = vec![
+        value(fair("runtime"), "0"),
+        value(fair("period"), "2000000"),
+        value(fair("runtime"), "1000000"),
+    ];
+    let partition = vec![
+        value(knob("/sys/fs/cgroup/cgroup.subtree_control"), "cpuset"),
+        set(Target::Group { path: group.to_owned() }, directory()),
+        value(knob(&format!("{group}/cpuset.cpus")), "2-3"),
+        value(knob(&format!("{group}/cpuset.cpus.partition")), "isolated"),
+    ];
+    of("swappiness", one("/proc/sys/vm/swappiness", "5"))
+        .chain(of("ksm", one("/sys/kernel/mm/ksm/run", "2")))
+        .chain(of("server", server))
+        .chain(of("runtime", one("/proc/sys/kernel/sched_rt_runtime_us", "-1")))
+        .chain(of("partition", partition))
+        .chain([set(file("/etc/sysctl.d/10-own.conf"), content("vm.swappiness = 5\n", 0o640))])
+        .collect()
+}
+
+/// A machine that refuses most of [`refused_kinds`].
+pub(crate) fn refusing() -> Machine {
+    let machine = Machine::new();
+    let mut kernel = machine.kernel.borrow_mut();
+    kernel.refusing = [
+        "/sys/kernel/mm/ksm/run",
+        "/sys/kernel/debug/sched/fair_server/cpu0/period",
+        "/sys/fs/cgroup/rt/cpuset.cpus.partition",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    kernel.bending = vec![("/proc/sys/kernel/sched_rt_runtime_us".into(), "-1".into(), "2147483647".into())];
+    drop(kernel);
+    machine
 }
 
 /// Some of them, with other values.
@@ -395,15 +460,27 @@ pub(crate) fn applied(
     faults: &FaultInjector,
     steps: &[ApplyStep],
 ) -> Result<SessionOutcome, JournalError> {
+    applied_with(machine, faults, steps, FailurePolicy::Stop)
+}
+
+/// The same with what is to happen at a failed step.
+pub(crate) fn applied_with(
+    machine: &Machine,
+    faults: &FaultInjector,
+    steps: &[ApplyStep],
+    policy: FailurePolicy,
+) -> Result<SessionOutcome, JournalError> {
     let store = machine.store(faults);
     let lock = store.lock("whylate apply")?;
     let mut journal = store.create(&lock, &plan())?;
-    run(&machine.system(faults), |run| apply(&mut journal, SessionKind::Apply, steps, run))
+    run(&machine.system(faults), |run| apply(&mut journal, SessionKind::Apply, steps, policy, run))
 }
 
 /// Goes on with the last apply.
 pub(crate) fn resumed(machine: &Machine, faults: &FaultInjector) -> Result<SessionOutcome, JournalError> {
-    with_last(machine, faults, |journal| run(&machine.system(faults), |run| resume(journal, run)))?
+    with_last(machine, faults, |journal| {
+        run(&machine.system(faults), |run| resume(journal, FailurePolicy::Stop, run))
+    })?
 }
 
 /// Rolls the last apply back, with whatever standing it has.

@@ -1,8 +1,8 @@
 //! What may go wrong: refusals, other people, torn journals, reboots.
 
 use crate::machine::{
-    Machine, applied, content, every_kind, file, knob, plan, resumed, rolled_back, run, set, thread,
-    update_grub, value,
+    Machine, applied, applied_with, content, every_kind, file, knob, plan, refused_kinds, refusing, resumed,
+    rolled_back, run, set, thread, update_grub, value,
 };
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::time::Duration;
 use whylate_testing::{Need, skip};
 use whylate_tuning::{
-    BootInstant, ClockReading, FaultInjector, JournalEntry, JournalError, PlannedStep, RevertDue,
-    RollbackResult, RunContext, SessionKind, SessionOutcome, Status, StepProgress, System, Target,
-    TargetState, Timestamp, Verification, apply, arm, confirm, due, history, rollback, rollback_targets,
-    verify,
+    ApplyStep, BootInstant, ClockReading, FailurePolicy, FaultInjector, JournalEntry, JournalError,
+    PlannedStep, RevertDue, RollbackResult, RunContext, SessionKind, SessionOutcome, Status, StepProgress,
+    System, Target, TargetState, Timestamp, Verification, apply, arm, confirm, due, history, rollback,
+    rollback_targets, verify,
 };
 
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
@@ -55,6 +55,78 @@ fn a_knob_that_refuses_stops_it_and_says_so() {
     assert_eq!(resumed(&machine, &no_faults()).expect("room"), SessionOutcome::Complete);
     assert_eq!((machine.text(KSM).trim(), machine.text(OWN).as_str()), ("0", "x\n"));
     assert_eq!(entry(&machine, 1).status(), Status::Applied);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
+    assert_eq!(machine.differs_from(&before), nothing());
+}
+
+#[test]
+fn optional_settings_that_are_refused_are_skipped_and_remembered() {
+    let machine = refusing();
+    let before = machine.everything();
+    let steps = refused_kinds();
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    let entry = entry(&machine, 1);
+    assert_eq!((entry.status(), entry.remaining().len()), (Status::Applied, 0));
+    let taken = &entry.sessions[0].steps;
+    let made: Vec<_> = taken.iter().filter(|step| step.progress == StepProgress::Done).collect();
+    assert_eq!(made.len(), 2, "swappiness and a file: {taken:?}");
+    assert!(taken.iter().all(|step| matches!(step.progress, StepProgress::Done | StepProgress::Skipped)));
+    // Nothing of a setting is in effect of which one step was refused.
+    let differs = machine.differs_from(&before);
+    assert!(
+        differs.len() == 2 && differs.iter().all(|one| one.contains("swappiness") || one.contains("10-own")),
+        "{differs:?}"
+    );
+    let why = |what: &str| {
+        let step = taken.iter().find(|step| step.planned.target.to_string().ends_with(what)).expect("a step");
+        step.why.clone().unwrap_or_default()
+    };
+    assert!(why("ksm/run").contains("EINVAL"), "{}", why("ksm/run"));
+    assert!(why("sched_rt_runtime_us").contains("it reads 2147483647"), "{taken:?}");
+    assert!(why("cpu0/runtime").contains("cpu0/period was refused"), "{taken:?}");
+    let verified = verified(&machine);
+    assert_eq!((verified.drifts, verified.unknown), (vec![], vec![]));
+    let named: Vec<_> = verified.skipped.iter().map(|one| one.what.as_str()).collect();
+    assert!(named.contains(&KSM) && named.contains(&"/sys/fs/cgroup/rt"), "{named:?}");
+    let lines = history(&[Ok(entry)], &[1]);
+    assert_eq!((lines[0].sessions[0].failures, lines[0].sessions[0].made), (0, 2));
+    assert!(lines[0].sessions[0].skipped.iter().any(|one| one.what == KSM && one.why.contains("EINVAL")));
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
+    assert_eq!(machine.differs_from(&before), nothing());
+}
+
+#[test]
+fn an_apply_that_continues_makes_everything_else_and_can_be_resumed() {
+    let machine = refusing();
+    let before = machine.everything();
+    let required = |step| ApplyStep { optional: false, ..step };
+    let steps: Vec<_> = refused_kinds().into_iter().map(required).collect();
+    let outcome = applied_with(&machine, &no_faults(), &steps, FailurePolicy::Continue).expect("room");
+    assert_eq!(outcome, SessionOutcome::Failed);
+    let failed = entry(&machine, 1);
+    assert_eq!(failed.status(), Status::Failed);
+    let count = |progress| failed.sessions[0].steps.iter().filter(|step| step.progress == progress).count();
+    assert_eq!(count(StepProgress::Failed), 4, "{failed:?}");
+    assert_eq!(machine.differs_from(&before).len(), 2, "swappiness and a file");
+    // Once the kernel allows it, a resume makes each setting whole.
+    machine.kernel.borrow_mut().refusing.clear();
+    machine.kernel.borrow_mut().bending.clear();
+    assert_eq!(resumed(&machine, &no_faults()).expect("room"), SessionOutcome::Complete);
+    let whole = Machine::new();
+    assert_eq!(applied(&whole, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    assert_eq!(machine.differs_from(&whole.everything()), nothing());
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
+    assert_eq!(machine.differs_from(&before), nothing());
+}
+
+#[test]
+fn a_file_is_never_skipped() {
+    let machine = Machine::new();
+    let before = machine.everything();
+    // No file can be made below a file.
+    let optional = |step| ApplyStep { optional: true, ..step };
+    let steps = [optional(set(file("/etc/real.conf/x"), content("x\n", 0o600)))];
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Failed);
     assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
     assert_eq!(machine.differs_from(&before), nothing());
 }
@@ -176,7 +248,7 @@ fn a_stop_is_between_two_steps() {
     let stopping =
         RunContext { system: &system, now: &|| Timestamp(0), stop: &|| notified.get() == 5, notify: &notify };
     assert_eq!(
-        apply(&mut journal, SessionKind::Apply, &every_kind(), &stopping).expect("room"),
+        apply(&mut journal, SessionKind::Apply, &every_kind(), FailurePolicy::Stop, &stopping).expect("room"),
         SessionOutcome::Stopped
     );
     assert_eq!(journal.entry().status(), Status::Stopped);
@@ -323,7 +395,7 @@ fn a_reboot_ends_what_is_of_a_boot_and_each_boot_has_its_own_old_values() {
         let lock = store.lock("whylate apply --boot").expect("free");
         let mut journal = store.open(&lock, 1).expect("it is there");
         let outcome = run(&machine.system(&no_faults()), |run| {
-            apply(&mut journal, SessionKind::Boot, &steps[..1], run)
+            apply(&mut journal, SessionKind::Boot, &steps[..1], FailurePolicy::Stop, run)
         });
         assert_eq!(outcome.expect("room"), SessionOutcome::Complete);
     }
@@ -352,8 +424,9 @@ fn unconfirmed_it_is_due_when_its_time_has_come_or_at_the_next_boot() {
     };
     arm(&mut journal, clocks(100, "k0", 5_000), Duration::from_secs(200)).expect("room");
     let system = machine.system(&no_faults());
-    let outcome =
-        run(&system, |run| apply(&mut journal, SessionKind::Apply, &[value(knob(SWAPPINESS), "5")], run));
+    let outcome = run(&system, |run| {
+        apply(&mut journal, SessionKind::Apply, &[value(knob(SWAPPINESS), "5")], FailurePolicy::Stop, run)
+    });
     assert_eq!(outcome.expect("room"), SessionOutcome::Complete);
     let at = RevertDue::At(Timestamp(300));
     // The wall clock may be set back or forward: the kernel's own clock counts.

@@ -18,6 +18,8 @@ pub(crate) fn change(setting: Setting, then: Option<&str>) -> Change {
         then: then.map(str::to_owned),
         reasons: Reasons::default(),
         origin: "a test".to_owned(),
+        optional: false,
+        prediction: None,
         note: None,
     }
 }
