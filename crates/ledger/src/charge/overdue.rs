@@ -12,6 +12,8 @@ use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 pub(super) const ORDINARY: Ns = Ns::from_us(10);
 /// Shorter thefts drown in the noise of timer hardware.
 const NOTABLE_THEFT: Ns = Ns::from_us(50);
+/// A softirq does not disable interrupts for so long.
+const LONG_IN_SOFTIRQ: Ns = Ns::from_ms(1);
 /// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
 pub(super) const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 
@@ -67,6 +69,15 @@ impl Charger<'_> {
             Some(true) => Some(disabled(self.unobserved())),
             None => None,
         }
+    }
+
+    /// A softirq ran on `cpu` in `from..to`, and for half of that time or more a timer's interrupt was due, and did not
+    /// come: softirqs run with interrupts enabled.
+    pub(super) fn kept_from_softirq(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
+        self.timeline.cpus.get(cpu).is_some_and(|timeline| {
+            late_timers(timeline, from, to)
+                .any(|late| late.handled - late.due >= LONG_IN_SOFTIRQ && covers_half(late, from, to))
+        })
     }
 
     /// True when a timer of another CPU was late at the same time and for about as long: then the

@@ -82,7 +82,13 @@ impl Charger<'_> {
                 let stolen = self
                     .kept_from_interrupt(cpu, late.due, late.handled, self.victim.tid, priority)
                     .filter(|charge| charge.cause == Cause::Stolen);
-                marks.extend(stolen.map(|charge| (late.due, late.handled, charge)));
+                if let Some(charge) = stolen {
+                    marks.push((late.due, late.handled, charge));
+                } else if !marks.iter().any(|mark| mark.0 < late.handled && late.due < mark.1) {
+                    // It worked with interrupts disabled, or it lost the CPU.
+                    let charge = Charge::to(Cause::OwnWork, None, self.unobserved());
+                    marks.push((late.due, late.handled, charge));
+                }
             }
         }
         marks.sort_by_key(|mark| mark.0);

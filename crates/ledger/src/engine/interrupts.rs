@@ -30,6 +30,9 @@ const MANY_TIMES_THE_USUAL: i64 = 20;
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
 pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
 
+/// Where memory is short or a huge page is cleared, a page fault takes milliseconds.
+const LONGEST_FAULT: Ns = Ns::from_ms(10);
+
 impl Engine<'_> {
     /// Notes that an interrupt or a softirq did nothing from `last` on, for longer than it ever does: the CPU was taken
     /// from it.
@@ -150,7 +153,7 @@ impl Engine<'_> {
     /// A timer's callback begins.
     pub(super) fn fire(&mut self, at: Ns, on: Cpu, expiry: &HrtimerExpiry) {
         self.timeline.quota.fire(at, expiry);
-        let in_kernel = self.in_kernel(on);
+        let in_kernel = self.in_kernel(at, on);
         let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
         let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
         // The interrupt reads the timers' clock when it begins, once for all it then finds expired.
@@ -218,12 +221,15 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the thread on a CPU is in the kernel now; `None` when its system calls are not recorded.
-    fn in_kernel(&self, cpu: Cpu) -> Option<bool> {
+    /// Whether the thread on a CPU is in the kernel now; `None` when its system calls are not recorded, and after a page
+    /// fault, the end of which is not traced: the kernel disables interrupts where it takes many pages at once.
+    fn in_kernel(&self, at: Ns, cpu: Cpu) -> Option<bool> {
         let current = self.timeline.cpus.get(cpu)?.current()?;
         let thread = self.timeline.threads.get(current)?;
         if thread.is_housekeeping() {
             Some(true)
+        } else if thread.faulting.is_some_and(|fault| at - fault <= LONGEST_FAULT) {
+            None
         } else {
             thread.syscalls_recorded.then_some(thread.syscall.is_some())
         }

@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
-use whylate_events::{ContextFlags, EventKind};
+use whylate_events::{ContextFlags, EventKind, Fact};
 use whylate_ledger::{Activation, Cause, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -154,6 +154,55 @@ fn a_late_timer_over_user_code_is_stolen_time() {
     assert_charges(&activation, &[(Cause::Stolen, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
     assert_blames(&activation, Cause::Stolen, None);
     assert_eq!(activation.verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn a_late_timer_after_a_page_fault_may_be_the_kernels() {
+    let scene = sleeping(Scene::new(), APP).at(80).call(sys::READ, [3, 0, 0]).at(85).ret(sys::READ);
+    let activation = last(handled_late(scene.at(90).fault(0x7f00_0000)));
+    assert_charges(&activation, &[(Cause::TimerLate, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
+    assert_eq!(activation.verdict.confidence, Confidence::Low);
+}
+
+/// The victim works in a system call from 105 us to 3 ms, and a timer of 500 us is handled at 2.8 ms; `guest`: on one.
+fn works_while_a_timer_is_due(guest: bool, kind: impl Fn(Scene) -> Scene) -> Activation {
+    let tick = 0xffff_8881_0000_2000;
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+    let scene = scene.at(50).arm(tick, 500).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let scene = kind(scene.at(110)).at(2_990).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let explained = scene.at(3_000).sleep(IDLE).explain("victim");
+    explained.only().clone()
+}
+
+fn handled_at_2800(scene: Scene) -> Scene {
+    let tick = 0xffff_8881_0000_2000;
+    scene.at(2_800).vector("local_timer").fire(tick).fired(tick).vector_exit("local_timer")
+}
+
+#[test]
+fn own_work_while_a_timer_was_due_is_not_sure() {
+    for (guest, confidence) in [(true, Confidence::Low), (false, Confidence::Medium)] {
+        let in_kernel = |scene: Scene| handled_at_2800(scene.call(sys::READ, [3, 0, 0]));
+        let verdict = works_while_a_timer_is_due(guest, in_kernel).verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, confidence));
+    }
+}
+
+#[test]
+fn a_softirq_that_no_interrupt_interrupts_has_not_the_cpu() {
+    let in_softirq = |scene: Scene| handled_at_2800(scene.softirq(7)).at(2_810).softirq_exit(7);
+    let guest = works_while_a_timer_is_due(true, in_softirq);
+    assert_blames(&guest, Cause::Stolen, None);
+    assert_eq!((guest.verdict.charged, guest.verdict.confidence), (Ns::from_us(2_690), Confidence::Medium));
+    let hardware = works_while_a_timer_is_due(false, in_softirq).verdict;
+    assert_eq!((hardware.cause, hardware.confidence), (Cause::Softirq, Confidence::Low));
+    // The tick comes in time.
+    let busy = works_while_a_timer_is_due(true, |scene| {
+        let scene = scene.softirq(7).at(505).vector("local_timer").fire(0xffff_8881_0000_2000);
+        let scene = scene.fired(0xffff_8881_0000_2000).vector_exit("local_timer");
+        scene.at(2_810).softirq_exit(7)
+    });
+    assert_eq!((busy.verdict.cause, busy.verdict.confidence), (Cause::Softirq, Confidence::High));
 }
 
 #[test]
