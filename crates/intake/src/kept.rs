@@ -1,4 +1,4 @@
-//! Standard input, read twice: what passes is copied to an unlinked temporary file.
+//! A stream, read twice: what passes is copied to an unlinked temporary file.
 
 use crate::error::OpenError;
 use crate::open::from_reader;
@@ -10,30 +10,37 @@ use whylate_events::{EventSource, KindSet};
 
 /// A longer stream is not kept: it may have no end.
 const MOST: u64 = 256 << 20;
-const NAME: &str = "standard input";
 
 /// What was read of a stream so far; `None` where it is too long, or cannot be kept.
 type Copied = Rc<RefCell<Option<Spool>>>;
 
-/// A copy of standard input, complete once its source has been read to the end.
-pub struct KeptInput(Copied);
+/// A copy of a stream, complete once its source has been read to the end.
+pub struct KeptInput {
+    copied: Copied,
+    name: String,
+}
 
-/// Reads a trace from standard input, as [`open_stdin`](crate::open_stdin) does, and keeps a copy of it.
+/// Reads a trace from `reader`, as [`from_reader`](crate::from_reader) does, and keeps a copy of it.
 ///
 /// # Errors
 /// [`OpenError`], as for [`open`](crate::open).
-pub fn open_stdin_kept(wanted: KindSet) -> Result<(Box<dyn EventSource>, KeptInput), OpenError> {
-    kept(io::stdin().lock(), MOST, wanted)
+pub fn from_reader_kept(
+    reader: impl Read + 'static,
+    name: &str,
+    wanted: KindSet,
+) -> Result<(Box<dyn EventSource>, KeptInput), OpenError> {
+    kept(reader, name, MOST, wanted)
 }
 
 fn kept(
     input: impl Read + 'static,
+    name: &str,
     most: u64,
     wanted: KindSet,
 ) -> Result<(Box<dyn EventSource>, KeptInput), OpenError> {
-    let copied: Copied = Rc::new(RefCell::new(Spool::new(NAME).ok()));
+    let copied: Copied = Rc::new(RefCell::new(Spool::new(name).ok()));
     let reader = Copying { input, copied: Rc::clone(&copied), most };
-    Ok((from_reader(reader, NAME, wanted)?, KeptInput(copied)))
+    Ok((from_reader(reader, name, wanted)?, KeptInput { copied, name: name.to_owned() }))
 }
 
 impl KeptInput {
@@ -42,8 +49,8 @@ impl KeptInput {
     /// # Errors
     /// [`OpenError`], as for [`open`](crate::open).
     pub fn again(self, wanted: KindSet) -> Result<Option<Box<dyn EventSource>>, OpenError> {
-        let Some(spool) = self.0.take() else { return Ok(None) };
-        from_reader(spool.rewound()?, NAME, wanted).map(Some)
+        let Some(spool) = self.copied.take() else { return Ok(None) };
+        from_reader(spool.rewound()?, &self.name, wanted).map(Some)
     }
 }
 
@@ -80,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_read_twice() {
-        let Ok((mut first, copy)) = kept(Cursor::new(text()), MOST, KindSet::ALL) else {
+        let Ok((mut first, copy)) = kept(Cursor::new(text()), "here", MOST, KindSet::ALL) else {
             panic!("no events")
         };
         let events = drain(&mut *first).count();
@@ -90,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_long_stream_is_not_kept() {
-        let Ok((mut first, copy)) = kept(Cursor::new(text()), 100_000, KindSet::ALL) else {
+        let Ok((mut first, copy)) = kept(Cursor::new(text()), "here", 100_000, KindSet::ALL) else {
             panic!("no events")
         };
         assert_eq!(drain(&mut *first).count(), 5_000);

@@ -29,5 +29,5 @@ mod unpack;
 mod with_info;
 
 pub use error::OpenError;
-pub use kept::{KeptInput, open_stdin_kept};
+pub use kept::{KeptInput, from_reader_kept};
 pub use open::{from_reader, open, open_stdin};

@@ -1,6 +1,8 @@
 //! The threads of a trace in which no real-time thread was active: which of them the user may mean.
 //!
-//! Most likely meant first: threads of programs, then those of recorders, then the kernel's own; each by worst latency.
+//! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
+//! recorders; the kernel's own. Each of these by worst latency.
+//!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
 //! believed of a thread that made a system call.
 
@@ -10,11 +12,15 @@ use crate::timeline::Timeline;
 use crate::timeline::housekeeping::is_of_kernel;
 use crate::timeline::thread::Thread;
 use std::cmp::Reverse;
-use whylate_base::Priority;
+use whylate_base::{Priority, Tid};
 use whylate_events::Kind;
 
 /// How many are listed.
 const LISTED: usize = 10;
+/// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
+const KTHREADD: Tid = Tid(2);
+/// Of a thread that was started by a longer row of others it is not known which command started it all.
+const MOST_ANCESTORS: usize = 64;
 /// Programs that record traces, and so are in most of them.
 const RECORDERS: [&str; 8] = [
     "trace-cmd",
@@ -35,7 +41,7 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     let threads = || timeline.threads.iter().filter(|thread| !thread.tid.is_idle());
     let is_realtime = |thread: &&Thread| thread.ever_realtime;
     let active = threads().filter(|thread| thread.tally.activations > 0);
-    let mut all: Vec<Candidate> = active.map(candidate).collect();
+    let mut all: Vec<Candidate> = active.map(|thread| candidate(timeline, thread)).collect();
     // Without wake-ups it is not known when a thread was due.
     if !timeline.seen.contains(Kind::Waking) && !timeline.seen.contains(Kind::Wakeup) {
         all.iter_mut().for_each(|one| one.latency = None);
@@ -57,11 +63,14 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     })
 }
 
-fn candidate(thread: &Thread) -> Candidate {
+fn candidate(timeline: &Timeline, thread: &Thread) -> Candidate {
     let is_program = thread.has_executed || thread.syscalls_recorded;
     let kind = match thread.comm().as_str() {
+        _ if is_of_command(timeline, thread) => CandidateKind::Command,
         comm if RECORDERS.contains(&comm) => CandidateKind::Recorder,
-        comm if !is_program && (thread.of_kernel || is_of_kernel(comm)) => CandidateKind::Kernel,
+        comm if !is_program && (thread.forked_by == Some(KTHREADD) || is_of_kernel(comm)) => {
+            CandidateKind::Kernel
+        }
         _ => CandidateKind::Program,
     };
     Candidate {
@@ -74,4 +83,11 @@ fn candidate(thread: &Thread) -> Candidate {
         kind,
         is_explained: false,
     }
+}
+
+/// True of the command that was recorded, and of what it started.
+fn is_of_command(timeline: &Timeline, thread: &Thread) -> bool {
+    let parent = |thread: &&Thread| timeline.threads.get(thread.forked_by?);
+    let line = std::iter::successors(Some(thread), parent).take(MOST_ANCESTORS);
+    line.into_iter().any(|thread| thread.is_command)
 }

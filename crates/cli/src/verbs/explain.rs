@@ -6,7 +6,9 @@ use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::output::message;
 use crate::report::Destination;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
@@ -20,16 +22,12 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     let destination = Destination::of::<Explanation>(&args.output, std::slice::from_ref(file))?;
     args.scope.check()?;
     let options = Options { scope: args.scope.scope(), ..args.selection.options() };
-    let explanation = match file.to_str() {
-        Some("-") => {
-            let (source, copy) = whylate_intake::open_stdin_kept(WANTED)?;
+    let explanation = match stream(file)? {
+        Some((reader, name)) => {
+            let (source, copy) = whylate_intake::from_reader_kept(reader, &name, WANTED)?;
             explain_any(source, &options, || copy.again(WANTED))?
         }
-        // What comes through a pipe can be read only once.
-        _ => explain_any(open(file)?, &options, || match is_pipe(file) {
-            true => Ok(None),
-            false => open(file).map(Some),
-        })?,
+        None => explain_any(open(file)?, &options, || open(file).map(Some))?,
     };
     if let Some(outside) = explanation.scope.as_ref().and_then(|scope| scope.outside.as_ref()) {
         bail!("{}: {outside}", file.display());
@@ -43,8 +41,17 @@ pub(crate) fn explain_recording(recording: &Path, selection: &Selection) -> Resu
     Ok(explain_any(source()?, &selection.options(), || source().map(Some))?)
 }
 
-fn is_pipe(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+/// What can be read only once, with its name: standard input, a pipe.
+fn stream(path: &Path) -> Result<Option<(Box<dyn Read>, String)>> {
+    if path.as_os_str() == "-" {
+        return Ok(Some((Box::new(io::stdin().lock()), "standard input".to_owned())));
+    }
+    let is_stream = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    let name = path.display().to_string();
+    match is_stream {
+        true => Ok(Some((Box::new(File::open(path).with_context(|| format!("cannot read {name}"))?), name))),
+        false => Ok(None),
+    }
 }
 
 /// The trace in a file; of a measurement the error names the verbs that read it.

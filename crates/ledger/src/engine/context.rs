@@ -219,8 +219,8 @@ impl Engine<'_> {
             Some(Fact::FairServerNs(ns)) => self.timeline.bandwidth.set_fair_server(at, ns),
             Some(Fact::Hypervisor(on)) => self.timeline.hypervisor = Some(on),
             Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.recorded(cpus),
-            Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_) | Fact::Workload { .. })
-            | None => {}
+            Some(Fact::Workload { tid }) => self.timeline.threads.get_mut(tid).is_command = true,
+            Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_)) | None => {}
         }
     }
 }

@@ -10,8 +10,6 @@ use whylate_events::{Event, Signal};
 /// `include/uapi/asm-generic/errno-base.h`
 const EPERM: i64 = -1;
 const EBUSY: i64 = -16;
-/// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
-const KTHREADD: Tid = Tid(2);
 /// RLIMIT_RTTIME is counted in ticks, and a sleep resets it: a thread that slept this shortly before has not
 /// met it. The slowest tick is 10 ms.
 const SHORTEST_LIMIT: Ns = Ns::from_ms(10);
@@ -119,7 +117,7 @@ impl Engine<'_> {
         let child = self.timeline.threads.begin(child);
         child.rename(at, comm);
         child.started_by = Some(parent);
-        child.of_kernel = parent == KTHREADD;
+        child.forked_by = Some(parent);
         child.affinity = affinity.unwrap_or_default();
     }
 

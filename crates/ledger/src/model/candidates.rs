@@ -42,7 +42,9 @@ pub struct Candidate {
 /// What a thread belongs to, most likely meant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CandidateKind {
-    /// A program.
+    /// The command that was recorded, and what it started.
+    Command,
+    /// Another program.
     Program,
     /// A program that records traces, such as trace-cmd.
     Recorder,

@@ -86,8 +86,10 @@ pub(crate) struct Thread {
     pub(crate) is_reported: bool,
     /// It has left the CPU for the last time; another thread may get its id.
     pub(crate) ended: bool,
-    /// It is a thread of the kernel's own: kthreadd forked it.
-    pub(crate) of_kernel: bool,
+    /// The thread that forked it, if that was seen.
+    pub(crate) forked_by: Option<Tid>,
+    /// It is the command that was recorded.
+    pub(crate) is_command: bool,
     /// Its activations, where they are not explained.
     pub(crate) tally: Tally,
 }
@@ -134,7 +136,8 @@ impl Thread {
             has_executed: false,
             is_reported: false,
             ended: false,
-            of_kernel: false,
+            forked_by: None,
+            is_command: false,
             tally: Tally::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! All threads of a trace, by id.
 
 use super::thread::Thread;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Ns, Tid};
 
@@ -72,13 +73,22 @@ impl Threads {
     /// a shell script starts thousands.
     pub(crate) fn forget_ended(&mut self, horizon: Ns) {
         const MANY: usize = 1 << 14;
+        const LATEST: usize = 16;
         if self.threads.len() < MANY {
             return;
         }
-        let needed = |thread: &Thread| {
+        let is_needed = |thread: &Thread| {
             let recent = thread.since().is_some_and(|since| since >= horizon);
             !thread.ended || recent || thread.open.is_some() || thread.is_reported
         };
+        // The latest of those that ended may be what the user means.
+        let over = self.threads.iter().filter(|thread| !is_needed(thread));
+        let mut latencies: Vec<Option<Ns>> = over.map(|thread| thread.tally.latency).collect();
+        let usual = match latencies.len() > LATEST {
+            true => *latencies.select_nth_unstable_by_key(LATEST, |&latency| Reverse(latency)).1,
+            false => None,
+        };
+        let needed = |thread: &Thread| is_needed(thread) || thread.tally.latency > usual;
         self.index.fill(0);
         self.strange.clear();
         for thread in std::mem::take(&mut self.threads).into_iter().filter(needed) {
@@ -114,10 +124,14 @@ mod tests {
             let thread = threads.get_mut(Tid(id));
             thread.enter(Ns(i64::from(id)), State::Unknown);
             thread.ended = id % 2 != 0;
+            thread.tally.latency = Some(Ns(if id == 5 { 900 } else { 7 }));
         }
         threads.forget_ended(Ns(10_001));
-        assert_eq!(threads.iter().count(), 15_001);
-        for (id, there) in [(-3, false), (-2, true), (1, false), (2, true), (9_999, false), (10_001, true)] {
+        assert_eq!(threads.iter().count(), 15_002);
+        // The latest of them stays: it may be what the user means.
+        for (id, there) in
+            [(5, true), (-3, false), (-2, true), (1, false), (2, true), (9_999, false), (10_001, true)]
+        {
             let found = threads.get(Tid(id)).map(|thread| thread.tid);
             assert_eq!(found, there.then_some(Tid(id)));
         }

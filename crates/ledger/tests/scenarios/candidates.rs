@@ -87,6 +87,18 @@ fn recorders_come_after_other_programs() {
 }
 
 #[test]
+fn the_recorded_command_comes_first_with_what_it_started() {
+    let child = fair("sh", 44);
+    let scene = fair_threads().at(8_000).fork(SHELL, child).at(8_001).fact(Fact::Workload { tid: Tid(41) });
+    let candidates = shown(activation(scene, child, 9_000, 10));
+    let shown: Vec<_> = candidates.threads.iter().map(|one| (one.tid.0, one.kind)).collect();
+    assert_eq!(
+        shown[..3],
+        [(41, CandidateKind::Command), (44, CandidateKind::Command), (40, CandidateKind::Program)]
+    );
+}
+
+#[test]
 fn without_wake_ups_latencies_are_not_known() {
     let scene =
         Scene::new().cpu(1).at(0).run(IDLE).at(100).run(WORKER).at(200).sleep(IDLE).at(300).run(SHELL);

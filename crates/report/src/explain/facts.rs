@@ -2,7 +2,7 @@
 
 use crate::words;
 use whylate_base::Severity;
-use whylate_ledger::{Activation, Candidates, Cause, Explanation};
+use whylate_ledger::{Activation, CandidateKind, Candidates, Cause, Explanation};
 
 /// Threads that a sentence names.
 const NAMED: usize = 3;
@@ -80,8 +80,14 @@ pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
         0 => String::new(),
         more => format!(" {more} more threads are not listed."),
     };
+    let has_command = candidates.threads.iter().any(|candidate| candidate.kind == CandidateKind::Command);
+    let first = if has_command {
+        "the recorded command first, then those of other programs"
+    } else {
+        "programs first"
+    };
     let how = format!(
-        "Choose threads with --task COMM|TID. The list has threads of programs first, then those of recorders such as \
+        "Choose threads with --task COMM|TID. The list has threads of {first}, then those of recorders such as \
          trace-cmd, then the kernel's own; each by worst latency.{more}"
     );
     [why, what, how]

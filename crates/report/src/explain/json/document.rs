@@ -44,7 +44,8 @@ pub struct Candidates {
     pub why: String,
     /// False where no event shows a priority or a policy.
     pub shows_policies: bool,
-    /// Threads of programs first, then those of recorders, then the kernel's own; each by worst latency. At most 10.
+    /// Threads of the recorded command first, then those of other programs, of recorders, and the kernel's own; each by worst
+    /// latency. At most 10.
     pub threads: Vec<Candidate>,
     /// How many more there are.
     pub more: u64,
@@ -77,7 +78,9 @@ pub struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateKind {
-    /// A program.
+    /// The command that was recorded, and what it started.
+    Command,
+    /// Another program.
     Program,
     /// A program that records traces, such as trace-cmd.
     Recorder,

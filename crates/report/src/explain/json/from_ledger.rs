@@ -83,6 +83,7 @@ fn candidate(candidate: &ledger::Candidate) -> Candidate {
         activations: candidate.activations,
         max_latency_ns: candidate.latency.map(|latency| latency.0),
         kind: match candidate.kind {
+            ledger::CandidateKind::Command => CandidateKind::Command,
             ledger::CandidateKind::Program => CandidateKind::Program,
             ledger::CandidateKind::Recorder => CandidateKind::Recorder,
             ledger::CandidateKind::Kernel => CandidateKind::Kernel,
