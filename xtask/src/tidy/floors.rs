@@ -38,7 +38,19 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-lab", Place::On(4, 0)),
     ("whylate-lab-cli", Place::On(6, 0)),
     ("whylate-inject", Place::Beside(&["whylate-base", "whylate-sys"])),
-    ("whylate-fuzz", Place::Beside(&["whylate-base", "whylate-events", "whylate-ftrace", "whylate-intake"])),
+    (
+        "whylate-fuzz",
+        Place::Beside(&[
+            "whylate-checks",
+            "whylate-events",
+            "whylate-ftrace",
+            "whylate-host",
+            "whylate-intake",
+            "whylate-ledger",
+            "whylate-profiles",
+            "whylate-report",
+        ]),
+    ),
     (
         "xtask",
         Place::Beside(&[

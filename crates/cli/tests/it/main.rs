@@ -4,6 +4,8 @@
 mod check;
 mod compare;
 mod convert;
+#[path = "../entry/mod.rs"]
+mod entry;
 mod explain;
 mod explain_choice;
 mod lab;
