@@ -44,23 +44,28 @@ pub(super) fn of(arguments: &[PathBuf], baseline: Option<&Path>) -> Result<Sides
     }
 }
 
-/// A file that is in several pairs is read once.
+/// A file that is in several pairs is read once; beside itself it is two, as where it is given twice without a pair.
 fn each_once(pairs: &[(PathBuf, PathBuf)]) -> Sides {
     let mut files: Vec<PathBuf> = Vec::new();
-    let mut place = |file: &PathBuf| {
-        files.iter().position(|known| known == file).unwrap_or_else(|| {
+    let mut place = |file: &PathBuf, not: Option<usize>| {
+        let known = files.iter().enumerate().position(|(at, known)| known == file && Some(at) != not);
+        known.unwrap_or_else(|| {
             files.push(file.clone());
             files.len() - 1
         })
     };
-    let pairs = pairs.iter().map(|(before, after)| (place(before), place(after))).collect();
-    Sides { files, pairs }
+    let mut sides = Vec::new();
+    for (before, after) in pairs {
+        let before = place(before, None);
+        sides.push((before, place(after, Some(before))));
+    }
+    Sides { files, pairs: sides }
 }
 
 /// The two files of a pair; `None` of an argument that is no pair.
 fn pair(argument: &Path) -> Result<Option<(PathBuf, PathBuf)>> {
     let bytes = argument.as_os_str().as_bytes();
-    let is_there = |path: &Path| path.as_os_str() == "-" || path.symlink_metadata().is_ok();
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
     if is_there(argument) || !bytes.contains(&b':') {
         return Ok(None);
     }
@@ -96,7 +101,7 @@ fn missing(argument: &Path, (before, after): &(PathBuf, PathBuf)) -> anyhow::Err
         (false, false) => {
             let lacks: Vec<String> = [before, after]
                 .into_iter()
-                .filter(|half| half.symlink_metadata().is_err() && half.as_os_str() != "-")
+                .filter(|half| half.symlink_metadata().is_err())
                 .map(|half| format!("`{}`", half.display()))
                 .collect();
             format!("there is no file {}", lacks.join(" and no file "))
@@ -142,7 +147,7 @@ mod tests {
             // A file that is there by that name.
             (&["@e:f", "@a"], None, &["e:f", "a"], &[(0, 1)]),
             (&["@e:f:@a"], None, &["e:f", "a"], &[(0, 1)]),
-            (&["-:@a"], None, &["-", "a"], &[(0, 1)]),
+            (&["@a:@a", "@a:@b"], None, &["a", "a", "b"], &[(0, 1), (0, 2)]),
             (&["@a"], None, &["a"], &[]),
             // The reader reports what is wrong with it.
             (&["@a", "@missing"], None, &["a", "missing"], &[(0, 1)]),
