@@ -61,6 +61,13 @@ impl<'a> Assembler<'a> {
         self.engine.scope.as_ref()
     }
 
+    /// The stream ended; of a recording without events the scope is known only now.
+    pub(crate) fn complete_scope(&mut self) {
+        if self.engine.timeline.first.is_none() {
+            self.engine.begins(Ns::ZERO);
+        }
+    }
+
     /// What shows what is usual for a thread.
     pub(crate) fn usual(&self, tid: Tid) -> Option<&Stats> {
         self.whole.as_ref().unwrap_or(&self.stats).get(tid)

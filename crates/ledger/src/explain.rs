@@ -14,7 +14,7 @@ use crate::tracers::handlers::Handlers;
 use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::{Event, EventSource, Kind, KindSet};
 
 /// How many candidates are explained.
@@ -62,6 +62,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         }
     }
     let trace = source.info().clone();
+    assembler.complete_scope();
     tracers.finish(&mut assembler, &trace);
     assembler.end();
     tracers.complete(&mut assembler);
@@ -108,8 +109,9 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         scope: assembler.scope(),
     });
     let scope = assembler.scope().cloned().map(|mut scope| {
-        let seen = timeline.cpus.iter().filter(|(_, cpu)| cpu.last_event.is_some());
-        scope.compare(trace.span, &seen.map(|(cpu, _)| cpu).collect());
+        let with_events = timeline.cpus.iter().filter(|(_, cpu)| cpu.last_event.is_some());
+        let analysed = trace.breakdowns.iter().map(|one| one.cpu).filter(|&cpu| cpu != Cpu::UNKNOWN);
+        scope.compare(trace.span, &with_events.map(|(cpu, _)| cpu).chain(analysed).collect());
         scope
     });
     let mut explanation = Explanation {

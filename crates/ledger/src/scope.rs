@@ -227,6 +227,9 @@ impl fmt::Display for OutsideTrace {
                 Instant::Clock(*start),
                 Instant::Clock(*end)
             ),
+            OutsideTrace::Cpus { asked, seen } if seen.is_empty() => {
+                write!(f, "--cpu {asked}: the trace does not show CPUs: leave out --cpu")
+            }
             OutsideTrace::Cpus { asked, seen } => {
                 write!(f, "--cpu {asked}: the trace has no event of these CPUs, only of CPUs {seen}")
             }

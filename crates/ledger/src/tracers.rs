@@ -36,7 +36,7 @@ use missing::missing;
 use osnoise::Noises;
 use timerlat::Timerlats;
 use toggles::Toggles;
-use whylate_events::{Event, EventKind, Fact, LatencyTrace, Tool, TraceInfo};
+use whylate_events::{Breakdown, Event, EventKind, Fact, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
 pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
@@ -157,7 +157,10 @@ impl Tracers {
     pub(crate) fn finish(&mut self, assembler: &mut Assembler<'_>, info: &TraceInfo) {
         self.timerlats.finish(assembler);
         self.noises.finish();
-        for breakdown in &info.breakdowns {
+        let scope = assembler.scope().cloned();
+        let in_scope =
+            |breakdown: &&Breakdown| scope.as_ref().is_none_or(|scope| scope.has_cpu(breakdown.cpu));
+        for breakdown in info.breakdowns.iter().filter(in_scope) {
             match breakdown.tool {
                 Tool::RtlaOsnoise => self.noises.of_rtla(breakdown),
                 Tool::RtlaTimerlat if self.timerlats.explained(breakdown.cpu) => {}

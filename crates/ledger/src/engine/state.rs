@@ -100,7 +100,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The first event is at `first`.
-    pub(super) fn begins(&mut self, first: Ns) {
+    pub(crate) fn begins(&mut self, first: Ns) {
         let scope = &self.options.scope;
         self.scope = (!scope.is_whole()).then(|| AppliedScope::of(scope, first));
     }

@@ -4,8 +4,8 @@ use super::{charged, check_tiling, explained};
 use crate::support::Explained;
 use proptest::prelude::*;
 use whylate_base::{Confidence, Cpu, Ns, Tid};
-use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool, TraceInfo};
-use whylate_ledger::{Cause, Culprit, is_stand_in};
+use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool, TraceInfo, VecSource};
+use whylate_ledger::{Cause, Culprit, Options, OutsideTrace, Scope, explain, is_stand_in};
 
 fn part(kind: PartKind, name: &str, id: Option<u32>, ns: i64, is_sum: bool) -> BreakdownPart {
     BreakdownPart { kind, name: name.into(), id, time: Ns(ns), is_sum }
@@ -34,6 +34,26 @@ fn objtool() -> Breakdown {
         .to_vec(),
         line: 33,
     }
+}
+
+/// Lengths alone have no instants, but a CPU.
+#[test]
+fn an_analysis_is_selected_by_its_cpu_and_not_by_a_time() {
+    let of = |scope: Scope| {
+        let info = TraceInfo { breakdowns: vec![objtool()], ..TraceInfo::default() };
+        let options = Options { scope, ..Options::default() };
+        explain(VecSource::new(Vec::new(), info, false), &options)
+    };
+    let cpus = |list: &str| Scope { cpus: Some(list.parse().expect("a list")), ..Scope::default() };
+    let there = of(cpus("20-23"));
+    assert_eq!((there.activations.len(), there.scope.and_then(|scope| scope.outside)), (1, None));
+    let elsewhere = of(cpus("3"));
+    assert!(elsewhere.activations.is_empty());
+    let seen = "23".parse().expect("a list");
+    let outside = Some(OutsideTrace::Cpus { asked: "3".parse().expect("a list"), seen });
+    assert_eq!(elsewhere.scope.and_then(|scope| scope.outside), outside);
+    let timed = of(Scope { from: Some("1".parse().expect("an instant")), ..Scope::default() });
+    assert_eq!(timed.scope.and_then(|scope| scope.outside), Some(OutsideTrace::NoTimes));
 }
 
 fn broken_down(breakdown: Breakdown) -> Explained {
