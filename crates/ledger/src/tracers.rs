@@ -200,7 +200,7 @@ impl Tracers {
                         || !scope.overlaps(section.start, section.start + section.latency)
                 };
                 if !explanation.scope.as_ref().is_some_and(out_of_scope) {
-                    explanation.findings.push(section::finding(asked.deadline, &section));
+                    explanation.findings.push(section::finding(asked.deadline, &section, lines.step()));
                     explanation.sections.push(section);
                 }
                 if asked.tasks.is_empty() {
@@ -211,7 +211,7 @@ impl Tracers {
             }
             None => {
                 let sections = self.toggles.sections(timeline, &explanation.trace, self.preempt_rt);
-                let found = sections.iter().map(|section| section::finding(asked.deadline, section));
+                let found = sections.iter().map(|section| section::finding(asked.deadline, section, None));
                 explanation.findings.extend(found);
                 explanation.sections.extend(sections);
             }

@@ -21,6 +21,8 @@ use whylate_events::Kind;
 const TRACED_DISPATCH: Ns = Ns::from_us(100);
 /// The end of an interrupt wakes softirq threads and reprograms timers before it lets the scheduler in.
 const LONGEST_INTERRUPT_EXIT: Ns = Ns::from_us(100);
+/// The way from an interrupt through the idle loop to the scheduler is not longer, on small boards neither.
+const LONGEST_IDLE_LOOP: Ns = Ns::from_us(50);
 /// An idle task that settled down again, and slept for this long, had looked for a thread to run and
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
@@ -231,7 +233,15 @@ impl Charger<'_> {
         if queue.queued == Queued::Somewhere && end - start > LONGEST_IDLE_EXIT {
             return Charge::unexplained();
         }
-        self.late_from_idle(queue.cpu, start, end)
+        let charge = self.late_from_idle(queue.cpu, start, end);
+        let mut before = queue.timeline.between(queue.from, start);
+        let awake =
+            before.any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
+        // An interrupt ends the idle state: what is left is the kernel's way through its idle loop.
+        match charge.cause == Cause::IdleExit && awake && end - start > LONGEST_IDLE_LOOP {
+            true => Charge::to(Cause::Dispatch, None, Confidence::Low),
+            false => charge,
+        }
     }
 
     /// The bandwidth window at `at`, if there is one on the waiter's CPU; `ran` had the CPU then.

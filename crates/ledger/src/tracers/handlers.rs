@@ -9,12 +9,19 @@
 //!
 //! A trace of functions has no event at an interrupt's entry, and without one its time is charged to what it hit: the
 //! exit of an idle CPU, a thread that did not give way. Where the trace has those events, they are left alone.
+//!
+//! Where all functions are traced, the line after the last `h` is the way out of the interrupt. Without them
+//! (`options/function-trace` off, or lines left out) it may come long after: there the last `h` is all that is known.
 
 use whylate_base::Cpu;
 use whylate_events::{ContextFlags, Event, EventKind, LatencyTrace, Name, Symbol};
 
 /// No tracer's buffer of one CPU holds more events; of a longer trace nothing is added.
 const MOST: usize = 1 << 20;
+
+/// Without function tracing the tracer prints one function at the wake-up and one at the switch
+/// (`probe_wakeup`, `probe_wakeup_sched_switch` in kernel/trace/trace_sched_wakeup.c).
+const OF_THE_TRACER: usize = 2;
 
 /// The functions that call a device's handler (kernel/irq/handle.c).
 const CALLERS: [&str; 2] = ["__handle_irq_event_percpu", "handle_irq_event_percpu"];
@@ -57,13 +64,15 @@ const SOFTIRQS: [(&str, u32); 14] = [
 /// The events of a latency tracer, held until all are there.
 pub(crate) struct Handlers {
     cpu: Cpu,
+    /// How many entries the tracer printed, where the header shows it.
+    entries: Option<u64>,
     events: Vec<Event>,
 }
 
 impl Handlers {
     pub(crate) fn of(trace: Option<&LatencyTrace>) -> Option<Handlers> {
         let trace = trace.filter(|trace| trace.tracer.is_wakeup())?;
-        Some(Handlers { cpu: trace.cpu, events: Vec::new() })
+        Some(Handlers { cpu: trace.cpu, entries: trace.entries, events: Vec::new() })
     }
 
     /// Takes an event in; false where there are more than a tracer keeps.
@@ -126,6 +135,11 @@ impl Handlers {
         let same = |a: &(usize, &Event), b: &(usize, &Event)| {
             inside(a.1.context.flags) == inside(b.1.context.flags) && a.1.context.tid == b.1.context.tid
         };
+        let functions = own.iter().filter(|(_, event)| is_function(event)).count();
+        let printed = self.events.len() as u64;
+        let is_whole =
+            self.entries.is_none_or(|entries| printed.saturating_mul(10) >= entries.saturating_mul(9));
+        let all_traced = functions > OF_THE_TRACER && is_whole;
         let mut added = Vec::new();
         let mut end = 0;
         for run in own.chunk_by(same) {
@@ -134,8 +148,9 @@ impl Handlers {
                 continue;
             };
             let events: Vec<&Event> = run.iter().map(|&(_, event)| event).collect();
-            // Up to the first line outside, or to the last of all.
-            let next = own.get(end).copied().or(run.last().map(|&(at, event)| (at + 1, event)));
+            // Up to the first line outside, or to the last inside.
+            let last = run.last().map(|&(at, event)| (at + 1, event));
+            let next = own.get(end).copied().filter(|_| all_traced).or(last);
             let (Some(entered), Some((before, next))) = (entry(&events), next) else { continue };
             let exited = match entered {
                 EventKind::VectorEntry { name } => EventKind::VectorExit { name },
@@ -174,6 +189,10 @@ impl Added {
             _ => 3,
         }
     }
+}
+
+fn is_function(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Function { .. } | EventKind::FunctionEntry { .. })
 }
 
 fn functions<'a>(run: &'a [&Event]) -> impl Iterator<Item = Symbol> + Clone + 'a {

@@ -13,7 +13,9 @@ const NOTABLE: Ns = Ns::from_us(50);
 pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -> Option<Finding> {
     let reported = info.breakdowns.iter().filter(|breakdown| breakdown.tool == Tool::Hwlatdetect);
     let longest = reported.map(|breakdown| breakdown.total).max();
-    let is_of_tracer = info.tracer.as_deref() == Some("hwlat") && noises.hwlat.is_empty();
+    // Of lines that could not be read nothing is known.
+    let is_empty = noises.hwlat.is_empty() && info.events == 0;
+    let is_of_tracer = info.tracer.as_deref() == Some("hwlat") && is_empty;
     match longest {
         Some(longest) if longest > Ns::ZERO => Some(Finding {
             code: Cause::Stolen.code(),

@@ -210,6 +210,11 @@ impl Lines {
         is_coarse.then(|| STEPS.into_iter().find(is_multiple))?
     }
 
+    /// The step of the trace's clock, if it is coarse.
+    pub(super) fn step(&self) -> Option<Ns> {
+        Lines::clock_step(&self.lines)
+    }
+
     /// How long the tracer took to save stacks.
     pub(super) fn saving_stacks(lines: &[Line]) -> Ns {
         lines.windows(2).filter(|pair| pair[1].what == What::Stack).map(|pair| pair[1].at - pair[0].at).sum()
@@ -217,6 +222,12 @@ impl Lines {
 
     pub(super) fn stack(&self) -> Vec<String> {
         self.stack.iter().map(|name| name.as_str().to_owned()).collect()
+    }
+
+    /// The last stack, where the tracer saved it at `from` or later.
+    pub(super) fn stack_since(&self, from: Ns) -> Vec<String> {
+        let saved = self.lines.iter().rfind(|line| line.what == What::Stack);
+        if saved.is_some_and(|saved| saved.at >= from) { self.stack() } else { Vec::new() }
     }
 
     /// The `most` longest stretches between two lines, longest first. To save a stack takes the tracer itself long.

@@ -2,6 +2,7 @@
 //!
 //! Sources: Documentation/trace/osnoise-tracer.rst, Documentation/trace/hwlat_detector.rst.
 
+use super::timerlat::is_coarse;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Cpu, Ns, Tid};
@@ -97,8 +98,8 @@ impl Noises {
     }
 
     pub(super) fn noise(&mut self, event: &Event, noise: &Noise) {
-        // Between two periods the CPU may idle.
-        if noise.source == NoiseSource::Thread && noise.id == 0 {
+        // Between two periods the CPU may idle; of a coarse clock the length is not known.
+        if noise.source == NoiseSource::Thread && noise.id == 0 || is_coarse(noise) {
             return;
         }
         let on = self.cpus.entry(event.cpu).or_default();

@@ -4,9 +4,13 @@
 //! only, so the time up to the next line is the function's or its caller's; the function graph gives each function
 //! its own. (Documentation/trace/ftrace.rst)
 
+mod entries;
 mod harmless;
+mod step;
 
-use self::harmless::{Harmless, harmless};
+use self::entries::{is_interrupt, is_softirq};
+use self::harmless::{Harmless, harmless, is_idle};
+use self::step::{FINER_CLOCK, of_step, within_a_step};
 use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, What, excerpt};
 use crate::causes::Cause;
@@ -25,23 +29,6 @@ const GAPS: usize = 5;
 const NOTABLE: Ns = Ns::from_us(50);
 /// A function that took a smaller share is not where the time went.
 const MOST: f64 = 0.2;
-/// Functions in which an interrupt begins or ends, on the architectures that have had this tracer.
-const OF_INTERRUPTS: [&str; 12] = [
-    "do_IRQ",
-    "common_interrupt",
-    "sysvec_",
-    "asm_sysvec_",
-    "smp_apic_",
-    "irq_enter",
-    "irq_exit",
-    "handle_irq",
-    "gic_handle_irq",
-    "__irq_svc",
-    "el1_",
-    "el1h_",
-];
-/// Functions in which softirqs begin and end (kernel/softirq.c).
-const OF_SOFTIRQS: [&str; 3] = ["__do_softirq", "handle_softirqs", "do_softirq"];
 /// Threads that run softirqs, and interrupt no other.
 const SOFTIRQ_THREADS: [&str; 3] = ["ksoftirqd/", "ktimers/", "ktimersoftd/"];
 /// Before this kernel the flag `s` of a line meant disabled softirqs as well (kernel/trace/trace.c, 4.7).
@@ -57,12 +44,15 @@ pub(super) fn section(
     lines: &Lines,
     preempt_rt: Option<bool>,
 ) -> CriticalSection {
-    let start = lines.first().map_or(Ns::ZERO, |line| line.at);
     // Without the header's line the lines have its length.
     let latency = match trace.latency {
         Ns::ZERO => lines.span(),
         latency => latency.max(Ns::ZERO),
     };
+    // The tracer's lines count from the section's beginning (`start_critical_timing`, kernel/trace/trace_irqsoff.c).
+    let first = lines.first().map_or(Ns::ZERO, |line| line.at);
+    let is_relative = info.latency.is_some() && trace.latency > Ns::ZERO && first < latency;
+    let start = if is_relative { first.min(Ns::ZERO) } else { first };
     let end = start + latency;
     let within = lines.between(start, end);
     let excerpt = excerpt(info, trace);
@@ -76,7 +66,7 @@ pub(super) fn section(
     parts.truncate(PARTS);
     let first = within.iter().find_map(Line::function).map(|function| lines.name(function).to_owned());
     let opened_by = trace.started_at.clone().or(first);
-    let context = context(info, trace, within, opened_by.as_deref());
+    let context = context(info, trace, lines, within, opened_by.as_deref());
     let thread = trace.task.map(|task| {
         let known = timeline
             .threads
@@ -129,20 +119,31 @@ pub(super) fn section(
     if let Some(harmless) = harmless {
         (section.why, section.fix) = of_harmless(&section, harmless);
     }
+    if let Some(step) = within_a_step(&section, lines.step()) {
+        section.confidence = Confidence::Low;
+        section.why.push_str(&format!("; {}", of_step(step)));
+        section.fix = vec![FINER_CLOCK.to_owned()];
+    }
     section
 }
 
 /// Whose section it is.
-fn context(info: &TraceInfo, trace: &LatencyTrace, within: &[Line], opened_by: Option<&str>) -> CpuContext {
-    let opened_in = |list: &[&str]| opened_by.is_some_and(|name| list.iter().any(|of| name.starts_with(of)));
+fn context(
+    info: &TraceInfo,
+    trace: &LatencyTrace,
+    lines: &Lines,
+    within: &[Line],
+    opened_by: Option<&str>,
+) -> CpuContext {
     let runs_softirqs = trace
         .task
         .is_some_and(|task| SOFTIRQ_THREADS.iter().any(|name| task.comm.as_str().starts_with(name)));
+    let first = within.iter().find_map(Line::function).map(|function| lines.name(function));
     match within.first().map(Line::within) {
         Some(CpuContext::Irq) => CpuContext::Irq,
-        _ if opened_in(&OF_INTERRUPTS) => CpuContext::Irq,
+        _ if opened_by.is_some_and(is_interrupt) || first.is_some_and(is_interrupt) => CpuContext::Irq,
         _ if runs_softirqs => CpuContext::Thread,
-        _ if opened_in(&OF_SOFTIRQS) => CpuContext::Softirq,
+        _ if opened_by.is_some_and(is_softirq) => CpuContext::Softirq,
         Some(CpuContext::Softirq) if kernel(info).is_some_and(|kernel| kernel >= FLAG_MEANS_SERVING) => {
             CpuContext::Softirq
         }
@@ -193,9 +194,12 @@ fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<St
 }
 
 /// The finding that goes with it.
-pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Finding {
+///
+/// `step`: that of the trace's clock, where it is coarse.
+pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, step: Option<Ns>) -> Finding {
+    let in_doubt = within_a_step(section, step);
     let severity = match deadline {
-        _ if !section.delays => Severity::Info,
+        _ if !section.delays || in_doubt.is_some() => Severity::Info,
         Some(deadline) if section.latency > deadline => Severity::Error,
         _ if section.latency >= NOTABLE => Severity::Warning,
         _ => Severity::Info,
@@ -227,9 +231,10 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Findin
         severity,
         title: match section.delays {
             true => format!(
-                "{} on CPU {} for {}{}",
+                "{} on CPU {} for {}{}{}",
                 what_was_off(section.tracer),
                 section.cpu,
+                if in_doubt.is_some() { "at most " } else { "" },
                 section.latency,
                 where_from(section)
             ),
@@ -241,6 +246,7 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection) -> Findin
             ),
         },
         why: match section.delays {
+            _ if let Some(step) = in_doubt => of_step(step),
             true => format!(
                 "a thread that became due on this CPU in that time was late by up to {}; the trace does not show whether one did",
                 section.latency
@@ -441,10 +447,13 @@ fn times(calls: u64) -> String {
 
 fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shows_functions: bool) -> Vec<String> {
     let mut fixes = Vec::new();
-    let not_primitive = |name: &&str| !is_primitive(name);
+    // Where an interrupt or a softirq begins, its handler is to ask about, and not the entry.
+    let is_entry = |name: &str| is_interrupt(name) || is_softirq(name);
+    let in_handler = section.context == CpuContext::Irq || section.opened_by.as_deref().is_some_and(is_entry);
+    let not_primitive = |name: &&str| !is_primitive(name) && !is_entry(name) && !is_idle(name);
     let opener = section.opened_by.as_deref().filter(not_primitive);
-    let asked =
-        opener.or_else(|| responsible(&section.stack)).or(section.closed_by.as_deref().filter(not_primitive));
+    let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
+    let asked = opener.or_else(|| named().filter(|_| !in_handler));
     if section.times == FunctionTimes::None && !shows_functions {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
@@ -456,6 +465,11 @@ fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shows_functions: boo
             "report it to the maintainers of {function}: grep the kernel's source for it, then scripts/get_maintainer.pl -f \
              FILE; if a driver has it, use a newer driver, or none"
         )),
+        None if in_handler => fixes.push(
+            "find the handler: trace with the events irq:irq_handler_entry, irq:irq_handler_exit, irq:softirq_entry and \
+             irq:softirq_exit, and read which one took the time"
+                .to_owned(),
+        ),
         None => fixes.push("echo stacktrace > trace_options, and trace again: the stack shows which code held the lock".to_owned()),
     }
     let (raw, threaded) = (

@@ -32,6 +32,7 @@ const MAX_FRAMES: usize = 128;
 const SAME_CLOCK: Ns = Ns::from_ms(100);
 /// The kernel's own way between interrupts, and from the last of them to the thread, is not longer.
 const LONGEST_PATH: Ns = Ns::from_us(50);
+
 /// What is known of each CPU's sample in progress.
 #[derive(Default)]
 pub(super) struct Timerlats {
@@ -47,6 +48,8 @@ struct CpuSamples {
     /// True while the CPU's last event of interest was a sample: a stack that follows is the sample's.
     takes_frames: bool,
     noises: VecDeque<(Ns, Noise)>,
+    /// True once an interference was measured by a coarse clock.
+    is_coarse: bool,
     /// The tracer's thread.
     own: Option<Tid>,
     /// True once activations were made from samples.
@@ -98,6 +101,10 @@ impl Timerlats {
                 thread.assume_name(Comm::from(noise.name.as_str()));
             }
         }
+        if is_coarse(&noise) {
+            on.is_coarse = true;
+            return;
+        }
         let end = noise.start + noise.duration;
         if noise.start > event.ts || event.ts - end > SAME_CLOCK {
             noise.start = event.ts - noise.duration;
@@ -148,8 +155,9 @@ impl CpuSamples {
             seen.contains(Kind::Switch) && (seen.contains(Kind::Waking) || seen.contains(Kind::Wakeup));
         self.own = thread.map(|thread| thread.tid).or(self.own);
         let own = self.own.unwrap_or(actors::unnamed(cpu));
-        let observed =
-            ObservedSample { cpu, own, irq, thread, returned, stack, noises: self.noises.make_contiguous() };
+        let is_coarse = self.is_coarse;
+        let noises = self.noises.make_contiguous();
+        let observed = ObservedSample { cpu, own, irq, thread, returned, stack, noises, is_coarse };
         if !by_scheduler && observed.possible() {
             let kept = !observed.stack.is_empty();
             let (activation, notes) = observed.activation(assembler.timeline_mut());
@@ -171,6 +179,8 @@ struct ObservedSample<'a> {
     returned: Option<Sample>,
     stack: Vec<Symbol>,
     noises: &'a [(Ns, Noise)],
+    /// True where interferences were measured by a coarse clock, and left out.
+    is_coarse: bool,
 }
 
 impl ObservedSample<'_> {
@@ -215,7 +225,7 @@ impl ObservedSample<'_> {
     fn wait(&self, timeline: &Timeline, due: Ns, running: Ns) -> (Vec<Segment>, Vec<Evidence>) {
         let mut intervals = Intervals::new(self.cpu, due, running);
         let mut notes = Vec::new();
-        let recorded = timeline.seen.contains(Kind::Osnoise);
+        let recorded = timeline.seen.contains(Kind::Osnoise) && !self.is_coarse;
         let irq_at = self.irq.map(|irq| (due + irq.latency).min(running));
         let timer = self.timer_interrupt(irq_at);
         let delay_end = timer.map(|timer| timer.start.max(due)).or(irq_at).unwrap_or(due).min(running);
@@ -242,6 +252,12 @@ impl ObservedSample<'_> {
             Some(Tid::IDLE) => Charge::to(Cause::Dispatch, None, Confidence::Low),
             _ => Charge::unexplained(),
         });
+        if self.is_coarse {
+            notes.push(Evidence::general(
+                "the osnoise events count in whole milliseconds: the trace's clock is too coarse for them, so they are \
+                 not used",
+            ));
+        }
         if let (Some(irq), Some(irq_at)) = (self.irq, irq_at) {
             notes.extend(place.map(|place| {
                 Evidence::at(
@@ -363,6 +379,13 @@ fn charge(timeline: &Timeline, noise: &Noise, blocking: bool) -> Charge {
             actors::in_front(culprit, blocking, Priority::realtime(PRIORITY))
         }
     }
+}
+
+/// True of an interference that a clock of whole milliseconds measured, as machines have that keep time by the tick:
+/// its length is the clock's, not its own. By another clock it is one of a million.
+pub(super) fn is_coarse(noise: &Noise) -> bool {
+    const STEP: i64 = 1_000_000;
+    noise.start != Ns::ZERO && noise.start.0 % STEP == 0 && noise.duration.0 % STEP == 0
 }
 
 fn thread_of(noise: &Noise) -> Tid {

@@ -20,6 +20,8 @@ use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 const GAPS: usize = 3;
 /// An interval shorter than this share of the latency is not listed.
 const NOTABLE: i64 = 10;
+/// Frames of a stack that are shown.
+const FRAMES: usize = 8;
 /// Header and lines differ notably by one part in this many.
 const DIFFER: i64 = 40;
 
@@ -160,6 +162,9 @@ pub(super) fn notes(
             format!("interrupts were off in every line of {who} for {length}{where_}"),
         )
     }));
+    if matches!(activation.verdict.cause, Cause::PreemptionDisabled | Cause::IrqsDisabled) {
+        notes.extend(gave_way(&lines.stack_since(end)).map(Evidence::general));
+    }
     let saving = Lines::saving_stacks(window);
     if notable(saving) {
         notes.push(Evidence::general(format!("the tracer itself took {saving} of it to save a stack")));
@@ -168,10 +173,13 @@ pub(super) fn notes(
     notes.extend(gaps.into_iter().filter(|gap| notable(gap.length)).map(|gap| {
         let before = others.partition_point(|line| line.at <= gap.start);
         let before = others.get(..before).unwrap_or_default();
+        let hard = |line: &Line| line.flags.contains(ContextFlags::HARDIRQ);
+        let stays = others.iter().find(|line| line.at > gap.start).is_some_and(hard);
         let state = before.last().map_or_else(String::new, |line| {
             let depth = line.preempt_depth.filter(|&depth| depth > 0);
-            match (line.flags.contains(ContextFlags::HARDIRQ), line.flags.irqs_off(), depth) {
-                (true, ..) => ", in a hard interrupt".to_owned(),
+            match (hard(line), line.flags.irqs_off(), depth) {
+                (true, ..) if stays => ", in a hard interrupt".to_owned(),
+                (true, ..) => ", which begins in a hard interrupt".to_owned(),
                 (false, true, _) => ", with interrupts off before it".to_owned(),
                 (false, false, Some(depth)) => format!(", with preemption disabled {depth} deep before it"),
                 (false, false, None) => String::new(),
@@ -192,6 +200,15 @@ pub(super) fn notes(
         Evidence::at(gap.start, trace.cpu, what)
     }));
     notes
+}
+
+/// Where the thread was that gave way at last, by the stack that the tracer saves at the switch: what disabled
+/// preemption is often among its innermost functions.
+fn gave_way(stack: &[String]) -> Option<String> {
+    let scheduler = |name: &String| name.trim_start_matches('_').starts_with("schedule");
+    let below = stack.iter().rposition(scheduler).and_then(|at| stack.get(at + 1..))?;
+    let shown: Vec<&str> = below.iter().take(FRAMES).map(String::as_str).collect();
+    (!shown.is_empty()).then(|| format!("the stack at the switch: {}", shown.join(" <- ")))
 }
 
 struct Run {

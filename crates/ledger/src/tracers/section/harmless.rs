@@ -1,11 +1,13 @@
 //! Sections that the tracers count and that delay no thread: the idle task, and a spin for a lock.
 //!
 //! An idle CPU sleeps with interrupts disabled, and the next interrupt ends the sleep all the same
-//! (`cpuidle_idle_call`, kernel/sched/idle.c). A thread that spins for a mutex has preemption disabled, and stops when
+//! (`cpuidle_idle_call`, kernel/sched/idle.c). Where the lines name the entry of an interrupt, the idle CPU was in its
+//! handlers instead. A thread that spins for a mutex has preemption disabled, and stops when
 //! another thread is to run (`need_resched` in `mutex_spin_on_owner`, `osq_lock` and `rwsem_spin_on_owner`,
 //! kernel/locking).
 
 use super::super::lines::{Line, Lines};
+use super::entries::is_interrupt;
 use crate::model::section::{CpuContext, CriticalSection};
 use whylate_base::Ns;
 use whylate_events::{ContextFlags, LatencyTracer};
@@ -61,6 +63,11 @@ const SPINS: [&str; 8] = [
     "rwsem_spin_on_owner",
 ];
 
+/// True of a function of the idle task.
+pub(super) fn is_idle(name: &str) -> bool {
+    IDLE.iter().any(|begin| name.starts_with(begin))
+}
+
 /// Why it delays no thread, if most of its time shows that. `within` are its lines.
 pub(super) fn harmless(lines: &Lines, section: &CriticalSection, within: &[Line]) -> Option<Harmless> {
     let asked = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
@@ -68,7 +75,8 @@ pub(super) fn harmless(lines: &Lines, section: &CriticalSection, within: &[Line]
         return None;
     }
     let idle_task = !within.is_empty() && within.iter().all(|line| line.tid.is_idle());
-    if idle_task && passed_in(lines, section, within, &IDLE) {
+    let named = |line: &Line| line.named().is_some_and(|name| is_interrupt(lines.name(name)));
+    if idle_task && !within.iter().any(named) && passed_in(lines, section, within, &IDLE) {
         return Some(Harmless::Idle);
     }
     let preemption = section.tracer != LatencyTracer::Irqsoff

@@ -34,6 +34,20 @@ fn an_idle_cpu_delays_no_thread() {
     // Only its ends were traced.
     let ends = [asleep[0], event(9_000_000, 0, "d", function("default_idle_call"))].to_vec();
     assert!(!of(info(), ends).1.delays);
+    // An interrupt came upon the idle CPU: its handlers took the time.
+    for entry in ["el1_irq", "__irq_svc"] {
+        let info = || {
+            let info = latency_trace(LatencyTracer::Irqsoff, 300_000, "swapper/5", 0, 0);
+            named(info, "arch_cpu_idle", "arch_cpu_idle")
+        };
+        let handled =
+            vec![event(0, 0, "d", function(entry)), event(300_000, 0, "dN", function("arch_cpu_idle"))];
+        let (severity, section) = of(info(), handled);
+        assert!(section.delays && severity == Severity::Warning, "{section:#?}");
+        assert_eq!(section.context, CpuContext::Irq);
+        let advice = section.fix.join("; ");
+        assert!(!advice.contains("maintainers") && advice.contains("find the handler"), "{advice}");
+    }
     // The idle task works in a softirq, or another thread has such a function in its stack.
     let softirq = |flags| {
         vec![

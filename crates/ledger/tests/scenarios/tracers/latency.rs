@@ -300,3 +300,41 @@ proptest! {
         explained.0.activations.iter().for_each(check_tiling);
     }
 }
+
+#[test]
+fn a_section_no_longer_than_a_step_of_the_clock_is_not_measured() {
+    let with = |step: i64, latency: i64| {
+        let mut events: Vec<Event> = (0..8).map(|_| event(0, 7, "d", function("update_wall_time"))).collect();
+        events.extend((0..8).map(|_| event(step, 7, "d", function("do_timer"))));
+        section_of(latency_trace(LatencyTracer::Irqsoff, latency, "x", 7, 0), events)
+    };
+    let (explained, section) = with(10_000_000, 10_000_000);
+    let finding = explained.finding("irqs-disabled").expect("a finding");
+    assert_eq!(finding.severity, Severity::Info, "{finding:#?}");
+    assert!(
+        finding.title.contains("at most 10.00 ms") && finding.why.contains("steps of 10.00 ms"),
+        "{finding:#?}"
+    );
+    assert_eq!(section.confidence, Confidence::Low);
+    assert!(section.fix[0].contains("trace_clock"), "{:?}", section.fix);
+    // Several steps are a length, and so is any by a fine clock.
+    for (step, latency) in [(10_000_000, 40_000_000), (10_003_000, 10_003_000)] {
+        let (explained, _) = with(step, latency);
+        let severity = explained.finding("irqs-disabled").map(|finding| finding.severity);
+        assert_eq!(severity, Some(Severity::Warning), "{step}");
+    }
+}
+
+#[test]
+fn time_before_the_first_line_is_no_functions() {
+    let events = vec![
+        event(4_000_000, 7, "d", function("do_work")),
+        event(9_000_000, 7, "d", function("finish_work")),
+        event(10_000_000, 7, "d", function("trace_hardirqs_on")),
+    ];
+    let (_, section) = section_of(latency_trace(LatencyTracer::Irqsoff, 10_000_000, "x", 7, 0), events);
+    let time = |name: &str| section.parts.iter().find(|part| part.function == name).map(|part| part.time);
+    assert_eq!(time("do_work"), Some(Ns(5_000_000)));
+    assert_eq!(time("finish_work"), Some(Ns(1_000_000)));
+    assert_eq!(section.unexplained, Ns(4_000_000), "{section:#?}");
+}

@@ -140,6 +140,10 @@ fn hardware_that_took_no_time_is_good_news() {
     }
     let gap = event(1_000, 7, "", EventKind::Hwlat { inner: Ns(84_000), outer: Ns(0) });
     assert!(of_tracer(vec![gap]).finding("hardware-noise").is_none());
+    // Of lines in no known form nothing is known.
+    let info = TraceInfo { tracer: Some("hwlat".into()), events: 3, ..TraceInfo::default() };
+    let unread = event(1_000, 7, "d", EventKind::Other);
+    assert!(explained(info, vec![unread]).finding("hardware-noise").is_none());
     let explained = of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 84_000)]);
     let finding = explained.finding("stolen").expect("a finding");
     assert!(finding.severity == Severity::Warning && finding.title.contains("84.00 us"), "{}", finding.title);

@@ -265,3 +265,22 @@ fn an_nmi_is_charged_as_the_tracer_measured_it() {
     assert!(verdict.fix[0].contains("nmi_watchdog"), "{:?}", verdict.fix);
     assert!(verdict.evidence.iter().any(|seen| seen.what == "nmi, 90.00 us"), "{:?}", verdict.evidence);
 }
+
+#[test]
+fn interferences_by_a_coarse_clock_are_not_used() {
+    use TimerlatContext::{Irq, Thread};
+    let events = vec![
+        sample(50_000_000, CC1, 7, Irq, 110_000),
+        noise(50_000_000, CC1, NoiseSource::Irq, "timer", 206, 49_000_000, 1_000_000),
+        noise(50_000_000, CC1, NoiseSource::Thread, "cc1", CC1 as u32, 50_000_000, 0),
+        sample(50_000_000, TIMERLAT, 7, Thread, 407_000),
+    ];
+    let explained = explained(TraceInfo::default(), events);
+    let activation = explained.only();
+    check_tiling(activation);
+    assert!(activation.ledger.iter().all(|segment| segment.cause != Cause::Irq), "{activation:#?}");
+    assert_eq!(activation.verdict.confidence, Confidence::Low);
+    let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
+    assert!(seen("whole milliseconds"), "{:#?}", activation.verdict.evidence);
+    assert!(explained.finding("os-noise").is_none() && explained.finding("irq").is_none());
+}

@@ -1,8 +1,8 @@
 //! Wake-ups that a tracer kept: interrupts that only flags show, priorities that no line has, coarse clocks.
 
 use super::latency::latency_trace;
-use super::{CPU, charged, check_tiling, event, explained, function};
-use whylate_base::{Priority, Tid};
+use super::{CPU, charged, check_tiling, event, explained, frame, function};
+use whylate_base::{Confidence, Priority, Tid};
 use whylate_events::{Event, EventKind, Fact, LatencyTracer, Marker, Switch, TaskState, TraceInfo, Wake};
 use whylate_ledger::{Activation, Cause, Culprit};
 
@@ -177,4 +177,32 @@ fn no_realtime_kernel_is_advised_to_use_one() {
     assert!(advice(Fact::PreemptRt(false)).contains("PREEMPT_RT"));
     let advised = advice(Fact::PreemptRt(true));
     assert!(!advised.contains("PREEMPT_RT") && !advised.is_empty(), "{advised}");
+}
+
+/// Without function tracing there is a line at the wake-up, in the timer's interrupt, and one at the switch.
+#[test]
+fn where_functions_are_not_traced_an_interrupt_is_not_charged_beyond_its_lines() {
+    let scene = |on: i32, comm: &str, between: usize, entries: Option<u64>| {
+        let mut events = vec![wake(0, on, "dNh"), event(8_000, on, "dNh", function("ttwu_do_activate"))];
+        events.extend((0..between).map(|_| event(9_000, on, "dNh", function("hrtimer_update_next_event"))));
+        events.push(event(395_000, on, "d", function("__schedule")));
+        events.push(switch(400_000, (comm, on, 120)));
+        let mut info = info(400_000);
+        info.latency.as_mut().expect("of a tracer").entries = entries;
+        events.push(frame(410_000, on, "__schedule"));
+        events.extend(["preempt_schedule", "spin_unlock", "walk_pages"].map(|name| frame(410_000, on, name)));
+        only(info, events)
+    };
+    let busy = scene(SHELL, "sh", 0, None);
+    assert_eq!((busy.verdict.cause, culprit(&busy).as_str()), (Cause::PreemptionDisabled, "sh:77 (nice 0)"));
+    assert_eq!(busy.verdict.charged.0, 392_000);
+    let seen = |word: &str| busy.verdict.evidence.iter().any(|seen| seen.what.contains(word));
+    assert!(seen("the stack at the switch: preempt_schedule <- spin_unlock <- walk_pages"), "{busy:#?}");
+    // The idle CPU was awake since the interrupt.
+    let idle = scene(0, "swapper/5", 0, None);
+    assert_eq!((idle.verdict.cause, idle.verdict.confidence), (Cause::Dispatch, Confidence::Low));
+    // Lines were left out.
+    assert_eq!(scene(SHELL, "sh", 4, Some(300)).verdict.cause, Cause::PreemptionDisabled);
+    // All functions were traced: the last of them took the time.
+    assert_eq!(scene(SHELL, "sh", 4, None).verdict.cause, Cause::Irq);
 }

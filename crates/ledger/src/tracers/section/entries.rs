@@ -1,0 +1,34 @@
+//! Functions in which interrupts and softirqs begin and end.
+
+/// Functions in which an interrupt begins or ends, on the architectures that have had this tracer.
+const OF_INTERRUPTS: [&str; 17] = [
+    "do_IRQ",
+    "common_interrupt",
+    "sysvec_",
+    "asm_sysvec_",
+    "smp_apic_",
+    "smp_reschedule_interrupt",
+    "apic_timer_interrupt",
+    "reschedule_interrupt",
+    "call_function_interrupt",
+    "ret_from_intr",
+    "irq_enter",
+    "irq_exit",
+    "handle_irq",
+    "gic_handle_irq",
+    "__irq_svc",
+    "el1_",
+    "el1h_",
+];
+/// Functions in which softirqs begin and end (kernel/softirq.c).
+const OF_SOFTIRQS: [&str; 3] = ["__do_softirq", "handle_softirqs", "do_softirq"];
+
+/// True of a function in which an interrupt begins or ends.
+pub(super) fn is_interrupt(name: &str) -> bool {
+    OF_INTERRUPTS.iter().any(|of| name.starts_with(of))
+}
+
+/// True of a function in which softirqs begin or end.
+pub(super) fn is_softirq(name: &str) -> bool {
+    OF_SOFTIRQS.iter().any(|of| name.starts_with(of))
+}
