@@ -152,6 +152,16 @@ pub enum OpenError {
         /// How many lines were read.
         lines: u64,
     },
+    /// A table that another tool made of a recording.
+    #[error("{name} is a table of {tool}: it has sums, and not the events that they were made of; {advice}")]
+    Table {
+        /// The path, or `standard input`.
+        name: String,
+        /// The tool.
+        tool: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
     /// A trace.dat that cannot be opened.
     #[error(transparent)]
     TraceDat(#[from] whylate_ftrace::dat::DatError),

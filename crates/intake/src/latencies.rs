@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! "{" ──> json: cyclictest --json, oslat --json, jitterdebugger, OSADL's RT Dataset
-//! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat
+//! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat;
+//!         histograms of bcc and bpftrace, whose classes double
 //! ```
 //!
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
@@ -13,6 +14,7 @@ mod cyclictest;
 mod error;
 mod file;
 mod json;
+mod log2;
 mod node;
 mod oslat;
 mod rtla;
@@ -45,7 +47,8 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
         false => {
             let text = lines(&text);
             let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
-            [rtla::read, oslat::read, cyclictest::read].into_iter().flat_map(|reader| reader(&text)).collect()
+            let readers = [rtla::read, oslat::read, cyclictest::read, log2::read];
+            readers.into_iter().flat_map(|reader| reader(&text)).collect()
         }
     };
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();

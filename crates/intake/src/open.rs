@@ -199,6 +199,9 @@ fn text_source(
         Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || text == 0 => {
             Err(OpenError::Binary { name })
         }
+        Err(text::TextError::NoEvents { table: Some((tool, advice)), .. }) => {
+            Err(OpenError::Table { name, tool, advice })
+        }
         Err(text::TextError::NoEvents { lines, .. }) => Err(OpenError::NoEvents { name, lines }),
     }
 }

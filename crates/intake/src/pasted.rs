@@ -4,6 +4,7 @@
 //! ```text
 //! bytes ─> quoted_printable ─> lines ─> printed() ──────────────────────────────> a reader's line
 //!          =3D, =20, =EOL               entities:  &lt;idle&gt;-0                  │
+//!                                       escapes:   \_ of Markdown          │
 //!                                       blanks:    non-breaking, of no width     ├─> wrapped: a line that was broken
 //!                                       quotes:    "> > "                        │   in two, where the reader knows
 //!                                       console:   "[   12.345678] ", syslog's   │   only the two together
@@ -12,6 +13,7 @@
 mod blanks;
 mod console;
 mod entities;
+mod escapes;
 mod quoted_printable;
 mod quotes;
 mod wrapped;
@@ -34,7 +36,7 @@ pub(crate) struct Printed<'a> {
 
 /// The line without what others put around it.
 pub(crate) fn printed(line: &str) -> Printed<'_> {
-    match entities::decoded(line) {
+    match escapes::unescaped(entities::decoded(line)) {
         Cow::Borrowed(line) => {
             let (text, columns) = bare(line);
             Printed { text: Cow::Borrowed(text), columns }

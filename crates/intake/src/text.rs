@@ -38,6 +38,7 @@ mod reader;
 mod rtla;
 mod sched;
 mod syscalls;
+mod tables;
 mod tally;
 mod tracers;
 mod window;
@@ -58,6 +59,8 @@ pub(crate) enum TextError {
         lines: u64,
         /// False when some of it is no UTF-8, and so perhaps no text at all.
         is_utf8: bool,
+        /// It is a table of this tool; what to give instead.
+        table: Option<(&'static str, &'static str)>,
     },
     /// It could not be read as far as the first event.
     Io(io::Error),
@@ -96,8 +99,8 @@ pub(crate) fn open<R: Read>(
     };
     let failed = source.fill();
     if !source.reader.has_content() {
-        let (lines, is_utf8) = (source.reader.lines, source.reader.is_utf8);
-        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8 }, TextError::Io));
+        let (lines, is_utf8, table) = (source.reader.lines, source.reader.is_utf8, source.reader.table);
+        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, table }, TextError::Io));
     }
     source.reader.tell_first_facts();
     source.info = source.reader.info();

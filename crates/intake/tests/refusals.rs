@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 12] = [
+    let cases: [(&[u8], Check, &str); 14] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -78,6 +78,17 @@ fn contents_that_hold_no_trace() {
             b"Dear all,\nsomething is late.\n",
             |e| matches!(e, OpenError::NoEvents { lines: 2, .. }),
             "no trace event line found in its 2 lines; whylate reads trace.dat",
+        ),
+        (
+            b"           time    cpu  task name                       wait time  sch delay   run time\n\
+              \x20 12.880093 [0003]  ksoftirqd/3[28]                     0.000      0.007      0.012\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of perf sched timehist",
+        ),
+        (
+            b"  Task                  |   Runtime ms  | Switches | Avg delay ms    | Max delay ms    |\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "give the recording itself (perf.data)",
         ),
         (b"# tracer: nop\n", |e| matches!(e, OpenError::NoEvents { .. }), "no trace event line found"),
     ];

@@ -12,7 +12,8 @@ use whylate_report::compare::Compared;
 #[derive(Debug, Args)]
 #[command(mut_arg("format", format_of::<Compared>), mut_arg("output", file_of::<Compared>))]
 pub(crate) struct CompareArgs {
-    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL.
+    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL,
+    /// bcc and bpftrace.
     /// All are compared with the first; or give pairs BEFORE:AFTER, each compared by itself. A file whose name has a colon
     /// goes before a pair
     #[arg(value_name = "FILE|BEFORE:AFTER", required = true)]
@@ -52,7 +53,7 @@ pub(crate) enum FailOnWorse {
 /// `whylate plot`
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL
+    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL, bcc
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The file to write, SVG or, in a build with the feature `png`, PNG

@@ -29,7 +29,8 @@ impl Source {
     /// The measurement; threads without samples are left out.
     pub(super) fn run(self, threads: impl IntoIterator<Item = Counted>) -> Result<Run, Broken> {
         let Source { tool, probe, unit } = self;
-        let threads: Vec<Counted> = threads.into_iter().collect();
+        let mut threads: Vec<Counted> = threads.into_iter().collect();
+        let cut = threads.iter_mut().map(Counted::without_cut_classes).fold(None, Option::or);
         threads.iter().try_for_each(|thread| self.is_complete(thread))?;
         let width = threads.iter().map(Counted::width).max().unwrap_or(1);
         let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
@@ -47,6 +48,11 @@ impl Source {
             return Err(self.broken("there is no sample in it".to_owned()));
         }
         let mut notes = self.notes(&measured, width, is_max_upper);
+        notes.extend(cut.map(|(held, total)| {
+            format!(
+                "lines of the histogram are missing: a thread's classes hold {held} of {total} samples, so they are not used"
+            )
+        }));
         if let Some(first) = empty.first() {
             let others = empty.len() - 1;
             let others = if others > 0 { format!(" and {others} more") } else { String::new() };
@@ -161,6 +167,17 @@ impl Counted {
         self.min = self.min.map(|min| min.saturating_sub(1));
         self.is_max_upper = true;
         self
+    }
+
+    /// Where lines of the histogram were left out, as mails do to be short, the tool's own minimum, mean and maximum are
+    /// all that is known: returns how many samples the classes held, and of how many.
+    fn without_cut_classes(&mut self) -> Option<(u64, u64)> {
+        let held = self.held();
+        let total = self.total.filter(|&total| total > held.saturating_add(self.overflow))?;
+        (self.max.is_some() && self.min.is_some() && self.mean.is_some()).then_some(())?;
+        self.classes.clear();
+        (self.overflow, self.total) = (total, None);
+        Some((held, total))
     }
 
     pub(super) fn has_samples(&self) -> bool {

@@ -68,7 +68,8 @@ fn one(text: &str) -> Vec<Result<Run, Broken>> {
         None => Ok(Vec::new()),
     };
     let source = source(text);
-    let finished = |threads: Vec<Counted>| {
+    let finished = |mut threads: Vec<Counted>| {
+        broke_at(text, &mut threads);
         let run = source.at_most(threads.len()).and_then(|()| source.run(threads));
         run.map(|run| with_comments(text, source, run))
     };
@@ -86,6 +87,26 @@ fn one(text: &str) -> Vec<Result<Run, Broken>> {
         return vec![finished(summary)];
     }
     each_sample(text).map(finished).into_iter().collect()
+}
+
+/// `# Break thread: 163350`, `# Break value: 51`: the latency that ended the run under `-b`. cyclicdeadline ends before it
+/// counts it (rt-tests, src/sched_deadline/cyclicdeadline.c).
+fn broke_at(text: &str, threads: &mut [Counted]) {
+    let number = |name: &str| {
+        let line = text.lines().rev().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let Some(value) = number("# Break value:") else { return };
+    if threads.iter().any(|thread| thread.max >= Some(value)) {
+        return;
+    }
+    let id = number("# Break thread:").map(|id| id.to_string());
+    let of_id = statuses(text).filter_map(Status::of).find(|status| Some(status.id) == id.as_deref());
+    let name = of_id.map(|status| format!("thread {}", status.number));
+    let at = threads.iter().position(|thread| Some(&thread.name) == name.as_ref()).unwrap_or(0);
+    if let Some(thread) = threads.get_mut(at) {
+        thread.max = Some(value);
+    }
 }
 
 /// True of a thread's line without its maximum: a mail program broke it.

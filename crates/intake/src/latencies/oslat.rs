@@ -11,8 +11,13 @@ const SOURCE: Source = Source { tool: "oslat", probe: "busy", unit: Unit::US };
 /// Each measurement in a text, which begin with `oslat V 2.40`.
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let mut begun = false;
-    let parts =
-        sections::cut(text, |line| line.starts_with("oslat V") && std::mem::replace(&mut begun, true));
+    let begins = |line: &str| line.starts_with("oslat V") || line.trim_start().starts_with("Core:");
+    // The cores follow the title of the same run.
+    let mut titled = false;
+    let parts = sections::cut(text, |line| {
+        let is_first = begins(line) && !std::mem::replace(&mut titled, line.starts_with("oslat V"));
+        is_first && std::mem::replace(&mut begun, true)
+    });
     parts.into_iter().filter_map(one).collect()
 }
 
@@ -29,7 +34,8 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
     let numbers = |rest: &str| -> Vec<f64> {
         rest.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect()
     };
-    text.lines().find(|line| line.starts_with("oslat V"))?;
+    // Its first line is often left out; no other tool prints both of these.
+    text.lines().find(|line| line.contains("(us):"))?;
     let cores = numbers(&line("Core:")?);
     if let Err(broken) = SOURCE.at_most(cores.len()) {
         return Some(Err(broken));

@@ -1,5 +1,7 @@
 //! What each tool writes, shortened, and what is understood of it.
 
+mod endings;
+
 use super::*;
 use proptest::prelude::*;
 use whylate_base::{Cpu, Ns};
@@ -252,11 +254,24 @@ fn rows_that_are_missing_are_noticed() {
     let cut = |text: &str, row: &str| {
         text.lines().filter(|line| !line.starts_with(row)).collect::<Vec<_>>().join("\n")
     };
+    // The tool's own minimum, mean and maximum are still those of all samples.
+    for text in [cut(HISTOGRAM, "000017"), cut(HISTOGRAM, "0000"), cut(RTLA, "1 ")] {
+        let cut = run(&text);
+        let whole = run(if text.starts_with("# RTLA") { RTLA } else { HISTOGRAM });
+        assert!(cut.notes.iter().any(|note| note.contains("lines of the histogram are missing")), "{cut:#?}");
+        for (cut, whole) in cut.threads.iter().zip(&whole.threads) {
+            assert_eq!(cut.histogram.max(), whole.histogram.max(), "{text}");
+        }
+        assert_eq!(cut.threads[0].histogram.tail(0.5), None, "{text}");
+    }
+    let without_max = cut(&cut(HISTOGRAM, "000017"), "# Max Latencies");
+    assert!(error(without_max).contains("the maximum is not in the file"));
+    let without_mean = cut(&cut(HISTOGRAM, "000017"), "# Avg Latencies");
     assert!(
-        error(cut(HISTOGRAM, "000017"))
+        error(without_mean)
             .contains("the classes of thread 0 hold 10 samples, and the total in the file is 14")
     );
-    assert!(error(cut(RTLA, "1 ")).contains("the classes of CPU 0, interrupt"));
+    assert!(error(HISTOGRAM.replace("000000014", "000000009")).contains("missing or changed"));
     assert!(error(cut(HISTOGRAM, "# Max Latencies")).contains("the maximum is not in the file"));
     // A maximum in no class is a sample more.
     let beyond = cut(&cut(HISTOGRAM, "# Histogram Overflows"), "# Total");

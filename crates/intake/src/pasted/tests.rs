@@ -19,6 +19,7 @@ fn quotes_entities_and_prefixes_are_taken_off() {
         "&gt; &lt;idle&gt;-0     3d.s2    0us+: _raw_spin_lock_irq &lt;-run_timer_softirq",
         "&amp;lt;idle&amp;gt;-0&nbsp;    3d.s2    0us+: _raw_spin_lock_irq &#60;-run_timer_softirq",
         "&#x3c;idle&#x3E;-0     3d.s2    0us+: _raw_spin_lock_irq &lt;-run_timer_softirq",
+        "\\<idle\\>-0     3d.s2    0us+: \\_raw\\_spin\\_lock\\_irq \\<-run\\_timer\\_softirq",
         "[   12.345678]   <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "<4>[   12.345678][    T1]   <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "> [12345.345678] [  C12] <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
@@ -48,6 +49,13 @@ fn what_a_program_printed_stays() {
     ] {
         assert_eq!(text_of(line), line);
         assert!(matches!(printed(line).text, Cow::Borrowed(_)), "{line}");
+    }
+}
+
+#[test]
+fn an_escaped_backslash_escapes_nothing() {
+    for line in [r#"{"comm": "a\\_b"}"#, r"#     \   /        |||||  \    |   /"] {
+        assert_eq!(text_of(line), line);
     }
 }
 

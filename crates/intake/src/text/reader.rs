@@ -9,6 +9,7 @@ use super::hwlatdetect::Hwlatdetect;
 use super::line::{self, Head};
 use super::names::Names;
 use super::rtla::{Analyses, RtlaLine};
+use super::tables;
 use super::tally::Tally;
 use super::window::Window;
 use crate::pasted;
@@ -55,6 +56,8 @@ pub(crate) struct Reader {
     cut_lines: Tally,
     strange_lines: Tally,
     strange_fields: Tally,
+    /// A table of another tool: its name, and what to give instead.
+    pub(crate) table: Option<(&'static str, &'static str)>,
     failed: Option<Damage>,
 }
 
@@ -113,6 +116,7 @@ impl Reader {
             cut_lines: Tally::default(),
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
+            table: None,
             failed: None,
         }
     }
@@ -253,7 +257,10 @@ impl Reader {
                 }
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
-                RtlaLine::Nothing | RtlaLine::Strange => self.strange_lines.add(self.number, text),
+                RtlaLine::Nothing | RtlaLine::Strange => {
+                    self.table = self.table.or_else(|| tables::named(text));
+                    self.strange_lines.add(self.number, text);
+                }
             }
         }
         true
@@ -453,7 +460,9 @@ impl Reader {
 fn ends_early(parsed: &Body, body: &str) -> bool {
     match parsed {
         Body::Damaged => true,
-        Body::Unknown => body.starts_with(|first: char| first.is_ascii_digit()),
+        Body::Unknown => {
+            body.starts_with(|first: char| first.is_ascii_digit()) || body.contains("inner/outer(us):")
+        }
         _ => false,
     }
 }

@@ -208,6 +208,8 @@ impl Analyses {
     }
 
     fn within(&mut self, line: &str) -> RtlaLine {
+        // A lost line end: what follows the total is a line of its own, and holds nothing to keep.
+        let line = line.split_inclusive("(100%)").next().unwrap_or(line);
         let Some(current) = &mut self.current else { return RtlaLine::Nothing };
         if let Some(function) = line.strip_prefix("->") {
             if current.stack.len() < MOST_FRAMES {

@@ -276,7 +276,7 @@ fn text_without_an_event_is_refused() {
         (b"\xff\xfe\n", 1, false),
     ] {
         match read(text, KindSet::ALL).err() {
-            Some(TextError::NoEvents { lines, is_utf8 }) => {
+            Some(TextError::NoEvents { lines, is_utf8, .. }) => {
                 assert_eq!((lines, is_utf8), (expected, utf8), "{text:?}")
             }
             other => panic!("{other:?} for {text:?}"),

@@ -211,3 +211,12 @@ fn an_analysis_without_its_first_line_is_read() {
     assert_eq!(unknown.cpu, Cpu::UNKNOWN);
     assert_eq!(read("IRQ latency is bad\nThe IRQ latency: 3\n").0.breakdowns, []);
 }
+
+#[test]
+fn text_behind_the_total_is_no_part_of_it() {
+    let text = "## CPU 2 hit stop tracing, analyzing it ##\n  IRQ handler delay:  (exit from idle)  40.00 us (80.00 %)\n\
+        IRQ latency:  41.00 us\n  Timerlat IRQ duration:  2.00 us (4.00 %)\n  Blocking thread:  1.00 us (2.00 %)\n\
+        swapper/2:0  1.00 us\n  Thread latency:  50.00 us (100%)Max timerlat IRQ latency from idle: 41.00 us in cpu 2\n";
+    let (analyses, _) = read(text);
+    assert_eq!(analyses.breakdowns[0].total, Ns(50_000));
+}

@@ -451,3 +451,16 @@ fn hwlatdetect_reports_its_largest_gap() {
     }
     assert!(read(b"Max Latency: 84us\n", KindSet::ALL).is_err(), "it may be another tool's");
 }
+
+#[test]
+fn gaps_of_hwlat_in_broken_lines_are_read() {
+    let lines = "\
+            <...>-8795    [001] dn...   613.749741: #1 inner/outer(us): \n\
+  41/39    ts:1702045267.016266287 count:9976\n\
+            <...>-8804    [000] d....   675.201727: #2 inner/outer(us): \n\
+  12/40    ts:1702045328.469859973 count:6506\n";
+    let (events, info) = all(&format!("# tracer: hwlat\n#\n{lines}"));
+    let gap = |inner, outer| EventKind::Hwlat { inner: Ns::from_us(inner), outer: Ns::from_us(outer) };
+    let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
+    assert_eq!((kinds, info.damage), (vec![gap(41, 39), gap(12, 40)], vec![]));
+}

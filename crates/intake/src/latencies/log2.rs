@@ -1,0 +1,198 @@
+//! Histograms of bcc and bpftrace: `runqlat`, `cpudist`, `hardirqs -d`, `softirqs -d`, `hist()` of any script. Each class is
+//! twice as wide as the one before, so even the maximum is known only by its class.
+//!
+//! ```text
+//! pid = 1207                                                    @usecs:
+//!      usecs               : count     distribution             [8, 16)   134 |@@@@@@@@@@@@@@    |
+//!          8 -> 15         : 134      |**************    |      [1K, 2K)    5 |@                 |
+//! ```
+//!
+//! Facts: `print_log2_hist` in bcc's src/python/bcc/table.py, `print_hist` in bpftrace's src/output.cpp.
+
+use super::counted::MOST_THREADS;
+use super::error::Broken;
+use whylate_base::Ns;
+use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
+
+/// How the tools introduce themselves, the tool, and what a sample is.
+const TITLES: [(&str, &str, &str); 6] = [
+    ("Tracing run queue latency", "runqlat", "run queue"),
+    ("Tracing CPU scheduler", "runqlat", "run queue"),
+    ("Tracing on-CPU time", "cpudist", "on-CPU time"),
+    ("Tracing off-CPU time", "cpudist", "off-CPU time"),
+    ("Tracing soft irq", "softirqs", "softirq time"),
+    ("Tracing hard irq", "hardirqs", "hard interrupt time"),
+];
+/// Later is no latency: 292 years would not fit.
+const LONGEST: u64 = 1 << 60;
+
+/// All histograms of a text as one measurement, a thread each.
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let title = TITLES.iter().find(|(title, ..)| text.contains(title));
+    let (tool, probe) = title.map_or(("bcc or bpftrace", "histogram"), |&(_, tool, probe)| (tool, probe));
+    let broken = |why: &str| Broken { tool, why: why.to_owned() };
+    let mut tables: Vec<Table> = Vec::new();
+    let mut key = "";
+    for line in text.lines().map(str::trim) {
+        if let Some(unit) = head(line) {
+            let unit = match unit.is_empty() {
+                // Some scripts name the unit in their title only.
+                true => title.map_or("", |_| "us"),
+                false => unit,
+            };
+            tables.push(Table { key: key.to_owned(), unit: unit_of(unit), rows: Vec::new() });
+            key = "";
+        } else if let Some(row) = row(line) {
+            match tables.last_mut() {
+                Some(table) => table.rows.push(row),
+                // Rows without a head are any numbers.
+                None => return Vec::new(),
+            }
+        } else if line.contains(" = ") && line.len() < 80 {
+            key = line;
+        }
+    }
+    tables.retain(|table| table.rows.iter().any(|row| row.count > 0));
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    if tables.len() > MOST_THREADS {
+        return vec![Err(broken("it has more histograms than a machine has CPUs"))];
+    }
+    let several = tables.len() > 1;
+    let mut threads = Vec::new();
+    for (at, table) in tables.iter().enumerate() {
+        let Some(unit) = table.unit else {
+            return vec![Err(broken("its unit is not in the file: name the map @usecs, @nsecs or @msecs"))];
+        };
+        if table.rows.iter().any(|row| row.until.is_none() && row.count > 0) {
+            return vec![Err(broken("its last class has no end, so the largest is not known"))];
+        }
+        let name = match (table.key.as_str(), several) {
+            ("", false) => "all".to_owned(),
+            ("", true) => format!("histogram {}", at + 1),
+            (key, _) => key.to_owned(),
+        };
+        threads.push(table.measured(name, unit));
+    }
+    let note = "counted in classes of which each is twice as wide as the one before: every latency shown is rounded down \
+                to its class, the maximum too";
+    let (tool, probe) = (tool.to_owned(), probe.to_owned());
+    vec![Ok(Run { tool, probe, threads, notes: vec![note.to_owned()], ..Run::default() })]
+}
+
+struct Table {
+    key: String,
+    /// In nanoseconds.
+    unit: Option<u64>,
+    rows: Vec<Row>,
+}
+
+/// From `from` to just below `until` units.
+struct Row {
+    from: u64,
+    until: Option<u64>,
+    count: u64,
+}
+
+impl Table {
+    fn measured(&self, name: String, unit: u64) -> Measured {
+        let ns = |units: u64| Ns(units.saturating_mul(unit).min(LONGEST) as i64);
+        let mut buckets: Vec<Bucket> = self
+            .rows
+            .iter()
+            .filter(|row| row.count > 0)
+            .map(|row| {
+                let from = ns(row.from);
+                let until = ns(row.until.unwrap_or(row.from)).0.saturating_sub(1);
+                Bucket { from, upto: Ns(until).max(from), count: row.count }
+            })
+            .collect();
+        buckets.sort_by_key(|bucket| bucket.from);
+        let ends = |bucket: Option<&Bucket>| bucket.map_or(Ns::ZERO, |bucket| bucket.from);
+        let sum = buckets.iter().map(|bucket| (bucket.from.0 as u64).saturating_mul(bucket.count));
+        let exact = Exact {
+            overflow: 0,
+            sum: sum.fold(0, u64::saturating_add),
+            min: ends(buckets.first()),
+            max: ends(buckets.last()),
+        };
+        let widest = buckets.last().map_or(1, |last| last.upto.0 - last.from.0 + 1);
+        let histogram = Histogram::new(buckets, exact).rounded_down_to(Ns(widest));
+        Measured { name, histogram, ..Measured::default() }
+    }
+}
+
+/// The unit in the head of a table: `usecs               : count     distribution`, `@usecs:`, `@usecs[cc1]:`; empty where
+/// it names none.
+fn head(line: &str) -> Option<&str> {
+    if let Some((unit, rest)) = line.split_once(':')
+        && rest.trim_start().starts_with("count")
+        && rest.trim_end().ends_with("distribution")
+    {
+        return Some(unit.trim());
+    }
+    let map = line.strip_prefix('@')?.strip_suffix(':')?;
+    Some(map.split('[').next().unwrap_or(map))
+}
+
+/// How many nanoseconds a unit has, by the words in its name.
+fn unit_of(name: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 9] = [
+        ("usecs", 1_000),
+        ("usec", 1_000),
+        ("us", 1_000),
+        ("msecs", 1_000_000),
+        ("msec", 1_000_000),
+        ("ms", 1_000_000),
+        ("nsecs", 1),
+        ("nsec", 1),
+        ("ns", 1),
+    ];
+    let mut words = name.split(|c: char| !c.is_ascii_alphabetic());
+    words.find_map(|word| UNITS.iter().find(|(unit, _)| *unit == word).map(|&(_, ns)| ns))
+}
+
+/// `8 -> 15         : 134      |******|` or `[8, 16)    134 |@@@@|`.
+fn row(line: &str) -> Option<Row> {
+    if let Some((range, rest)) = line.split_once(':')
+        && let Some((from, upto)) = range.split_once("->")
+    {
+        let (count, _) = rest.split_once('|')?;
+        let upto: u64 = upto.trim().parse().ok()?;
+        let row = Row {
+            from: from.trim().parse().ok()?,
+            until: Some(upto.saturating_add(1)),
+            count: count.trim().parse().ok()?,
+        };
+        return Some(row);
+    }
+    let rest = line.strip_prefix('[').or_else(|| line.strip_prefix('('))?;
+    let (range, rest) = rest.split_once([')', ']'])?;
+    let (count, _) = rest.split_once('|')?;
+    let count = count.trim().parse().ok()?;
+    let (from, until) = match range.split_once(',') {
+        Some((from, until)) => (from.trim(), until.trim()),
+        // A class of one number: `[0]`.
+        None => {
+            let only = number(range.trim())?;
+            return Some(Row { from: only, until: Some(only.saturating_add(1)), count });
+        }
+    };
+    let until = if until == "..." { None } else { Some(number(until)?) };
+    // Below the range of `lhist`.
+    let from = if from == "..." { 0 } else { number(from)? };
+    Some(Row { from, until, count })
+}
+
+/// `512`, `1K`, `2M`.
+fn number(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'K' | b'k' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        b'T' => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
+    };
+    digits.parse::<u64>().ok()?.checked_shl(shift)
+}

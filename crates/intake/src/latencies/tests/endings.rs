@@ -1,0 +1,69 @@
+//! Runs that ended early, texts that lack their beginning, and histograms of other tools.
+
+use super::*;
+
+#[test]
+fn the_latency_that_ended_a_run_counts() {
+    let ended = |max: u32, value: u32| {
+        run(&format!(
+            "T: 0 ( 501) I:1000 C:  36218 Min:      1 Act:   11 Avg:    6 Max:      12\n\
+             T: 1 ( 502) I:1500 C:  24146 Min:      1 Act:    4 Avg:    3 Max:      {max}\n\
+             # Break thread: 502\n# Break value: {value}\n"
+        ))
+    };
+    let maxima = |run: &Run| run.threads.iter().map(|thread| thread.histogram.max()).collect::<Vec<_>>();
+    assert_eq!(maxima(&ended(30, 71)), [Some(Ns::from_us(12)), Some(Ns::from_us(71))]);
+    assert_eq!(maxima(&ended(71, 71)), [Some(Ns::from_us(12)), Some(Ns::from_us(71))]);
+    let of_histogram = run(&format!("{HISTOGRAM}# Break thread: 9\n# Break value: 2000\n"));
+    assert_eq!(of_histogram.all().max(), Some(Ns::from_us(2000)));
+}
+
+#[test]
+fn oslat_without_its_first_line() {
+    let (_, rest) = OSLAT.split_once('\n').expect("lines");
+    assert_eq!(run(rest).threads, run(OSLAT).threads);
+    assert_eq!(run(&format!("{OSLAT}{OSLAT}")).threads.len(), 4);
+    assert_eq!(run(&format!("{rest}{rest}")).threads.len(), 4);
+    let indented: String = rest.lines().map(|line| format!("    {line}\n")).collect();
+    assert_eq!(run(&indented).threads, run(OSLAT).threads);
+}
+
+#[test]
+fn histograms_whose_classes_double() {
+    let bcc = "Tracing run queue latency... Hit Ctrl-C to end.\n^C\n\
+        \x20    usecs               : count     distribution\n\
+        \x20        0 -> 1          : 90       |****************************************|\n\
+        \x20        2 -> 3          : 0        |                                        |\n\
+        \x20       64 -> 127        : 9        |****                                    |\n\
+        \x20     1024 -> 2047       : 1        |                                        |\n";
+    let read = run(bcc);
+    assert_eq!((read.tool.as_str(), read.probe.as_str(), read.threads.len()), ("runqlat", "run queue", 1));
+    let histogram = &read.threads[0].histogram;
+    assert_eq!((histogram.count(), histogram.max()), (100, Some(Ns::from_us(1024))));
+    // The maximum is somewhere in its class.
+    assert_eq!(histogram.max_bounds().map(|max| max.most), Some(Ns(2_047_999)));
+    let p99 = histogram.percentile_bounds(0.99).expect("samples");
+    assert_eq!((p99.least, p99.most), (Ns::from_us(64), Ns(127_999)));
+    let quoted: String = bcc.lines().map(|line| format!("> {line}\n")).collect();
+    assert_eq!(run(&quoted).threads, read.threads);
+    let bpftrace = |map: &str| {
+        format!(
+            "Attaching 5 probes...\n{map}:\n[0]                   90 |@@@@@@@@@@@@|\n[2, 4)                 0 |    |\n\
+             [64, 128)              9 |@@  |\n[1K, 2K)               1 |    |\n"
+        )
+    };
+    let of_map = |map: &str| crate::latencies::read(Path::new("x"), bpftrace(map).as_bytes());
+    for map in ["@usecs", "@us[cc1]", "@runq_us"] {
+        assert_eq!(of_map(map).expect("a unit").all().max(), Some(Ns::from_us(1024)), "{map}");
+    }
+    assert_eq!(of_map("@ns").expect("a unit").all().max(), Some(Ns(1024)));
+    assert!(of_map("@hist").expect_err("no unit").to_string().contains("its unit is not in the file"));
+    // One of each key.
+    let two = "cpu = 0\n     msecs               : count     distribution\n       0 -> 1        : 7       |***|\n\n\
+        cpu = 3\n     msecs               : count     distribution\n       4 -> 7        : 2       |***|\n";
+    let names: Vec<String> = run(two).threads.into_iter().map(|thread| thread.name).collect();
+    assert_eq!(names, ["cpu = 0", "cpu = 3"]);
+    let open = "@usecs:\n[100, ...)             2 |@@@|\n";
+    let error = crate::latencies::read(Path::new("x"), open.as_bytes()).expect_err("no end").to_string();
+    assert!(error.contains("has no end"), "{error}");
+}

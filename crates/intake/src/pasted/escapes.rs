@@ -1,0 +1,29 @@
+//! Characters that Markdown escapes: `rt\_prio`, `\<idle\>-0`, where its source is pasted instead of the page.
+
+use memchr::memchr;
+use std::borrow::Cow;
+
+/// Those that mean something in Markdown and that traces print. The headers' drawings have blanks behind their strokes.
+const ESCAPED: &[u8] = b"_*<>[]#";
+
+pub(super) fn unescaped(line: Cow<'_, str>) -> Cow<'_, str> {
+    let is_escape = |pair: &[u8]| pair[0] == b'\\' && ESCAPED.contains(&pair[1]);
+    if memchr(b'\\', line.as_bytes()).is_none() || !line.as_bytes().windows(2).any(is_escape) {
+        return line;
+    }
+    let mut text = String::with_capacity(line.len());
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        // A backslash that is escaped itself, as in JSON, escapes nothing.
+        if character == '\\' && characters.next_if_eq(&'\\').is_some() {
+            text.push_str("\\\\");
+            continue;
+        }
+        let is_escaped = |next: &char| u8::try_from(*next).is_ok_and(|next| ESCAPED.contains(&next));
+        match characters.next_if(|next| character == '\\' && is_escaped(next)) {
+            Some(next) => text.push(next),
+            None => text.push(character),
+        }
+    }
+    Cow::Owned(text)
+}
