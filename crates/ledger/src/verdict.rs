@@ -53,7 +53,12 @@ pub(crate) fn of(
         Usual::OwnWork => Ns::ZERO,
         Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time)),
         Usual::Nothing if gives_way(activation, &judged, (cause, by)) => {
-            time.since(usual_cost(stats, (cause, by), time))
+            match usual_cost(stats, (cause, by), time) {
+                Ns::ZERO => time,
+                // Of many times, one is twice as long.
+                _ if time <= LONGEST_USUAL => Ns::ZERO,
+                usual => time.since(usual),
+            }
         }
         Usual::Nothing => time,
     };

@@ -22,7 +22,10 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
         Begin::Woken(WakeCause::Timer { .. }) | Begin::TraceStart => false,
         Begin::Woken(_) => open.waking == due && due < running && running - due <= ORDINARY_DISPATCH,
     };
-    let eventless = open.faults.is_empty() && open.spins.is_empty() && open.checkpoint.is_none();
+    let eventless = open.faults.is_empty()
+        && open.spins.is_empty()
+        && open.long_return.is_none()
+        && open.checkpoint.is_none();
     if !woken_at_once || running >= end || !eventless {
         return None;
     }

@@ -69,6 +69,13 @@ impl Charger<'_> {
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
+        if let Some((begin, end)) = self.open.long_return.filter(|mark| mark.0 < to && mark.1 > from) {
+            let charge = match self.timeline.hypervisor {
+                Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
+                _ => Charge::to(Cause::OwnWork, None, self.unobserved()),
+            };
+            marks.push((begin, end, charge));
+        }
         // Page faults would look like the thread's own work.
         marks.extend(
             self.timeline

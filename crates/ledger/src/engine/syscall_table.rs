@@ -156,7 +156,8 @@ impl SyscallTable {
         !sleeps(self) && !waits && self.of_32_bit.is_some_and(sleeps)
     }
 
-    fn is_sleep(&self, nr: i64) -> bool {
+    /// True for the calls that sleep until or for a time.
+    pub(crate) fn is_sleep(&self, nr: i64) -> bool {
         nr == self.nanosleep || self.clock_nanosleep.contains(&nr)
     }
 

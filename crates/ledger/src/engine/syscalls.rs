@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
+use crate::timeline::states::State;
 use whylate_base::Ns;
 use whylate_events::{Event, Syscall, SyscallReturn};
 
@@ -32,6 +33,12 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(caller);
         let call = thread.syscall.take().filter(|call| call.nr == ret.nr);
         let table = SyscallTable::of_thread(self.syscalls, thread);
+        let sleep = call.zip(table).is_some_and(|(call, table)| table.is_sleep(call.nr));
+        if let (State::Running(_), Some(since), Some(open)) =
+            (thread.state(), thread.since(), &mut thread.open)
+        {
+            open.returns(at, since, sleep);
+        }
         let setting = call.and_then(|call| table?.setting(&call, caller));
         if let Some((setting, target)) = setting {
             self.is_answered(at, event, setting, target, ret.ret);

@@ -59,6 +59,10 @@ pub(crate) struct Open {
     pub(crate) faults: Vec<Fault>,
     /// Times it spun for a kernel lock.
     pub(crate) spins: Vec<(Ns, Ns)>,
+    /// It has returned from the system call in which it slept, or from a later one.
+    pub(crate) returned: bool,
+    /// From running to the return of that call, where that took long: on its way back, a sleep does no work.
+    pub(crate) long_return: Option<(Ns, Ns)>,
     /// What is charged already, of a long one.
     pub(crate) checkpoint: Option<Box<Checkpoint>>,
 }
@@ -86,6 +90,9 @@ pub(crate) struct Fault {
 /// More marks than this in one activation add nothing to its explanation.
 const MAX_MARKS: usize = 100_000;
 
+/// The way back from a sleep takes some microseconds.
+const LONG_RETURN: Ns = Ns::from_ms(1);
+
 impl Open {
     pub(crate) fn new(begin: Begin, due: Ns, waking: Ns) -> Open {
         Open {
@@ -99,6 +106,8 @@ impl Open {
             ran_on: None,
             faults: Vec::new(),
             spins: Vec::new(),
+            returned: false,
+            long_return: None,
             checkpoint: None,
         }
     }
@@ -141,6 +150,14 @@ impl Open {
         let charged = self.faults.partition_point(|fault| fault.at < until);
         self.faults.drain(..charged.min(last));
         self.spins.retain(|spin| spin.1 > until);
+    }
+
+    /// Notes that the thread returns from a system call, and runs since `since`; `sleep`: the call is a sleep.
+    pub(crate) fn returns(&mut self, at: Ns, since: Ns, sleep: bool) {
+        let first = !std::mem::replace(&mut self.returned, true);
+        if first && sleep && self.running == Some(since) && at - since >= LONG_RETURN {
+            self.long_return = Some((since, at));
+        }
     }
 
     /// Notes that the thread spun for a lock.

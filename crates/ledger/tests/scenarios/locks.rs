@@ -430,10 +430,10 @@ fn a_waker_that_takes_as_long_as_ever_to_give_way_delays_no_thread() {
         let own = |activation: &&Activation| activation.verdict.cause == Cause::OwnWork;
         explained.0.activations.iter().filter(own).count()
     };
-    let explained = in_turn(|n| if n == 5 { 24 } else { 18 });
+    let explained = in_turn(|n| if n == 5 { 42 } else { 18 });
     assert_eq!(verdicts(&explained), 8, "{:?}", explained.codes());
     assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
-    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(24));
+    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(42));
 
     let explained = in_turn(|n| if n == 5 { 90 } else { 18 });
     assert_eq!(verdicts(&explained), 7);

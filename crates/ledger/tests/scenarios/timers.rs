@@ -189,6 +189,23 @@ fn own_work_while_a_timer_was_due_is_not_sure() {
 }
 
 #[test]
+fn the_way_back_from_a_sleep_does_no_work() {
+    let woken = |guest: bool, returned: i64| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+        let scene = scene.at(10).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene = scene.at(15).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        let scene = scene.at(returned).ret(sys::CLOCK_NANOSLEEP);
+        let scene = scene.at(3_990).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(4_000).sleep(IDLE);
+        scene.explain("victim").in_order().last().map(|&activation| activation.clone()).expect("one")
+    };
+    let guest = woken(true, 3_105);
+    assert_blames(&guest, Cause::Stolen, None);
+    assert_eq!((guest.verdict.charged, guest.verdict.confidence), (Ns::from_us(3_000), Confidence::Medium));
+    assert_eq!(woken(false, 3_105).verdict.cause, Cause::OwnWork, "no hypervisor takes a CPU there");
+    assert_eq!(woken(true, 108).verdict.cause, Cause::OwnWork);
+}
+
+#[test]
 fn a_softirq_that_no_interrupt_interrupts_has_not_the_cpu() {
     let in_softirq = |scene: Scene| handled_at_2800(scene.softirq(7)).at(2_810).softirq_exit(7);
     let guest = works_while_a_timer_is_due(true, in_softirq);
