@@ -78,6 +78,9 @@ impl Initramfs {
                 self.add_library(&library);
             }
         }
+        for library in libraries::of_plugin(from) {
+            self.add_library(&library);
+        }
         self.put(to, Node::File(from.to_owned()));
         Ok(())
     }

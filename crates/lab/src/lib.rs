@@ -14,6 +14,7 @@
 //!
 //! The programs on top of it: `whylate lab` runs a user's program in a guest, and `whylate-lab` is the test rig.
 
+mod companions;
 mod console;
 mod cpio;
 pub mod disk;
@@ -33,6 +34,7 @@ mod session;
 mod time;
 mod visit;
 
+pub use companions::{Companions, companions, find_program};
 pub use error::LabError;
 pub use kernels::{Kernel, Store};
 pub use libraries::check_program;

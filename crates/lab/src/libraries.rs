@@ -5,6 +5,9 @@ use crate::elf::Elf;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The loaders of glibc and musl.
+const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"];
+
 /// The loader and the libraries of the program at `path`, as paths of the host; none for a static
 /// program.
 ///
@@ -34,6 +37,23 @@ pub(crate) fn of_program(path: &Path) -> Result<Vec<PathBuf>, LabError> {
         files.push(loader);
     }
     Ok(files)
+}
+
+/// The libraries that a plug-in needs, as paths of the host, with the loader of this host's programs; what is missing
+/// here is left out. None for other files.
+pub(crate) fn of_plugin(path: &Path) -> Vec<PathBuf> {
+    let is_named_so = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".so"));
+    let is_plugin =
+        is_named_so && std::fs::read(path).is_ok_and(|bytes| matches!(needed_loader(&bytes), Ok(None)));
+    let Some(loader) = LOADERS.iter().find(|loader| is_plugin && Path::new(loader).exists()) else {
+        return Vec::new();
+    };
+    let Ok(full) = path.canonicalize() else { return Vec::new() };
+    let output = Command::new(loader).arg("--list").arg(full).env_remove("LD_PRELOAD").output();
+    let Ok(output) = output else { return Vec::new() };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found = text.lines().filter(|line| !line.contains("not found")).collect::<Vec<_>>().join("\n");
+    parse_list(&found).unwrap_or_default()
 }
 
 /// Whether a guest could run the program at `path`.

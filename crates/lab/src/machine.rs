@@ -35,6 +35,8 @@ pub struct Machine {
     pub memory_mib: u32,
     /// Host time after which it is ended.
     pub limit: Duration,
+    /// At its limit its programs are interrupted (Ctrl-C at the console), and their results come back.
+    pub interrupt: bool,
     /// The host stops it for this long, about each 400 ms once it is up: stolen time.
     pub stop: Option<Duration>,
     /// The program `whylate`, which is the guest's init.
@@ -51,6 +53,7 @@ impl Machine {
             append: Vec::new(),
             memory_mib: 768,
             limit: Duration::from_secs(120),
+            interrupt: false,
             stop: None,
             program: program.to_owned(),
         }
@@ -70,7 +73,11 @@ impl Machine {
         let kernel = self.kernel.boot();
         let boot = BootSource::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
         let setup = QemuSetup { boot, drives: &[], cpus: self.cpus, memory_mib: self.memory_mib, time };
-        match session.run(&setup, &Watch { limit: self.limit, freeze: self.stop, stop }, out)? {
+        match session.run(
+            &setup,
+            &Watch { limit: self.limit, interrupt: self.interrupt, freeze: self.stop, stop },
+            out,
+        )? {
             Booted::Done(visited) => Ok(Visited { notes, ..*visited }),
             Booted::Cut { console, .. } => {
                 let reason = "it requested a power cut, but has no disk".to_owned();

@@ -6,6 +6,7 @@ use crate::time::TimeSource;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -145,7 +146,7 @@ impl Qemu {
         command
             .args(setup.arguments())
             .process_group(0)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log);
         whylate_sys::die_with_parent(&mut command);
@@ -183,6 +184,14 @@ impl Qemu {
     /// The text of the guest's console so far.
     pub(crate) fn console(&self) -> String {
         self.console.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+
+    /// Types Ctrl-C at the guest's console: its programs get SIGINT.
+    pub(crate) fn interrupt(&mut self) {
+        // It may have just ended, which the next check finds.
+        if let Some(stdin) = &mut self.child.stdin {
+            let _ = stdin.write_all(b"\x03").and_then(|()| stdin.flush());
+        }
     }
 
     /// Cuts its power with SIGKILL; unwritten data is lost.

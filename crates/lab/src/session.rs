@@ -20,6 +20,9 @@ use tempfile::TempDir;
 const LOOK: Duration = Duration::from_millis(10);
 /// The time for the messages of a panic. Not every kernel ends QEMU then: a distribution's halts.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+/// After its limit a guest is interrupted this often, and has this time to write its results.
+const INTERRUPTS: u32 = 3;
+const GRACE: Duration = Duration::from_secs(30);
 /// The interval at which a guest loses time.
 const STOP_EVERY: Duration = Duration::from_millis(400);
 
@@ -35,6 +38,8 @@ pub(crate) struct Session {
 pub(crate) struct Watch<'a> {
     /// Host time after which it is ended.
     pub(crate) limit: Duration,
+    /// Its programs are interrupted at the limit, and it is ended some time later.
+    pub(crate) interrupt: bool,
     /// The host stops it for this long, about each 400 ms once it is up.
     pub(crate) freeze: Option<Duration>,
     /// The boot is ended when this becomes true.
@@ -85,7 +90,7 @@ impl Session {
         let drives = [setup.drives, &[last]].concat();
         let mut qemu = Qemu::start(&QemuSetup { drives: &drives, ..*setup }, &log)?;
         let booted = Instant::now();
-        let status = watch.wait(&mut qemu, booted)?;
+        let (status, interrupted) = watch.wait(&mut qemu, booted)?;
         let (console, mark) = (qemu.console(), qemu.mark());
         if let Some(cut) = mark.cut {
             return Ok(Booted::Cut { code: cut.code, console });
@@ -103,6 +108,7 @@ impl Session {
             report,
             console,
             time: setup.time,
+            interrupted,
             notes: Vec::new(),
             boot: ready.duration_since(booted),
             run: done.duration_since(ready),
@@ -112,16 +118,17 @@ impl Session {
 }
 
 impl Watch<'_> {
-    /// Waits for QEMU's end, or for the moment to end it. An error ends it too.
-    fn wait(&self, qemu: &mut Qemu, booted: Instant) -> Result<ExitStatus, LabError> {
-        let mut next_freeze = None;
+    /// Waits for QEMU's end, or for the moment to end it. An error ends it too. Also whether its programs were
+    /// interrupted, as it came to its limit.
+    fn wait(&self, qemu: &mut Qemu, booted: Instant) -> Result<(ExitStatus, bool), LabError> {
+        let (mut next_freeze, mut interrupts) = (None, 0);
         loop {
             if let Some(status) = qemu.ended()? {
-                return Ok(status);
+                return Ok((status, interrupts > 0));
             }
             let mark = qemu.mark();
             if mark.cut.is_some() {
-                return qemu.kill();
+                return Ok((qemu.kill()?, interrupts > 0));
             }
             if mark.panicked.is_some_and(|panicked| panicked.elapsed() > LAST_WORDS) {
                 let reason = "its kernel panicked".to_owned();
@@ -130,7 +137,15 @@ impl Watch<'_> {
             if self.stop.load(Ordering::Acquire) {
                 return Err(LabError::Stopped);
             }
-            if booted.elapsed() > self.limit {
+            // A program that ignores the first may come to its end by the third, as `whylate record` does.
+            let due = self.limit + GRACE / INTERRUPTS * interrupts;
+            let runs = self.interrupt && mark.ready.is_some();
+            if runs && mark.done.is_none() && interrupts < INTERRUPTS && booted.elapsed() > due {
+                qemu.interrupt();
+                interrupts += 1;
+            }
+            let grace = if runs { GRACE } else { Duration::ZERO };
+            if booted.elapsed() > self.limit + grace {
                 let console = tail(&qemu.console(), CONSOLE_LINES);
                 return Err(LabError::Limit { limit: self.limit, console });
             }

@@ -36,6 +36,8 @@ pub struct Visited {
     pub console: String,
     /// The source of its time.
     pub time: TimeSource,
+    /// Whether it came to its limit: its programs were interrupted, and these are the results until then.
+    pub interrupted: bool,
     /// Deviations from the request, with reasons.
     pub notes: Vec<String>,
     /// Host time until the guest was ready.

@@ -16,9 +16,12 @@ pub(crate) enum LabVerb {
     Kernels(KernelsArgs),
     /// Run a program in a guest, recorded and explained
     ///
-    /// The program may be static or dynamic: its libraries are brought along. It runs in a directory of
-    /// its own, as root; the files it writes there come back, with the recording, its output and the console.
-    /// Exit codes are those of `whylate explain`; with --no-record 0 if the program ended with 0, otherwise 2.
+    /// The program may be static or dynamic: its libraries are brought along, for a script its interpreter, for Python
+    /// its library, for a shell the programs that the script names. What a program loads by itself, such as plug-ins and
+    /// modules of other packages, comes with --file and --dir. It runs in a directory of its own, as root; the files it
+    /// writes there come back, with the recording, its output and the console. Its exit code is reported first.
+    /// Exit codes are those of `whylate explain`, and 2 if it was interrupted at --limit; with --no-record 0 if the program
+    /// ended with 0, otherwise 2.
     Exec(Box<ExecArgs>),
     /// The guest's init
     #[command(hide = true)]
@@ -60,7 +63,7 @@ pub(crate) struct GuestArgs {
     /// The guest's memory, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 768, value_parser = clap::value_parser!(u32).range(256..=65_536))]
     pub(crate) memory: u32,
-    /// End the guest after this time on this machine
+    /// Interrupt the programs after this time on this machine (SIGINT), and end the guest 30 s later
     #[arg(long, value_name = "DURATION", default_value = "120s", value_parser = positive_duration)]
     pub(crate) limit: Ns,
 }
@@ -99,6 +102,9 @@ pub(crate) struct ExecArgs {
     /// Write VALUE to PATH in the guest first, such as a sysctl's file in /proc/sys (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// The recorder's ring buffer per CPU, in KiB; larger loses fewer events [default: as `whylate record`]
+    #[arg(long, value_name = "KIB", conflicts_with = "no_record", value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
+    pub(crate) buffer: Option<u64>,
     /// Do not record: run the program only, and print what it prints
     #[arg(long)]
     pub(crate) no_record: bool,

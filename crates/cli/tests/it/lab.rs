@@ -62,10 +62,10 @@ fn kernels_that_are_none() {
 fn programs_that_cannot_run_there() {
     let here = directory();
     let kernel = fake_kernel(here.path());
-    fs::write(here.path().join("script"), "#!/bin/sh\n").expect("a file");
+    fs::write(here.path().join("script"), "#!/no/such/shell\n").expect("a file");
     fs::write(here.path().join("letter"), "Dear all,\n").expect("a file");
     for (program, words) in [
-        ("./script", &["./script", "interpreter", "--file"][..]),
+        ("./script", &["./script", "interpreter", "/no/such/shell"][..]),
         ("./letter", &["./letter", "ELF"]),
         ("no-such-program", &["no-such-program", "PATH"]),
     ] {

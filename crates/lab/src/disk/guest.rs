@@ -69,7 +69,7 @@ impl Guest {
         let (cpus, memory_mib) = (self.cpus, self.memory_mib);
         let setup =
             QemuSetup { boot: BootSource::Disk, drives: &drives, cpus, memory_mib, time: TimeSource::Free };
-        session.run(&setup, &Watch { limit: self.limit, freeze: None, stop }, out)
+        session.run(&setup, &Watch { limit: self.limit, interrupt: false, freeze: None, stop }, out)
     }
 
     /// The archive with the job. The programs are for the job only; a file that stays on the disk is a file of the

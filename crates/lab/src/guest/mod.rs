@@ -20,7 +20,9 @@ mod steps;
 
 use crate::job::{GuestJob, JOB_PATH, Module, OUT_DIR};
 use report::write_report;
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, ioctl_tiocsctty, kill_process_group, setrlimit, setsid,
+};
 use rustix::system::{RebootCommand, finit_module, reboot};
 use std::ffi::CString;
 use std::fs::File;
@@ -33,6 +35,9 @@ pub(crate) use service::{JOB_DISK, RESULTS_DISK, WORK};
 
 /// The disk that the host gave for results: the only one.
 const DISK: &str = "/dev/vda";
+
+/// The serial port of the console.
+const KEYBOARD: &str = "/dev/ttyS0";
 
 /// Does the job of [`JOB_PATH`] and turns the machine off. Returns only when this is not the init
 /// of a guest, with the reason.
@@ -64,6 +69,7 @@ fn work() -> Result<(), String> {
     for problem in &problems {
         println!("whylate-guest: {problem}");
     }
+    problems.extend(take_keyboard().err());
     let before = results::listing(Path::new(OUT_DIR));
     println!("{READY}");
     let steps = Steps::new(&job.environment).run(&job.steps);
@@ -87,6 +93,16 @@ fn raise_limits() -> Vec<String> {
     ];
     let failed = |(name, which, to)| setrlimit(which, to).err().map(|errno| format!("{name}: {errno}"));
     limits.into_iter().filter_map(failed).collect()
+}
+
+/// Makes the console the terminal of this process and its children: Ctrl-C there, by which the host ends a run at its
+/// limit, then interrupts them. Init itself has no handler, and so is spared (kill(2)).
+fn take_keyboard() -> Result<(), String> {
+    let failed = |errno: std::io::Error| format!("{KEYBOARD}: {errno}");
+    let console = File::options().read(true).write(true).open(KEYBOARD).map_err(failed)?;
+    // Of a process that leads a session already there is nothing to make.
+    let _ = setsid();
+    ioctl_tiocsctty(&console).map_err(|errno| failed(errno.into()))
 }
 
 fn load(module: &Module) -> Result<(), String> {

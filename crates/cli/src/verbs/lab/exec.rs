@@ -9,9 +9,10 @@ use anyhow::{Context, Error, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use whylate_base::printable;
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
-use whylate_lab::{GuestFile, LabError, Machine, Visit, Visited};
+use whylate_lab::{GuestFile, LabError, Machine, Visit, Visited, companions, find_program};
 use whylate_ledger::Explanation;
 use whylate_report::Format;
 
@@ -21,6 +22,8 @@ const STDOUT: &str = "stdout.txt";
 const STDERR: &str = "stderr.txt";
 const CONSOLE: &str = "console.txt";
 const EXIT_CODE: &str = "exit-code";
+/// Longer arguments are no scripts.
+const LONGEST_SCRIPT: u64 = 1 << 20;
 
 pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let output = OutputArgs::new(if args.json { Format::Json } else { Format::Text }, args.report.clone());
@@ -29,12 +32,16 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let machine = machine(&args.guest)?;
     forget_earlier(&args.output)?;
     let stop = signals::stop_flags()?;
-    let visited = machine.run(&visit, &args.output, &stop.asked).map_err(|error| match error {
-        LabError::Limit { .. } => Error::new(error).context("it took too long (--limit gives it longer)"),
-        error => error.into(),
-    })?;
-    atomic_file::write(&args.output.join(CONSOLE), |out| Ok(out.write_all(visited.console.as_bytes())?))?;
-    let ended = report_run(args, &visited)?;
+    let visited = machine.run(&visit.visit, &args.output, &stop.asked).map_err(explained)?;
+    let ended = report_run(args, &visit.notes, &visited)?;
+    let console = args.output.join(CONSOLE);
+    if let Err(error) = atomic_file::write(&console, |out| Ok(out.write_all(visited.console.as_bytes())?)) {
+        message!("{error:#}; the report does not need it");
+    }
+    // Where a document is written it stays in its file.
+    if visited.interrupted && !args.no_record && !args.json {
+        output::print(&std::fs::read_to_string(args.output.join(STDOUT)).unwrap_or_default())?;
+    }
     if args.no_record {
         output::print(&std::fs::read_to_string(args.output.join(STDOUT)).unwrap_or_default())?;
         return Ok(if ended { ExitStatus::Done } else { ExitStatus::Failed });
@@ -43,7 +50,22 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let explanation = verbs::explain::explain_recording(&trace, &args.selection).with_context(|| {
         format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
     })?;
-    verbs::explain::answer(&explanation, &args.selection, &destination)
+    let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
+    Ok(if visited.interrupted { ExitStatus::Failed } else { answer })
+}
+
+/// What to do about a guest that did not get to its end.
+fn explained(error: LabError) -> Error {
+    match error {
+        LabError::Limit { .. } => Error::new(error).context(
+            "its programs did not end when they were interrupted at the limit (--limit gives them longer)",
+        ),
+        LabError::Died { .. } | LabError::Qemu { .. } => Error::new(error).context(
+            "if the program cannot have caused it, run it once more: QEMU's multi-threaded emulation (several CPUs, or \
+             --time free) itself fails at times, under QEMU 7.2 in 1 of 30 boots",
+        ),
+        error => error.into(),
+    }
 }
 
 /// The machine to boot; this program is its init.
@@ -53,6 +75,7 @@ fn machine(args: &GuestArgs) -> Result<Machine> {
     let own = std::env::current_exe().context("cannot find this program")?;
     Ok(Machine {
         cpus: args.cpus,
+        interrupt: true,
         time: args.time.into(),
         append: args.append.clone(),
         memory_mib: args.memory,
@@ -76,8 +99,14 @@ fn forget_earlier(directory: &Path) -> Result<()> {
     Ok(())
 }
 
+/// What is to be done in the guest, and what the user should know of it.
+struct PlannedVisit {
+    visit: Visit,
+    notes: Vec<String>,
+}
+
 /// What is to be done in the guest.
-fn visit(args: &ExecArgs) -> Result<Visit> {
+fn visit(args: &ExecArgs) -> Result<PlannedVisit> {
     let Some((program, arguments)) = args.command.split_first() else { bail!("which program?") };
     let directory = files_directory();
     let mut files = Vec::new();
@@ -87,18 +116,19 @@ fn visit(args: &ExecArgs) -> Result<Visit> {
     for file in &args.files {
         files.push(guest_file(file, &directory)?);
     }
-    let mut steps = Vec::new();
+    let (mut steps, mut notes) = (Vec::new(), Vec::new());
     for setting in &args.set {
         steps.push(write(setting)?);
     }
     for with in &args.with {
-        let mut words = with.split_ascii_whitespace().map(str::to_owned);
-        let Some(name) = words.next() else { bail!("--with: which program?") };
-        let command = std::iter::once(place(args, &name, &directory, &mut files)?).chain(words).collect();
+        let words: Vec<String> = with.split_ascii_whitespace().map(str::to_owned).collect();
+        let Some((name, rest)) = words.split_first() else { bail!("--with: which program?") };
+        let path = place(args, (name, rest), &directory, &mut files, &mut notes)?;
+        let command = [&[path], rest].concat();
         let directory = Some(directory.clone());
         steps.push(GuestStep::Run(Program { command, background: true, directory, ..Program::default() }));
     }
-    let program = place(args, program, &directory, &mut files)?;
+    let program = place(args, (program, arguments), &directory, &mut files, &mut notes)?;
     let mut command = Vec::new();
     if !args.no_record {
         let options = [
@@ -107,17 +137,19 @@ fn visit(args: &ExecArgs) -> Result<Visit> {
             &format!("{OUT_DIR}/{TRACE}"),
             "--exit-code",
             &format!("{OUT_DIR}/{EXIT_CODE}"),
-            "--",
         ];
         command.push(PROGRAM_PATH.to_owned());
         command.extend(options.map(str::to_owned));
+        command.extend(args.buffer.iter().flat_map(|kib| ["--buffer".to_owned(), kib.to_string()]));
+        command.push("--".to_owned());
     }
     command.push(program);
     command.extend_from_slice(arguments);
     let (stdout, stderr) = (Some(STDOUT.to_owned()), Some(STDERR.to_owned()));
     let program = Program { command, stdout, stderr, directory: Some(directory), background: false };
     steps.push(GuestStep::Run(program));
-    Ok(Visit { files, steps, ..Visit::default() })
+    notes.dedup();
+    Ok(PlannedVisit { visit: Visit { files, steps, ..Visit::default() }, notes })
 }
 
 /// `PATH=VALUE`
@@ -134,36 +166,51 @@ fn write(setting: &str) -> Result<GuestStep> {
     }
 }
 
-/// Puts a program into the guest; returns its path there.
-fn place(args: &ExecArgs, program: &str, directory: &str, files: &mut Vec<GuestFile>) -> Result<String> {
+/// Puts a program into the guest, with what it needs beside; returns its path there.
+fn place(
+    args: &ExecArgs,
+    (program, arguments): (&str, &[String]),
+    directory: &str,
+    files: &mut Vec<GuestFile>,
+    notes: &mut Vec<String>,
+) -> Result<String> {
     let there = guest_path(directory, program);
-    match (&args.dir, find_program(program)) {
-        (Some(dir), _) if dir.join(program).is_file() => {
-            whylate_lab::check_program(&dir.join(program))?;
-            Ok(there)
-        }
+    let of_directory = args.dir.as_ref().map(|dir| dir.join(program)).filter(|path| path.is_file());
+    let given = files.iter().find(|file| file.to == there).map(|file| file.from.clone());
+    let (host, to) = match (of_directory, given, find_program(program)) {
+        (Some(own), _, _) => (own, there),
         // It may be a file that was put there, or one of the directory's programs by its guest path.
-        _ if files.iter().any(|file| file.to == there) => Ok(there),
-        (_, Some(found)) => {
-            whylate_lab::check_program(&found)?;
+        (None, Some(given), _) if given.is_file() => (given, there),
+        (None, Some(_), _) => return Ok(there),
+        (None, None, Some(found)) => {
             let name = found.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let to = format!("/bin/{name}");
-            if !files.iter().any(|file| file.to == to) {
-                files.push(GuestFile { from: found, to: to.clone() });
-            }
-            Ok(to)
+            (found, format!("/bin/{name}"))
         }
-        (_, None) => bail!("there is no program `{program}`, neither as a file nor in PATH"),
+        (None, None, None) => bail!("there is no program `{program}`, neither as a file nor in PATH"),
+    };
+    let found = companions(&host, &texts(args, arguments))?;
+    notes.extend(found.notes);
+    let own = GuestFile { from: found.program, to: to.clone() };
+    for file in std::iter::once(own).chain(found.files) {
+        if !files.iter().any(|there| there.to == file.to) {
+            files.push(file);
+        }
     }
+    Ok(to)
 }
 
-/// A program of this machine, by its path or from PATH.
-fn find_program(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|path| path.is_file());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.is_file())
+/// A program's arguments, and the texts of the scripts that are among them.
+fn texts(args: &ExecArgs, arguments: &[String]) -> Vec<String> {
+    let scripts = arguments.iter().filter(|argument| !argument.starts_with('-')).filter_map(|argument| {
+        let given =
+            args.files.iter().map(|file| file.split_once(':').map_or(file.as_str(), |(from, _)| from));
+        let given = given.filter(|from| Path::new(from).file_name() == Path::new(argument).file_name());
+        let own = args.dir.iter().map(|dir| dir.join(argument));
+        let path = own.chain(given.map(PathBuf::from)).find(|path| path.is_file())?;
+        let is_short = path.metadata().is_ok_and(|about| about.len() < LONGEST_SCRIPT);
+        std::fs::read_to_string(path).ok().filter(|_| is_short)
+    });
+    arguments.iter().cloned().chain(scripts).collect()
 }
 
 /// `HOST[:GUEST]`
@@ -181,8 +228,9 @@ fn guest_file(text: &str, directory: &str) -> Result<GuestFile> {
     Ok(GuestFile { from: PathBuf::from(from), to: guest_path(directory, &to) })
 }
 
-/// How the run went, on standard error. False when the program failed, or could not be run.
-fn report_run(args: &ExecArgs, visited: &Visited) -> Result<bool> {
+/// How the run went, on standard error: the program's exit code first. False when the program failed, or could not be
+/// run.
+fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<bool> {
     let step = visited.report.steps.get(args.set.len() + args.with.len());
     let code = match args.no_record {
         true => step.and_then(|step| step.code),
@@ -192,17 +240,23 @@ fn report_run(args: &ExecArgs, visited: &Visited) -> Result<bool> {
             text.trim().parse().ok()
         }
     };
+    let see = stderr_path(args).display().to_string();
     match (code, step) {
+        _ if visited.interrupted => message!("the program was interrupted at the limit (--limit); see {see}"),
         (Some(0), _) => message!("the program ended with exit code 0"),
-        (Some(code), _) => {
-            message!("the program ended with exit code {code}; see {}", stderr_path(args).display());
-        }
-        (None, Some(_)) => {
-            message!("the program was not run to its end; see {}", stderr_path(args).display());
-        }
+        (Some(code), _) => message!("the program ended with exit code {code}; see {see}"),
+        (None, Some(_)) => message!("the program was not run to its end; see {see}"),
         (None, None) => {}
     }
-    for note in visited.notes.iter().chain(&visited.report.problems) {
+    let ended = code == Some(0) && !visited.interrupted;
+    let errors = std::fs::read_to_string(stderr_path(args)).unwrap_or_default();
+    if let Some(line) = errors.lines().find(|line| !ended && is_of_missing_file(line)) {
+        message!(
+            "`{}`: bring what is missing with --file HOST:GUEST, or a directory with --dir",
+            printable(line.trim())
+        );
+    }
+    for note in notes.iter().chain(&visited.notes).chain(&visited.report.problems) {
         message!("note: {note}");
     }
     message!(
@@ -222,7 +276,19 @@ fn report_run(args: &ExecArgs, visited: &Visited) -> Result<bool> {
     if step.is_none() {
         bail!("the guest did not get to the program");
     }
-    Ok(code == Some(0))
+    Ok(ended)
+}
+
+/// Whether a program complains of something that the guest does not have: a plug-in, a module, a tool, a file.
+fn is_of_missing_file(line: &str) -> bool {
+    let texts = [
+        "cannot open shared object file",
+        "No module named",
+        "not found",
+        "No such file or directory",
+        "cannot load",
+    ];
+    texts.iter().any(|text| line.contains(text))
 }
 
 /// Where the program's complaints are.
