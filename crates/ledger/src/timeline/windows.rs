@@ -8,7 +8,7 @@
 use super::cpus::Clip;
 use super::running::Running;
 use crate::model::Culprit;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 
 /// A thread that is moved within this time of being taken off the CPU was taken off to be moved.
@@ -50,7 +50,7 @@ impl Window {
 pub(crate) struct Windows {
     all: Vec<Window>,
     /// The one in progress of each CPU, by index.
-    open: HashMap<u32, usize>,
+    open: FxHashMap<u32, usize>,
 }
 
 impl Windows {
@@ -112,7 +112,10 @@ impl Windows {
 
 /// Sums real-time use over slices: the top user and the share of all.
 pub(super) fn usage(slices: impl Iterator<Item = Clip>) -> (Option<(Tid, Priority)>, f64, Ns) {
-    let mut by_thread: HashMap<Tid, (Priority, Ns)> = HashMap::new();
+    let mut by_thread: FxHashMap<Tid, (Priority, Ns)> = FxHashMap::default();
+    let mut add =
+        |(tid, prio, time): (Tid, Priority, Ns)| by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += time;
+    let mut turn: Option<(Tid, Priority, Ns)> = None;
     let (mut used, mut seen) = (Ns::ZERO, Ns::ZERO);
     // An interrupt's time is booked on the thread below it unless the kernel accounts it apart.
     let mut below: Option<(Tid, Priority)> = None;
@@ -130,9 +133,17 @@ pub(super) fn usage(slices: impl Iterator<Item = Clip>) -> (Option<(Tid, Priorit
         seen += length;
         if let Some((tid, prio)) = below {
             used += length;
-            by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += length;
+            match &mut turn {
+                // Its interrupts, and what it did between them.
+                Some((same, _, time)) if *same == tid => *time += length,
+                _ => {
+                    let over = turn.replace((tid, prio, length));
+                    over.into_iter().for_each(&mut add);
+                }
+            }
         }
     }
+    turn.into_iter().for_each(&mut add);
     let top =
         by_thread.into_iter().max_by_key(|&(tid, (_, time))| (time, tid)).map(|(tid, (prio, _))| (tid, prio));
     let share = if seen > Ns::ZERO { used.as_secs_f64() / seen.as_secs_f64() } else { 0.0 };
