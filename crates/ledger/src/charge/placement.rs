@@ -8,7 +8,7 @@ use whylate_base::{Confidence, Cpu, Ns};
 use whylate_events::Kind;
 
 /// To find an idle CPU and move a thread there takes an interrupt on each, and some locks.
-const LONGEST_MOVE: Ns = Ns::from_us(200);
+pub(super) const LONGEST_MOVE: Ns = Ns::from_us(200);
 /// An idle CPU still handles interrupts: this share of the time at most, in 1/n.
 const INTERRUPTS: i64 = 4;
 

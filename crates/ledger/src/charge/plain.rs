@@ -1,12 +1,15 @@
-//! The activation to which nothing happened: woken on the CPU of a thread that it outranks, switched in at once, done.
+//! The activation to which nothing happened: woken, switched in by the first choice of the scheduler, done.
 //!
-//! Most activations of most traces are like this, and their ledger is known without a walk through all that
-//! happened meanwhile. Tests compare every one with the result of the walk.
+//! Until that choice its CPU was idle, or ran one thread: one that it outranks, which gave way at once, or one that goes
+//! first by the rules. Most activations of most traces are like this, and their ledger is known without a walk through
+//! all that happened meanwhile. Tests compare every one with the result of the walk.
 
-use super::overdue::late_timers;
+use super::overdue::{ORDINARY, late_timers};
+use super::placement::LONGEST_MOVE;
+use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
-use crate::model::Segment;
+use crate::model::{Culprit, Segment};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::recent::partition_from_end;
@@ -14,13 +17,14 @@ use crate::timeline::running::Running;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Ns, SchedClass};
+use whylate_events::Kind;
 
 /// The ledger of a plain activation, due to `end`; `None` of any other.
 pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) -> Option<[Segment; 2]> {
     let (due, running, cpu) = (open.due, open.running?, open.cpu?);
     let woken_at_once = match open.begin {
         Begin::Woken(WakeCause::Timer { .. }) | Begin::TraceStart => false,
-        Begin::Woken(_) => open.waking == due && due < running && running - due <= ORDINARY_DISPATCH,
+        Begin::Woken(_) => open.waking == due && due < running && running - due < LONGEST_MOVE,
     };
     let eventless = open.faults.is_empty()
         && open.spins.is_empty()
@@ -39,43 +43,75 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
     let queued_here = queued.state == State::Queued(cpu) && queued.start <= running;
     let ran_here = runs.state == State::Running(cpu) && runs.start == running;
     let ended = history.get(next + 2).is_none_or(|span| span.start >= end);
-    let mine = thread.priority_at(due);
-    let steady = mine.class() == SchedClass::Realtime && thread.keeps_priority(due, running);
-    if !(slept && queued_here && ran_here && ended && steady) {
+    if !(slept && queued_here && ran_here && ended && thread.keeps_priority(due, running)) {
         return None;
     }
 
-    // The CPU: one thread that it outranks, and then itself.
+    // The CPU: idle or one other thread, and then itself.
     let history = timeline.cpus.get(cpu)?;
     let slices = &history.slices;
     let next = partition_from_end(slices, |slice| slice.start <= due);
     let (before, own) = (slices.get(next.checked_sub(1)?)?, slices.get(next)?);
-    let outranked = match before.running {
-        Running::Task(tid, theirs) => tid != thread.tid && mine.outranks(theirs),
-        _ => false,
-    };
     let itself = own.switched
         && own.start == running
         && matches!(own.running, Running::Task(tid, _) if tid == thread.tid);
     let alone = slices.get(next + 1).is_none_or(|slice| slice.start >= end);
-    if !(outranked && before.start < due && itself && alone) {
+    if !(before.start < due && itself && alone) {
         return None;
     }
+    let (cause, by) = wait(timeline, thread, before.running, (due, queued.start, running))?;
 
     let passed_over =
         timeline.windows.is_open(cpu) || history.passed_over_until.is_some_and(|until| until > due);
     let lost = timeline.losses.partial_between(cpu, running, end).next().is_some();
-    if passed_over || lost || late_timers(history, running, end).next().is_some() {
+    if passed_over || lost || late_timers(history, due, end).next().is_some() {
         return None;
     }
-    let segment = |cause, start, end| Segment {
+    let segment = |cause, by, start, end| Segment {
         cause,
         start,
         end,
         cpu,
-        by: None,
+        by,
         owner: None,
         confidence: Confidence::High,
     };
-    Some([segment(Cause::Dispatch, due, running), segment(Cause::OwnWork, running, end)])
+    Some([segment(cause, by, due, running), segment(Cause::OwnWork, None, running, end)])
+}
+
+/// What the wait of a thread is charged to that was due, was queued and ran at these instants, while its CPU did nothing
+/// but what it did `before`; `None` where that takes a closer look.
+fn wait(
+    timeline: &Timeline,
+    thread: &Thread,
+    before: Running,
+    (due, queued, running): (Ns, Ns, Ns),
+) -> Option<(Cause, Option<Culprit>)> {
+    let waiter = Contender::at(thread, due);
+    let may_be_throttled =
+        waiter.priority.class() == SchedClass::Fair && timeline.quota.last_between(due, running).is_some();
+    match before {
+        _ if may_be_throttled => None,
+        Running::Idle if running - due <= ORDINARY => Some((Cause::IdleExit, None)),
+        Running::Task(tid, theirs) if tid != thread.tid => {
+            let at = |instant| Contender { tid, comm: timeline.comm_at(tid, instant), priority: theirs };
+            let runner = at(due);
+            let cause = match Relation::of(&waiter, &runner) {
+                Relation::LowerPriority
+                    if waiter.priority.class() == SchedClass::Realtime
+                        && !waiter.is_stopper()
+                        && running - due <= ORDINARY_DISPATCH =>
+                {
+                    return Some((Cause::Dispatch, None));
+                }
+                Relation::EqualPriority => Cause::EqualPriorityTask,
+                Relation::Fair => Cause::FairQueue,
+                _ => return None,
+            };
+            let boosted = timeline.seen.contains(Kind::PiSetprio);
+            let by = Culprit::Task { tid, comm: runner.comm, priority: theirs };
+            (runner == at(queued) && !boosted).then_some((cause, Some(by)))
+        }
+        _ => None,
+    }
 }
