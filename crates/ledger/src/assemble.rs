@@ -14,14 +14,14 @@ use crate::options::Options;
 use crate::scope::AppliedScope;
 use crate::stats::{Kept, Stats, StatsByThread, Times};
 use crate::timeline::Timeline;
-use crate::timeline::activations::{Begin, Open};
+use crate::timeline::activations::Begin;
 use crate::timeline::states::State;
-use whylate_base::{Evidence, Ns, Tid};
+use whylate_base::{Evidence, Ns};
 use whylate_events::{Event, TraceInfo};
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
 const LOOK_BACK: Ns = Ns::from_secs(1);
-/// Events between two clean-ups.
+/// Events between two clean-ups; as many as there are threads, where these are more: a clean-up looks at each.
 const CLEAN_UP_EVERY: u64 = 1 << 16;
 
 /// See the module.
@@ -33,6 +33,7 @@ pub(crate) struct Assembler<'a> {
     whole: Option<StatsByThread>,
     engine: Engine<'a>,
     events: u64,
+    next_clean_up: u64,
 }
 
 impl<'a> Assembler<'a> {
@@ -43,6 +44,7 @@ impl<'a> Assembler<'a> {
             whole: (!options.scope.is_whole()).then(StatsByThread::default),
             engine: Engine::new(options, info),
             events: 0,
+            next_clean_up: CLEAN_UP_EVERY,
         }
     }
 
@@ -76,7 +78,9 @@ impl<'a> Assembler<'a> {
     /// Takes in the next event.
     pub(crate) fn apply(&mut self, event: &Event) {
         self.events += 1;
-        if self.events.is_multiple_of(CLEAN_UP_EVERY) {
+        if self.events >= self.next_clean_up {
+            let threads = self.engine.timeline.threads.len() as u64;
+            self.next_clean_up = self.events + CLEAN_UP_EVERY.max(threads);
             self.clean_up(event.ts.max(self.engine.timeline.now));
         }
         self.engine.apply(event);
@@ -89,9 +93,7 @@ impl<'a> Assembler<'a> {
     pub(crate) fn end(&mut self) {
         let timeline = &self.engine.timeline;
         let now = timeline.now;
-        let open = timeline.threads.iter().filter(|thread| thread.open.is_some());
-        let open: Vec<Tid> = open.map(|thread| thread.tid).collect();
-        for tid in open {
+        for tid in timeline.threads.active_ids(|thread| thread.open.is_some()) {
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() => {
@@ -196,10 +198,10 @@ impl<'a> Assembler<'a> {
             .engine
             .timeline
             .threads
-            .iter()
-            .filter(|thread| self.options.selects(thread))
-            .filter_map(|thread| thread.open.as_ref())
-            .map(Open::charged_until)
+            .active()
+            .filter_map(|thread| Some((thread, thread.open.as_ref()?)))
+            .filter(|(thread, _)| self.options.selects(thread))
+            .map(|(_, open)| open.charged_until())
             .min();
         self.engine.timeline.forget(oldest.unwrap_or(now).min(now) - LOOK_BACK);
     }

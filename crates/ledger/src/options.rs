@@ -67,10 +67,6 @@ impl Select {
             Select::Comm(name) => comm == name || (comm.len() == 15 && name.starts_with(comm)),
         }
     }
-
-    fn matches(&self, thread: &Thread) -> bool {
-        self.is(thread.tid, thread.comm().as_str())
-    }
 }
 
 impl Options {
@@ -80,7 +76,7 @@ impl Options {
             (thread.ever_realtime || thread.pinned_while_fair() || thread.refused.is_some())
                 && !thread.is_housekeeping()
         } else {
-            self.tasks.iter().any(|select| select.matches(thread))
+            thread.is_selected(|comm| self.tasks.iter().any(|select| select.is(thread.tid, comm)))
         }
     }
 }

@@ -124,8 +124,7 @@ impl Timeline {
     /// How much of the past it holds.
     pub(crate) fn held(&self) -> usize {
         let of_cpus: usize = self.cpus.iter().map(|(_, cpu)| cpu.held()).sum();
-        let of_threads: usize = self.threads.iter().map(|thread| thread.history.len()).sum();
-        of_cpus + of_threads + self.losses.held()
+        of_cpus + self.threads.held() + self.losses.held()
     }
 
     /// Forgets what was over by `horizon`.
@@ -133,8 +132,7 @@ impl Timeline {
         self.losses.forget(horizon);
         self.quota.forget(horizon);
         self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
-        self.threads.iter_mut().for_each(|thread| thread.forget(horizon));
-        self.threads.forget_ended(horizon);
+        self.threads.forget(horizon);
         self.timers.forget(horizon);
     }
 }

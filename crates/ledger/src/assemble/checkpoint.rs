@@ -13,7 +13,7 @@ use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use whylate_base::{Ns, Tid};
+use whylate_base::Ns;
 
 /// Pieces of the past of CPUs and threads that are kept without a second thought. A ledger of as many segments
 /// takes 30 MB.
@@ -25,10 +25,8 @@ const GROUP: usize = 64;
 
 /// Charges what is long past of the activations in progress. `until` is when that begins to be recent.
 pub(super) fn checkpoint(engine: &mut Engine<'_>, until: Ns) {
-    let long = |thread: &&Thread| thread.open.as_ref().is_some_and(|open| open.charged_until() < until);
-    let threads = engine.timeline.threads.iter().filter(|thread| engine.explains(thread));
-    let open: Vec<Tid> = threads.filter(long).map(|thread| thread.tid).collect();
-    for tid in open {
+    let long = |thread: &Thread| thread.open.as_ref().is_some_and(|open| open.charged_until() < until);
+    for tid in engine.timeline.threads.active_ids(|thread| long(thread) && engine.explains(thread)) {
         let Some(thread) = engine.timeline.threads.get(tid) else { continue };
         let since = thread.since().filter(|&since| since < until);
         match (thread.state(), since) {
@@ -117,7 +115,7 @@ mod tests {
     use crate::model::Culprit;
     use proptest::prelude::*;
     use std::collections::HashMap;
-    use whylate_base::{Comm, Confidence, Cpu, Priority};
+    use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
 
     #[test]
     fn a_ledger_of_more_culprits_than_it_may_have_segments_is_regrouped() {

@@ -40,6 +40,11 @@ fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
         && (flags.irqs_off() || !leaving.shows_irqs_off)
 }
 
+/// True of a thread that runs on a CPU or is queued there.
+fn is_on(thread: &Thread, cpu: Cpu) -> bool {
+    matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu)
+}
+
 impl Engine<'_> {
     /// Takes in the current thread. Where another one was expected, a switch was not seen: the thread is taken to
     /// have the CPU from here.
@@ -164,13 +169,12 @@ impl Engine<'_> {
         timeline.faulting = None;
         self.timeline.losses.add(Loss { cpu, from, to: at });
         self.timeline.close_window(cpu, from);
-        for thread in self.timeline.threads.iter_mut() {
-            if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
-                thread.enter(from, State::Unknown);
-                thread.waking = None;
-                thread.syscall = None;
-                thread.contending = None;
-            }
+        for tid in self.timeline.threads.active_ids(|thread| is_on(thread, cpu)) {
+            let thread = self.timeline.threads.get_mut(tid);
+            thread.enter(from, State::Unknown);
+            thread.waking = None;
+            thread.syscall = None;
+            thread.contending = None;
         }
     }
 
@@ -185,11 +189,10 @@ impl Engine<'_> {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.faulting = None;
         self.timeline.losses.add_partial(Loss { cpu, from, to: at });
-        for thread in self.timeline.threads.iter_mut() {
-            if matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu) {
-                thread.syscall = None;
-                thread.contending = None;
-            }
+        for tid in self.timeline.threads.active_ids(|thread| is_on(thread, cpu)) {
+            let thread = self.timeline.threads.get_mut(tid);
+            thread.syscall = None;
+            thread.contending = None;
         }
     }
 

@@ -76,13 +76,16 @@ impl<'a> Engine<'a> {
         let is_selected = self.explains(thread);
         let is_reported = is_selected && !(starts_up && self.options.tasks.is_empty());
         let in_scope = self.is_in_scope(thread, open, end);
-        let thread = self.timeline.threads.get_mut(tid);
-        let Some(open) = thread.open.take() else { return };
-        if !is_selected && in_scope {
-            thread.tally.count(&open, end);
+        let Some(thread) = self.timeline.threads.get_if_seen_mut(tid) else { return };
+        if is_reported {
+            let open = thread.open.take();
+            self.ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
+            return;
         }
-        let open = Some(open).filter(|_| is_reported);
-        self.ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
+        if let Some(open) = thread.open.as_ref().filter(|_| !is_selected && in_scope) {
+            thread.tally.count(open, end);
+        }
+        thread.open = None;
     }
 
     /// True of an activation that was in progress in the time that is asked for, and that ran on one of the CPUs, or

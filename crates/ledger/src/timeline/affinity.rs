@@ -86,6 +86,11 @@ impl Affinity {
         first.into_iter().flat_map(Allowed::cpus).filter(move |&(cpu, _)| throughout(cpu))
     }
 
+    /// True when it holds what was before the last change.
+    pub(crate) fn has_past(&self) -> bool {
+        !self.earlier.is_empty()
+    }
+
     /// Forgets what was over by `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
         if self.since.is_some_and(|since| since <= horizon) {

@@ -84,6 +84,11 @@ impl<T: Copy + PartialEq> Past<T> {
         earlier.chain(last).take_while(move |&at| at < to)
     }
 
+    /// True when it holds values of before the latest.
+    pub(crate) fn has_past(&self) -> bool {
+        !self.earlier.is_empty()
+    }
+
     /// Forgets the values that were over by `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
         if self.since.is_some_and(|since| since <= horizon) {

@@ -39,8 +39,9 @@ impl Priorities {
 pub(crate) struct Thread {
     pub(crate) tid: Tid,
     names: Past<Comm>,
-    /// The last name that was asked about, and whether it is a housekeeping thread's.
-    housekeeping: Cell<(Comm, bool)>,
+    housekeeping: NameJudgement,
+    /// Whether the user's choice of threads has it.
+    selected: NameJudgement,
     priorities: Past<Priorities>,
     policies: Past<Option<Policy>>,
     pub(crate) ever_realtime: bool,
@@ -92,6 +93,8 @@ pub(crate) struct Thread {
     pub(crate) is_command: bool,
     /// Its activations, where they are not explained.
     pub(crate) tally: Tally,
+    /// It is among the threads that may have something to be forgotten.
+    pub(super) is_active: bool,
 }
 
 /// A wake-up in progress.
@@ -105,12 +108,31 @@ pub(crate) struct Waking {
     pub(crate) prio: Priority,
 }
 
+/// What was last decided by a thread's name. Names are long to compare, and change rarely.
+#[derive(Default)]
+struct NameJudgement(Cell<Option<(Comm, bool)>>);
+
+impl NameJudgement {
+    #[inline]
+    fn of(&self, comm: Comm, judge: impl FnOnce(&str) -> bool) -> bool {
+        match self.0.get() {
+            Some((judged, is)) if judged == comm => is,
+            _ => {
+                let is = judge(comm.as_str());
+                self.0.set(Some((comm, is)));
+                is
+            }
+        }
+    }
+}
+
 impl Thread {
     pub(super) fn new(tid: Tid) -> Thread {
         Thread {
             tid,
             names: Past::default(),
-            housekeeping: Cell::default(),
+            housekeeping: NameJudgement::default(),
+            selected: NameJudgement::default(),
             priorities: Past::assumed(Priorities { effective: Priority::DEFAULT, unboosted: None }),
             policies: Past::default(),
             ever_realtime: false,
@@ -139,18 +161,19 @@ impl Thread {
             forked_by: None,
             is_command: false,
             tally: Tally::default(),
+            is_active: false,
         }
     }
 
-    /// True for a thread of the kernel's own that serves others. Names are long to compare, and change rarely.
+    /// True for a thread of the kernel's own that serves others.
     pub(crate) fn is_housekeeping(&self) -> bool {
-        let (comm, is) = self.housekeeping.get();
-        if comm == self.comm() {
-            return is;
-        }
-        let is = is_housekeeping(self.comm().as_str());
-        self.housekeeping.set((self.comm(), is));
-        is
+        self.housekeeping.of(self.comm(), is_housekeeping)
+    }
+
+    /// Whether the user's choice has a thread of this name: `judge`, always the same one, decides.
+    #[inline]
+    pub(crate) fn is_selected(&self, judge: impl FnOnce(&str) -> bool) -> bool {
+        self.selected.of(self.comm(), judge)
     }
 
     /// Its last known name.
@@ -393,6 +416,16 @@ impl Thread {
             stays.push(Stay { from: at, to, state });
         }
         stays
+    }
+
+    /// True when it neither runs nor waits for a CPU, is in no activation, and holds nothing that could be forgotten.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let runnable = matches!(self.state(), State::Running(_) | State::Queued(_));
+        let has_past = self.names.has_past()
+            || self.priorities.has_past()
+            || self.policies.has_past()
+            || self.affinity.has_past();
+        self.open.is_none() && self.history.len() <= 1 && !runnable && !has_past
     }
 
     /// Forgets what ended before `horizon`.

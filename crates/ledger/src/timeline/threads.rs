@@ -18,6 +18,11 @@ pub(crate) struct Threads {
     /// The same for ids that no kernel hands out.
     strange: HashMap<i32, u32>,
     threads: Vec<Thread>,
+    /// Those that run, wait, are in an activation or have a past to be forgotten, by index. A machine has thousands of
+    /// threads that sleep through all of a trace.
+    active: Vec<u32>,
+    /// How many pieces of the past the others hold.
+    at_rest: usize,
 }
 
 impl Threads {
@@ -29,6 +34,7 @@ impl Threads {
             Some(&slot) if slot != 0 => slot,
             _ => self.add(tid),
         };
+        self.activate(slot - 1);
         &mut self.threads[slot as usize - 1]
     }
 
@@ -58,12 +64,32 @@ impl Threads {
         self.threads.get((*slot? as usize).checked_sub(1)?)
     }
 
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn get_if_seen_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
+        let slot = self.index.get(tid.0 as u32 as usize).or_else(|| self.strange.get(&tid.0));
+        let index = slot?.checked_sub(1)?;
+        self.activate(index);
+        self.threads.get_mut(index as usize)
+    }
+
+    #[inline]
+    fn activate(&mut self, index: u32) {
+        let thread = &mut self.threads[index as usize];
+        if !thread.is_active {
+            thread.is_active = true;
+            self.at_rest -= thread.history.len();
+            self.active.push(index);
+        }
+    }
+
     /// A thread that begins: nothing of one that had the same id before is true of it, but what is to be
     /// reported of that one.
     pub(crate) fn begin(&mut self, tid: Tid) -> &mut Thread {
         let thread = self.get_mut(tid);
         if thread.ended && !thread.is_reported {
             *thread = Thread::new(tid);
+            thread.is_active = true;
         }
         thread.ended = false;
         thread
@@ -71,7 +97,7 @@ impl Threads {
 
     /// Forgets the threads that ended before `horizon` and of which nothing is reported, where they are many:
     /// a shell script starts thousands.
-    pub(crate) fn forget_ended(&mut self, horizon: Ns) {
+    fn forget_ended(&mut self, horizon: Ns) {
         const MANY: usize = 1 << 14;
         const LATEST: usize = 16;
         if self.threads.len() < MANY {
@@ -91,8 +117,14 @@ impl Threads {
         let needed = |thread: &Thread| is_needed(thread) || thread.tally.latency > usual;
         self.index.fill(0);
         self.strange.clear();
+        self.active.clear();
+        self.at_rest = 0;
         for thread in std::mem::take(&mut self.threads).into_iter().filter(needed) {
             let slot = self.threads.len() as u32 + 1;
+            match thread.is_active {
+                true => self.active.push(slot - 1),
+                false => self.at_rest += thread.history.len(),
+            }
             match self.index.get_mut(thread.tid.0 as u32 as usize) {
                 Some(index) => *index = slot,
                 None => drop(self.strange.insert(thread.tid.0, slot)),
@@ -106,9 +138,43 @@ impl Threads {
         self.threads.iter()
     }
 
-    /// All of them, in order of appearance.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
-        self.threads.iter_mut()
+    /// Those that run, wait or are in an activation are among these.
+    pub(crate) fn active(&self) -> impl Iterator<Item = &Thread> {
+        self.active.iter().filter_map(|&index| self.threads.get(index as usize))
+    }
+
+    /// The ids of those `active` ones that satisfy a condition, in order of appearance.
+    pub(crate) fn active_ids(&self, holds: impl Fn(&Thread) -> bool) -> Vec<Tid> {
+        let is =
+            |&index: &u32| self.threads.get(index as usize).filter(|thread| holds(thread)).map(|_| index);
+        let mut found: Vec<u32> = self.active.iter().filter_map(is).collect();
+        found.sort_unstable();
+        found.into_iter().filter_map(|index| Some(self.threads.get(index as usize)?.tid)).collect()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// How many pieces of the past they hold.
+    pub(crate) fn held(&self) -> usize {
+        self.at_rest + self.active().map(|thread| thread.history.len()).sum::<usize>()
+    }
+
+    /// Forgets what was over by `horizon`.
+    pub(crate) fn forget(&mut self, horizon: Ns) {
+        let Threads { threads, active, at_rest, .. } = self;
+        active.retain(|&index| {
+            let thread = &mut threads[index as usize];
+            thread.forget(horizon);
+            thread.is_active = !thread.is_at_rest();
+            if !thread.is_active {
+                *at_rest += thread.history.len();
+            }
+            thread.is_active
+        });
+        self.forget_ended(horizon);
     }
 }
 
