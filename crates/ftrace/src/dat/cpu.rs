@@ -38,6 +38,7 @@ pub(super) struct CpuRecords {
 }
 
 /// A record's time and its bytes in the block at hand.
+#[derive(Default)]
 pub(super) struct CpuRecord {
     pub(super) timestamp: u64,
     bytes: Range<usize>,
@@ -112,6 +113,12 @@ impl CpuRecords {
     #[inline]
     pub(super) fn bytes(&self, record: &CpuRecord) -> &[u8] {
         self.block.get(record.bytes.clone()).unwrap_or_default()
+    }
+
+    /// True when [`take_lost`](Self::take_lost) returns something: nearly never.
+    #[inline]
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost.is_some()
     }
 
     /// Events lost between the last record but one and the last.

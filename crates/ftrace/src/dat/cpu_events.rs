@@ -1,6 +1,6 @@
 //! The typed events of one CPU of one buffer.
 
-use super::cpu::CpuRecords;
+use super::cpu::{CpuRecord, CpuRecords};
 use super::time::CpuTimes;
 use crate::decode::Decoders;
 use crate::page::LostBefore;
@@ -27,6 +27,7 @@ pub struct CpuEvents {
     pub(super) span: Option<(Ns, Ns)>,
     short: u64,
     without_format: BTreeMap<u16, u64>,
+    head: Head,
 }
 
 impl CpuEvents {
@@ -51,6 +52,7 @@ impl CpuEvents {
             span: None,
             short: 0,
             without_format: BTreeMap::new(),
+            head: Head::default(),
         }
     }
 
@@ -117,44 +119,58 @@ impl CpuEvents {
         // A loss and the event behind it come together, and are of one time.
         batch.reserve(size + 1);
         times.reserve(size + 1);
-        while batch.len() < size && self.decode_next(batch) {
-            let now = self.span.map_or(i64::MIN, |(_, last)| last.0);
+        while batch.len() < size
+            && let Some(now) = self.advance()
+        {
+            self.decode_head(batch);
             times.resize(batch.len(), now);
         }
     }
 
-    /// Decodes a record into `batch`, if it is wanted, behind the loss before it; false at the end.
+    /// Goes to the next record that is wanted or behind a loss, and returns its time; `None` at the end.
     #[inline]
-    fn decode_next(&mut self, batch: &mut Vec<Event>) -> bool {
-        let Some(record) = self.records.next() else { return false };
-        if let Some(lost) = self.records.take_lost() {
-            self.note_lost(lost);
+    pub(super) fn advance(&mut self) -> Option<i64> {
+        loop {
+            let record = self.records.next()?;
+            if self.records.has_lost()
+                && let Some(lost) = self.records.take_lost()
+            {
+                self.note_lost(lost);
+            }
+            let Some(id) = self.decoders.id(self.records.bytes(&record)) else {
+                self.records.bad_record(&record, "an event is too short to have an id: skipped");
+                continue;
+            };
+            self.events += 1;
+            let ts = match &self.times {
+                None => Ns(record.timestamp as i64),
+                // Where a guest's clock is corrected anew, time may step back.
+                Some(times) => {
+                    times.ns(record.timestamp).max(self.span.map_or(Ns(i64::MIN), |(_, last)| last))
+                }
+            };
+            match &mut self.span {
+                Some((_, last)) => *last = ts,
+                None => self.span = Some((ts, ts)),
+            }
+            let kind = match self.decoders.kind(id) {
+                Some(kind) => kind,
+                None => self.note_without_format(id),
+            };
+            self.seen.insert(kind);
+            let wanted = self.wanted.contains(kind);
+            if wanted || self.lost.is_some() {
+                self.head = Head { ts, id, wanted, record };
+                return Some(ts.0);
+            }
         }
-        let bytes = self.records.bytes(&record);
-        let Some(id) = self.decoders.id(bytes) else {
-            self.records.bad_record(&record, "an event is too short to have an id: skipped");
-            return true;
-        };
-        self.events += 1;
-        let ts = match &self.times {
-            None => Ns(record.timestamp as i64),
-            // Where a guest's clock is corrected anew, time may step back.
-            Some(times) => times.ns(record.timestamp).max(self.span.map_or(Ns(i64::MIN), |(_, last)| last)),
-        };
-        match &mut self.span {
-            Some((_, last)) => *last = ts,
-            None => self.span = Some((ts, ts)),
-        }
-        let kind = match self.decoders.kind(id) {
-            Some(kind) => kind,
-            None => self.note_without_format(id),
-        };
-        self.seen.insert(kind);
-        let wanted = self.wanted.contains(kind);
-        if !wanted && self.lost.is_none() {
-            return true;
-        }
-        let bytes = self.records.bytes(&record);
+    }
+
+    /// Decodes the record that [`advance`](Self::advance) went to into `batch`, behind the loss before it.
+    #[inline]
+    pub(super) fn decode_head(&mut self, batch: &mut Vec<Event>) {
+        let Head { ts, id, wanted, ref record } = self.head;
+        let bytes = self.records.bytes(record);
         let context = self.decoders.context(bytes);
         let cpu = self.records.cpu;
         if let Some(kind) = self.lost.take() {
@@ -170,6 +186,14 @@ impl CpuEvents {
                 batch.push(Event { ts, cpu, context, kind: EventKind::Other });
             }
         }
-        true
     }
+}
+
+/// The record that is decoded next.
+#[derive(Default)]
+struct Head {
+    ts: Ns,
+    id: u16,
+    wanted: bool,
+    record: CpuRecord,
 }

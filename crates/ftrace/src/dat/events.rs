@@ -1,8 +1,7 @@
 //! The typed events of a trace.dat.
 
 use super::cpu_events::CpuEvents;
-use super::merger::Merger;
-use super::read_ahead::ReadAhead;
+use super::read_ahead::{Merge, ReadAhead};
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Tid};
 use whylate_events::{Context, Damage, Event, EventKind, EventSource, KindSet, TraceInfo};
@@ -10,6 +9,9 @@ use whylate_events::{Context, Damage, Event, EventKind, EventSource, KindSet, Tr
 /// All events of a trace.dat in time order.
 pub struct TraceEvents {
     merged: Merged,
+    /// The events at hand, and how many of them were taken.
+    batch: Vec<Event>,
+    taken: usize,
     /// CPUs of which the last events are gone, or all, and how many.
     gone: Vec<(Cpu, u64)>,
     info: TraceInfo,
@@ -18,45 +20,30 @@ pub struct TraceEvents {
 
 /// The streams of all CPUs in one.
 enum Merged {
-    Here(Box<Merger>),
+    Here(Box<Merge>),
     Ahead(ReadAhead),
+    Ended,
 }
 
 impl Merged {
-    #[inline]
-    fn is_at_end(&mut self) -> bool {
+    /// The next events, in place of `used` ones; none at the end.
+    fn next_batch(&mut self, mut used: Vec<Event>) -> Vec<Event> {
         match self {
-            Merged::Here(merger) => merger.is_at_end(),
-            Merged::Ahead(ahead) => ahead.is_at_end(),
+            Merged::Here(merge) => {
+                merge.fill(&mut used);
+                used
+            }
+            Merged::Ahead(ahead) => ahead.exchange(used),
+            Merged::Ended => Vec::new(),
         }
     }
 
-    #[inline]
-    fn next(&mut self) -> Option<&Event> {
-        match self {
-            Merged::Here(merger) => merger.next(),
-            Merged::Ahead(ahead) => ahead.next(),
-        }
-    }
-
-    fn rest(&mut self) -> &[Event] {
-        match self {
-            Merged::Here(merger) => merger.next().map_or(&[], std::slice::from_ref),
-            Merged::Ahead(ahead) => ahead.rest(),
-        }
-    }
-
+    /// The streams, which have ended; only the first call returns them.
     fn ended(&mut self) -> Vec<CpuEvents> {
-        match self {
-            Merged::Here(merger) => merger.ended(),
-            Merged::Ahead(ahead) => ahead.ended(),
-        }
-    }
-
-    fn end_with(&mut self, events: Vec<Event>) {
-        match self {
-            Merged::Here(merger) => merger.end_with(events),
-            Merged::Ahead(ahead) => ahead.end_with(events),
+        match std::mem::replace(self, Merged::Ended) {
+            Merged::Here(merge) => merge.into_ended(),
+            Merged::Ahead(mut ahead) => ahead.ended(),
+            Merged::Ended => Vec::new(),
         }
     }
 }
@@ -72,23 +59,26 @@ impl TraceEvents {
         comms: Vec<(Tid, Comm)>,
         gone: Vec<(Cpu, u64)>,
     ) -> TraceEvents {
-        let merger = Box::new(Merger::new(streams, threads.saturating_sub(1)));
+        let merge = Box::new(Merge::new(streams, threads.saturating_sub(1)));
         let merged = match threads {
-            0 => Merged::Here(merger),
-            _ => ReadAhead::start(merger).map_or_else(Merged::Here, Merged::Ahead),
+            0 => Merged::Here(merge),
+            _ => ReadAhead::start(merge).map_or_else(Merged::Here, Merged::Ahead),
         };
-        TraceEvents { merged, gone, info, comms }
+        TraceEvents { merged, batch: Vec::new(), taken: 0, gone, info, comms }
     }
 
     /// True when there is no event left; the info is complete then.
     #[inline]
     fn is_at_end(&mut self) -> bool {
-        while self.merged.is_at_end() {
-            if !self.complete() {
-                return true;
-            }
-        }
-        false
+        self.taken >= self.batch.len() && !self.refill()
+    }
+
+    /// Gets the next events; false where there are none.
+    #[cold]
+    fn refill(&mut self) -> bool {
+        self.taken = 0;
+        self.batch = self.merged.next_batch(std::mem::take(&mut self.batch));
+        !self.batch.is_empty() || self.complete()
     }
 
     /// Adds what the streams saw to the info; they are at their end. True where there is more: of a CPU
@@ -122,18 +112,26 @@ impl TraceEvents {
             let kind = EventKind::Lost { count: Some(count), since: None, kinds: KindSet::NONE };
             Event { ts: end.unwrap_or_default(), cpu, context: Context::default(), kind }
         }));
-        self.merged.end_with(tail);
-        true
+        self.batch = tail;
+        !self.batch.is_empty()
     }
 }
 
 impl EventSource for TraceEvents {
     fn next_event(&mut self) -> Option<&Event> {
-        if self.is_at_end() { None } else { self.merged.next() }
+        if self.is_at_end() {
+            return None;
+        }
+        self.taken += 1;
+        self.batch.get(self.taken - 1)
     }
 
     fn next_batch(&mut self) -> &[Event] {
-        if self.is_at_end() { &[] } else { self.merged.rest() }
+        if self.is_at_end() {
+            return &[];
+        }
+        let from = std::mem::replace(&mut self.taken, self.batch.len());
+        self.batch.get(from..).unwrap_or_default()
     }
 
     fn info(&self) -> &TraceInfo {

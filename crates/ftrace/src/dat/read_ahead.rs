@@ -1,11 +1,12 @@
 //! Reading ahead: a thread of its own merges the next events while the consumer works on those before.
 //!
 //! ```text
-//! streams ──(decode threads)──> merger ──(this thread)──> batches ──> consumer
+//! streams ──(decode threads, where there are CPUs)──> merge ──(this thread)──> batches ──> consumer
 //! ```
 
 use super::cpu_events::CpuEvents;
 use super::merger::Merger;
+use super::record_merger::RecordMerger;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 use whylate_events::Event;
@@ -15,10 +16,45 @@ const BATCH: usize = 2048;
 /// Batches between the threads. Together with those at both ends they fit into a CPU's cache.
 const ON_THE_WAY: usize = 3;
 
-/// The events of a [`Merger`] that runs on another thread.
+/// How the streams of a file become one.
+pub(super) enum Merge {
+    /// Decoded by the thread that merges them.
+    Here(RecordMerger),
+    /// Decoded by other threads.
+    Pooled(Merger),
+}
+
+impl Merge {
+    /// Merges `streams`; up to `threads` other threads decode them.
+    pub(super) fn new(streams: Vec<CpuEvents>, threads: usize) -> Merge {
+        match threads {
+            0 => Merge::Here(RecordMerger::new(streams)),
+            _ => Merge::Pooled(Merger::new(streams, threads)),
+        }
+    }
+
+    /// Replaces what is in `batch` by the next events; none at the end.
+    pub(super) fn fill(&mut self, batch: &mut Vec<Event>) {
+        batch.clear();
+        // A loss comes together with the event behind it.
+        batch.reserve(BATCH + 1);
+        match self {
+            Merge::Here(merger) => merger.fill(batch, BATCH),
+            Merge::Pooled(merger) => merger.fill(batch, BATCH),
+        }
+    }
+
+    /// The streams that have ended.
+    pub(super) fn into_ended(self) -> Vec<CpuEvents> {
+        match self {
+            Merge::Here(merger) => merger.into_ended(),
+            Merge::Pooled(merger) => merger.into_ended(),
+        }
+    }
+}
+
+/// The events of a [`Merge`] that runs on another thread.
 pub(super) struct ReadAhead {
-    current: Vec<Event>,
-    next: usize,
     full: Option<Receiver<Vec<Event>>>,
     /// Used batches, to be filled again.
     used: Sender<Vec<Event>>,
@@ -26,42 +62,30 @@ pub(super) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Starts the thread. Where no thread can be started, the merger is returned.
-    pub(super) fn start(merger: Box<Merger>) -> Result<ReadAhead, Box<Merger>> {
+    /// Starts the thread. Where no thread can be started, the merge is returned.
+    pub(super) fn start(merge: Box<Merge>) -> Result<ReadAhead, Box<Merge>> {
         let (full_in, full) = sync_channel(ON_THE_WAY);
         let (used, used_out) = channel();
-        let (give, given) = channel::<Box<Merger>>();
+        let (give, given) = channel::<Box<Merge>>();
         let work = move || match given.recv() {
-            Ok(merger) => merge(*merger, &full_in, &used_out),
+            Ok(merge) => run(*merge, &full_in, &used_out),
             Err(_) => Vec::new(),
         };
         let Ok(thread) = std::thread::Builder::new().name("whylate-merge".to_owned()).spawn(work) else {
-            return Err(merger);
+            return Err(merge);
         };
-        give.send(merger).map_err(|back| back.0)?;
-        Ok(ReadAhead { current: Vec::new(), next: 0, full: Some(full), used, thread: Some(thread) })
+        give.send(merge).map_err(|back| back.0)?;
+        Ok(ReadAhead { full: Some(full), used, thread: Some(thread) })
     }
 
-    /// True when there is no event left.
-    #[inline]
-    pub(super) fn is_at_end(&mut self) -> bool {
-        self.next >= self.current.len() && !self.receive()
+    /// Exchanges a used batch for the next one, which is empty at the end.
+    pub(super) fn exchange(&mut self, used: Vec<Event>) -> Vec<Event> {
+        // A thread that has ended needs no batch.
+        let _ = self.used.send(used);
+        self.full.as_ref().and_then(|full| full.recv().ok()).unwrap_or_default()
     }
 
-    /// The next event, after [`is_at_end`](Self::is_at_end) returned false.
-    #[inline]
-    pub(super) fn next(&mut self) -> Option<&Event> {
-        self.next += 1;
-        self.current.get(self.next - 1)
-    }
-
-    /// All events of the current batch, after [`is_at_end`](Self::is_at_end) returned false.
-    pub(super) fn rest(&mut self) -> &[Event] {
-        let from = std::mem::replace(&mut self.next, self.current.len());
-        self.current.get(from..).unwrap_or_default()
-    }
-
-    /// The ended streams; only the first call returns them.
+    /// The streams, which have ended; only the first call returns them.
     ///
     /// # Panics
     /// When the thread panicked.
@@ -70,25 +94,6 @@ impl ReadAhead {
             Some(Ok(streams)) => streams,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
             None => Vec::new(),
-        }
-    }
-
-    /// Appends events after the end.
-    pub(super) fn end_with(&mut self, events: Vec<Event>) {
-        (self.current, self.next) = (events, 0);
-    }
-
-    #[cold]
-    fn receive(&mut self) -> bool {
-        // A thread that has ended needs no batch.
-        let _ = self.used.send(std::mem::take(&mut self.current));
-        self.next = 0;
-        match self.full.as_ref().map(Receiver::recv) {
-            Some(Ok(batch)) => {
-                self.current = batch;
-                true
-            }
-            _ => false,
         }
     }
 }
@@ -104,17 +109,12 @@ impl Drop for ReadAhead {
     }
 }
 
-fn merge(mut merger: Merger, full: &SyncSender<Vec<Event>>, used: &Receiver<Vec<Event>>) -> Vec<CpuEvents> {
-    while !merger.is_at_end() {
+fn run(mut merge: Merge, full: &SyncSender<Vec<Event>>, used: &Receiver<Vec<Event>>) -> Vec<CpuEvents> {
+    loop {
         let mut batch = used.try_recv().unwrap_or_default();
-        batch.clear();
-        batch.reserve(BATCH);
-        while batch.len() < BATCH && !merger.is_at_end() {
-            batch.extend(merger.next());
-        }
-        if full.send(batch).is_err() {
-            break;
+        merge.fill(&mut batch);
+        if batch.is_empty() || full.send(batch).is_err() {
+            return merge.into_ended();
         }
     }
-    merger.ended()
 }
