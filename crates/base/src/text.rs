@@ -23,9 +23,10 @@ impl<const N: usize> Text<N> {
         if N == 16
             && let Some(whole) = source.first_chunk::<16>()
         {
-            let (text, len) = until_nul(u128::from_le_bytes(*whole));
+            let (low, high, len) = until_nul(u128::from_le_bytes(*whole));
             let mut bytes = [0; N];
-            bytes.copy_from_slice(&text.to_le_bytes());
+            bytes[..8].copy_from_slice(&low.to_le_bytes());
+            bytes[8..16].copy_from_slice(&high.to_le_bytes());
             return Text { bytes, len };
         }
         let end = source.iter().take(N).position(|&b| b == 0).unwrap_or(source.len().min(N));
@@ -53,17 +54,32 @@ impl<const N: usize> Text<N> {
     }
 }
 
+/// The first eight bytes before the first NUL and the eight behind them, lowest first, the others cleared; and the number
+/// of bytes before the first NUL.
+#[inline]
+fn until_nul(bytes: u128) -> (u64, u64, u8) {
+    let (low, high) = (bytes as u64, (bytes >> 64) as u64);
+    match before_nul(low) {
+        (low, 8) => {
+            let (high, len) = before_nul(high);
+            (low, high, 8 + len)
+        }
+        (low, len) => (low, 0, len),
+    }
+}
+
 /// The bytes before the first NUL, lowest first, the others cleared; and their number.
 #[inline]
-fn until_nul(bytes: u128) -> (u128, u8) {
-    const ONES: u128 = u128::MAX / 255;
+fn before_nul(bytes: u64) -> (u64, u8) {
+    const ONES: u64 = u64::MAX / 255;
     // The lowest bit set is the top one of the first byte that is 0 (borrows only spread upwards).
     let nul = bytes.wrapping_sub(ONES) & !bytes & (ONES << 7);
     if nul == 0 {
-        return (bytes, 16);
+        return (bytes, 8);
     }
-    let len = nul.trailing_zeros() / 8;
-    (bytes & ((1u128 << (8 * len)) - 1), len as u8)
+    // From the lowest bit of that byte on.
+    let from_nul = (nul >> 7) & (nul >> 7).wrapping_neg();
+    (bytes & (from_nul - 1), (nul.trailing_zeros() / 8) as u8)
 }
 
 impl<const N: usize> Default for Text<N> {
