@@ -6,7 +6,7 @@ mod reader;
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reader::{RUNS, Reader, Recording, describe, run_on_storm, table};
+use reader::{PEER, RUNS, Reader, Recording, Storm, describe, run_on_storm, table};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,8 +38,10 @@ impl Read {
             Some(file) => self.compare(&whylate, file, &describe(&whylate, file)?),
             None => {
                 for &events in &self.events {
-                    let (file, recording) = record(&whylate, root, events)?;
-                    self.compare(&whylate, &file, &recording)?;
+                    for storm in [Storm::Answering, Storm::AllFifo] {
+                        let (file, recording) = record(&whylate, root, events, storm)?;
+                        self.compare(&whylate, &file, &recording)?;
+                    }
                 }
                 let seconds = Duration::from_secs(2);
                 if self.alone { Ok(()) } else { perf::compare(&whylate, &crate::root::target(root), seconds) }
@@ -50,19 +52,23 @@ impl Read {
     fn compare(&self, whylate: &Path, file: &Path, recording: &Recording) -> Result<()> {
         let size = fs::metadata(file).with_context(|| format!("{} cannot be read", file.display()))?.len();
         println!(
-            "{}: {} events, {} lost, {:.1} MB",
+            "{}: {} events, {} lost, {:.1} MB; {} activations",
             file.display(),
             recording.events,
             recording.lost,
-            size as f64 / 1e6
+            size as f64 / 1e6,
+            recording.activations
         );
+        // With no thread to explain it exits with 3.
+        let none = ["explain", "--json", "--task", "no-such-thread"];
         let mut readers = vec![
             Reader::new("cat > /dev/null", "cat", &[], file),
             Reader::new("whylate explain", whylate, &["explain", "--json"], file),
+            Reader::new("whylate explain, no thread", whylate, &none, file).ending_with(3),
         ];
         if !self.alone {
             match tools::found("trace-cmd") {
-                true => readers.push(Reader::new("trace-cmd report", "trace-cmd", &["report"], file)),
+                true => readers.push(Reader::new(PEER, "trace-cmd", &["report"], file)),
                 false => println!("trace-cmd is not installed: nothing to compare with"),
             }
             readers
@@ -79,13 +85,13 @@ impl Read {
 }
 
 /// Records a storm for as long as the wanted number takes by the rate of one second.
-fn record(whylate: &Path, root: &Path, events: u64) -> Result<(PathBuf, Recording)> {
+fn record(whylate: &Path, root: &Path, events: u64, storm: Storm) -> Result<(PathBuf, Recording)> {
     let directory = crate::root::target(root).join("bench");
     fs::create_dir_all(&directory).with_context(|| format!("{} cannot be made", directory.display()))?;
-    let file = directory.join("storm.dat");
-    let second = record_storm(whylate, &file, Duration::from_secs(1))?;
+    let file = directory.join(storm.file_name());
+    let second = record_storm(whylate, &file, Duration::from_secs(1), storm)?;
     let duration = duration_for(events, second.events)?;
-    let recording = record_storm(whylate, &file, duration)?;
+    let recording = record_storm(whylate, &file, duration, storm)?;
     Ok((file, recording))
 }
 
@@ -97,9 +103,9 @@ fn duration_for(wanted: u64, per_second: u64) -> Result<Duration> {
     Ok(Duration::from_secs_f64(seconds.clamp(1.0, LONGEST.as_secs_f64())))
 }
 
-fn record_storm(whylate: &Path, file: &Path, duration: Duration) -> Result<Recording> {
+fn record_storm(whylate: &Path, file: &Path, duration: Duration, storm: Storm) -> Result<Recording> {
     let mut recorder = Command::new(whylate);
-    run_on_storm(recorder.arg("record").arg("-o").arg(file).args(["--buffer", "32768"]), duration)?;
+    run_on_storm(recorder.arg("record").arg("-o").arg(file).args(["--buffer", "131072"]), duration, storm)?;
     describe(whylate, file)
 }
 

@@ -3,7 +3,8 @@
 //!
 //! One of each pair and the periodic one are FIFO, so that a recording of the storm has real-time
 //! activations to explain. The first only ever answers the other one, which is SCHED_OTHER, and the periodic
-//! one does no work: no CPU is kept from anybody. It is a program of its own (`bench storm`), so that
+//! one does no work: no CPU is kept from other threads. With `--all-fifo` both threads of a pair have one priority:
+//! each hand-over is a sleep, and ends an activation. It is a program of its own (`bench storm`), so that
 //! `whylate record -- COMMAND` records its system calls.
 
 use anyhow::{Context, Result};
@@ -28,11 +29,14 @@ pub(crate) struct Blow {
     /// For how long, in milliseconds
     #[arg(long)]
     ms: u64,
+    /// Both threads of a pair are FIFO, at one priority: an activation for about every 8 events
+    #[arg(long)]
+    all_fifo: bool,
 }
 
 impl Blow {
     pub(super) fn run(&self) -> Result<()> {
-        let storm = Storm::start()?;
+        let storm = Storm::start(self.all_fifo)?;
         thread::sleep(Duration::from_millis(self.ms));
         drop(storm);
         Ok(())
@@ -50,21 +54,22 @@ impl Storm {
     ///
     /// # Errors
     /// If affinity cannot be read, or a pipe or thread cannot be made.
-    fn start() -> Result<Storm> {
+    fn start(all_fifo: bool) -> Result<Storm> {
         let allowed = sched_getaffinity(None).context("this process's CPUs cannot be read")?;
         let mut storm = Storm { stop: Arc::default(), threads: Vec::new() };
         for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
-            storm.add_pair(cpu).with_context(|| format!("no storm on CPU {cpu}"))?;
+            storm.add_pair(cpu, all_fifo).with_context(|| format!("no storm on CPU {cpu}"))?;
         }
         Ok(storm)
     }
 
-    fn add_pair(&mut self, cpu: usize) -> Result<()> {
+    fn add_pair(&mut self, cpu: usize, all_fifo: bool) -> Result<()> {
         let (from_asker, to_answerer) = pipe()?;
         let (from_answerer, to_asker) = pipe()?;
         self.add(cpu, "storm-answer", Some(ANSWERING), move || answer(from_asker, to_asker))?;
         let stop = Arc::clone(&self.stop);
-        self.add(cpu, "storm-ask", None, move || ask(&stop, to_answerer, from_answerer))?;
+        let priority = all_fifo.then_some(ANSWERING);
+        self.add(cpu, "storm-ask", priority, move || ask(&stop, to_answerer, from_answerer))?;
         let stop = Arc::clone(&self.stop);
         self.add(cpu, "storm-period", Some(PERIODIC), move || {
             while !stop.load(Ordering::Relaxed) {

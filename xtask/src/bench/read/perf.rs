@@ -1,6 +1,6 @@
 //! The same storm in perf's own format, beside `perf sched latency`.
 
-use super::reader::{RUNS, Reader, describe, run_on_storm, table};
+use super::reader::{RUNS, Reader, Storm, describe, run_on_storm, table};
 use crate::tools;
 use anyhow::Result;
 use std::path::Path;
@@ -38,5 +38,5 @@ fn record(file: &Path, duration: Duration) -> Result<()> {
     for event in EVENTS {
         recorder.args(["-e", event]);
     }
-    run_on_storm(&mut recorder, duration)
+    run_on_storm(&mut recorder, duration, Storm::Answering)
 }
