@@ -12,11 +12,11 @@ use crate::identities::Identity;
 use crate::model::Activation;
 use crate::options::Options;
 use crate::scope::AppliedScope;
-use crate::stats::{Kept, Stats, StatsByThread, Times};
+use crate::stats::{Kept, Stats, StatsByThread, Times, rank};
 use crate::timeline::Timeline;
 use crate::timeline::activations::Begin;
 use crate::timeline::states::State;
-use whylate_base::{Evidence, Ns};
+use whylate_base::{Evidence, Ns, Tid};
 use whylate_events::{Event, TraceInfo};
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
@@ -119,6 +119,7 @@ impl<'a> Assembler<'a> {
         if self.engine.scope.as_ref().is_some_and(out_of_scope) {
             return;
         }
+        let Some(stats) = self.stats.of(activation.tid, rank(&activation)) else { return };
         thread.is_reported = true;
         let policy = thread.policy_at(activation.due);
         let notes = notes.into_iter().map(VerdictNote::Note);
@@ -128,7 +129,6 @@ impl<'a> Assembler<'a> {
             response: activation.response(),
             whole: activation.is_whole(),
         };
-        let stats = self.stats.of(activation.tid);
         let Activation { comm, priority, .. } = activation;
         stats.identities.count(Identity { comm, policy, priority });
         stats.count(&times, &activation.ledger, self.options.deadline);
@@ -138,10 +138,29 @@ impl<'a> Assembler<'a> {
     /// Charges the activations that have ended.
     fn take_ended(&mut self) {
         let mut ended = std::mem::take(&mut self.engine.ended);
-        ended.iter().for_each(|ended| self.charge(ended));
-        ended.clear();
+        for ended in ended.drain(..) {
+            self.charge(&ended);
+            self.leave_out_of_many();
+        }
         // Its memory serves the next ones.
         self.engine.ended = ended;
+    }
+
+    /// Leaves threads out before they are very many.
+    fn leave_out_of_many(&mut self) {
+        if self.stats.is_full() {
+            self.leave_out();
+        }
+        if let Some(whole) = self.whole.as_mut().filter(|whole| whole.is_full()) {
+            whole.leave_out();
+        }
+    }
+
+    /// Leaves out all threads but those with the worst activations, where they are very many.
+    pub(crate) fn leave_out(&mut self) {
+        for tid in self.stats.leave_out() {
+            self.engine.timeline.threads.get_mut(tid).is_reported = false;
+        }
     }
 
     fn charge(&mut self, ended: &EndedActivation) {
@@ -149,6 +168,7 @@ impl<'a> Assembler<'a> {
         let Options { worst: keep, deadline, .. } = *self.options;
         self.engine.timeline.threads.get_mut(tid).is_reported = true;
         let begun = open.begin != Begin::TraceStart;
+        let rank = (begun, end.since(open.due));
         let times = Times {
             latency: open.running.filter(|_| begun).map(|running| running.since(open.due)),
             response: end.since(open.due),
@@ -156,7 +176,7 @@ impl<'a> Assembler<'a> {
         };
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
-        let whole = self.whole.as_mut().map(|whole| whole.of(tid));
+        let whole = self.whole.as_mut().and_then(|whole| whole.of(tid, rank));
         if !in_scope {
             let Some(whole) = whole else { return };
             if let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
@@ -167,7 +187,10 @@ impl<'a> Assembler<'a> {
             passed_over::note(&mut self.engine.timeline, &ledger);
             return;
         }
-        let stats = self.stats.of(tid);
+        let Some(stats) = self.stats.of(tid, rank) else {
+            self.engine.timeline.threads.get_mut(tid).is_reported = false;
+            return;
+        };
         let kept = stats.would_keep(end - open.due, keep);
         stats.identities.count(thread.identity_in(open.due, end));
         if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
@@ -190,6 +213,10 @@ impl<'a> Assembler<'a> {
 
     /// Forgets what no activation in progress can need. It is `now`.
     fn clean_up(&mut self, now: Ns) {
+        if self.engine.timeline.threads.are_very_many() {
+            checkpoint::end_sleepers(&mut self.engine, Ns::MAX);
+            self.take_ended();
+        }
         if self.engine.timeline.held() > checkpoint::MUCH {
             checkpoint::checkpoint(&mut self.engine, now - LOOK_BACK);
             self.take_ended();

@@ -68,6 +68,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     tracers.complete(&mut assembler);
     let recorded = assembler.timeline().seen.union(trace.recorded.unwrap_or(KindSet::NONE));
     assembler.timeline_mut().recorded = recorded;
+    assembler.leave_out();
     let timeline = assembler.timeline();
     let missing = missing(recorded);
 
@@ -117,6 +118,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let mut explanation = Explanation {
         trace,
         tasks,
+        unlisted: assembler.stats.unlisted(),
         activations,
         sections: Vec::new(),
         findings,

@@ -21,9 +21,11 @@ use whylate_events::{Kind, Name, TraceInfo};
 pub struct Explanation {
     /// The recording, with its losses and damage.
     pub trace: TraceInfo,
-    /// Every selected thread, the one with the worst response first.
+    /// Every selected thread, the one with the worst response first; of very many, those with the worst.
     pub tasks: Vec<TaskSummary>,
-    /// The worst activations of each selected thread, worst response first.
+    /// How many selected threads are not among the tasks, because those have worse responses.
+    pub unlisted: u64,
+    /// The worst activations of each of these threads, worst response first.
     pub activations: Vec<Activation>,
     /// The critical sections that latency tracers kept the trace for.
     pub sections: Vec<CriticalSection>,

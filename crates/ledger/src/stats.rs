@@ -3,9 +3,10 @@
 use crate::causes::Cause;
 use crate::charge::notes::VerdictNote;
 use crate::identities::Identities;
-use crate::model::{Activation, Culprit, Segment};
+use crate::model::{Activation, Culprit, Segment, Trigger};
 use crate::spread::Distribution;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 use whylate_base::{Ns, Tid};
 
 /// Culprits that are kept apart. Where threads come and go by the million, those that cost little are forgotten.
@@ -13,24 +14,71 @@ const MOST_COSTS: usize = 8192;
 /// Fewer activations than this do not show what is usual.
 const ENOUGH: u64 = 5;
 
-/// The sums of every thread that is explained.
+/// Threads that are listed. No user reads more, and each may keep a dozen pages.
+const MOST_LISTED: usize = 1_000;
+
+/// How bad an activation is: one that was seen from its beginning before any other, then by response.
+pub(crate) type Rank = (bool, Ns);
+
+/// The sums of the threads that are explained; of very many, of those with the worst activations.
 #[derive(Default)]
-pub(crate) struct StatsByThread(FxHashMap<Tid, Box<Stats>>);
+pub(crate) struct StatsByThread {
+    listed: FxHashMap<Tid, Box<Stats>>,
+    /// Threads of which activations were left out, all or the first ones.
+    left_out: FxHashSet<Tid>,
+    /// The best of the worst activations of those that were left out. Another thread is listed from a worse one on.
+    bound: Option<Rank>,
+}
 
 impl StatsByThread {
-    /// Of a thread of which an activation has ended.
+    /// Of a thread that is listed.
     pub(crate) fn get(&self, tid: Tid) -> Option<&Stats> {
-        self.0.get(&tid).map(Box::as_ref)
+        self.listed.get(&tid).map(Box::as_ref)
     }
 
-    /// Of a thread, from now on.
-    pub(crate) fn of(&mut self, tid: Tid) -> &mut Stats {
-        self.0.entry(tid).or_default()
+    /// Of a thread that had an activation of this rank; `None` where it is left out.
+    pub(crate) fn of(&mut self, tid: Tid, rank: Rank) -> Option<&mut Stats> {
+        let stats = match self.listed.entry(tid) {
+            Entry::Occupied(stats) => stats.into_mut(),
+            Entry::Vacant(_) if self.bound.is_some_and(|bound| rank <= bound) => {
+                self.left_out.insert(tid);
+                return None;
+            }
+            Entry::Vacant(place) => place.insert(Box::default()),
+        };
+        stats.rank = stats.rank.max(rank);
+        Some(stats)
     }
 
     /// A thread's activations so far were none.
     pub(crate) fn remove(&mut self, tid: Tid) {
-        self.0.remove(&tid);
+        self.listed.remove(&tid);
+    }
+
+    /// True when so many threads are listed that it is time to leave some out.
+    pub(crate) fn is_full(&self) -> bool {
+        self.listed.len() > 2 * MOST_LISTED
+    }
+
+    /// Leaves out all threads but those with the worst activations; returns those that are left out now.
+    pub(crate) fn leave_out(&mut self) -> Vec<Tid> {
+        if self.listed.len() <= MOST_LISTED {
+            return Vec::new();
+        }
+        let mut ranks: Vec<(Rank, Tid)> = self.listed.iter().map(|(&tid, stats)| (stats.rank, tid)).collect();
+        ranks.sort_unstable_by(|a, b| b.cmp(a));
+        let over = ranks.split_off(MOST_LISTED);
+        self.bound = self.bound.max(over.first().map(|&(rank, _)| rank));
+        for (_, tid) in &over {
+            self.listed.remove(tid);
+            self.left_out.insert(*tid);
+        }
+        over.into_iter().map(|(_, tid)| tid).collect()
+    }
+
+    /// How many threads are not listed though they are explained.
+    pub(crate) fn unlisted(&self) -> u64 {
+        self.left_out.iter().filter(|tid| !self.listed.contains_key(tid)).count() as u64
     }
 }
 
@@ -38,6 +86,8 @@ impl StatsByThread {
 #[derive(Default)]
 pub(crate) struct Stats {
     pub(crate) activations: u64,
+    /// Of the worst activation.
+    rank: Rank,
     pub(crate) identities: Identities,
     pub(crate) latency: Distribution,
     pub(crate) response: Distribution,
@@ -176,6 +226,11 @@ impl Stats {
     pub(crate) fn would_keep(&self, response: Ns, keep: usize) -> bool {
         self.worst.len() < keep || self.worst.last().is_some_and(|kept| response > kept.activation.response())
     }
+}
+
+/// How bad an activation is.
+pub(crate) fn rank(activation: &Activation) -> Rank {
+    (activation.trigger != Trigger::TraceStart, activation.response())
 }
 
 #[cfg(test)]

@@ -91,6 +91,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
             response: None,
             causes: Vec::new(),
         }],
+        unlisted: 0,
         activations: quick.chain([activation(LATE_DUE, LATE_DONE, cause, by)]).collect(),
         sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),

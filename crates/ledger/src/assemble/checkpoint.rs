@@ -25,29 +25,34 @@ const GROUP: usize = 64;
 
 /// Charges what is long past of the activations in progress. `until` is when that begins to be recent.
 pub(super) fn checkpoint(engine: &mut Engine<'_>, until: Ns) {
+    end_sleepers(engine, until);
     let long = |thread: &Thread| thread.open.as_ref().is_some_and(|open| open.charged_until() < until);
     for tid in engine.timeline.threads.active_ids(|thread| long(thread) && engine.explains(thread)) {
         let Some(thread) = engine.timeline.threads.get(tid) else { continue };
-        let since = thread.since().filter(|&since| since < until);
-        match (thread.state(), since) {
-            // Asleep until its next period: it was done then, and nothing has woken it since.
-            (State::Blocked { wait, .. }, Some(since)) if !wait.continues() => {
-                engine.end(tid, Some(since), since);
-                continue;
-            }
-            // Out of sight for long: what it does when it is seen again is something else.
-            (State::Unknown, Some(since)) => {
-                engine.end(tid, None, since);
-                continue;
-            }
-            _ => {}
-        }
         let Some(open) = thread.open.as_ref() else { continue };
         let (ledger, _) = charge::ledger(&engine.timeline, thread, open, until);
         passed_over::note(&mut engine.timeline, &ledger);
         if let Some(open) = &mut engine.timeline.threads.get_mut(tid).open {
             open.checkpoint = Some(Box::new(Checkpoint { ledger: regroup(ledger), until }));
             open.forget_marks(until);
+        }
+    }
+}
+
+/// Ends the activations of threads that have been asleep or out of sight since before `until`.
+pub(super) fn end_sleepers(engine: &mut Engine<'_>, until: Ns) {
+    let begun = |thread: &Thread| thread.open.as_ref().is_some_and(|open| open.charged_until() < until);
+    for tid in engine.timeline.threads.active_ids(|thread| begun(thread) && engine.explains(thread)) {
+        let Some(thread) = engine.timeline.threads.get(tid) else { continue };
+        let since = thread.since().filter(|&since| since < until);
+        match (thread.state(), since) {
+            // Asleep until its next period: it was done then, and nothing has woken it since.
+            (State::Blocked { wait, .. }, Some(since)) if !wait.continues() => {
+                engine.end(tid, Some(since), since)
+            }
+            // Out of sight for long: what it does when it is seen again is something else.
+            (State::Unknown, Some(since)) => engine.end(tid, None, since),
+            _ => {}
         }
     }
 }

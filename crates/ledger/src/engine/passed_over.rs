@@ -8,6 +8,14 @@ use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, SchedClass, Tid};
 use whylate_events::{Kind, Switch};
 
+/// So many threads are preempted on one CPU at a time only where events are missing.
+const MANY_PREEMPTED: usize = 64;
+
+/// True of a real-time thread that is runnable on a CPU.
+fn still_waits(thread: &Thread, cpu: Cpu) -> bool {
+    thread.state() == State::Queued(cpu) && thread.priority().class() == SchedClass::Realtime
+}
+
 impl Engine<'_> {
     /// A real-time thread that was preempted on `cpu` and still waits there: the next in line. `None` where it may have
     /// been moved without an event.
@@ -20,10 +28,13 @@ impl Engine<'_> {
         }
         let timeline = self.timeline.cpus.get_mut(cpu)?;
         while let Some(&tid) = timeline.preempted.last() {
-            let waits = |thread: &&Thread| {
-                thread.state() == State::Queued(cpu) && thread.priority().class() == SchedClass::Realtime
-            };
-            match self.timeline.threads.get(tid).filter(waits).and_then(Thread::since) {
+            match self
+                .timeline
+                .threads
+                .get(tid)
+                .filter(|thread| still_waits(thread, cpu))
+                .and_then(Thread::since)
+            {
                 // One that has just been preempted may be on its way to another CPU.
                 Some(since) => return Some(tid).filter(|_| at - since >= MOVED_AT_ONCE),
                 None => timeline.preempted.pop(),
@@ -56,8 +67,14 @@ impl Engine<'_> {
             if let Some(timeline) =
                 self.timeline.cpus.get_mut(cpu).filter(|_| switch.prev_state.is_runnable())
             {
-                timeline.preempted.retain(|&tid| tid != switch.prev_tid);
-                timeline.preempted.push(switch.prev_tid);
+                let preempted = &mut timeline.preempted;
+                preempted.retain(|&tid| tid != switch.prev_tid);
+                // Those that have gone are dropped before they are many.
+                if preempted.len() >= MANY_PREEMPTED && preempted.len().is_power_of_two() {
+                    let threads = &self.timeline.threads;
+                    preempted.retain(|&tid| threads.get(tid).is_some_and(|thread| still_waits(thread, cpu)));
+                }
+                preempted.push(switch.prev_tid);
             }
             return;
         }

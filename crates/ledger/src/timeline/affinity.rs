@@ -86,6 +86,11 @@ impl Affinity {
         first.into_iter().flat_map(Allowed::cpus).filter(move |&(cpu, _)| throughout(cpu))
     }
 
+    /// True when a fact of the recording has it.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.latest.recorded.is_some()
+    }
+
     /// True when it holds what was before the last change.
     pub(crate) fn has_past(&self) -> bool {
         !self.earlier.is_empty()

@@ -418,14 +418,25 @@ impl Thread {
         stays
     }
 
-    /// True when it neither runs nor waits for a CPU, is in no activation, and holds nothing that could be forgotten.
+    /// True when it neither runs nor waits for a CPU, and is in no activation.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.open.is_none() && !matches!(self.state(), State::Running(_) | State::Queued(_))
+    }
+
+    /// True when it is asleep and holds nothing that could be forgotten.
     pub(super) fn is_at_rest(&self) -> bool {
-        let runnable = matches!(self.state(), State::Running(_) | State::Queued(_));
         let has_past = self.names.has_past()
             || self.priorities.has_past()
             || self.policies.has_past()
             || self.affinity.has_past();
-        self.open.is_none() && self.history.len() <= 1 && !runnable && !has_past
+        self.is_asleep() && self.history.len() <= 1 && !has_past
+    }
+
+    /// True when it is at rest, and nothing is known of it that its next wake-up will not show.
+    pub(super) fn is_forgettable(&self) -> bool {
+        let has_facts = self.policies.shown().is_some() || self.affinity.is_recorded();
+        let has_findings = self.pinned_fair.is_some() || self.refused.is_some();
+        self.is_at_rest() && !self.is_reported && !has_facts && !has_findings
     }
 
     /// Forgets what ended before `horizon`.

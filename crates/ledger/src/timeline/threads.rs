@@ -9,6 +9,9 @@ use whylate_base::{Ns, Tid};
 /// comes from a damaged event.
 const MAX_TID: usize = 4 * 1024 * 1024;
 
+/// Of so many threads, those that ended are forgotten, and all but so many of those that sleep.
+const MANY: usize = 1 << 13;
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Threads {
@@ -95,17 +98,26 @@ impl Threads {
         thread
     }
 
-    /// Forgets the threads that ended before `horizon` and of which nothing is reported, where they are many:
-    /// a shell script starts thousands.
-    fn forget_ended(&mut self, horizon: Ns) {
-        const MANY: usize = 1 << 14;
+    /// Forgets threads of which nothing is reported, where they are many: those that ended before `horizon`, as a shell
+    /// script starts thousands, and those that have slept longest.
+    fn forget_threads(&mut self, horizon: Ns) {
         const LATEST: usize = 16;
         if self.threads.len() < MANY {
             return;
         }
+        let asleep_since = |thread: &Thread| thread.since().unwrap_or(Ns(i64::MIN));
+        let mut asleep: Vec<Ns> =
+            self.threads.iter().filter(|thread| thread.is_forgettable()).map(asleep_since).collect();
+        let long_ago = (asleep.len() > MANY).then(|| {
+            let over = asleep.len() - MANY;
+            *asleep.select_nth_unstable(over).1
+        });
         let is_needed = |thread: &Thread| {
             let recent = thread.since().is_some_and(|since| since >= horizon);
-            !thread.ended || recent || thread.open.is_some() || thread.is_reported
+            let gone = thread.ended && !recent && thread.open.is_none();
+            let asleep =
+                || long_ago.is_some_and(|until| asleep_since(thread) <= until) && thread.is_forgettable();
+            thread.is_reported || !gone && !asleep()
         };
         // The latest of those that ended may be what the user means.
         let over = self.threads.iter().filter(|thread| !is_needed(thread));
@@ -152,6 +164,11 @@ impl Threads {
         found.into_iter().filter_map(|index| Some(self.threads.get(index as usize)?.tid)).collect()
     }
 
+    /// True where more threads than any machine has are in activations.
+    pub(crate) fn are_very_many(&self) -> bool {
+        self.active.len() > 2 * MANY
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.threads.len()
@@ -164,17 +181,19 @@ impl Threads {
 
     /// Forgets what was over by `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
+        let very_many = self.are_very_many();
         let Threads { threads, active, at_rest, .. } = self;
         active.retain(|&index| {
             let thread = &mut threads[index as usize];
-            thread.forget(horizon);
+            // Of so many, even what was a moment ago takes too much memory.
+            thread.forget(if very_many && thread.is_asleep() { Ns::MAX } else { horizon });
             thread.is_active = !thread.is_at_rest();
             if !thread.is_active {
                 *at_rest += thread.history.len();
             }
             thread.is_active
         });
-        self.forget_ended(horizon);
+        self.forget_threads(horizon);
     }
 }
 
@@ -182,17 +201,19 @@ impl Threads {
 mod tests {
     use super::*;
     use crate::timeline::states::State;
+    use whylate_base::{Cpu, Policy};
 
     #[test]
     fn threads_that_ended_are_forgotten_where_they_are_many() {
         let mut threads = Threads::default();
         for id in -3..20_000 {
             let thread = threads.get_mut(Tid(id));
-            thread.enter(Ns(i64::from(id)), State::Unknown);
             thread.ended = id % 2 != 0;
+            let state = if thread.ended { State::Unknown } else { State::Queued(Cpu(0)) };
+            thread.enter(Ns(i64::from(id)), state);
             thread.tally.latency = Some(Ns(if id == 5 { 900 } else { 7 }));
         }
-        threads.forget_ended(Ns(10_001));
+        threads.forget_threads(Ns(10_001));
         assert_eq!(threads.iter().count(), 15_002);
         // The latest of them stays: it may be what the user means.
         for (id, there) in
@@ -205,5 +226,23 @@ mod tests {
         assert_eq!(threads.get_mut(Tid(2)).since(), Some(Ns(2)));
         threads.get_mut(Tid(10_001)).rename(Ns(20_000), "before".into());
         assert!(threads.begin(Tid(10_001)).comm().is_empty());
+    }
+
+    #[test]
+    fn of_very_many_that_sleep_the_last_are_kept() {
+        let mut threads = Threads::default();
+        let many = 3 * MANY as i32;
+        for id in 0..many {
+            threads.get_mut(Tid(id)).enter(Ns(i64::from(id)), State::Unknown);
+        }
+        threads.get_mut(Tid(7)).is_reported = true;
+        threads.get_mut(Tid(8)).set_policy(Ns(8), Policy::Fifo);
+        assert!(threads.are_very_many());
+        threads.forget(Ns(0));
+        assert!(!threads.are_very_many() && threads.len() <= MANY + 2, "{}", threads.len());
+        for (id, there) in [(7, true), (8, true), (9, false), (many / 2, false), (many - 1, true)] {
+            assert_eq!(threads.get(Tid(id)).is_some(), there, "{id}");
+        }
+        assert_eq!(threads.held(), threads.len());
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn worst(explanation: &Explanation) -> Option<&Activation> {
     explanation.activations.iter().find(late).or(explanation.activations.first())
 }
 
-/// What a recording cannot show, was lost, or could not be read.
+/// What a report does not list, and what a recording cannot show, was lost, or could not be read.
 pub(crate) fn limits(explanation: &Explanation) -> Vec<String> {
     let trace = &explanation.trace;
     let missing = explanation.missing.iter().map(|missing| {
@@ -40,7 +40,19 @@ pub(crate) fn limits(explanation: &Explanation) -> Vec<String> {
     let lost = (trace.lost_events > 0).then(|| lost(trace.lost_events));
     let quality = words::quality(trace).map(str::to_owned);
     let damage = trace.damage.iter().map(|damage| format!("damage {}", words::clean(&damage.to_string())));
-    missing.chain(lost).chain(quality).chain(damage).collect()
+    unlisted(explanation).into_iter().chain(missing).chain(lost).chain(quality).chain(damage).collect()
+}
+
+/// How many threads are not listed, and which those are.
+pub(crate) fn unlisted(explanation: &Explanation) -> Option<String> {
+    let listed = words::plural(explanation.tasks.len() as u64, "thread");
+    (explanation.unlisted > 0).then(|| {
+        format!(
+            "not listed: {}: the {listed} with the worst responses are, each counted from its first bad activation on; \
+             --task NAME explains others",
+            words::plural(explanation.unlisted, "more thread")
+        )
+    })
 }
 
 /// How many events the kernel lost, and what that means.

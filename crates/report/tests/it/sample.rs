@@ -256,6 +256,7 @@ pub(crate) fn story() -> Explanation {
                 ],
             },
         ],
+        unlisted: 0,
         activations: vec![first, second, third, daemon],
         sections: vec![],
         findings: vec![
@@ -357,6 +358,7 @@ pub(crate) fn empty() -> Explanation {
     Explanation {
         trace: TraceInfo { format: "ftrace text".to_owned(), ..TraceInfo::default() },
         tasks: vec![],
+        unlisted: 0,
         activations: vec![],
         sections: vec![],
         findings: vec![],

@@ -36,6 +36,19 @@ fn text_is_as_before() {
 }
 
 #[test]
+fn threads_that_are_not_listed_are_counted() {
+    let mut story = sample::story();
+    story.unlisted = 1_204;
+    let sentence = "not listed: 1,204 more threads: the 2 threads with the worst responses are";
+    let text = explain::terminal::render(&story, &Style { color: false, width: 200 });
+    let (markdown, html) = (explain::markdown::render(&story), explain::html::render(&story));
+    for report in [text, markdown, html] {
+        assert!(report.contains(sentence), "{report}");
+    }
+    assert_eq!(explain::json::render(&story)["unlisted_tasks"], 1_204);
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in [60, 70, 80, 90, 100, 132, 200] {
         let style = Style { color: false, width };

@@ -67,6 +67,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
     Explanation {
         trace: TraceInfo::default(),
         tasks: Vec::new(),
+        unlisted: 0,
         activations,
         sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),

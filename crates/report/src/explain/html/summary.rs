@@ -99,6 +99,7 @@ pub(crate) fn tasks(explanation: &Explanation) -> Markup {
                         }
                     }
                 } }
+                @if let Some(unlisted) = facts::unlisted(explanation) { p.sure { (unlisted) } }
             }
         }
     }

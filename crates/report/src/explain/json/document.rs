@@ -18,8 +18,11 @@ pub struct Document {
     pub schema: String,
     /// The recording.
     pub trace: Trace,
-    /// The selected threads, the one with the worst response first.
+    /// The selected threads, the one with the worst response first; of very many, those with the worst.
     pub tasks: Vec<Task>,
+    /// How many selected threads are not among `tasks`, because those have worse responses.
+    #[serde(default)]
+    pub unlisted_tasks: u64,
     /// The worst activations of each selected thread, worst response first.
     pub activations: Vec<Activation>,
     /// The critical sections that the recording was kept for: of the irqsoff, preemptoff and preemptirqsoff tracers.

@@ -17,6 +17,7 @@ impl From<&ledger::Explanation> for Document {
             schema: SCHEMA.to_owned(),
             trace: trace(&explanation.trace),
             tasks: explanation.tasks.iter().map(task).collect(),
+            unlisted_tasks: explanation.unlisted,
             activations: explanation.activations.iter().map(activation).collect(),
             sections: explanation.sections.iter().map(section).collect(),
             findings: explanation.findings.iter().map(finding).collect(),

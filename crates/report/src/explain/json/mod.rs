@@ -11,7 +11,7 @@ use whylate_ledger::Explanation;
 /// ```
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
-/// #     trace: Default::default(), tasks: vec![], activations: vec![], sections: vec![], findings: vec![], missing: vec![],
+/// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], findings: vec![], missing: vec![],
 /// #     candidates: None, scope: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);

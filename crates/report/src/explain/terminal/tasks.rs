@@ -1,6 +1,7 @@
 //! The threads: all of them in a table, the worst few in detail.
 
 use super::activation;
+use crate::explain::facts;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
@@ -22,6 +23,10 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
         page.gap();
         let left = words::plural((tasks.len() - IN_FULL) as u64, "more thread");
         page.line(&[(&format!("{left} only in the table above: --task NAME explains one."), Ink::Faint)]);
+    }
+    if let Some(unlisted) = facts::unlisted(explanation) {
+        page.gap();
+        page.labelled(0, ("- ", Ink::Faint), &unlisted, Ink::Plain);
     }
 }
 
