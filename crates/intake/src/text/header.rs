@@ -149,7 +149,8 @@ impl Header {
     }
 
     fn fact(&mut self, fact: Fact) {
-        if self.facts.len() < MOST_FACTS {
+        // A second trace may be of another kernel.
+        if self.facts.len() < MOST_FACTS && self.latency_traces <= 1 {
             self.facts.push(fact);
         }
     }

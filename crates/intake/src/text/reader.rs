@@ -56,6 +56,8 @@ pub(crate) struct Reader {
     cut_lines: Tally,
     strange_lines: Tally,
     strange_fields: Tally,
+    /// The line with which a second latency trace begins, whose times are its own.
+    second: Option<u64>,
     /// A table of another tool: its name, and what to give instead.
     pub(crate) table: Option<(&'static str, &'static str)>,
     failed: Option<Damage>,
@@ -116,6 +118,7 @@ impl Reader {
             cut_lines: Tally::default(),
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
+            second: None,
             table: None,
             failed: None,
         }
@@ -192,15 +195,24 @@ impl Reader {
 
     fn comment(&mut self, text: &str) {
         if matches!(self.analyses.line(self.number, text), RtlaLine::Nothing | RtlaLine::Strange) {
+            let (traces, facts) = (self.header.latency_traces, self.header.facts.len());
             self.header.comment(text.trim_start_matches('#'));
+            // A header may be quoted before the trace that it is of.
+            if self.header.latency_traces > traces.max(1) && self.last.is_some() {
+                self.second = self.second.or(Some(self.number));
+            }
             // Facts between the events hold from there on.
             if let Some(last) = self.last {
-                self.tell_facts(last);
+                self.tell_facts(last, facts);
             }
         }
     }
 
     fn event_line(&mut self, head: &Head<'_>, body: &str, may_hold: bool) -> bool {
+        if self.second.is_some() {
+            self.frames = None;
+            return true;
+        }
         let parsed = body::parse(head, body, self.header.numbers);
         if may_hold && ends_early(&parsed, body) {
             return false;
@@ -272,6 +284,9 @@ impl Reader {
     }
 
     fn graph_line(&mut self, line: &GraphLine<'_>) {
+        if self.second.is_some() {
+            return;
+        }
         if let What::Switch(comm, tid) = line.what {
             self.names.learn(tid, comm);
             self.clock.switch(line.cpu, tid);
@@ -368,8 +383,9 @@ impl Reader {
         }
     }
 
-    fn tell_facts(&mut self, at: EventHead) {
-        for fact in std::mem::take(&mut self.header.facts) {
+    /// Those `from` on: what the header above the first event tells holds from there.
+    fn tell_facts(&mut self, at: EventHead, from: usize) {
+        for fact in self.header.facts.split_off(from) {
             self.keep(at.event(marker(&fact)));
         }
     }
@@ -446,9 +462,13 @@ impl Reader {
                 .damage("events with fields in no known form, of which only time and thread are used"),
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
             (more > 0).then(|| {
-                Damage::whole(format!(
-                    "{more} more latency traces follow the first: their times are their own"
-                ))
+                let what = format!("{more} more latency traces follow the first");
+                match self.second {
+                    Some(line) => {
+                        Damage::at(line, format!("{what}, and are left out: save each in a file of its own"))
+                    }
+                    None => Damage::whole(format!("{what}: their times are their own")),
+                }
             }),
             self.failed.clone(),
         ];

@@ -276,13 +276,21 @@ fn every_latency_tracer_is_known_and_no_other() {
 
 #[test]
 fn of_two_latency_traces_the_first_counts_and_the_other_is_reported() {
-    let (_, info) = all(&format!("{IRQSOFF}{}", IRQSOFF.replace("16 us", "99 us").replace("CPU#3", "CPU#1")));
+    let (events, info) =
+        all(&format!("{IRQSOFF}{}", IRQSOFF.replace("16 us", "99 us").replace("CPU#3", "CPU#1")));
     assert_eq!(info.latency.map(|latency| (latency.latency, latency.cpu)), Some((Ns::from_us(16), Cpu(3))));
     assert!(
         info.damage.iter().any(|damage| damage.what.starts_with("1 more latency traces follow")),
         "{:?}",
         info.damage
     );
+    // Lines of both on one CPU would be those of neither.
+    let (first, alone) = all(IRQSOFF);
+    assert_eq!((events, info.events), (first.clone(), alone.events));
+    // A header that stands alone before the trace is of the same trace.
+    let header: String =
+        IRQSOFF.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    assert_eq!(all(&format!("{header}\n{IRQSOFF}")).0.len(), first.len());
 }
 
 #[test]
