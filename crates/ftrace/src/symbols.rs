@@ -49,6 +49,12 @@ impl Symbols {
         (start == address || after < self.by_address.len()).then(|| (start, self.name(address)))
     }
 
+    /// Where the symbol of that name begins.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        let found = self.by_address.iter().find(|(address, _)| self.name(*address) == name.as_bytes());
+        found.map(|&(address, _)| address)
+    }
+
     /// The text it was read from.
     pub fn text(&self) -> &[u8] {
         &self.text
@@ -87,6 +93,8 @@ fn entry(line: &[u8]) -> Option<(u64, usize)> {
 pub struct SymbolCache {
     symbols: std::sync::Arc<Symbols>,
     slots: Box<[(u64, Symbol); SLOTS]>,
+    /// Where the kernel's text begins, once it was asked for.
+    kernel_text: Option<Option<u64>>,
 }
 
 const SLOTS: usize = 64;
@@ -94,7 +102,16 @@ const SLOTS: usize = 64;
 impl SymbolCache {
     /// An empty memory in front of `symbols`.
     pub fn new(symbols: std::sync::Arc<Symbols>) -> SymbolCache {
-        SymbolCache { symbols, slots: Box::new([(0, Symbol::default()); SLOTS]) }
+        SymbolCache { symbols, slots: Box::new([(0, Symbol::default()); SLOTS]), kernel_text: None }
+    }
+
+    /// The function at a distance from the beginning of the kernel's text (`_stext`); none where that is not known.
+    pub fn in_kernel_text(&mut self, distance: i64) -> Symbol {
+        let begin = *self.kernel_text.get_or_insert_with(|| self.symbols.address("_stext"));
+        match begin.and_then(|begin| begin.checked_add_signed(distance)) {
+            Some(address) => self.name(address),
+            None => Symbol::default(),
+        }
     }
 
     /// The function that `address` is in.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
     ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, Noise, NoiseSource, OsnoiseSample,
-    PageFault, Signal, Syscall, SyscallReturn, Timerlat, TimerlatContext, Wake,
+    PageFault, Preemptirq, Signal, Syscall, SyscallReturn, Timerlat, TimerlatContext, Wake,
 };
 use whylate_ftrace::decode::Decoders;
 use whylate_ftrace::format::{EventFormat, EventFormats};
 use whylate_ftrace::symbols::{SymbolCache, Symbols};
 
-const SYMBOLS: &[u8] = b"c0000100 T hrtimer_wakeup\nc0000200 t process_timeout\n";
+const SYMBOLS: &[u8] = b"c0000000 T _stext\nc0000100 T hrtimer_wakeup\nc0000200 t process_timeout\n";
 
 type Fields<'v> = &'v [(&'v str, Value<'v>)];
 
@@ -207,6 +207,24 @@ fn every_event_with_a_type() {
             &["void * timer"],
             &[("timer", Int(6))],
             EventKind::TimerExpireExit { timer: 6 },
+        ),
+        (
+            "preemptirq",
+            "irq_disable",
+            &["s32 caller_offs", "s32 parent_offs"],
+            &[("caller_offs", Int(0x208)), ("parent_offs", Int(-0x10))],
+            EventKind::Preemptirq {
+                what: Preemptirq::Interrupts,
+                disables: true,
+                caller: "process_timeout".into(),
+            },
+        ),
+        (
+            "preemptirq",
+            "preempt_enable",
+            &["s32 caller_offs", "s32 parent_offs"],
+            &[("caller_offs", Int(-0x10)), ("parent_offs", Int(0))],
+            EventKind::Preemptirq { what: Preemptirq::Preemption, disables: false, caller: "".into() },
         ),
         (
             "raw_syscalls",

@@ -1,16 +1,33 @@
-//! The records of the function and function-graph tracers (`kernel/trace/trace_entries.h`).
+//! The records of the function and function-graph tracers (`kernel/trace/trace_entries.h`), and `preemptirq`
+//! (`include/trace/events/preemptirq.h`).
 
 use super::field::{Int, Lookup};
 use crate::bytes::Endian;
 use crate::symbols::SymbolCache;
 use whylate_base::Ns;
-use whylate_events::{EventKind, Kind};
+use whylate_events::{EventKind, Kind, Preemptirq};
 
 #[derive(Debug)]
 pub(super) enum Function {
-    Call { ip: Int },
-    Entry { func: Int, depth: Int },
-    Exit { func: Int, depth: Int, calltime: Int, rettime: Int },
+    Call {
+        ip: Int,
+    },
+    Entry {
+        func: Int,
+        depth: Int,
+    },
+    Exit {
+        func: Int,
+        depth: Int,
+        calltime: Int,
+        rettime: Int,
+    },
+    /// The caller is a distance from the beginning of the kernel's text.
+    Preemptirq {
+        what: Preemptirq,
+        disables: bool,
+        caller: Int,
+    },
 }
 
 pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Function)> {
@@ -33,6 +50,17 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Function)> {
     })
 }
 
+pub(super) fn compile_preemptirq(f: &mut Lookup<'_>) -> Option<(Kind, Function)> {
+    let (what, disables) = match f.format.name.as_str() {
+        "irq_disable" => (Preemptirq::Interrupts, true),
+        "irq_enable" => (Preemptirq::Interrupts, false),
+        "preempt_disable" => (Preemptirq::Preemption, true),
+        "preempt_enable" => (Preemptirq::Preemption, false),
+        _ => return None,
+    };
+    Some((Kind::Preemptirq, Function::Preemptirq { what, disables, caller: f.int("caller_offs")? }))
+}
+
 impl Function {
     #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
@@ -47,6 +75,9 @@ impl Function {
                 depth: depth.read(e, r)? as u32,
                 duration: Ns(rettime.read(e, r)?.saturating_sub(calltime.read(e, r)?).max(0)),
             },
+            Function::Preemptirq { what, disables, caller } => {
+                EventKind::Preemptirq { what, disables, caller: names.in_kernel_text(caller.read(e, r)?) }
+            }
         })
     }
 }

@@ -275,6 +275,8 @@ impl Slot {
                 _ => function::compile(&mut lookup).map(|(kind, call)| (kind, Decoder::Function(call))),
             },
             "osnoise" => osnoise(&mut lookup),
+            "preemptirq" => function::compile_preemptirq(&mut lookup)
+                .map(|(kind, section)| (kind, Decoder::Function(section))),
             _ => None,
         };
         match compiled {
