@@ -12,7 +12,7 @@ use std::time::Duration;
 use whylate_base::printable;
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
-use whylate_lab::{GuestFile, LabError, Machine, Visit, Visited, companions, find_program};
+use whylate_lab::{GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
 use whylate_ledger::Explanation;
 use whylate_report::Format;
 
@@ -254,6 +254,13 @@ fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<bo
         message!(
             "`{}`: bring what is missing with --file HOST:GUEST, or a directory with --dir",
             printable(line.trim())
+        );
+    }
+    if args.guest.cpus > 1 && visited.time == TimeSource::Virtual {
+        message!(
+            "note: in virtual time the emulator runs one CPU at a time, so each of the {} stands still while another runs: \
+             the cause `stolen` is then the emulator's, not the program's or the kernel's",
+            args.guest.cpus
         );
     }
     for note in notes.iter().chain(&visited.notes).chain(&visited.report.problems) {
