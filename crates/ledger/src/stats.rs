@@ -136,6 +136,10 @@ pub(crate) struct Cost {
     pub(crate) activations: u64,
     /// In all.
     pub(crate) total: Ns,
+    /// In one activation, the most.
+    pub(crate) most: Ns,
+    /// In the activation that is counted now.
+    here: Ns,
 }
 
 /// A cause and culprit, with the time charged to them.
@@ -185,8 +189,11 @@ impl Stats {
                 if cost.in_activation != self.activations {
                     cost.in_activation = self.activations;
                     cost.activations += 1;
+                    cost.here = Ns::ZERO;
                 }
                 cost.total += length;
+                cost.here += length;
+                cost.most = cost.most.max(cost.here);
             }
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
                 self.longest_theft = (length, segment.start);

@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let mut tables: Vec<Table> = Vec::new();
     let mut key = "";
-    for line in text.lines().map(str::trim) {
+    for (number, line) in text.lines().map(str::trim).enumerate() {
         if let Some(unit) = head(line) {
             let unit = match unit.is_empty() {
                 // Some scripts name the unit in their title only.
@@ -48,6 +48,9 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
                 // Rows without a head are any numbers.
                 None => return Vec::new(),
             }
+        } else if !tables.is_empty() && begins_as_row(line) {
+            // A class that is left out may be the latest.
+            return vec![Err(broken(&format!("line {} is no class with its count", number + 1)))];
         } else if line.contains(" = ") && line.len() < 80 {
             key = line;
         }
@@ -183,6 +186,14 @@ fn row(line: &str) -> Option<Row> {
     // Below the range of `lhist`.
     let from = if from == "..." { 0 } else { number(from)? };
     Some(Row { from, until, count })
+}
+
+/// True of a line that is a class by its beginning, whatever follows.
+fn begins_as_row(line: &str) -> bool {
+    let is_number = |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit());
+    let bracketed = line.strip_prefix('[').or_else(|| line.strip_prefix('('));
+    bracketed.is_some_and(|rest| is_number(rest) || rest.starts_with("..."))
+        || line.split_once("->").is_some_and(|(from, upto)| is_number(from) && is_number(upto))
 }
 
 /// `512`, `1K`, `2M`.

@@ -68,10 +68,12 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     };
     let severity = if victims.iter().all(look_after_others) { Severity::Info } else { Severity::Warning };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
-    let (mut times, mut total) = (0, Ns::ZERO);
+    let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
         times += cost.activations;
         total += cost.total;
+        // It may have delayed one for longer in which another cause took even more time.
+        most = most.max(cost.most);
     }
     Finding {
         code: cause.code(),

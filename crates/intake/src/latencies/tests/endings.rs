@@ -67,3 +67,25 @@ fn histograms_whose_classes_double() {
     let error = crate::latencies::read(Path::new("x"), open.as_bytes()).expect_err("no end").to_string();
     assert!(error.contains("has no end"), "{error}");
 }
+
+#[test]
+fn a_class_without_a_count_is_not_left_out() {
+    let rows = |tail: &str| {
+        format!(
+            "Tracing run queue latency... Hit Ctrl-C to end.\n     usecs               : count     distribution\n\
+             \x20       8 -> 15         : 134      |**************    |\n{tail}\n"
+        )
+    };
+    assert_eq!(run(&rows("        64 -> 127        : 3        |*                 |")).all().count(), 137);
+    for tail in [
+        "        64 -> 127        : 3x       |*                 |",
+        "        64 -> 127        : -3       |*                 |",
+        "        64 -> 127        : 99999999999999999999 |*|",
+        "        64 -> 127        : 3",
+        "        64 -> 1",
+    ] {
+        let error =
+            crate::latencies::read(Path::new("x"), rows(tail).as_bytes()).expect_err(tail).to_string();
+        assert!(error.contains("line 4"), "{error}");
+    }
+}
