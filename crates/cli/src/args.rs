@@ -82,6 +82,9 @@ pub(crate) enum Verb {
     /// SCHED_DEADLINE periods. Works without root with fewer features; the report shows what is missing.
     ///
     /// Accepts cyclictest's short options: a number without a unit has cyclictest's meaning.
+    ///
+    /// Exit codes: 0 no finding at or above --fail-on, and the claim holds; 1 findings, samples of --threshold or more, or a
+    /// claim that does not hold; 2 could not do it; 3 cannot tell, also where nothing was measured.
     Measure(Box<MeasureArgs>),
     /// Compare measurements: which is better or worse by more than chance, and what changed
     ///

@@ -74,6 +74,9 @@ pub(crate) fn answer(
     let found = ExitStatus::of(&explanation.findings, selection.fail_on.into());
     if explanation.candidates.is_some() {
         // The report shows them, and how to choose: whether the threads that are meant were late is not known.
+        if selection.deadline.is_some() {
+            message!("whylate: --deadline applies to chosen threads only: choose them with --task COMM|TID");
+        }
         return Ok(found.and(ExitStatus::CannotTell));
     }
     if !explanation.concludes() {

@@ -11,8 +11,8 @@ use crate::report::Destination;
 use crate::{exports, output, signals};
 use anyhow::{Error, Result};
 use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
-use whylate_probes::Probe;
 use whylate_probes::load::{Launcher, Load};
+use whylate_probes::{Probe, ProbeKind};
 use whylate_report::{Format, measure};
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
@@ -44,7 +44,12 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
     if report.over_threshold.is_some_and(|count| count > 0) {
         return Ok(ExitStatus::Found);
     }
-    let outcome = ExitStatus::of(&report.findings, args.fail_on.into());
+    let mut outcome = ExitStatus::of(&report.findings, args.fail_on.into());
+    // Without a gap a CPU was never interrupted; without a wake-up nothing is known of them.
+    let may_be_empty = matches!(report.probe.kind, ProbeKind::Busy { .. } | ProbeKind::Hwlat { .. });
+    if !may_be_empty && report.cpus.iter().all(|cpu| cpu.histogram.count() == 0) {
+        outcome = outcome.and(ExitStatus::CannotTell);
+    }
     let claims = args.flight.claim.map(|_| report.tail.as_ref().and_then(|tail| tail.claim.as_ref()));
     Ok(claims
         .map_or(outcome, |claimed| outcome.and(ExitStatus::of_claim(claimed.map(|claimed| claimed.answer)))))
