@@ -72,7 +72,7 @@ fn half_way(verified: &mut Verification, entry: &JournalEntry) {
         what: format!("apply {}", entry.id),
         settings: Vec::new(),
         before: None,
-        made: "all of its steps".to_owned(),
+        made: String::new(),
         now: format!("{}: {open} not made", status.words()),
         who: vec!["finish it with `whylate apply --resume`, or undo it with `whylate rollback`".to_owned()],
     });

@@ -46,6 +46,7 @@ fn applied(page: &mut Page, entry: &JournalEntry) {
     for (number, what) in [
         (count(|progress| *progress == StepProgress::Already), "already set"),
         (count(|progress| *progress == StepProgress::Skipped), "skipped"),
+        (count(|progress| *progress == StepProgress::Failed), "failed"),
         (count(|progress| *progress == StepProgress::Waiting), "not begun"),
     ] {
         facts.extend((number > 0).then(|| format!("{number} {what}")));

@@ -25,7 +25,10 @@ fn write(page: &mut Page, verified: &Verification) {
     for drift in &verified.drifts {
         page.gap();
         page.led(0, ("drift: ", Ink::Yellow), &words::clean(&drift.what), Ink::Strong);
-        page.labelled(2, ("applied ", Ink::Faint), &words::clean(&drift.made), Ink::Plain);
+        // An apply that did not get to its end has no value that it applied.
+        if !drift.made.is_empty() {
+            page.labelled(2, ("applied ", Ink::Faint), &words::clean(&drift.made), Ink::Plain);
+        }
         page.labelled(2, ("now     ", Ink::Faint), &words::clean(&drift.now), Ink::Plain);
         if let Some(before) = &drift.before {
             page.labelled(2, ("before  ", Ink::Faint), &words::clean(before), Ink::Plain);

@@ -39,7 +39,7 @@ pub struct Drift {
     pub settings: Vec<String>,
     /// Its state before the apply; null: unknown.
     pub before: Option<String>,
-    /// The state that was applied.
+    /// The state that was applied; empty for an apply that did not get to its end.
     pub made: String,
     /// Its state now.
     pub now: String,
