@@ -20,10 +20,10 @@ pub struct KeptInput {
     name: String,
 }
 
-/// Reads a trace from `reader`, as [`from_reader`](crate::from_reader) does, and keeps a copy of it.
+/// Reads a trace from `reader`, as [`from_reader`] does, and keeps a copy of it.
 ///
 /// # Errors
-/// [`OpenError`], as for [`open`](crate::open).
+/// [`OpenError`], as for [`open`](crate::open()).
 pub fn from_reader_kept(
     reader: impl Read + 'static,
     name: &str,
@@ -47,7 +47,7 @@ impl KeptInput {
     /// The trace again; `None` where it was not kept.
     ///
     /// # Errors
-    /// [`OpenError`], as for [`open`](crate::open).
+    /// [`OpenError`], as for [`open`](crate::open()).
     pub fn again(self, wanted: KindSet) -> Result<Option<Box<dyn EventSource>>, OpenError> {
         let Some(spool) = self.copied.take() else { return Ok(None) };
         from_reader(spool.rewound()?, &self.name, wanted).map(Some)

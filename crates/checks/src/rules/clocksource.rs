@@ -62,7 +62,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     };
     let mut answer = RuleOutcome::fail(
         format!("Time is read from the device `{current}`"),
-        format!("{cost}; each reading is also a system call, and timers are programmed from it.{reason_given}"),
+        format!(
+            "{cost}; each reading is also a system call, and timers are programmed from it.{reason_given}"
+        ),
     )
     .shows(&clocks.current)
     .shows(&clocks.available);

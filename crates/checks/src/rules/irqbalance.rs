@@ -31,8 +31,10 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             configured = configured.or(Some((file, variables)));
         }
     }
-    let list = configured.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPULIST")?)));
-    let mask = configured.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPUS")?)));
+    let list =
+        configured.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPULIST")?)));
+    let mask =
+        configured.and_then(|(file, variables)| Some((file, variables.get("IRQBALANCE_BANNED_CPUS")?)));
     // A mask takes precedence over a list; without both it leaves out the CPUs that the kernel isolates.
     let (banned, path, shown) = match (mask, list) {
         (Some((file, mask)), _) => {

@@ -38,7 +38,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         None => None,
     };
     if bits == Some(0) {
-        return Ok(RuleOutcome::pass("No power or temperature problem since boot").shows(reading).shows(model));
+        return Ok(RuleOutcome::pass("No power or temperature problem since boot")
+            .shows(reading)
+            .shows(model));
     }
     let message =
         ["ndervoltage detected", "nder-voltage detected"].into_iter().find_map(|part| host.dmesg.find(part));

@@ -28,11 +28,13 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     };
     let others: Vec<_> = installed.iter().filter(|kernel| !kernel.running).collect();
     if others.is_empty() {
-        return list_is_complete.map(|()| RuleOutcome::not_applicable("No other kernel is installed in /boot"));
+        return list_is_complete
+            .map(|()| RuleOutcome::not_applicable("No other kernel is installed in /boot"));
     }
     let survey = survey("/boot", others.iter().map(|kernel| &kernel.realtime), |&realtime| !realtime)?;
     if survey.wrong.is_empty() {
-        return list_is_complete.map(|()| RuleOutcome::not_applicable("No realtime kernel is installed in /boot"));
+        return list_is_complete
+            .map(|()| RuleOutcome::not_applicable("No realtime kernel is installed in /boot"));
     }
     let waiting: Vec<_> = others
         .iter()

@@ -38,7 +38,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         let shown = |(path, setting, _): &(String, String, CpuSet)| (path.clone(), setting.clone());
         settings.iter().map(shown).fold(answer, |answer, (path, setting)| answer.shows_as(path, setting))
     };
-    let Some((_, setting, here)) = settings.iter().find(|(.., listed)| !common(listed, &cpus).is_empty()) else {
+    let Some((_, setting, here)) = settings.iter().find(|(.., listed)| !common(listed, &cpus).is_empty())
+    else {
         return Ok(match settings.is_empty() {
             true => RuleOutcome::not_applicable(
                 "systemd has no CPU settings: `unbound-threads` checks the threads",

@@ -8,7 +8,11 @@ const ESCAPED: &[u8] = b"_*<>[]#";
 
 pub(super) fn unescaped(line: Cow<'_, str>) -> Cow<'_, str> {
     let is_escape = |pair: &[u8]| pair[0] == b'\\' && ESCAPED.contains(&pair[1]);
-    if memchr(b'\\', line.as_bytes()).is_none() || !line.as_bytes().windows(2).any(is_escape) {
+    // Where Markdown is escaped, every underscore is. A marker's text may have any backslashes, and stands behind a name
+    // with underscores.
+    let is_bare = |pair: &[u8]| pair[1] == b'_' && pair[0] != b'\\';
+    let mut pairs = line.as_bytes().windows(2);
+    if memchr(b'\\', line.as_bytes()).is_none() || !pairs.clone().any(is_escape) || pairs.any(is_bare) {
         return line;
     }
     let mut text = String::with_capacity(line.len());

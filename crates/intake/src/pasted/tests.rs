@@ -54,7 +54,8 @@ fn what_a_program_printed_stays() {
 
 #[test]
 fn an_escaped_backslash_escapes_nothing() {
-    for line in [r#"{"comm": "a\\_b"}"#, r"#     \   /        |||||  \    |   /"] {
+    let marker = r"app-1  [000]  0.000001: tracing_mark_write: \>a\_b";
+    for line in [r#"{"comm": "a\\_b"}"#, r"#     \   /        |||||  \    |   /", marker] {
         assert_eq!(text_of(line), line);
     }
 }

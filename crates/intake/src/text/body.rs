@@ -30,6 +30,19 @@ pub(crate) enum Body {
     Damaged,
 }
 
+impl Body {
+    /// True of an event that lacks fields, and of a tracer's own line in no known form; `text` is what was read.
+    pub(super) fn ends_early(&self, text: &str) -> bool {
+        match self {
+            Body::Damaged => true,
+            Body::Unknown => {
+                text.starts_with(|first: char| first.is_ascii_digit()) || text.contains("inner/outer(us):")
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Whose frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stack {

@@ -231,5 +231,10 @@ impl Clock {
     }
 }
 
+/// The lines that the function_graph tracer draws around a switch, and its count of overruns.
+pub(super) fn is_ornament(text: &str) -> bool {
+    text.len() >= 8 && text.bytes().all(|byte| byte == b'-') || text.starts_with("(Overruns: ")
+}
+
 #[cfg(test)]
 mod tests;

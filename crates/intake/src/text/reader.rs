@@ -167,7 +167,7 @@ impl Reader {
             return Shape::Whole;
         }
         match line::split(text).map(|(head, body)| (body::parse(&head, body, self.header.numbers), body)) {
-            Some((body, text)) if ends_early(&body, text) => Shape::Early,
+            Some((body, text)) if body.ends_early(text) => Shape::Early,
             Some(_) => Shape::Whole,
             None if header::loss(text).is_some() || graph::parse(text).is_some() => Shape::Whole,
             None => self.analyses.shape(text),
@@ -214,7 +214,7 @@ impl Reader {
             return true;
         }
         let parsed = body::parse(head, body, self.header.numbers);
-        if may_hold && ends_early(&parsed, body) {
+        if may_hold && parsed.ends_early(body) {
             return false;
         }
         self.names.learn(head.context.tid, head.comm);
@@ -265,8 +265,8 @@ impl Reader {
             match self.analyses.line(self.number, text) {
                 RtlaLine::Read => {}
                 RtlaLine::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
-                RtlaLine::Nothing if self.header.report_line(text) || self.free_text || is_ornament(text) => {
-                }
+                RtlaLine::Nothing
+                    if self.header.report_line(text) || self.free_text || graph::is_ornament(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
@@ -476,17 +476,6 @@ impl Reader {
     }
 }
 
-/// True of an event that lacks fields, and of a tracer's own line in no known form.
-fn ends_early(parsed: &Body, body: &str) -> bool {
-    match parsed {
-        Body::Damaged => true,
-        Body::Unknown => {
-            body.starts_with(|first: char| first.is_ascii_digit()) || body.contains("inner/outer(us):")
-        }
-        _ => false,
-    }
-}
-
 fn marker(fact: &Fact) -> EventKind {
     EventKind::Marker(Marker::from(fact.to_string().as_str()))
 }
@@ -498,9 +487,4 @@ fn perf_frame(text: &str) -> Option<&str> {
     let is_frame = address.bytes().all(|byte| byte.is_ascii_hexdigit()) && place.ends_with(')');
     // Those of programs have a file there, and are no events.
     is_frame.then(|| if place.starts_with('[') { function } else { "" })
-}
-
-/// The lines that the function_graph tracer draws around a switch, and its count of overruns.
-fn is_ornament(text: &str) -> bool {
-    text.len() >= 8 && text.bytes().all(|byte| byte == b'-') || text.starts_with("(Overruns: ")
 }

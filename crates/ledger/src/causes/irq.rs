@@ -1,6 +1,8 @@
 //! A hard interrupt handler ran.
 
-use super::info::{USE_PREEMPT_RT, Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
+use super::info::{
+    Blames, CauseGroup, CauseInfo, Details, LateActivation, USE_PREEMPT_RT, Usual, lines, page,
+};
 use crate::model::culprit::Culprit;
 use crate::model::irq_kind::IrqKind;
 use whylate_base::Priority;

@@ -1,6 +1,8 @@
 //! A task of lower priority had interrupts disabled.
 
-use super::info::{USE_PREEMPT_RT, Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{
+    Blames, CauseGroup, CauseInfo, Details, LateActivation, USE_PREEMPT_RT, page, the_culprit,
+};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 

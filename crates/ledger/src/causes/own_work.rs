@@ -21,7 +21,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, usual_work, .. } = late;
-    let faults = if late.shows_page_faults { "" } else { " (or handled page faults, which were not recorded)" };
+    let faults =
+        if late.shows_page_faults { "" } else { " (or handled page faults, which were not recorded)" };
     if late.is_whole {
         format!("{thread} itself ran for {charged}{faults}, and {usual_work} is usual")
     } else {
