@@ -12,6 +12,8 @@ use std::process::Command;
 
 /// Scripts are read so far.
 const MOST_BYTES: u64 = 1 << 20;
+/// How a script begins (execve(2)).
+const SHEBANG: &[u8] = b"#!";
 /// A script may run scripts.
 const DEEPEST: usize = 3;
 
@@ -127,9 +129,12 @@ fn in_bin(name: &str) -> String {
 
 /// The text of a script; `None`: the file is no script.
 fn script(path: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
-    bytes.starts_with(b"#!").then(|| String::from_utf8_lossy(&bytes).into_owned())
+    let mut file = File::open(path).ok()?;
+    let mut bytes = vec![0; SHEBANG.len()];
+    // Most programs are none: of these nothing more is read.
+    file.read_exact(&mut bytes).ok().filter(|()| bytes == SHEBANG)?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The interpreter of a script, and its one argument (execve(2)).

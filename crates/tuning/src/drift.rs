@@ -64,10 +64,10 @@ fn is_made(change: &Change, now: &Plan) -> bool {
 /// Whether a change is one that the other plan knows to be refused: whether that is known depends on the kernel's
 /// messages, and on the right to read them.
 fn is_predicted(change: &Change, other: &Plan) -> bool {
-    let same = |own: &&PredictedRefusal| {
+    let is_same = |own: &PredictedRefusal| {
         own.setting == change.setting && own.then == change.then && own.now == change.now
     };
-    other.predicted.iter().any(|own| same(&own))
+    other.predicted.iter().any(is_same)
 }
 
 fn is_of_thread(setting: &Setting) -> bool {

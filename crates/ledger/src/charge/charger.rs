@@ -118,13 +118,16 @@ impl Charger<'_> {
                 Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
             }
             Running::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), handler())),
-            Running::Softirq(vec) => Some(match self.kept_from_softirq(self.cpu, from, to) {
-                true if self.timeline.hypervisor == Some(true) => {
-                    Charge::to(Cause::Stolen, None, Confidence::Medium)
-                }
-                true => Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), Confidence::Low),
-                false => Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), handler()),
-            }),
+            Running::Softirq(vec) => {
+                let confidence = match self.kept_from_softirq(self.cpu, from, to) {
+                    true if self.timeline.hypervisor == Some(true) => {
+                        return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
+                    }
+                    true => Confidence::Low,
+                    false => handler(),
+                };
+                Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), confidence))
+            }
             Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
             Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),
             Running::Idle | Running::Task(..) => None,

@@ -60,18 +60,23 @@ impl Threads {
         *slot
     }
 
+    /// The index of a thread that was seen.
+    #[inline]
+    fn find(&self, tid: Tid) -> Option<u32> {
+        let slot = self.index.get(tid.0 as u32 as usize).or_else(|| self.strange.get(&tid.0));
+        slot?.checked_sub(1)
+    }
+
     /// The thread, if it was seen.
     #[inline]
     pub(crate) fn get(&self, tid: Tid) -> Option<&Thread> {
-        let slot = self.index.get(tid.0 as u32 as usize).or_else(|| self.strange.get(&tid.0));
-        self.threads.get((*slot? as usize).checked_sub(1)?)
+        self.threads.get(self.find(tid)? as usize)
     }
 
     /// The same, to be changed.
     #[inline]
     pub(crate) fn get_if_seen_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
-        let slot = self.index.get(tid.0 as u32 as usize).or_else(|| self.strange.get(&tid.0));
-        let index = slot?.checked_sub(1)?;
+        let index = self.find(tid)?;
         self.activate(index);
         self.threads.get_mut(index as usize)
     }

@@ -65,7 +65,6 @@ fn each_once(pairs: &[(PathBuf, PathBuf)]) -> Sides {
 /// The two files of a pair; `None` of an argument that is no pair.
 fn pair(argument: &Path) -> Result<Option<(PathBuf, PathBuf)>> {
     let bytes = argument.as_os_str().as_bytes();
-    let is_there = |path: &Path| path.symlink_metadata().is_ok();
     if is_there(argument) || !bytes.contains(&b':') {
         return Ok(None);
     }
@@ -92,6 +91,11 @@ fn pair(argument: &Path) -> Result<Option<(PathBuf, PathBuf)>> {
     }
 }
 
+/// True of a file, and of a link to none.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
 /// Which half of `BEFORE:AFTER` is not there.
 fn missing(argument: &Path, (before, after): &(PathBuf, PathBuf)) -> anyhow::Error {
     let what = match (before.as_os_str().is_empty(), after.as_os_str().is_empty()) {
@@ -101,7 +105,7 @@ fn missing(argument: &Path, (before, after): &(PathBuf, PathBuf)) -> anyhow::Err
         (false, false) => {
             let lacks: Vec<String> = [before, after]
                 .into_iter()
-                .filter(|half| half.symlink_metadata().is_err())
+                .filter(|half| !is_there(half))
                 .map(|half| format!("`{}`", half.display()))
                 .collect();
             format!("there is no file {}", lacks.join(" and no file "))
