@@ -66,6 +66,8 @@ pub(crate) struct Timeline {
     pub(crate) rt_overruns: Vec<RtOverrun>,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) losses: Losses,
+    /// How often a CPU was shown to stand still for long.
+    pub(crate) standstills: u32,
     pub(crate) seen: KindSet,
     /// How long the handlers of each softirq usually take.
     pub(crate) softirqs: [Lengths; SOFTIRQS],
@@ -90,6 +92,7 @@ impl Timeline {
             rt_overruns: Vec::new(),
             hypervisor: None,
             losses: Losses::default(),
+            standstills: 0,
             seen: KindSet::NONE,
             softirqs: [Lengths::default(); SOFTIRQS],
             recorded: KindSet::NONE,

@@ -6,8 +6,8 @@ mod sentence;
 use sentence::Circumstances;
 pub(crate) use sentence::segment;
 
-use crate::causes::Cause;
 use crate::causes::info::Usual;
+use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{VerdictNote, is_boosted};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -31,6 +31,10 @@ const ROUTINE_SHARE: f64 = 0.02;
 const MINOR: Ns = Ns::from_us(200);
 /// See [`usual_cost`].
 const LONGEST_USUAL: Ns = Ns::from_us(50);
+/// See [`may_have_stood_still`].
+const LONG_HANDLER: Ns = Ns::from_ms(1);
+/// The same: once or twice is an exception.
+const OFTEN: u32 = 3;
 /// Segments that are listed as evidence.
 const MAX_EVIDENCE: usize = 4;
 
@@ -88,6 +92,9 @@ pub(crate) fn of(
         confidence =
             confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
+    if may_have_stood_still(timeline, &judged, (cause, by)) {
+        confidence = Confidence::Low;
+    }
     let mut evidence = evidence(timeline, activation, &judged, cause, by);
     evidence.extend(notes.iter().filter(|_| !on_time).filter_map(|note| noted(note, cause, by)).take(1));
     evidence.extend(notes.iter().filter_map(|note| match note {
@@ -118,6 +125,20 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, by.as_ref());
     }
     verdict
+}
+
+/// True where a handler's time may have been stolen: on a guest whose CPUs were shown to stand still again and again, a
+/// handler that takes very long shows nothing. Most thefts begin in no handler, and so leave no other trace.
+fn may_have_stood_still(
+    timeline: &Timeline,
+    judged: &[Segment],
+    key @ (cause, _): (Cause, Option<Culprit>),
+) -> bool {
+    let long = |segment: &Segment| (segment.cause, segment.by) == key && segment.length() >= LONG_HANDLER;
+    timeline.hypervisor == Some(true)
+        && timeline.standstills >= OFTEN
+        && cause.info().group == CauseGroup::Interrupts
+        && judged.iter().any(long)
 }
 
 /// How sure three quarters of the `charged` time are: a moment in doubt leaves the rest as it is.

@@ -103,6 +103,14 @@ pub(super) fn notably_late(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Ite
     late_timers(timeline, from, to).filter(|late| late.handled - late.due >= NOTABLE_THEFT)
 }
 
+/// From when on it is in doubt whether a CPU worked on which a timer was late: it stood still before the timer was due
+/// already, and no event shows since when. A timer is due at any instant of a theft alike, so in nine of ten cases what
+/// came before it is not longer than nine times the rest; and it lies in the time without events.
+pub(super) fn in_doubt_from(late: &LateTimer) -> Ns {
+    let rest = late.handled - late.due;
+    late.silent_since.max(late.due - Ns(rest.0.saturating_mul(9)))
+}
+
 /// True when all sightings are with interrupts off, and half of `from..to` or more lies between the
 /// first and the last: the way into a switch shows them, too, but only for a moment.
 pub(super) fn shows_irqs_off<'s>(samples: impl Iterator<Item = &'s IrqsOffSample>, from: Ns, to: Ns) -> bool {

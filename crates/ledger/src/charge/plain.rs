@@ -28,7 +28,7 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
     };
     let eventless = open.faults.is_empty()
         && open.spins.is_empty()
-        && open.long_return.is_none()
+        && open.slow_sleeps.is_empty()
         && open.checkpoint.is_none();
     if !woken_at_once || running >= end || !eventless {
         return None;

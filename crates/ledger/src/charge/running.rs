@@ -2,7 +2,7 @@
 
 use super::attribution::Charge;
 use super::charger::Charger;
-use super::overdue::notably_late;
+use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
 use crate::timeline::activations::Fault;
 use crate::timeline::running::Running;
@@ -69,7 +69,7 @@ impl Charger<'_> {
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
-        if let Some((begin, end)) = self.open.long_return.filter(|mark| mark.0 < to && mark.1 > from) {
+        for &(begin, end) in self.open.slow_sleeps.iter().filter(|mark| mark.0 < to && mark.1 > from) {
             let charge = match self.timeline.hypervisor {
                 Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
                 _ => Charge::to(Cause::OwnWork, None, self.unobserved()),
@@ -89,12 +89,14 @@ impl Charger<'_> {
                 let stolen = self
                     .kept_from_interrupt(cpu, late.due, late.handled, self.victim.tid, priority)
                     .filter(|charge| charge.cause == Cause::Stolen);
+                // It worked with interrupts disabled, or it lost the CPU.
+                let in_doubt = Charge::to(Cause::OwnWork, None, self.unobserved());
+                let from = in_doubt_from(late);
                 if let Some(charge) = stolen {
+                    marks.push((from, late.due, in_doubt));
                     marks.push((late.due, late.handled, charge));
                 } else if !marks.iter().any(|mark| mark.0 < late.handled && late.due < mark.1) {
-                    // It worked with interrupts disabled, or it lost the CPU.
-                    let charge = Charge::to(Cause::OwnWork, None, self.unobserved());
-                    marks.push((late.due, late.handled, charge));
+                    marks.push((from, late.handled, in_doubt));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::attribution::Charge;
 use super::bandwidth::mechanism;
 use super::charger::Charger;
-use super::overdue::{LONGEST_IDLE_EXIT, notably_late, shows_irqs_off};
+use super::overdue::{LONGEST_IDLE_EXIT, in_doubt_from, notably_late, shows_irqs_off};
 use super::precedence::{Contender, Relation};
 use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue, Queued};
 use crate::causes::Cause;
@@ -103,12 +103,17 @@ impl Charger<'_> {
             if handled <= self.at || handled <= due {
                 continue;
             }
+            let in_doubt = Charge { confidence: charge.confidence.min(self.unobserved()), ..charge };
             let overdue = match self.kept_from_interrupt(queue.cpu, due, handled, tid, prio) {
                 Some(stolen) if stolen.cause == Cause::Stolen => stolen,
                 // It was seen with interrupts disabled, and so had the CPU.
                 Some(disabled) if disabled.confidence == Confidence::High => charge,
-                _ => Charge { confidence: charge.confidence.min(self.unobserved()), ..charge },
+                _ => in_doubt,
             };
+            if overdue != charge {
+                self.charge(in_doubt_from(late).min(due), charge);
+                self.charge(due, in_doubt);
+            }
             self.charge(due, charge);
             self.charge(handled, overdue);
         }

@@ -1,6 +1,7 @@
 //! Interrupts and timers: entries, exits, expiries and how late they were.
 
 use super::Engine;
+use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
 use crate::timeline::cpus::Frame;
@@ -35,20 +36,32 @@ const LONGEST_FAULT: Ns = Ns::from_ms(10);
 
 impl Engine<'_> {
     /// Notes that an interrupt or a softirq did nothing from `last` on, for longer than it ever does: the CPU was taken
-    /// from it.
+    /// from it. So it was from a thread on the way into its sleep.
     #[cold]
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
+        timeline.without_events = Some((last, at));
+        let guest = self.timeline.hypervisor == Some(true);
         let exceptional = |usual: Lengths| {
             at - last >= LONG_SILENCE && usual.are_shorter_than(Ns((at - last).0 / MANY_TIMES_THE_USUAL))
         };
+        let current =
+            timeline.current().filter(|_| timeline.interrupt().is_none() && at - last >= LONG_SILENCE);
+        if let Some(tid) = current {
+            self.goes_to_sleep_silently(last, at, tid);
+            return;
+        }
         let silent = match timeline.interrupt().map(|frame| frame.running) {
             Some(Running::Irq(id)) => {
                 // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
-                let between_callbacks = timeline.firing.is_none()
-                    && !timeline.callbacks.is_empty()
+                let traced = timeline.callbacks.back();
+                let works = timeline.firing.is_some();
+                let no_work = traced.is_some_and(|callback| !works || only_wakes(callback, at - last, guest))
                     && self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
-                between_callbacks || exceptional(self.timeline.irqs.usual(id))
+                if no_work && at - last >= LONG_SILENCE {
+                    self.timeline.standstills += 1;
+                }
+                no_work || exceptional(self.timeline.irqs.usual(id))
             }
             Some(Running::Softirq(vec)) => {
                 self.timeline.softirqs.get(vec as usize).is_some_and(|usual| exceptional(*usual))
@@ -57,6 +70,20 @@ impl Engine<'_> {
         };
         if silent {
             timeline.fall_silent(last, at);
+        }
+    }
+
+    /// Nothing happened from `last` to `at` below which `tid` had the CPU. In a call that sleeps it has nothing to do but to
+    /// leave the CPU; its way back is noted where it ends.
+    fn goes_to_sleep_silently(&mut self, last: Ns, at: Ns, tid: Tid) {
+        let thread = self.timeline.threads.get_mut(tid);
+        let table = SyscallTable::of_thread(self.syscalls, thread);
+        let sleeps = thread.syscall.zip(table).is_some_and(|(call, table)| table.is_sleep(call.nr));
+        if let Some(open) = thread.open.as_mut().filter(|_| sleeps) {
+            self.timeline.standstills += 1;
+            if open.returned {
+                open.sleeps_slowly(last, at);
+            }
         }
     }
 
@@ -192,7 +219,15 @@ impl Engine<'_> {
                 // A timer that was armed for the past fires at once: that is not lateness.
                 let could_fire = hard_due.max(armed.armed);
                 if read - could_fire >= LATE && !in_softirq {
-                    cpu.late_timers.push_back(LateTimer { due: could_fire, handled: read, in_kernel });
+                    let silence =
+                        cpu.without_events.filter(|(from, to)| *from < could_fire && could_fire <= *to);
+                    let silent_since = silence.map_or(could_fire, |(from, _)| from);
+                    let late = LateTimer { due: could_fire, handled: read, silent_since, in_kernel };
+                    cpu.late_timers.push_back(late);
+                    // User code cannot disable interrupts.
+                    if in_kernel == Some(false) && read - could_fire >= LONG_SILENCE {
+                        self.timeline.standstills += 1;
+                    }
                 }
                 (due, hard_due.max(due))
             }
@@ -234,4 +269,10 @@ impl Engine<'_> {
             thread.syscalls_recorded.then_some(thread.syscall.is_some())
         }
     }
+}
+
+/// True of a callback that cannot take as long as `silence`: all that `hrtimer_wakeup` (`kernel/time/hrtimer.c`) does is to
+/// wake a thread. On hardware it may have to wait for the lock of a runqueue.
+fn only_wakes(callback: &Callback, silence: Ns, guest: bool) -> bool {
+    (guest || silence >= LONG_SILENCE) && callback.function.as_str().starts_with("hrtimer_wakeup")
 }

@@ -243,7 +243,17 @@ impl Engine<'_> {
             TaskState::Runnable if yields(self.syscalls, thread, switch) => {
                 thread.enter(at, State::Blocked { wait: Wait::Period, waker: None });
             }
-            TaskState::Runnable | TaskState::Preempted => thread.enter(at, State::Queued(cpu)),
+            TaskState::Runnable | TaskState::Preempted => {
+                let table = SyscallTable::of_thread(self.syscalls, thread);
+                let sleeps = thread.syscall.zip(table).is_some_and(|(call, table)| table.is_sleep(call.nr));
+                if let (Some(since), Some(open)) = (thread.since(), &mut thread.open)
+                    && sleeps
+                    && !open.returned
+                {
+                    open.sleeps_slowly(since, at);
+                }
+                thread.enter(at, State::Queued(cpu));
+            }
             TaskState::Dead => {
                 thread.enter(at, State::Unknown);
                 thread.ended = true;

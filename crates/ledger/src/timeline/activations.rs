@@ -61,8 +61,9 @@ pub(crate) struct Open {
     pub(crate) spins: Vec<(Ns, Ns)>,
     /// It has returned from the system call in which it slept, or from a later one.
     pub(crate) returned: bool,
-    /// From running to the return of that call, where that took long: on its way back, a sleep does no work.
-    pub(crate) long_return: Option<(Ns, Ns)>,
+    /// Long times on the CPU on the way into a call that sleeps, or from waking to the return of that call: it does no
+    /// work there.
+    pub(crate) slow_sleeps: Vec<(Ns, Ns)>,
     /// What is charged already, of a long one.
     pub(crate) checkpoint: Option<Box<Checkpoint>>,
 }
@@ -90,8 +91,8 @@ pub(crate) struct Fault {
 /// More marks than this in one activation add nothing to its explanation.
 const MAX_MARKS: usize = 100_000;
 
-/// The way back from a sleep takes some microseconds.
-const LONG_RETURN: Ns = Ns::from_ms(1);
+/// The way into a sleep, and the way back, take some microseconds.
+const SLOW_SLEEP: Ns = Ns::from_ms(1);
 
 impl Open {
     pub(crate) fn new(begin: Begin, due: Ns, waking: Ns) -> Open {
@@ -107,7 +108,7 @@ impl Open {
             faults: Vec::new(),
             spins: Vec::new(),
             returned: false,
-            long_return: None,
+            slow_sleeps: Vec::new(),
             checkpoint: None,
         }
     }
@@ -150,13 +151,21 @@ impl Open {
         let charged = self.faults.partition_point(|fault| fault.at < until);
         self.faults.drain(..charged.min(last));
         self.spins.retain(|spin| spin.1 > until);
+        self.slow_sleeps.retain(|sleep| sleep.1 > until);
     }
 
     /// Notes that the thread returns from a system call, and runs since `since`; `sleep`: the call is a sleep.
     pub(crate) fn returns(&mut self, at: Ns, since: Ns, sleep: bool) {
         let first = !std::mem::replace(&mut self.returned, true);
-        if first && sleep && self.running == Some(since) && at - since >= LONG_RETURN {
-            self.long_return = Some((since, at));
+        if first && sleep {
+            self.sleeps_slowly(since, at);
+        }
+    }
+
+    /// Notes that the thread had the CPU for all of this time, on its way into a sleep or out of it.
+    pub(crate) fn sleeps_slowly(&mut self, from: Ns, to: Ns) {
+        if to - from >= SLOW_SLEEP && self.slow_sleeps.len() < MAX_MARKS {
+            self.slow_sleeps.push((from, to));
         }
     }
 

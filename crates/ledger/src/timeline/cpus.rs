@@ -74,6 +74,8 @@ pub(crate) struct CpuTimeline {
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.
     pub(crate) silences: VecDeque<(Ns, Ns)>,
+    /// The last time in which no event happened here, where it was long.
+    pub(crate) without_events: Option<(Ns, Ns)>,
     /// When the last time ended in which it passed over runnable real-time threads.
     pub(crate) passed_over_until: Option<Ns>,
     /// Real-time threads that were preempted here, the last one last; some may have gone since.

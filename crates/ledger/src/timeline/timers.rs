@@ -47,6 +47,8 @@ impl ArmedTimers {
 pub(crate) struct LateTimer {
     pub(crate) due: Ns,
     pub(crate) handled: Ns,
+    /// Where the time without any event on its CPU begins in which it became due; `due` itself where there were events.
+    pub(crate) silent_since: Ns,
     /// Whether the thread that ran was in the kernel, where interrupts can be disabled.
     pub(crate) in_kernel: Option<bool>,
 }

@@ -72,6 +72,31 @@ fn silence_in_the_timer_interrupt_is_stolen_time_and_a_long_callback_is_not() {
     assert_eq!(explained.worst().verdict.cause, Cause::Irq);
 }
 
+/// The timer's callback, of this name, does nothing for `silence` us before it wakes the victim.
+fn silent_callback(guest: bool, function: &str, silence: i64) -> Activation {
+    let scene =
+        sleeping(Scene::new().cpu(1).fact(Fact::Hypervisor(guest)), IDLE).at(101).vector("local_timer");
+    let scene = scene.at(102).fire_named(TIMER, function).at(102 + silence).wake(VICTIM, 1);
+    let scene = scene.event(EventKind::HrtimerExpireExit { hrtimer: TIMER }).vector_exit("local_timer");
+    let explained = scene.at(105 + silence).run(VICTIM).at(150 + silence).sleep(IDLE).explain("victim");
+    explained.worst().clone()
+}
+
+#[test]
+fn a_callback_that_only_wakes_a_thread_takes_no_milliseconds() {
+    for (guest, function, silence, cause) in [
+        (true, "hrtimer_wakeup", 300, Cause::Stolen),
+        (false, "hrtimer_wakeup", 300, Cause::Irq),
+        (false, "hrtimer_wakeup", 2_000, Cause::Stolen),
+        (true, "drivers_callback", 2_000, Cause::Irq),
+    ] {
+        let verdict = silent_callback(guest, function, silence).verdict;
+        // To the microsecond in which the interrupt began.
+        let silent = verdict.charged >= Ns::from_us(silence) && verdict.charged <= Ns::from_us(silence + 1);
+        assert!(verdict.cause == cause && silent, "{function}: {verdict:?}");
+    }
+}
+
 /// Sixty handlers of `usual` us, and one of 5 ms in which nothing is traced, over the running victim.
 fn long_handler(usual: i64, irq: u32, name: &str) -> Activation {
     let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
@@ -104,6 +129,25 @@ fn a_handler_that_was_never_so_long_and_does_nothing_has_not_the_cpu() {
     assert_eq!((device.verdict.cause, device.verdict.confidence), (Cause::Irq, Confidence::Low));
     let device = long_handler(4_800, 16, "eth0");
     assert_eq!((device.verdict.cause, device.verdict.confidence), (Cause::Irq, Confidence::High));
+}
+
+#[test]
+fn where_cpus_stand_still_again_and_again_a_long_handler_shows_nothing() {
+    let confidence = |guest: bool, standstills: i64| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+        let scene = scene.at(700).timer_wakes(VICTIM).at(705).run(VICTIM);
+        let mut scene = scene.at(1_000).softirq(7).at(3_500).softirq_exit(7).at(3_600).sleep(IDLE);
+        for n in 1..=standstills {
+            scene = scene.at(n * 10_000).vector("local_timer").callback(7, "tick_nohz_handler", 5);
+            scene = scene.at(n * 10_000 + 3_000).vector_exit("local_timer");
+        }
+        let verdict = scene.at(90_000).sign(ContextFlags::default()).explain("victim").only().verdict.clone();
+        assert_eq!(verdict.cause, Cause::Softirq);
+        verdict.confidence
+    };
+    assert_eq!(confidence(true, 3), Confidence::Low);
+    assert_eq!(confidence(true, 2), Confidence::High);
+    assert_eq!(confidence(false, 3), Confidence::High);
 }
 
 #[test]
@@ -188,6 +232,42 @@ fn own_work_while_a_timer_was_due_is_not_sure() {
     }
 }
 
+/// The victim works from 105 us to 3 ms; no event shows that from `silent` on, until a timer that was due at 2.4 ms is
+/// handled 400 us late.
+fn works_unseen(silent: i64) -> Activation {
+    let tick = 0xffff_8881_0000_2000;
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(true));
+    let scene = scene.at(50).arm(tick, 2_400).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let scene = handled_at_2800(scene.at(silent).sign(ContextFlags::default()));
+    let scene = scene.at(2_990).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(3_000).sleep(IDLE);
+    scene.explain("victim").only().clone()
+}
+
+#[test]
+fn a_cpu_that_stood_still_may_have_done_so_before_the_timer_was_due() {
+    let verdict = works_unseen(110).verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, Confidence::Low));
+    // 400 us of 2.9 ms are in doubt.
+    let verdict = works_unseen(2_390).verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, Confidence::Medium));
+}
+
+#[test]
+fn a_thread_in_front_is_in_doubt_as_long_as_no_event_shows_its_cpu() {
+    let hog = rt("hog", 20, 90);
+    let tick = 0xffff_8881_0000_2000;
+    let behind = |silent: i64| {
+        let scene = sleeping(Scene::new().fact(Fact::Hypervisor(true)), hog).at(30).arm(tick, 2_400);
+        let scene = scene.at(100).wake(VICTIM, 1).at(silent).sign(ContextFlags::default());
+        let scene = scene.at(2_800).fire(tick).fired(tick).at(2_850).sleep(VICTIM).at(2_900).sleep(IDLE);
+        let activation = scene.explain("victim").worst().clone();
+        assert_blames(&activation, Cause::HigherPriorityTask, Some(hog));
+        activation.verdict.confidence
+    };
+    assert_eq!(behind(110), Confidence::Low);
+    assert_eq!(behind(2_390), Confidence::High);
+}
+
 #[test]
 fn the_way_back_from_a_sleep_does_no_work() {
     let woken = |guest: bool, returned: i64| {
@@ -203,6 +283,36 @@ fn the_way_back_from_a_sleep_does_no_work() {
     assert_eq!((guest.verdict.charged, guest.verdict.confidence), (Ns::from_us(3_000), Confidence::Medium));
     assert_eq!(woken(false, 3_105).verdict.cause, Cause::OwnWork, "no hypervisor takes a CPU there");
     assert_eq!(woken(true, 108).verdict.cause, Cause::OwnWork);
+}
+
+#[test]
+fn the_way_into_a_sleep_does_no_work() {
+    let going = |guest: bool, call: i64| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+        let scene = scene.at(10).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene = scene.at(15).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        let scene = scene.at(108).ret(sys::CLOCK_NANOSLEEP).at(300).call(call, sys::UNTIL);
+        let scene = scene.at(302).arm(TIMER, 2_100).at(2_400).sleep(IDLE);
+        scene.explain("victim").in_order().last().map(|&activation| activation.clone()).expect("one")
+    };
+    let guest = going(true, sys::CLOCK_NANOSLEEP);
+    assert_blames(&guest, Cause::Stolen, None);
+    assert_eq!((guest.verdict.charged, guest.verdict.confidence), (Ns::from_us(2_098), Confidence::Medium));
+    assert_eq!(going(false, sys::CLOCK_NANOSLEEP).verdict.cause, Cause::OwnWork);
+    assert_eq!(going(true, sys::READ).verdict.cause, Cause::OwnWork, "a read may take that long");
+}
+
+#[test]
+fn a_thread_preempted_on_its_way_back_from_a_sleep_has_done_no_work_either() {
+    let hog = rt("hog", 20, 90);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(true));
+    let scene = scene.at(10).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let scene = scene.at(15).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let scene = scene.at(3_105).wake(hog, 1).at(3_108).run(hog).at(3_200).sleep(VICTIM);
+    let scene = scene.at(5_200).ret(sys::CLOCK_NANOSLEEP).at(5_300).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let explained = scene.at(5_305).sleep(IDLE).explain("victim");
+    assert_blames(explained.worst(), Cause::Stolen, None);
+    assert_eq!(explained.worst().verdict.charged, Ns::from_us(3_003 + 2_000));
 }
 
 #[test]
