@@ -31,6 +31,9 @@ const ROUTINE_SHARE: f64 = 0.02;
 const MINOR: Ns = Ns::from_us(200);
 /// See [`usual_cost`].
 const LONGEST_USUAL: Ns = Ns::from_us(50);
+/// Of threads that wake each other in turn, one may have several wakers: what each costs is usual where it is part of more than
+/// one in so many of its activations.
+const WAKERS: u64 = 4;
 /// See [`may_have_stood_still`].
 const LONG_HANDLER: Ns = Ns::from_ms(1);
 /// The same: once or twice is an exception.
@@ -55,9 +58,9 @@ pub(crate) fn of(
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause.info().details.usual {
         Usual::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
         Usual::OwnWork => Ns::ZERO,
-        Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time)),
+        Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time, 2)),
         Usual::Nothing if gives_way(activation, &judged, (cause, by)) => {
-            match usual_cost(stats, (cause, by), time) {
+            match usual_cost(stats, (cause, by), time, WAKERS) {
                 Ns::ZERO => time,
                 // Of many times, one is twice as long.
                 _ if time <= LONGEST_USUAL => Ns::ZERO,
@@ -190,15 +193,15 @@ fn fix(cause: Cause, by: Option<&Culprit>, late_thread: Priority, notes: &[Verdi
     }
 }
 
-/// What a cause and culprit cost the thread's other activations on average, where they are part of
-/// most: the interrupt that wakes a thread always does. A handler that always takes long is no less
-/// of an answer for that.
-fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns) -> Ns {
+/// What a cause and culprit cost the thread's other activations on average, where they are part of more than one in
+/// `one_in`: the interrupt that wakes a thread always does. A handler that always takes long is no less of an answer for
+/// that.
+fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns, one_in: u64) -> Ns {
     if !stats.show_usual() {
         return Ns::ZERO;
     }
     match stats.costs.get(&key) {
-        Some(cost) if cost.activations * 2 > stats.activations => {
+        Some(cost) if cost.activations * one_in > stats.activations => {
             let others = Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1));
             others.min(LONGEST_USUAL)
         }

@@ -11,6 +11,9 @@ use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
 const LONG_TIMER_INTERRUPT: Ns = Ns::from_us(200);
+/// A delay below this, and below one part in so many of the period, leaves nearly all of the period as it was.
+const MINOR: Ns = Ns::from_us(200);
+const MINOR_OF_PERIOD: i64 = 50;
 /// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
@@ -66,7 +69,6 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     let look_after_others = |tid: &Tid| {
         subject.timeline.threads.get(*tid).is_some_and(|thread| subject.looks_after_others(thread))
     };
-    let severity = if victims.iter().all(look_after_others) { Severity::Info } else { Severity::Warning };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
@@ -75,6 +77,12 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         // It may have delayed one for longer in which another cause took even more time.
         most = most.max(cost.most);
     }
+    let matters = |tid: &Tid| !look_after_others(tid) && !is_minor(subject, *tid, most);
+    let missed = subject
+        .options
+        .deadline
+        .is_some_and(|deadline| worst.iter().any(|activation| activation.response() > deadline));
+    let severity = if missed || victims.iter().any(matters) { Severity::Warning } else { Severity::Info };
     Finding {
         code: cause.code(),
         severity,
@@ -93,4 +101,11 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
             .collect(),
         fix: worst.first().map(|activation| activation.verdict.fix.clone()).unwrap_or_default(),
     }
+}
+
+/// True of a delay that is small, and small beside the period of the thread, where it keeps one by its own timer.
+fn is_minor(subject: &Subject<'_>, victim: Tid, delay: Ns) -> bool {
+    let thread = subject.timeline.threads.get(victim);
+    let period = thread.and_then(|thread| thread.pacing.mean_period());
+    delay < MINOR && period.is_some_and(|period| delay.0.saturating_mul(MINOR_OF_PERIOD) < period.0)
 }

@@ -440,3 +440,20 @@ fn a_waker_that_takes_as_long_as_ever_to_give_way_delays_no_thread() {
     assert_blames(explained.worst(), Cause::EqualPriorityTask, Some(PEER));
     assert!(explained.finding("equal-priority-task").is_some());
 }
+
+#[test]
+fn each_of_two_wakers_gives_way_in_its_own_activations() {
+    // The victim wakes its peer and sleeps until that wakes it, and then until its timer does.
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..8 {
+        let (from, slow) = (1_000 * (n + 1), if n == 5 { 15 } else { 0 });
+        scene = scene.at(from).timer_wakes(VICTIM).at(from + 5).run(VICTIM);
+        scene = scene.at(from + 20).wake(PEER, 1).call(sys::READ, [3, 0, 0]).at(from + 25).sleep(PEER);
+        scene = scene.at(from + 40).wake(VICTIM, 1).at(from + 58 + slow).sleep(VICTIM).ret(sys::READ);
+        scene = scene.at(from + 80 + slow).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    assert_eq!(explained.0.activations.len(), 10, "the worst of 16");
+    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(33));
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
+}

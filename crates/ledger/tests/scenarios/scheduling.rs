@@ -429,3 +429,31 @@ fn a_thread_that_preempts_its_programs_main_thread_is_no_warning() {
     assert_eq!(preempts_its_main_thread(Select::Comm("victim".into())), Some(Severity::Info));
     assert_eq!(preempts_its_main_thread(Select::Tid(Tid(30))), Some(Severity::Warning));
 }
+
+/// Twenty periods of 10 ms; in one of them an interrupt of `delay` us cuts into the work of 300 us.
+fn delayed_once(delay: i64, options: &Options) -> Option<Severity> {
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 1..=20 {
+        let (due, delay) = (n * 10 * MS, if n == 12 { delay } else { 0 });
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if delay > 0 {
+            scene = scene.at(due + 50).irq(16, "eth0").at(due + 50 + delay).irq_exit(16);
+        }
+        scene = scene.at(due + 300 + delay).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        scene = scene.arm(0xffff_0000 + VICTIM.tid as u64, due + 10 * MS).sleep(IDLE);
+    }
+    let explained = scene.explain_with(options);
+    explained.finding("irq").map(|finding| finding.severity)
+}
+
+#[test]
+fn a_delay_that_is_small_beside_the_period_is_no_warning() {
+    let options = |deadline: Option<i64>| Options {
+        tasks: vec![Select::Comm("victim".into())],
+        deadline: deadline.map(Ns::from_us),
+        ..Options::default()
+    };
+    assert_eq!(delayed_once(85, &options(None)), Some(Severity::Info));
+    assert_eq!(delayed_once(250, &options(None)), Some(Severity::Warning));
+    assert_eq!(delayed_once(85, &options(Some(350))), Some(Severity::Warning), "its deadline was missed");
+}
