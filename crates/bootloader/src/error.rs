@@ -8,7 +8,7 @@ use whylate_host::Unread;
 pub enum BootError {
     /// No boot loader was found that is known here.
     #[error(
-        "found no supported boot loader (GRUB, systemd-boot, extlinux, Raspberry Pi firmware): add the parameters by hand to your loader's kernel command line"
+        "found no supported boot loader (GRUB, systemd-boot, extlinux, Raspberry Pi firmware): set the parameters by hand in your loader's kernel command line"
     )]
     NotFound,
     /// Several, and nothing shows which one starts this machine.

@@ -61,8 +61,9 @@ pub(crate) enum Verb {
     /// --from, --to and --cpu select the activations that are in progress in that time and run on those CPUs (or wait for
     /// them, if they never run), and the findings about these. What was so before is known all the same.
     ///
-    /// Exit codes: 0 no finding at or above --fail-on; 1 findings; 2 could not do it; 3 cannot tell, also where no thread was
-    /// chosen and none is real-time, unless there are findings.
+    /// Exit codes: 0 no finding at or above --fail-on; 1 findings; 2 could not do it (usage,
+    /// an unreadable file, a part of the trace that does not exist); 3 cannot tell: no thread of --task was active, the trace
+    /// lacks events that any answer needs, or no thread was chosen and none is real-time, unless there are findings.
     Explain(ExplainArgs),
     /// Convert a trace, or a part of it, to another format
     ///
@@ -84,7 +85,8 @@ pub(crate) enum Verb {
     /// Accepts cyclictest's short options: a number without a unit has cyclictest's meaning.
     ///
     /// Exit codes: 0 no finding at or above --fail-on, and the claim holds; 1 findings, samples of --threshold or more, or a
-    /// claim that does not hold; 2 could not do it; 3 cannot tell, also where nothing was measured.
+    /// claim that does not hold; 2 could not do it (usage, permission, a file of -o or --export that cannot be written);
+    /// 3 cannot tell: nothing was measured, or the samples neither support the claim nor contradict it.
     Measure(Box<MeasureArgs>),
     /// Compare measurements: which is better or worse by more than chance, and what changed
     ///

@@ -112,7 +112,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     let scope = assembler.scope().cloned().map(|mut scope| {
         let with_events = timeline.cpus.iter().filter(|(_, cpu)| cpu.last_event.is_some());
         let analysed = trace.breakdowns.iter().map(|one| one.cpu).filter(|&cpu| cpu != Cpu::UNKNOWN);
-        scope.compare(trace.span, &with_events.map(|(cpu, _)| cpu).chain(analysed).collect());
+        scope.compare(trace.span, &with_events.map(|(cpu, _)| cpu).chain(analysed).collect(), trace.cpus);
         scope
     });
     let mut explanation = Explanation {

@@ -100,7 +100,7 @@ fn why(part: &Activation, cause: Cause, by: Option<&Culprit>, time: Ns) -> Strin
     let (length, cpu) = (part.response(), part.cpu);
     match (cause, by) {
         (Cause::Stolen, _) => format!(
-            "{thread} had CPU {cpu} and executed nothing for {length}: the kernel recorded no event there, so the \
+            "{thread} had CPU {cpu} and executed nothing for {time} of {length}: the kernel recorded no event there, so the \
              hypervisor, the firmware (SMI) or the hardware took the time"
         ),
         (Cause::Unexplained, _) => {

@@ -147,8 +147,12 @@ impl AppliedScope {
         self.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu))
     }
 
-    /// Compares it with what the trace covers: its first and last instant, and the CPUs with events.
-    pub(crate) fn compare(&mut self, span: Option<(Ns, Ns)>, seen: &CpuSet) {
+    /// Compares it with what the trace covers: its first and last instant, the CPUs with events, and how many CPUs the
+    /// recording has, with events or without.
+    pub(crate) fn compare(&mut self, span: Option<(Ns, Ns)>, seen: &CpuSet, cpus: u32) {
+        // A recording of some CPUs may have a number that is higher than their count.
+        let highest = seen.iter().map(|cpu| cpu.0).max().unwrap_or(0);
+        let exists = |cpu: Cpu| cpus == 0 || cpu.0 < cpus.max(highest.saturating_add(1));
         self.outside = match (span, &self.cpus) {
             (None, _) if self.from.is_some() || self.to.is_some() => Some(OutsideTrace::NoTimes),
             (Some((start, end)), _) if self.from > self.to.or(Some(Ns::MAX)) => {
@@ -160,8 +164,12 @@ impl AppliedScope {
             (Some((start, end)), _) if self.to.is_some_and(|to| to < start) => {
                 Some(OutsideTrace::Before { start, end })
             }
-            (_, Some(cpus)) if !cpus.iter().any(|cpu| seen.contains(cpu)) => {
-                Some(OutsideTrace::Cpus { asked: cpus.clone(), seen: seen.clone() })
+            (_, Some(asked)) if !asked.iter().any(|cpu| seen.contains(cpu)) => {
+                Some(OutsideTrace::Cpus { asked: asked.clone(), seen: seen.clone() })
+            }
+            (_, Some(asked)) if !asked.iter().all(exists) => {
+                let absent = asked.iter().filter(|&cpu| !exists(cpu)).collect();
+                Some(OutsideTrace::NoSuchCpus { absent, seen: seen.clone() })
             }
             _ => None,
         };
@@ -193,6 +201,13 @@ pub enum OutsideTrace {
         start: Ns,
         /// The trace's last instant.
         end: Ns,
+    },
+    /// Some of its CPUs do not exist on the machine.
+    NoSuchCpus {
+        /// Those.
+        absent: CpuSet,
+        /// The CPUs with events.
+        seen: CpuSet,
     },
     /// The trace has no event of these CPUs.
     Cpus {
@@ -227,6 +242,12 @@ impl fmt::Display for OutsideTrace {
                 Instant::Clock(*start),
                 Instant::Clock(*end)
             ),
+            OutsideTrace::NoSuchCpus { absent, seen } => {
+                write!(
+                    f,
+                    "--cpu: the machine of the trace has no CPU {absent}; the trace has events of CPUs {seen}"
+                )
+            }
             OutsideTrace::Cpus { asked, seen } if seen.is_empty() => {
                 write!(f, "--cpu {asked}: the trace does not show CPUs: leave out --cpu")
             }
@@ -287,11 +308,16 @@ mod tests {
                 cpus: cpus.map(|cpus| cpus.parse().expect("a list")),
             };
             let mut applied = AppliedScope::of(&scope, Ns::from_secs(10));
-            applied.compare(span, &seen);
+            applied.compare(span, &seen, 8);
             applied.outside.map(|outside| outside.to_string())
         };
         assert_eq!(outside(Some("15"), Some("+6s"), Some("4-7"), span), None);
         assert_eq!(outside(Some("20"), None, None, span), None);
+        assert_eq!(outside(None, None, Some("0-3"), span), None, "CPUs 2 and 3 have no events");
+        assert_eq!(
+            outside(None, None, Some("0,98-99"), span).as_deref(),
+            Some("--cpu: the machine of the trace has no CPU 98-99; the trace has events of CPUs 0-1,4")
+        );
         assert_eq!(outside(None, Some("+0s"), None, span), None);
         let trace = "which goes from 10.000000000 to 20.000000000";
         for (from, to, cpus, span, expected) in [

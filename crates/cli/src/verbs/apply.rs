@@ -2,7 +2,7 @@
 
 use super::tuning::Site;
 use super::{plan, revert, rollback};
-use crate::args::{ApplyArgs, OnFailure};
+use crate::args::{ApplyArgs, OnFailure, Wanted};
 use crate::exit_status::ExitStatus;
 use crate::output::{self, message};
 use crate::report::Destination;
@@ -34,10 +34,12 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<ExitStatus> {
     if args.resume {
         return resume(&site, args.on_failure, &destination);
     }
-    let named = args.wanted.profile.is_some() || args.wanted.tuned.is_some();
-    if args.plan.is_none() && args.from.is_none() && !named {
+    let Wanted { profile, tuned, isolated, set, .. } = &args.wanted;
+    let wanted = profile.is_some() || tuned.is_some() || isolated.is_some() || !set.is_empty();
+    if args.plan.is_none() && args.from.is_none() && !wanted {
         bail!(
-            "nothing to apply is given: pass a PLAN.json of `whylate plan -o`, --profile, --tuned or --from"
+            "nothing to apply is given: pass a PLAN.json of `whylate plan -o`, --profile, --isolated (with the profile \
+             realtime), --tuned or --from"
         );
     }
     let allowed = plan::allowed(&args.wanted)?;
@@ -306,7 +308,11 @@ fn asked(plan: &Plan) -> Result<bool> {
         bail!("standard input is not a terminal: review the plan, then pass --yes");
     }
     let mut err = io::stderr();
-    write!(err, "Make these {} changes? [y/N] ", plan.changes.len()).and_then(|()| err.flush())?;
+    let what = match plan.changes.len() {
+        1 => "this change".to_owned(),
+        count => format!("these {count} changes"),
+    };
+    write!(err, "Make {what}? [y/N] ").and_then(|()| err.flush())?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).context("cannot read the answer")?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))

@@ -333,6 +333,9 @@ fn a_plan_is_applied_only_where_its_old_values_still_hold() {
     assert!(run.code == Some(2) && run.stderr.contains("is not a plan"), "{run:#?}");
     let run = root.run(&["apply", "--yes"]);
     assert!(run.code == Some(2) && run.stderr.contains("nothing to apply is given"), "{run:#?}");
+    // As of `plan`, the profile is realtime unless another one is given.
+    let run = root.run(&["apply", "--isolated", "1"]);
+    assert!(run.stdout.starts_with("realtime: "), "{run:#?}");
 }
 
 #[test]

@@ -94,6 +94,14 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
         return (TailVerdict::CannotTell, deep, why);
     }
     let verdict = match (shown, all.tails) {
+        (RunVerdict::Same, None) if a + b >= 2 * Tails::needed() => {
+            why.push(
+                "the tail cannot be compared: the classes of the two histograms are too wide to have a common bound beyond \
+                 which samples can be counted"
+                    .to_owned(),
+            );
+            TailVerdict::CannotTell
+        }
         (RunVerdict::Same, None) => {
             let more = Tails::needed().saturating_sub(a.min(b)).max(1);
             why.push(format!(

@@ -121,6 +121,23 @@ fn too_few_samples_for_the_tail_are_counted() {
     assert_eq!(pair(few(1, 1), few(2, 2)).verdict, RunVerdict::Worse);
 }
 
+#[test]
+fn where_classes_are_too_wide_more_samples_show_nothing() {
+    let wide = |upto: i64, samples: u64| {
+        let mut run = run(1, |_, latency| latency);
+        let one = Bucket { from: Ns(0), upto: Ns(upto), count: samples };
+        run.threads[0].histogram =
+            Histogram::new([one], Exact { overflow: 0, sum: 0, min: Ns(0), max: Ns(upto) });
+        run.threads[0].maxima = None;
+        run
+    };
+    let of = |samples| pair(wide(65_535, samples), wide(131_071, samples));
+    let many = of(10_000);
+    assert_eq!(many.tail, TailVerdict::CannotTell, "{:?}", many.why);
+    assert!(many.why.iter().any(|why| why.contains("too wide")), "{:?}", many.why);
+    assert_eq!(of(100).tail, TailVerdict::TooFew { more: 150 });
+}
+
 /// Counts in classes of 1 us up to a limit, as cyclictest -h keeps them.
 fn limited(limit: i64, change: impl Fn(i64) -> i64) -> Run {
     let mut run = run(1, |_, latency| latency);

@@ -236,6 +236,10 @@ impl Engine<'_> {
                 }
             }
         }
+        if let Some(exited) = thread.open.as_ref().and_then(|open| open.exited) {
+            self.end(switch.prev_tid, Some(exited), exited);
+        }
+        let thread = self.timeline.threads.get_mut(switch.prev_tid);
         thread.policy_changed = None;
         thread.may_be_idle = self.prev_states.may_be_idle(switch);
         let lent_priority_to = thread.lent_priority_to.take();
@@ -289,9 +293,11 @@ impl Engine<'_> {
         }
     }
 
+    /// `sched_process_exit`: the thread's work is done. Only its switch shows the name of a program that it executed.
     pub(super) fn exit(&mut self, at: Ns, tid: Tid) {
-        // It still runs for a moment, to switch away in the end; its work is done here.
-        self.end(tid, Some(at), at);
+        if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
+            open.exited = Some(at);
+        }
     }
 
     /// `sched_pi_setprio`: an owner gets or loses an inherited priority.

@@ -67,6 +67,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let Some(thread) = self.timeline.threads.get(tid) else { return };
         let Some(open) = &thread.open else { return };
+        let (done, end) = open.exited.map_or((done, end), |exited| (Some(exited), exited));
         // Clocks of two CPUs may disagree: nothing of an activation lies before its due time, nor does it end
         // before what is charged of it.
         let end = end.max(open.charged_until()).max(open.running.unwrap_or(open.due));

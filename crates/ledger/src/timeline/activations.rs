@@ -55,6 +55,8 @@ pub(crate) struct Open {
     pub(crate) cpu: Option<Cpu>,
     /// Where it first ran.
     pub(crate) ran_on: Option<Cpu>,
+    /// When the thread exited; it still runs for a moment, to switch away in the end.
+    pub(crate) exited: Option<Ns>,
     /// Page faults, each with the CPU's next event after it.
     pub(crate) faults: Vec<Fault>,
     /// Times it spun for a kernel lock.
@@ -108,6 +110,7 @@ impl Open {
             faults: Vec::new(),
             spins: Vec::new(),
             returned: false,
+            exited: None,
             slow_sleeps: Vec::new(),
             checkpoint: None,
         }

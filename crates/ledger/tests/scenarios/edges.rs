@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::ContextFlags;
+use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Cause, Judge, Options, Select};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -159,6 +159,21 @@ fn a_renamed_thread_is_selected_by_its_new_name() {
     let explained = renamed().explain("victim");
     assert_eq!(explained.worst().response(), Ns::from_us(400));
     assert!(explained.0.activations.iter().all(|activation| activation.comm.as_str() == "victim"));
+}
+
+#[test]
+fn a_thread_that_executes_and_exits_is_selected_by_the_name_of_its_program() {
+    let (shell, ls) = (fair("bash", 20), fair("ls", 20));
+    let of = |name: &str| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).wake(shell, 1);
+        let scene = scene.at(105).run(shell).at(200).exec(ls);
+        let scene = scene.at(900).event(EventKind::Exit { tid: Tid(20) }).at(1_000).die(IDLE);
+        scene.explain(name).0.activations
+    };
+    let activations = of("ls");
+    assert_eq!(activations.len(), 1);
+    assert_eq!((activations[0].comm.as_str(), activations[0].done), ("ls", Some(Ns::from_us(900))));
+    assert!(of("bash").is_empty());
 }
 
 #[test]

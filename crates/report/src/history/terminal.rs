@@ -31,7 +31,7 @@ fn write(page: &mut Page, lines: &[HistoryEntry]) {
                     Status::Empty | Status::RolledBack => Ink::Faint,
                     _ => Ink::Yellow,
                 };
-                let settings = format!(", {} settings", line.changes);
+                let settings = format!(", {}", words::plural(line.changes, "setting"));
                 page.line(&[(&name, Ink::Strong), (status.words(), ink), (&settings, Ink::Plain)]);
             }
             None => {

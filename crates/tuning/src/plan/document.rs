@@ -1,4 +1,7 @@
 //! A plan as `whylate plan --json` writes it: with names and totals, which a reader need not work out.
+//!
+//! The members `wishes`, `as_wished` and `left_alone` have the names of version 0.1, which wrote them into plan files and
+//! stores: both are read by any later version, and by an earlier one after a downgrade. They change with `whylate.plan/2`.
 
 use super::model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, PredictedRefusal, Unchanged};
 use schemars::JsonSchema;

@@ -12,9 +12,15 @@ pub(super) fn expand(name: &str, value: Option<&str>, context: &PlanContext<'_>)
     let cmdline = match &context.boot.cmdline {
         Ok(cmdline) => cmdline,
         Err(why) => {
+            let running = context.host.kernel.cmdline.known();
             let what = match &then {
                 Some(value) if !value.is_empty() => format!("{setting}={value}"),
-                _ => setting.to_string(),
+                Some(_) => setting.to_string(),
+                None if running.is_some_and(|cmdline| bootloader::value(cmdline, name, None).is_none()) => {
+                    let note = Some("the running kernel was booted without it".to_owned());
+                    return Expanded::found(vec![Found { setting, now: None, then, note }]);
+                }
+                None => format!("{setting} (to be removed)"),
             };
             return Expanded::left(what, why);
         }
@@ -182,6 +188,14 @@ mod tests {
             r#"None -> None Some("the running kernel was booted with it")"#
         );
         assert_eq!(planned("isolcpus", Some("2-3"), None), "kernel parameter isolcpus=2-3: no boot loader");
+        assert_eq!(
+            planned("threadirqs", None, None),
+            "kernel parameter threadirqs (to be removed): no boot loader"
+        );
+        assert_eq!(
+            planned("highres", None, None),
+            r#"None -> None Some("the running kernel was booted without it")"#
+        );
     }
 
     #[test]
