@@ -27,11 +27,13 @@ pub(crate) mod recent;
 pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;
+pub(crate) mod slices;
 pub(crate) mod states;
 pub(crate) mod tally;
 pub(crate) mod thread;
 pub(crate) mod threads;
 pub(crate) mod timers;
+mod usage;
 pub(crate) mod windows;
 
 use crate::model::Culprit;
@@ -110,7 +112,7 @@ impl Timeline {
     /// real-time threads, and over how long.
     pub(crate) fn realtime_use(&self, cpu: &CpuTimeline, until: Ns) -> (Option<Culprit>, f64, Ns) {
         let from = (until - self.bandwidth.at(until).period).max(self.first.unwrap_or(until));
-        let (top, share, seen) = windows::usage(cpu.between(from, until));
+        let (top, share, seen) = cpu.realtime_use(from, until).result();
         let top = top.map(|(tid, priority)| Culprit::Task { tid, comm: self.comm_at(tid, until), priority });
         (top, share, seen)
     }

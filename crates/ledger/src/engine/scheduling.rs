@@ -339,16 +339,8 @@ fn changed_while_running(
     let otherwise = if falls { at } else { since };
     let changed = thread.policy_changed.filter(|&called| called >= since).unwrap_or(otherwise);
     let old = Running::Task(thread.tid, thread.priority());
-    for slice in history.into_iter().flat_map(|history| history.slices.iter_mut().rev()) {
-        if slice.start < changed {
-            break;
-        }
-        if slice.running == old {
-            slice.running = Running::Task(switch.prev_tid, switch.prev_prio);
-        }
-        if slice.switched {
-            break;
-        }
+    if let Some(history) = history {
+        history.correct(changed, old, Running::Task(switch.prev_tid, switch.prev_prio));
     }
     thread.set_priority(changed, switch.prev_prio);
     since

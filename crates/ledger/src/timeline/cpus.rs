@@ -7,18 +7,11 @@
 
 use super::recent::{forget_before, partition_from_end};
 use super::running::Running;
+use super::slices::{Clip, CpuSlice};
 use super::timers::{Callback, Firing, LateTimer};
+use super::usage::{Usage, UsageBlocks};
 use std::collections::VecDeque;
 use whylate_base::{Cpu, Ns, Priority, Tid};
-
-/// From `start` to the next slice's start, one content.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CpuSlice {
-    pub(crate) start: Ns,
-    pub(crate) running: Running,
-    /// True when it began with a context switch, so that the scheduler chose it.
-    pub(crate) switched: bool,
-}
 
 /// An interrupt that has been entered and not yet left.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +44,7 @@ pub(crate) struct Leaving {
 #[derive(Default)]
 pub(crate) struct CpuTimeline {
     pub(crate) slices: VecDeque<CpuSlice>,
+    usage: UsageBlocks,
     stack: Vec<Frame>,
     /// The thread below the interrupts.
     current: Option<(Tid, Priority)>,
@@ -101,6 +95,7 @@ impl CpuTimeline {
     fn push(&mut self, start: Ns, running: Running, switched: bool) {
         let start = self.slices.back().map_or(start, |last| last.start.max(start));
         self.slices.push_back(CpuSlice { start, running, switched });
+        self.usage.follow(&self.slices);
     }
 
     fn top(&self) -> Running {
@@ -210,6 +205,40 @@ impl CpuTimeline {
         Slices { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }
     }
 
+    /// Real-time use in `from..to`.
+    pub(super) fn realtime_use(&self, from: Ns, to: Ns) -> Usage {
+        let mut usage = Usage::default();
+        let mut slices = self.between(from, to);
+        let ends_in_time = |behind: usize| self.slices.get(behind).is_some_and(|slice| slice.start <= to);
+        loop {
+            let whole =
+                slices.at_start_of().and_then(|index| self.usage.append_to(&mut usage, index, ends_in_time));
+            match whole {
+                Some(behind) => slices.skip_to(behind),
+                None => match slices.next() {
+                    Some(clip) => usage.add(clip),
+                    None => return usage,
+                },
+            }
+        }
+    }
+
+    /// What ran as `old` since the last switch, but not before `from`, was `new`.
+    pub(crate) fn correct(&mut self, from: Ns, old: Running, new: Running) {
+        for (index, slice) in self.slices.iter_mut().enumerate().rev() {
+            if slice.start < from {
+                break;
+            }
+            if slice.running == old {
+                slice.running = new;
+                self.usage.invalidate(index);
+            }
+            if slice.switched {
+                break;
+            }
+        }
+    }
+
     /// How much of its past it holds.
     pub(crate) fn held(&self) -> usize {
         self.slices.len()
@@ -222,7 +251,9 @@ impl CpuTimeline {
 
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
+        let held = self.slices.len();
         forget_before(&mut self.slices, |slice| slice.start <= horizon);
+        self.usage.forget(held - self.slices.len());
         while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
             self.late_timers.pop_front();
         }
@@ -241,9 +272,6 @@ impl CpuTimeline {
     }
 }
 
-/// A clipped slice: from, to, and the slice it is part of.
-pub(crate) type Clip = (Ns, Ns, CpuSlice);
-
 /// Iterates over what a CPU did.
 pub(crate) struct Slices<'a> {
     cpu: &'a CpuTimeline,
@@ -251,6 +279,20 @@ pub(crate) struct Slices<'a> {
     current: CpuSlice,
     at: Ns,
     to: Ns,
+}
+
+impl Slices<'_> {
+    /// The index of the slice that comes next, where all of it is to come.
+    fn at_start_of(&self) -> Option<usize> {
+        self.next.checked_sub(1).filter(|_| self.at == self.current.start)
+    }
+
+    /// Goes on with the slice at `index`.
+    fn skip_to(&mut self, index: usize) {
+        if let Some(&slice) = self.cpu.slices.get(index) {
+            (self.current, self.at, self.next) = (slice, slice.start, index + 1);
+        }
+    }
 }
 
 impl Iterator for Slices<'_> {
@@ -342,7 +384,51 @@ mod tests {
         );
     }
 
+    /// What happens on a CPU, from a random number.
+    fn happen(cpu: &mut CpuTimeline, at: Ns, what: u32) {
+        let tid = Tid((what / 16 % 4) as i32);
+        let prio = if what.is_multiple_of(3) { Priority::DEFAULT } else { Priority::realtime(10) };
+        match what % 16 {
+            0..6 => cpu.switch(at, tid, prio),
+            6..12 => cpu.enter(at, Running::Softirq(1), false),
+            12..14 => drop(cpu.exit(at, |_| true)),
+            14 => cpu.lose_sight(at),
+            _ => cpu.correct(
+                at - Ns(400),
+                Running::Task(tid, Priority::DEFAULT),
+                Running::Task(tid, Priority::realtime(20)),
+            ),
+        }
+    }
+
     proptest! {
+        #[test]
+        fn blocks_and_slices_have_the_same_sums(
+            seeds in prop::collection::vec((0u32..1 << 16, 0i64..3), 1..40),
+            rounds in 1i64..200,
+            forgotten in prop::collection::vec(0i64..100, 0..4),
+            spans in prop::collection::vec((0i64..100, 0i64..100), 1..8),
+        ) {
+            let mut cpu = CpuTimeline::default();
+            let mut at = 0;
+            let mut forgotten = forgotten.into_iter();
+            for round in 0..rounds {
+                for (seed, step) in &seeds {
+                    at += step;
+                    happen(&mut cpu, Ns(at), seed.wrapping_mul(1 + round as u32));
+                }
+                if round % 50 == 49 && let Some(share) = forgotten.next() {
+                    cpu.forget(Ns(at * share / 100));
+                }
+            }
+            for (from, length) in spans {
+                let (from, to) = (Ns(at * from / 100), Ns(at * (from + length) / 100));
+                let mut plain = Usage::default();
+                cpu.between(from, to).for_each(|clip| plain.add(clip));
+                prop_assert_eq!(cpu.realtime_use(from, to).result(), plain.result());
+            }
+        }
+
         #[test]
         fn what_a_cpu_did_tiles_any_interval(starts in prop::collection::vec(0i64..100, 0..20), from in 0i64..100, length in 0i64..100) {
             let mut cpu = CpuTimeline::default();

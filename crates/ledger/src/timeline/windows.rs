@@ -5,11 +5,9 @@
 //! with CONFIG_RT_GROUP_SCHED), or the fair server of 6.12 ran SCHED_OTHER for it
 //! (`kernel/sched/deadline.c`). A deadline server never idles the CPU: idle settles it.
 
-use super::cpus::Clip;
-use super::running::Running;
 use crate::model::Culprit;
 use rustc_hash::FxHashMap;
-use whylate_base::{Cpu, Ns, Priority, Tid};
+use whylate_base::{Cpu, Ns, Tid};
 
 /// A thread that is moved within this time of being taken off the CPU was taken off to be moved.
 pub(crate) const MOVED_AT_ONCE: Ns = Ns::from_us(200);
@@ -108,44 +106,4 @@ impl Windows {
             window.end.get_or_insert(end);
         }
     }
-}
-
-/// Sums real-time use over slices: the top user and the share of all.
-pub(super) fn usage(slices: impl Iterator<Item = Clip>) -> (Option<(Tid, Priority)>, f64, Ns) {
-    let mut by_thread: FxHashMap<Tid, (Priority, Ns)> = FxHashMap::default();
-    let mut add =
-        |(tid, prio, time): (Tid, Priority, Ns)| by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += time;
-    let mut turn: Option<(Tid, Priority, Ns)> = None;
-    let (mut used, mut seen) = (Ns::ZERO, Ns::ZERO);
-    // An interrupt's time is booked on the thread below it unless the kernel accounts it apart.
-    let mut below: Option<(Tid, Priority)> = None;
-    for (from, to, slice) in slices {
-        let length = to - from;
-        match slice.running {
-            Running::Unknown => {
-                below = None;
-                continue;
-            }
-            Running::Task(tid, prio) => below = prio.realtime_user().map(|_| (tid, prio)),
-            Running::Idle => below = None,
-            Running::Irq(_) | Running::Softirq(_) | Running::Nmi => {}
-        }
-        seen += length;
-        if let Some((tid, prio)) = below {
-            used += length;
-            match &mut turn {
-                // Its interrupts, and what it did between them.
-                Some((same, _, time)) if *same == tid => *time += length,
-                _ => {
-                    let over = turn.replace((tid, prio, length));
-                    over.into_iter().for_each(&mut add);
-                }
-            }
-        }
-    }
-    turn.into_iter().for_each(&mut add);
-    let top =
-        by_thread.into_iter().max_by_key(|&(tid, (_, time))| (time, tid)).map(|(tid, (prio, _))| (tid, prio));
-    let share = if seen > Ns::ZERO { used.as_secs_f64() / seen.as_secs_f64() } else { 0.0 };
-    (top, share, seen)
 }
