@@ -13,6 +13,7 @@ mod assemble;
 mod candidates;
 mod causes;
 mod charge;
+mod costs;
 mod engine;
 mod explain;
 mod findings;

@@ -23,9 +23,25 @@ pub(crate) struct Distribution {
 }
 
 impl Distribution {
+    #[inline]
     pub(crate) fn record(&mut self, value: Ns) {
         let value = value.0.max(0);
         let bucket = Buckets::index(Ns(value));
+        match self.buckets.get_mut(bucket) {
+            Some(times) => *times = times.saturating_add(1),
+            None => self.record_rare(value, bucket),
+        }
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.count += 1;
+    }
+
+    /// One of the first few values, or one that no bucket is there for.
+    #[cold]
+    fn record_rare(&mut self, value: i64, bucket: usize) {
+        if self.count == 0 {
+            (self.min, self.max) = (value, value);
+        }
         match u16::try_from(bucket) {
             Ok(bucket) if self.count < FEW as u64 => self.few.push(bucket),
             _ => {
@@ -35,11 +51,6 @@ impl Distribution {
                 self.add(bucket);
             }
         }
-        (self.min, self.max) = match self.count {
-            0 => (value, value),
-            _ => (self.min.min(value), self.max.max(value)),
-        };
-        self.count += 1;
     }
 
     fn add(&mut self, bucket: usize) {

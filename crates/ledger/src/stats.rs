@@ -2,6 +2,7 @@
 
 use crate::causes::Cause;
 use crate::charge::notes::VerdictNote;
+use crate::costs::Costs;
 use crate::identities::Identities;
 use crate::model::{Activation, Culprit, Segment, Trigger};
 use crate::spread::Distribution;
@@ -9,8 +10,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use whylate_base::{Ns, Tid};
 
-/// Culprits that are kept apart. Where threads come and go by the million, those that cost little are forgotten.
-const MOST_COSTS: usize = 8192;
 /// Fewer activations than this do not show what is usual.
 const ENOUGH: u64 = 5;
 
@@ -93,8 +92,8 @@ pub(crate) struct Stats {
     pub(crate) response: Distribution,
     pub(crate) own_work: Distribution,
     causes: Causes,
-    /// What each cause and culprit cost over all activations; of very many, those that cost most.
-    pub(crate) costs: FxHashMap<(Cause, Option<Culprit>), Cost>,
+    /// What each cause and culprit cost over all activations.
+    pub(crate) costs: Costs,
     /// The longest time that was stolen at once: how long, and when.
     pub(crate) longest_theft: (Ns, Ns),
     /// Activations whose response exceeded the deadline.
@@ -125,21 +124,6 @@ pub(crate) struct Times {
     pub(crate) response: Ns,
     /// It was seen from its beginning to its end.
     pub(crate) whole: bool,
-}
-
-/// What a culprit cost a thread.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cost {
-    /// The number of the last activation it was in.
-    in_activation: u64,
-    /// In how many activations.
-    pub(crate) activations: u64,
-    /// In all.
-    pub(crate) total: Ns,
-    /// In one activation, the most.
-    pub(crate) most: Ns,
-    /// In the activation that is counted now.
-    here: Ns,
 }
 
 /// A cause and culprit, with the time charged to them.
@@ -184,16 +168,7 @@ impl Stats {
             if segment.cause == Cause::OwnWork {
                 own += length;
             } else {
-                let cost = self.costs.entry((segment.cause, segment.by)).or_default();
-                // A culprit of many segments was in this activation once.
-                if cost.in_activation != self.activations {
-                    cost.in_activation = self.activations;
-                    cost.activations += 1;
-                    cost.here = Ns::ZERO;
-                }
-                cost.total += length;
-                cost.here += length;
-                cost.most = cost.most.max(cost.here);
+                self.costs.add((segment.cause, segment.by), self.activations, length);
             }
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
                 self.longest_theft = (length, segment.start);
@@ -202,16 +177,7 @@ impl Stats {
         if times.whole {
             self.own_work.record(own);
         }
-        if self.costs.len() > MOST_COSTS {
-            self.forget_small_costs();
-        }
-    }
-
-    #[cold]
-    fn forget_small_costs(&mut self) {
-        let mut totals: Vec<Ns> = self.costs.values().map(|cost| cost.total).collect();
-        let (_, &mut middle, _) = totals.select_nth_unstable(MOST_COSTS / 2);
-        self.costs.retain(|_, cost| cost.total > middle);
+        self.costs.bound();
     }
 
     /// Keeps an activation if it is among the worst.
@@ -238,35 +204,4 @@ impl Stats {
 /// How bad an activation is.
 pub(crate) fn rank(activation: &Activation) -> Rank {
     (activation.trigger != Trigger::TraceStart, activation.response())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use whylate_base::{Comm, Confidence, Cpu, Priority, Tid};
-
-    #[test]
-    fn of_very_many_culprits_those_that_cost_most_are_kept() {
-        let segment = |tid: i32, start: i64, length: i64| Segment {
-            cause: Cause::HigherPriorityTask,
-            start: Ns(start),
-            end: Ns(start + length),
-            cpu: Cpu(0),
-            by: Some(Culprit::Task { tid: Tid(tid), comm: Comm::default(), priority: Priority(10) }),
-            owner: None,
-            confidence: Confidence::High,
-        };
-        let mut stats = Stats::default();
-        let rounds = 4 * MOST_COSTS as i32;
-        for tid in 0..rounds {
-            let ledger = [segment(7, 0, 100), segment(1_000 + tid, 100, 1 + i64::from(tid % 50))];
-            let times = Times { latency: None, response: Ns(200), whole: true };
-            stats.count(&times, &ledger, None);
-        }
-        assert!(stats.costs.len() <= MOST_COSTS, "{}", stats.costs.len());
-        let often =
-            stats.costs.get(&(Cause::HigherPriorityTask, segment(7, 0, 1).by)).expect("the worst of all");
-        assert_eq!((often.activations, often.total), (rounds as u64, Ns(100 * i64::from(rounds))));
-        assert_eq!(stats.causes().count(), 1, "what causes cost in all stays exact");
-    }
 }
