@@ -138,10 +138,11 @@ impl<'a> Assembler<'a> {
     /// Charges the activations that have ended.
     fn take_ended(&mut self) {
         let mut ended = std::mem::take(&mut self.engine.ended);
-        for ended in ended.drain(..) {
-            self.charge(&ended);
+        for ended in &ended {
+            self.charge(ended);
             self.leave_out_of_many();
         }
+        ended.clear();
         // Its memory serves the next ones.
         self.engine.ended = ended;
     }

@@ -26,31 +26,28 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
         Begin::Woken(WakeCause::Timer { .. }) | Begin::TraceStart => false,
         Begin::Woken(_) => open.waking == due && due < running && running - due < LONGEST_MOVE,
     };
-    let eventless = open.faults.is_empty()
-        && open.spins.is_empty()
-        && open.slow_sleeps.is_empty()
-        && open.checkpoint.is_none();
-    if !woken_at_once || running >= end || !eventless {
+    if !woken_at_once || running >= end || !open.is_unmarked() {
         return None;
     }
 
     // The thread: asleep, queued, running, in this order and no more.
     let history = &thread.history;
-    let next = partition_from_end(history, |span| span.start <= due);
-    let asleep = history.get(next.checked_sub(1)?)?;
-    let (queued, runs) = (history.get(next)?, history.get(next + 1)?);
-    let slept = matches!(asleep.state, State::Blocked { wait, .. } if !wait.continues());
-    let queued_here = queued.state == State::Queued(cpu) && queued.start <= running;
-    let ran_here = runs.state == State::Running(cpu) && runs.start == running;
-    let ended = history.get(next + 2).is_none_or(|span| span.start >= end);
-    if !(slept && queued_here && ran_here && ended && thread.keeps_priority(due, running)) {
+    let first = partition_from_end(history, |span| span.start < end).checked_sub(3)?;
+    let (asleep, queued, runs) = (history.get(first)?, history.get(first + 1)?, history.get(first + 2)?);
+    let slept =
+        matches!(asleep.state, State::Blocked { wait, .. } if !wait.continues()) && asleep.start <= due;
+    let queued_here = matches!(queued.state, State::Queued(on) if on == cpu)
+        && queued.start > due
+        && queued.start <= running;
+    let ran_here = matches!(runs.state, State::Running(on) if on == cpu) && runs.start == running;
+    if !(slept && queued_here && ran_here && thread.keeps_priority(due, running)) {
         return None;
     }
 
     // The CPU: idle or one other thread, and then itself.
     let history = timeline.cpus.get(cpu)?;
     let slices = &history.slices;
-    let next = partition_from_end(slices, |slice| slice.start <= due);
+    let next = partition_from_end(slices, |slice| slice.start < running);
     let (before, own) = (slices.get(next.checked_sub(1)?)?, slices.get(next)?);
     let itself = own.switched
         && own.start == running
@@ -94,8 +91,9 @@ fn wait(
         _ if may_be_throttled => None,
         Running::Idle if running - due <= ORDINARY => Some((Cause::IdleExit, None)),
         Running::Task(tid, theirs) if tid != thread.tid => {
-            let at = |instant| Contender { tid, comm: timeline.comm_at(tid, instant), priority: theirs };
-            let runner = at(due);
+            let thread = timeline.threads.get(tid);
+            let comm_at = |instant| thread.map(|thread| thread.comm_at(instant)).unwrap_or_default();
+            let runner = Contender { tid, comm: comm_at(due), priority: theirs };
             let cause = match Relation::of(&waiter, &runner) {
                 Relation::LowerPriority
                     if waiter.priority.class() == SchedClass::Realtime
@@ -110,7 +108,7 @@ fn wait(
             };
             let boosted = timeline.seen.contains(Kind::PiSetprio);
             let by = Culprit::Task { tid, comm: runner.comm, priority: theirs };
-            (runner == at(queued) && !boosted).then_some((cause, Some(by)))
+            (runner.comm == comm_at(queued) && !boosted).then_some((cause, Some(by)))
         }
         _ => None,
     }

@@ -4,7 +4,7 @@ use super::attribution::Charge;
 use super::charger::Charger;
 use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
-use crate::timeline::activations::Fault;
+use crate::timeline::activations::{Fault, Marks};
 use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Ns};
 
@@ -54,7 +54,7 @@ impl Charger<'_> {
     /// What is known to have cut into the thread's execution in `from..to`, in order.
     fn marks(&self, cpu: Cpu, from: Ns, to: Ns) -> Vec<(Ns, Ns, Charge)> {
         let mut marks = Vec::new();
-        let faults = &self.open.faults;
+        let Marks { faults, spins, slow_sleeps } = self.open.marks();
         let first = faults.partition_point(|fault| fault.at < from);
         let in_span = faults[first..].partition_point(|fault| fault.at < to);
         let near = first.saturating_sub(NEAR_FAULTS)..(first + in_span + NEAR_FAULTS).min(faults.len());
@@ -63,13 +63,12 @@ impl Charger<'_> {
             let charge = Charge::to(Cause::PageFault, None, Confidence::Medium);
             marks.push((fault.at, fault.at + fault_cost(fault, usual), charge));
         }
-        let spins = &self.open.spins;
         let spins =
             spins[spins.partition_point(|spin| spin.1 <= from)..].iter().take_while(|spin| spin.0 < to);
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
-        for &(begin, end) in self.open.slow_sleeps.iter().filter(|mark| mark.0 < to && mark.1 > from) {
+        for &(begin, end) in slow_sleeps.iter().filter(|mark| mark.0 < to && mark.1 > from) {
             let charge = match self.timeline.hypervisor {
                 Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
                 _ => Charge::to(Cause::OwnWork, None, self.unobserved()),

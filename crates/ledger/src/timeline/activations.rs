@@ -57,18 +57,27 @@ pub(crate) struct Open {
     pub(crate) ran_on: Option<Cpu>,
     /// When the thread exited; it still runs for a moment, to switch away in the end.
     pub(crate) exited: Option<Ns>,
+    /// What cut into its work: in most, nothing.
+    marks: Option<Box<Marks>>,
+    /// It has returned from the system call in which it slept, or from a later one.
+    pub(crate) returned: bool,
+    /// What is charged already, of a long one.
+    pub(crate) checkpoint: Option<Box<Checkpoint>>,
+}
+
+/// What cut into a thread's execution in one activation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
     /// Page faults, each with the CPU's next event after it.
     pub(crate) faults: Vec<Fault>,
     /// Times it spun for a kernel lock.
     pub(crate) spins: Vec<(Ns, Ns)>,
-    /// It has returned from the system call in which it slept, or from a later one.
-    pub(crate) returned: bool,
     /// Long times on the CPU on the way into a call that sleeps, or from waking to the return of that call: it does no
     /// work there.
     pub(crate) slow_sleeps: Vec<(Ns, Ns)>,
-    /// What is charged already, of a long one.
-    pub(crate) checkpoint: Option<Box<Checkpoint>>,
 }
+
+static NO_MARKS: Marks = Marks { faults: Vec::new(), spins: Vec::new(), slow_sleeps: Vec::new() };
 
 /// What is charged already of an activation in progress.
 #[derive(Clone, Debug, Default)]
@@ -107,11 +116,9 @@ impl Open {
             running: None,
             cpu: None,
             ran_on: None,
-            faults: Vec::new(),
-            spins: Vec::new(),
+            marks: None,
             returned: false,
             exited: None,
-            slow_sleeps: Vec::new(),
             checkpoint: None,
         }
     }
@@ -121,16 +128,32 @@ impl Open {
         self.checkpoint.as_ref().map_or(self.due, |checkpoint| checkpoint.until)
     }
 
+    /// What cut into its work.
+    pub(crate) fn marks(&self) -> &Marks {
+        self.marks.as_deref().unwrap_or(&NO_MARKS)
+    }
+
+    /// True when nothing cut into its work, and nothing of it is charged yet.
+    #[inline]
+    pub(crate) fn is_unmarked(&self) -> bool {
+        self.marks.is_none() && self.checkpoint.is_none()
+    }
+
     /// Notes a page fault of the thread.
     pub(crate) fn fault(&mut self, at: Ns) {
-        if self.faults.len() < MAX_MARKS {
-            self.faults.push(Fault { at, next: None, next_is_fault: false, slept: false });
+        let faults = &mut self.marks.get_or_insert_default().faults;
+        if faults.len() < MAX_MARKS {
+            faults.push(Fault { at, next: None, next_is_fault: false, slept: false });
         }
+    }
+
+    fn last_fault(&mut self) -> Option<&mut Fault> {
+        self.marks.as_mut()?.faults.last_mut()
     }
 
     /// Notes that something followed on the CPU after the last page fault.
     pub(crate) fn after_fault(&mut self, at: Ns, is_fault: bool) {
-        if let Some(fault) = self.faults.last_mut()
+        if let Some(fault) = self.last_fault()
             && fault.next.is_none()
         {
             fault.next = Some(at);
@@ -140,7 +163,7 @@ impl Open {
 
     /// Notes that the thread goes to sleep in its last page fault.
     pub(crate) fn sleeps_in_fault(&mut self, at: Ns) {
-        if let Some(fault) = self.faults.last_mut() {
+        if let Some(fault) = self.last_fault() {
             // Whatever was seen on the way into the sleep was part of the fault.
             fault.next = Some(at);
             fault.slept = true;
@@ -149,12 +172,13 @@ impl Open {
 
     /// Forgets the marks before `until`, which are charged.
     pub(crate) fn forget_marks(&mut self, until: Ns) {
+        let Some(Marks { faults, spins, slow_sleeps }) = self.marks.as_deref_mut() else { return };
         // The last fault is where what follows is noted.
-        let last = self.faults.len().saturating_sub(1);
-        let charged = self.faults.partition_point(|fault| fault.at < until);
-        self.faults.drain(..charged.min(last));
-        self.spins.retain(|spin| spin.1 > until);
-        self.slow_sleeps.retain(|sleep| sleep.1 > until);
+        let last = faults.len().saturating_sub(1);
+        let charged = faults.partition_point(|fault| fault.at < until);
+        faults.drain(..charged.min(last));
+        spins.retain(|spin| spin.1 > until);
+        slow_sleeps.retain(|sleep| sleep.1 > until);
     }
 
     /// Notes that the thread returns from a system call, and runs since `since`; `sleep`: the call is a sleep.
@@ -167,15 +191,20 @@ impl Open {
 
     /// Notes that the thread had the CPU for all of this time, on its way into a sleep or out of it.
     pub(crate) fn sleeps_slowly(&mut self, from: Ns, to: Ns) {
-        if to - from >= SLOW_SLEEP && self.slow_sleeps.len() < MAX_MARKS {
-            self.slow_sleeps.push((from, to));
+        if to - from < SLOW_SLEEP {
+            return;
+        }
+        let slow_sleeps = &mut self.marks.get_or_insert_default().slow_sleeps;
+        if slow_sleeps.len() < MAX_MARKS {
+            slow_sleeps.push((from, to));
         }
     }
 
     /// Notes that the thread spun for a lock.
     pub(crate) fn spin(&mut self, from: Ns, to: Ns) {
-        if self.spins.len() < MAX_MARKS {
-            self.spins.push((from, to));
+        let spins = &mut self.marks.get_or_insert_default().spins;
+        if spins.len() < MAX_MARKS {
+            spins.push((from, to));
         }
     }
 }

@@ -250,9 +250,9 @@ impl Thread {
 
     /// What it was in `from..to`, where it had the higher priority: at the beginning or at the end.
     pub(crate) fn identity_in(&self, from: Ns, to: Ns) -> Identity {
-        let (first, last) = (self.identity_at(from), self.identity_at(to));
-        match first.priority.outranks(last.priority) {
-            true => Identity { comm: last.comm, ..first },
+        let last = self.identity_at(to);
+        match self.own_priority_at(from).outranks(last.priority) {
+            true => Identity { comm: last.comm, ..self.identity_at(from) },
             false => last,
         }
     }
