@@ -168,15 +168,18 @@ impl<'a> Assembler<'a> {
         let EndedActivation { tid, ref open, done, end, in_scope } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
         self.engine.timeline.threads.get_mut(tid).is_reported = true;
-        let begun = open.begin != Begin::TraceStart;
-        let rank = (begun, end.since(open.due));
-        let times = Times {
-            latency: open.running.filter(|_| begun).map(|running| running.since(open.due)),
-            response: end.since(open.due),
-            whole: done.is_some() && begun,
-        };
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
+        let starts_program = ended.starts_program(thread);
+        let deadline = deadline.filter(|_| !starts_program);
+        // What is shown of no whole period, and the start of a program, are no measure of the thread's periods.
+        let is_period = open.begin != Begin::TraceStart && !starts_program;
+        let rank = (is_period, end.since(open.due));
+        let times = Times {
+            latency: open.running.filter(|_| is_period).map(|running| running.since(open.due)),
+            response: end.since(open.due),
+            whole: done.is_some() && is_period,
+        };
         let whole = self.whole.as_mut().and_then(|whole| whole.of(tid, rank));
         if !in_scope {
             let Some(whole) = whole else { return };
@@ -192,7 +195,7 @@ impl<'a> Assembler<'a> {
             self.engine.timeline.threads.get_mut(tid).is_reported = false;
             return;
         };
-        let kept = stats.would_keep(end - open.due, keep);
+        let kept = stats.would_keep(starts_program, end - open.due, keep);
         stats.identities.count(thread.identity_in(open.due, end));
         if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
             debug_assert_eq!(charge::ledger(timeline, thread, open, end), (ledger.to_vec(), Vec::new()));

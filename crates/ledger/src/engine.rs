@@ -79,7 +79,13 @@ impl Engine<'_> {
                     cpu.exit_timer(at);
                 }
             }
-            EventKind::Exec { tid, .. } => self.timeline.threads.get_mut(*tid).has_executed = true,
+            EventKind::Exec { tid, .. } => {
+                let thread = self.timeline.threads.get_mut(*tid);
+                thread.has_executed = true;
+                if let Some(open) = &mut thread.open {
+                    open.executes = true;
+                }
+            }
             EventKind::SoftirqRaise { .. }
             | EventKind::HrtimerCancel { .. }
             | EventKind::TimerExpire { .. }

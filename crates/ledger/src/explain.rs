@@ -88,9 +88,10 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
             activations.push(activation);
         }
     }
-    // What the trace shows from the middle on has no response to be judged by.
-    let rank =
-        |activation: &Activation| (activation.trigger == Trigger::TraceStart, Reverse(activation.response()));
+    // What the trace shows from the middle on has no response to be judged by, nor has the start of a program.
+    let is_aside =
+        |activation: &Activation| activation.trigger == Trigger::TraceStart || activation.starts_program;
+    let rank = |activation: &Activation| (is_aside(activation), Reverse(activation.response()));
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
     let by_thread = by_thread(&activations);
     let rank_of = |task: &TaskSummary| {

@@ -127,6 +127,8 @@ pub struct Activation {
     pub verdict: Verdict,
     /// What the CPUs involved did from `due` to `end`.
     pub tracks: Vec<CpuTrack>,
+    /// The thread executed a program in it: loading and linking one takes long, and no period waits for it.
+    pub starts_program: bool,
 }
 
 impl Activation {
@@ -147,6 +149,7 @@ impl Activation {
             ledger: Vec::new(),
             verdict: Verdict::none(),
             tracks: Vec::new(),
+            starts_program: false,
         }
     }
 

@@ -16,7 +16,8 @@ const ENOUGH: u64 = 5;
 /// Threads that are listed. No user reads more, and each may keep a dozen pages.
 const MOST_LISTED: usize = 1_000;
 
-/// How bad an activation is: one that was seen from its beginning before any other, then by response.
+/// How bad an activation is: one that was seen from its beginning, and starts no program, before any other, then by
+/// response.
 pub(crate) type Rank = (bool, Ns);
 
 /// The sums of the threads that are explained; of very many, of those with the worst activations.
@@ -180,13 +181,16 @@ impl Stats {
         self.costs.bound();
     }
 
-    /// Keeps an activation if it is among the worst.
+    /// Keeps an activation if it is among the worst. The worst start of a program has the last place.
     pub(crate) fn keep(&mut self, kept: Kept, keep: usize) {
-        let response = kept.activation.response();
-        let rank = self.worst.partition_point(|kept| kept.activation.response() >= response);
-        if rank < keep {
-            self.worst.insert(rank, kept);
-            self.worst.truncate(keep);
+        let badness = badness(&kept.activation);
+        let rank = self.worst.partition_point(|kept| self::badness(&kept.activation) >= badness);
+        self.worst.insert(rank, kept);
+        if self.worst.len() > keep {
+            let last = self.worst.len() - 1;
+            let periods = self.worst.partition_point(|kept| !kept.activation.starts_program);
+            let has_start = periods == last && keep > 1;
+            self.worst.remove(if has_start { last - 1 } else { last });
         }
     }
 
@@ -196,12 +200,21 @@ impl Stats {
     }
 
     /// True when an activation of this response would be kept.
-    pub(crate) fn would_keep(&self, response: Ns, keep: usize) -> bool {
-        self.worst.len() < keep || self.worst.last().is_some_and(|kept| response > kept.activation.response())
+    pub(crate) fn would_keep(&self, starts_program: bool, response: Ns, keep: usize) -> bool {
+        let mut alike = self.worst.iter().rev().map(|kept| &kept.activation);
+        let rival = alike.find(|activation| activation.starts_program == starts_program);
+        self.worst.len() < keep
+            || rival.map_or(!starts_program || keep > 1, |rival| response > rival.response())
     }
+}
+
+/// How bad an activation is, of one thread: the start of a program is the least news.
+fn badness(activation: &Activation) -> (bool, Ns) {
+    (!activation.starts_program, activation.response())
 }
 
 /// How bad an activation is.
 pub(crate) fn rank(activation: &Activation) -> Rank {
-    (activation.trigger != Trigger::TraceStart, activation.response())
+    let is_period = activation.trigger != Trigger::TraceStart && !activation.starts_program;
+    (is_period, activation.response())
 }

@@ -59,8 +59,13 @@ pub(crate) fn due_at(activation: &Activation) -> String {
     }
 }
 
-/// What made an activation due, to follow "due at ...".
-pub(crate) fn trigger(trigger: &Trigger) -> String {
+/// What made an activation due, to follow "due at ...", and whether it is the start of a program.
+pub(crate) fn trigger(activation: &Activation) -> String {
+    let start = if activation.starts_program { "; the start of a program" } else { "" };
+    format!("{}{start}", made_due(&activation.trigger))
+}
+
+fn made_due(trigger: &Trigger) -> String {
     match trigger {
         Trigger::Timer => "its timer expired".to_owned(),
         Trigger::Thread { tid, comm } => format!("woken by {}", thread(comm, *tid)),
@@ -199,7 +204,7 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
 /// The activation that was latest, or took longest, if its verdict is not certain: it must not pass for one that was in
 /// time.
 fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
-    let activations = || explanation.activations.iter();
+    let activations = || explanation.activations.iter().filter(|activation| !activation.starts_program);
     let latest = activations().max_by_key(|activation| activation.latency());
     let longest = activations().max_by_key(|activation| activation.response());
     let in_doubt = |activation: &&Activation| {

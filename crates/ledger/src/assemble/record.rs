@@ -31,6 +31,7 @@ pub(super) fn record(
         done,
         ledger,
         tracks,
+        starts_program: ended.starts_program(thread),
         ..Activation::of(tid, thread.comm_at(end), thread.own_priority_at(open.due), open.due, end)
     }
 }

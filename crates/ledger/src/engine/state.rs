@@ -43,6 +43,13 @@ pub(crate) struct EndedActivation {
     pub(crate) in_scope: bool,
 }
 
+impl EndedActivation {
+    /// True where the thread executed a program in it, and was not stuck behind a real-time thread by its own settings.
+    pub(crate) fn starts_program(&self, thread: &Thread) -> bool {
+        self.open.executes && thread.pinned_fair.is_none()
+    }
+}
+
 impl<'a> Engine<'a> {
     pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Engine<'a> {
         Engine {

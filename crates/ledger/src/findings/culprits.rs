@@ -21,8 +21,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut culprits: HashMap<(Cause, Culprit), Vec<&Activation>> = HashMap::new();
     for activation in subject.worst {
         let verdict = &activation.verdict;
-        // Every other thread of its CPU delays a thread that never sleeps.
-        let sure = verdict.confidence > Confidence::Low && activation.trigger != Trigger::TraceStart;
+        // Every other thread of its CPU delays a thread that never sleeps, or that starts a program.
+        let sure = verdict.confidence > Confidence::Low
+            && activation.trigger != Trigger::TraceStart
+            && !activation.starts_program;
         if let (true, true, Some(by)) = (accusable(verdict), sure, verdict.by) {
             culprits.entry((verdict.cause, by)).or_default().push(activation);
         }

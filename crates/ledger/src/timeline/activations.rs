@@ -55,6 +55,8 @@ pub(crate) struct Open {
     pub(crate) cpu: Option<Cpu>,
     /// Where it first ran.
     pub(crate) ran_on: Option<Cpu>,
+    /// The thread executed a program in it.
+    pub(crate) executes: bool,
     /// When the thread exited; it still runs for a moment, to switch away in the end.
     pub(crate) exited: Option<Ns>,
     /// What cut into its work: in most, nothing.
@@ -118,6 +120,7 @@ impl Open {
             ran_on: None,
             marks: None,
             returned: false,
+            executes: false,
             exited: None,
             checkpoint: None,
         }

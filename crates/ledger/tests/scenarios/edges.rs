@@ -177,6 +177,37 @@ fn a_thread_that_executes_and_exits_is_selected_by_the_name_of_its_program() {
 }
 
 #[test]
+fn the_start_of_a_program_is_shown_and_is_not_the_worst_news() {
+    let shell = rt("shell", 10, 80);
+    let hog = rt("hog", 20, 90);
+    let scene = || {
+        let scene = Scene::new().cpu(1).at(0).run(hog).at(10).wake(shell, 1).at(2_000).sleep(shell);
+        (1..=6).fold(scene.at(2_100).exec(VICTIM).at(9_000).sleep(IDLE), |scene, n| {
+            let due = n * 10 * MS;
+            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 100 + n).sleep(IDLE)
+        })
+    };
+    let options = |worst: usize| Options {
+        tasks: vec![Select::Comm("victim".into())],
+        deadline: Some(Ns::from_us(200)),
+        worst,
+        ..Options::default()
+    };
+    let explained = scene().explain_with(&options(10));
+    let last = explained.0.activations.last().expect("activations");
+    assert!(last.starts_program && last.response() == Ns::from_us(8_990), "{last:?}");
+    assert_eq!(explained.0.activations.iter().filter(|activation| activation.starts_program).count(), 1);
+    let task = &explained.0.tasks[0];
+    assert_eq!(task.response.map(|spread| spread.max), Some(Ns::from_us(106)));
+    assert_eq!(task.activations, 7);
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
+    // It keeps its place where others are worse.
+    assert!(scene().explain_with(&options(3)).0.activations[2].starts_program);
+    let one = scene().explain_with(&options(1));
+    assert!(!one.only().starts_program, "{:?}", one.only());
+}
+
+#[test]
 fn only_the_worst_are_kept_and_all_are_counted() {
     let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
     for n in 0..20 {

@@ -59,7 +59,7 @@ pub(crate) fn activation(activation: &Activation) -> String {
     let mut text = format!(
         "\n{} ({}); {} on CPU {}\n\n**{}**: {}\n\n{} of {} ({}), {} confidence\n",
         escape(&words::due_at(activation)),
-        escape(&words::trigger(&activation.trigger)),
+        escape(&words::trigger(activation)),
         escape(&words::lateness(activation)),
         activation.cpu,
         verdict.cause,

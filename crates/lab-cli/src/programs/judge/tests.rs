@@ -45,6 +45,7 @@ fn activation(number: i64, response: Ns, (cause, by, confidence): Named<'_>) -> 
             evidence: Vec::new(),
         },
         tracks: Vec::new(),
+        starts_program: false,
     }
 }
 

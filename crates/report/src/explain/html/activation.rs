@@ -34,7 +34,7 @@ pub(crate) fn body(activation: &Activation) -> Markup {
         p.why { (words::clean(&verdict.why)) }
         p.sure {
             (verdict.charged) " of " (activation.response()) " (" (words::percent(verdict.share)) "), "
-            (verdict.confidence) " confidence. Became due: " (words::trigger(&activation.trigger)) "."
+            (verdict.confidence) " confidence. Became due: " (words::trigger(activation)) "."
         }
         (Timeline::of(activation).figure())
         div.columns {

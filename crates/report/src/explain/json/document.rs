@@ -240,6 +240,11 @@ pub struct Activation {
     pub latency_ns: Option<i64>,
     /// Due to done, or to the end of the trace where `done_ns` is null.
     pub response_ns: i64,
+    /// Whether the thread executed a program in it: such an activation is no part of the distributions, and is listed after
+    /// the others of its thread.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub starts_program: bool,
     /// Where the time went. The entries follow on one another without a gap: their `ns`
     /// add up to `response_ns` exactly.
     pub ledger: Vec<Entry>,

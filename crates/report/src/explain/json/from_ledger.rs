@@ -134,6 +134,7 @@ pub(crate) fn activation(activation: &ledger::Activation) -> Activation {
         done_ns: instant(activation.done),
         latency_ns: instant(activation.latency()),
         response_ns: activation.response().0,
+        starts_program: activation.starts_program,
         ledger: activation.ledger.iter().map(entry).collect(),
         verdict: verdict(&activation.verdict),
     }

@@ -18,7 +18,7 @@ pub(crate) fn write(page: &mut Page, label: &str, activation: &Activation) {
     let when = format!(
         "{} ({}); {} on CPU {}",
         words::due_at(activation),
-        words::trigger(&activation.trigger),
+        words::trigger(activation),
         words::lateness(activation),
         activation.cpu
     );
