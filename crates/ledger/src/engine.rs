@@ -31,7 +31,8 @@ impl Engine<'_> {
             self.begins(at);
         }
         self.timeline.seen.insert(event.kind.kind());
-        if let EventKind::Lost { since, kinds, .. } = event.kind {
+        if let EventKind::Lost { since, kinds, count } = event.kind {
+            self.count_loss(at, event.cpu, since, count);
             match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
                 Some(since) => self.partly_lost(since, at, event.cpu),
                 None => self.lost(at, event.cpu),

@@ -178,6 +178,16 @@ impl Engine<'_> {
         }
     }
 
+    /// Counts a loss that is in the part of the trace that is asked for.
+    pub(super) fn count_loss(&mut self, at: Ns, cpu: Cpu, since: Option<Ns>, count: Option<u64>) {
+        let Some(scope) = self.scope.as_ref().filter(|scope| scope.has_cpu(cpu)) else { return };
+        let last = self.timeline.cpus.get(cpu).and_then(|timeline| timeline.last_event);
+        if scope.overlaps(since.or(last).unwrap_or(at), at) {
+            self.timeline.losses.asked_for.losses += 1;
+            self.timeline.losses.asked_for.events += count.unwrap_or(0);
+        }
+    }
+
     /// True when a buffer without switches lost events after `since`, and another of the same CPU did not.
     pub(super) fn others_went_on(&self, cpu: Cpu, since: Ns, kinds: KindSet) -> bool {
         let last = self.timeline.cpus.get(cpu).and_then(|timeline| timeline.last_event);

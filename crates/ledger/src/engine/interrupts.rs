@@ -162,8 +162,11 @@ impl Engine<'_> {
     /// A thread programs a sleep. Where a program was started to sleep once, as a shell starts sleep(1), it is the sleep
     /// of the thread that waits for its end.
     fn sleeps(&mut self, at: Ns, tid: Tid, expires: Ns) {
+        let is_asked_for = self.is_asked_for(at);
         let thread = self.timeline.threads.get_mut(tid);
-        thread.pacing.program(at, expires);
+        if is_asked_for {
+            thread.pacing.program(at, expires);
+        }
         let Some(parent) = thread
             .started_by
             .take()
@@ -172,7 +175,7 @@ impl Engine<'_> {
         else {
             return;
         };
-        if matches!(parent.state(), State::Blocked { .. }) {
+        if is_asked_for && matches!(parent.state(), State::Blocked { .. }) {
             parent.pacing.program(at, expires);
         }
     }

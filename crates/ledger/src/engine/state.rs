@@ -110,6 +110,11 @@ impl<'a> Engine<'a> {
             })
     }
 
+    /// True of an instant in the part of the trace that is asked for.
+    pub(super) fn is_asked_for(&self, at: Ns) -> bool {
+        self.scope.as_ref().is_none_or(|scope| scope.overlaps(at, at))
+    }
+
     /// The first event is at `first`.
     pub(crate) fn begins(&mut self, first: Ns) {
         let scope = &self.options.scope;

@@ -8,6 +8,7 @@ use whylate_events::{Event, Syscall, SyscallReturn};
 
 impl Engine<'_> {
     pub(super) fn syscall_enter(&mut self, at: Ns, event: &Event, call: &Syscall) {
+        let is_asked_for = self.is_asked_for(at);
         let thread = self.timeline.threads.get_mut(event.context.tid);
         let table = SyscallTable::of_thread(self.syscalls, thread);
         thread.syscall = Some(*call);
@@ -18,7 +19,7 @@ impl Engine<'_> {
         if setting.is_none() {
             thread.syscalls_recorded = true;
         }
-        match table.sleeps_relative(call) {
+        match table.sleeps_relative(call).filter(|_| is_asked_for) {
             Some(true) => thread.pacing.relative_calls += 1,
             Some(false) => thread.pacing.absolute_calls += 1,
             None => {}

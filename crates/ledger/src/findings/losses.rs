@@ -2,11 +2,17 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::timeline::losses::LossCount;
 use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let lost = subject.trace.lost_events;
-    let seen_lost = subject.timeline.seen.contains(whylate_events::Kind::Lost);
+    let (lost, seen_lost) = match subject.scope {
+        Some(_) => {
+            let LossCount { losses, events } = subject.timeline.losses.asked_for;
+            (events, losses > 0)
+        }
+        None => (subject.trace.lost_events, subject.timeline.seen.contains(whylate_events::Kind::Lost)),
+    };
     if lost == 0 && !seen_lost {
         return Vec::new();
     }

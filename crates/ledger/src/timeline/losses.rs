@@ -18,6 +18,17 @@ pub(crate) struct Losses {
     whole: VecDeque<Loss>,
     /// Only system calls and page faults are unknown, not what the CPU ran.
     partial: VecDeque<Loss>,
+    /// Those in the part of the trace that is asked for, where that is not all of it.
+    pub(crate) asked_for: LossCount,
+}
+
+/// How many events were lost, as far as the kernel counted them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LossCount {
+    /// Times.
+    pub(crate) losses: u64,
+    /// Events, of those times of which that is known.
+    pub(crate) events: u64,
 }
 
 impl Losses {

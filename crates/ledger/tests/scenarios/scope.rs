@@ -140,3 +140,35 @@ fn candidates_follow_the_scope() {
     let of = |at: usize| (candidates.threads[at].activations, candidates.threads[at].latency);
     assert_eq!((candidates.threads.len(), of(0)), (1, (1, Some(Ns::from_us(20)))));
 }
+
+/// The victim keeps its period up to 200 ms, and then sleeps for a while after each response; events are lost at 50 ms.
+fn drifts_later(from: Option<&str>, to: Option<&str>) -> Explained {
+    let timer = 0xffff_0000 + VICTIM.tid as u64;
+    let mut scene = Scene::new().cpu(1).at(0).run(IDLE);
+    let mut due = 10 * MS;
+    for n in 0..40 {
+        let response = 300 + n * n * 79 % 400;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + response);
+        due += 10 * MS + if n < 20 { 0 } else { response };
+        scene = scene.arm(timer, due).sleep(IDLE);
+        if n == 4 {
+            scene = scene.at(due - MS).lose();
+        }
+    }
+    let instant = |text: Option<&str>| text.map(|text| text.parse().expect("an instant"));
+    scene.explain_with(&Options {
+        tasks: vec![Select::Comm("victim".into())],
+        scope: Scope { from: instant(from), to: instant(to), cpus: None },
+        ..Options::default()
+    })
+}
+
+#[test]
+fn losses_and_drift_are_those_of_the_part() {
+    let of = |from, to| {
+        let explained = drifts_later(from, to);
+        ["trace-loss", "relative-sleep"].map(|code| explained.finding(code).is_some())
+    };
+    assert_eq!(of(None, Some("0.205")), [true, false]);
+    assert_eq!(of(Some("0.215"), None), [false, true]);
+}
