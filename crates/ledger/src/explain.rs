@@ -107,6 +107,7 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         explains_realtime: tasks.iter().any(|task| task.priority.is_realtime()),
         worst: &activations,
         by_thread: &by_thread,
+        longest_call: tracers.longest_call(),
         noises: tracers.noises(),
         scope: assembler.scope(),
     });

@@ -9,6 +9,7 @@ mod hardware_noise;
 mod hwlat;
 mod info;
 mod inversion;
+mod longest_call;
 mod losses;
 mod os_noise;
 mod pinned;
@@ -32,14 +33,22 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 6] =
-    [deadline::INFO, refused::INFO, rttime::INFO, os_noise::INFO, hardware_noise::INFO, unseen::INFO];
+const CODES: [FindingInfo; 7] = [
+    deadline::INFO,
+    refused::INFO,
+    rttime::INFO,
+    os_noise::INFO,
+    hardware_noise::INFO,
+    longest_call::INFO,
+    unseen::INFO,
+];
 
 /// Findings that are measurements, an answer by themselves.
-const MEASURED: [&str; 3] = [os_noise::INFO.code, hardware_noise::INFO.code, "stolen"];
+const MEASURED: [&str; 4] =
+    [os_noise::INFO.code, hardware_noise::INFO.code, longest_call::INFO.code, "stolen"];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 17] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 18] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -57,6 +66,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 17] = [
     os_noise::findings,
     hardware_noise::findings,
     hwlat::findings,
+    longest_call::findings,
 ];
 
 /// All findings, gravest first.

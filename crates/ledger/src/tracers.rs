@@ -6,12 +6,14 @@
 //! timerlat samples                  activations of its thread                                 timerlat.rs
 //! osnoise, hwlat samples            findings: no thread was late                               osnoise.rs, hwlat.rs
 //! preemptirq events                 the longest critical section of each kind                  toggles.rs
+//! calls of function_graph alone     a finding: the longest call, and where its time went       calls.rs
 //! rtla's analysis                   an activation each                                        rtla.rs
 //! ```
 //!
 //! Where the scheduler's events are in the trace as well, the ordinary ledger goes first.
 
 pub(crate) mod actors;
+pub(crate) mod calls;
 pub(crate) mod handlers;
 mod hwlat;
 mod interrupted;
@@ -31,6 +33,7 @@ use crate::model::{Activation, Explanation};
 use crate::options::{Judge, Options, Select};
 use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
+use calls::{Calls, LongestCall};
 use lines::Lines;
 use missing::missing;
 use osnoise::Noises;
@@ -58,6 +61,7 @@ pub(crate) struct Tracers {
     timerlats: Timerlats,
     noises: Noises,
     toggles: Toggles,
+    calls: Calls,
     /// True once the wake-up that the trace was kept for has ended: the rest is the tracer's own end.
     over: bool,
     /// Whether the kernel is a PREEMPT_RT one, where the trace shows it.
@@ -75,6 +79,7 @@ impl Tracers {
             timerlats: Timerlats::default(),
             noises: Noises::default(),
             toggles: Toggles::default(),
+            calls: Calls::default(),
             over: false,
             preempt_rt: None,
         }
@@ -83,6 +88,11 @@ impl Tracers {
     /// What osnoise and hwlat measured.
     pub(crate) fn noises(&self) -> &Noises {
         &self.noises
+    }
+
+    /// The longest call of a function_graph trace.
+    pub(crate) fn longest_call(&self) -> Option<&LongestCall> {
+        self.calls.longest()
     }
 
     /// True when the engine has seen all that it is to see.
@@ -115,6 +125,8 @@ impl Tracers {
                 | EventKind::Lost { .. }
                 | EventKind::Hwlat { .. }
                 | EventKind::StackFrame { .. }
+                | EventKind::FunctionEntry { .. }
+                | EventKind::FunctionExit { .. }
                 | EventKind::Marker(_)
         ) {
             self.see_measured(assembler, event);
@@ -126,6 +138,9 @@ impl Tracers {
         let scope = assembler.scope();
         let in_scope =
             scope.is_none_or(|scope| scope.has_cpu(event.cpu) && scope.overlaps(event.ts, event.ts));
+        if in_scope {
+            self.calls.see(event);
+        }
         match &event.kind {
             EventKind::Timerlat(sample) => self.timerlats.sample(assembler, event, sample),
             EventKind::Noise(noise) => {

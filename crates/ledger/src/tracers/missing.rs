@@ -44,6 +44,9 @@ pub(super) fn missing(
         ])),
         None if has(Kind::Osnoise) || has(Kind::Hwlat) || has(Kind::Preemptirq) => Some(Vec::new()),
         None if !explanation.trace.breakdowns.is_empty() => Some(Vec::new()),
+        None if has(Kind::FunctionGraph) && explanation.concludes() => {
+            Some(lacks(&[(Kind::Switch, "whether a thread was late because of a call")]))
+        }
         // Its tracer printed nothing.
         None if explanation.trace.tracer.is_some() && explanation.trace.events == 0 => Some(Vec::new()),
         None => None,

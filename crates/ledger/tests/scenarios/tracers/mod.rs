@@ -1,5 +1,6 @@
 //! What latency tracers and rtla measured: charged to the nanosecond, and no culprit named beyond what they show.
 
+mod calls;
 mod harmless;
 mod latency;
 mod osnoise;

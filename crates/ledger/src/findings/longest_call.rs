@@ -1,0 +1,43 @@
+//! The function in which the time of a function_graph trace went, where it shows nothing else.
+
+use super::info::{FindingInfo, page};
+use super::subject::Subject;
+use whylate_base::{Evidence, Finding, Severity};
+
+pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
+
+/// A function that took a smaller share is not where the time went.
+const MOST: f64 = 0.2;
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    // A latency tracer's lines are explained as its section, and where threads are explained the calls are beside that.
+    let shows_more = subject.trace.latency.is_some() || !subject.worst.is_empty();
+    let Some(call) = subject.longest_call.filter(|_| !shows_more && subject.options.tasks.is_empty()) else {
+        return Vec::new();
+    };
+    let (name, own, calls) = call.most;
+    let (function, duration, cpu) = (call.function.as_str(), call.duration, call.cpu);
+    let share = own.0 as f64 / duration.0.max(1) as f64;
+    let title = match share >= MOST {
+        true if name == call.function => {
+            format!("{function} took {own} of its {duration} itself, on CPU {cpu}")
+        }
+        true => format!("{name} took {own} of the {duration} of {function}, on CPU {cpu}"),
+        false => format!("{function} took {duration} on CPU {cpu}; no single function took most of it"),
+    };
+    let in_calls = if calls == 1 { "one call".to_owned() } else { format!("{calls} calls") };
+    vec![Finding {
+        code: INFO.code,
+        severity: Severity::Info,
+        title,
+        why: format!(
+            "{function} is the longest call that the trace has from entry to return; of all functions within, {name} took \
+             most by itself: {own} in {in_calls}"
+        ),
+        evidence: vec![Evidence::at(call.at, cpu, format!("{function} was entered, and returned after {duration}"))],
+        fix: vec![
+            "record the scheduler's events as well, which show whether a thread was late because of it: whylate record"
+                .to_owned(),
+        ],
+    }]
+}

@@ -1,0 +1,128 @@
+//! The longest call in a trace of the function_graph tracer, and where its time went.
+//!
+//! Each function's own time is its duration without that of the calls within it. A call during which another thread got
+//! the CPU has its time as well, and does not count; nor does what the idle task calls.
+//! (`trace_graph_return`, `kernel/trace/trace_functions_graph.c`)
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{Event, EventKind, Symbol};
+
+/// Calls do not nest deeper (`FTRACE_RETFUNC_DEPTH` is 50).
+const DEEPEST: usize = 256;
+/// Functions in which a thread or the idle task gives the CPU away.
+const GIVE_WAY: [&str; 6] = ["schedule", "__schedule", "do_idle", "cpuidle", "default_idle", "arch_cpu_idle"];
+
+/// One call.
+#[derive(Clone, Debug)]
+pub(crate) struct LongestCall {
+    pub(crate) function: Symbol,
+    pub(crate) cpu: Cpu,
+    pub(crate) at: Ns,
+    pub(crate) duration: Ns,
+    /// The function that took most of it by itself, with its own time and the number of its calls.
+    pub(crate) most: (Symbol, Ns, u64),
+}
+
+/// The longest call so far, and the calls that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    cpus: BTreeMap<Cpu, OpenCalls>,
+    longest: Option<LongestCall>,
+}
+
+#[derive(Debug, Default)]
+struct OpenCalls {
+    tid: Option<Tid>,
+    stack: Vec<OpenCall>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    function: Symbol,
+    depth: u32,
+    entered: Ns,
+    /// The time of the calls within.
+    within: Ns,
+    /// Own times and numbers of the calls within.
+    own: HashMap<Symbol, (Ns, u64)>,
+}
+
+impl Calls {
+    /// Takes in the next event.
+    pub(super) fn see(&mut self, event: &Event) {
+        let is_call = matches!(
+            event.kind,
+            EventKind::FunctionEntry { .. } | EventKind::FunctionExit { .. } | EventKind::Lost { .. }
+        );
+        if !is_call {
+            return;
+        }
+        let open = self.cpus.entry(event.cpu).or_default();
+        let tid = event.context.tid;
+        if open.tid.replace(tid) != Some(tid) {
+            open.stack.clear();
+        }
+        match event.kind {
+            EventKind::FunctionEntry { name, depth } => open.enter(event.ts, name, depth),
+            EventKind::FunctionExit { depth, duration, .. } => {
+                let Some(call) = open.leave(depth, duration, event.cpu) else { return };
+                let length = |call: &LongestCall| (call.duration, Reverse(call.at));
+                if self.longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
+                    self.longest = Some(call);
+                }
+            }
+            EventKind::Lost { .. } => open.stack.clear(),
+            _ => {}
+        }
+    }
+
+    /// The longest call that was seen from its entry to its return.
+    pub(crate) fn longest(&self) -> Option<&LongestCall> {
+        self.longest.as_ref()
+    }
+}
+
+impl OpenCalls {
+    fn enter(&mut self, at: Ns, function: Symbol, depth: u32) {
+        // Calls that never returned: lines are missing.
+        let is_next = self.stack.last().is_none_or(|last| last.depth.checked_add(1) == Some(depth));
+        if !is_next || self.stack.len() == DEEPEST {
+            self.stack.clear();
+        }
+        self.stack.push(OpenCall { function, depth, entered: at, within: Ns::ZERO, own: HashMap::new() });
+    }
+
+    /// The call of this depth returns; `None` where its entry was not seen, or it gave the CPU away.
+    fn leave(&mut self, depth: u32, duration: Ns, cpu: Cpu) -> Option<LongestCall> {
+        let mut call = self.stack.pop()?;
+        if call.depth != depth {
+            self.stack.clear();
+            return None;
+        }
+        let duration = duration.max(Ns::ZERO);
+        let own = call.own.entry(call.function).or_default();
+        own.0 += duration.since(call.within);
+        own.1 += 1;
+        let most = call.own.iter().max_by_key(|(name, (time, _))| (*time, Reverse(name.as_str())));
+        let (&name, &(time, calls)) = most?;
+        let gives_way = |name: &Symbol| GIVE_WAY.iter().any(|begin| name.as_str().starts_with(begin));
+        let longest = (!call.own.keys().any(gives_way)).then_some(LongestCall {
+            function: call.function,
+            cpu,
+            at: call.entered,
+            duration,
+            most: (name, time, calls),
+        });
+        if let Some(caller) = self.stack.last_mut() {
+            caller.within += duration;
+            for (name, (time, calls)) in call.own {
+                let own = caller.own.entry(name).or_default();
+                own.0 += time;
+                own.1 += calls;
+            }
+        }
+        longest
+    }
+}

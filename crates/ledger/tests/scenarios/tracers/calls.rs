@@ -1,0 +1,61 @@
+//! Calls of the function_graph tracer, without a latency tracer's header.
+
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{Context, ContextFlags, Event, EventKind, TraceInfo, VecSource};
+use whylate_ledger::{Options, explain};
+
+/// A line of function_graph as events: its name, depth and duration; a duration of 0 opens a call, and a name of `}` ends it.
+fn calls(lines: &[(&'static str, u32, i64)]) -> Vec<Event> {
+    let mut now = 1_000;
+    let mut events = Vec::new();
+    for &(name, depth, us) in lines {
+        let exit = EventKind::FunctionExit { name: name.into(), depth, duration: Ns::from_us(us) };
+        let kinds = match (name, us) {
+            ("}", _) => vec![exit],
+            (_, 0) => vec![EventKind::FunctionEntry { name: name.into(), depth }],
+            _ => vec![EventKind::FunctionEntry { name: name.into(), depth }, exit],
+        };
+        for kind in kinds {
+            now += us;
+            let context = Context { tid: Tid(7), flags: ContextFlags::default(), preempt_depth: None };
+            events.push(Event { ts: Ns::from_us(now), cpu: Cpu(1), context, kind });
+        }
+    }
+    events
+}
+
+fn longest(lines: &[(&'static str, u32, i64)]) -> Option<String> {
+    let explanation = explain(VecSource::new(calls(lines), TraceInfo::default(), true), &Options::default());
+    assert_ne!(explanation.concludes(), explanation.findings.is_empty());
+    explanation.findings.first().map(|finding| format!("{}: {}", finding.code, finding.title))
+}
+
+#[test]
+fn the_function_in_which_the_time_of_the_longest_call_went_is_named() {
+    let short = [("short", 0, 40)];
+    let long =
+        [("read", 0, 0), ("lock", 1, 3), ("copy", 1, 0), ("slow", 2, 250), ("}", 1, 260), ("}", 0, 300)];
+    let title = longest(&[&short[..], &long[..]].concat());
+    assert_eq!(title.as_deref(), Some("longest-call: slow took 250.0 us of the 300.0 us of read, on CPU 1"));
+    // Its return is missing: the longest that is whole is within.
+    let title = longest(&long[..5]);
+    assert_eq!(title.as_deref(), Some("longest-call: slow took 250.0 us of the 260.0 us of copy, on CPU 1"));
+    let even: Vec<_> = [("all", 0, 0)]
+        .into_iter()
+        .chain(["a", "b", "c", "d", "e", "f"].map(|name| (name, 1, 10)))
+        .chain([("}", 0, 61)])
+        .collect();
+    let title = longest(&even).expect("a finding");
+    assert!(title.ends_with("all took 61.00 us on CPU 1; no single function took most of it"), "{title}");
+}
+
+#[test]
+fn a_call_that_gives_the_cpu_away_is_not_the_longest() {
+    let sleeps = [("wait", 0, 0), ("__schedule", 1, 5_000), ("}", 0, 5_010), ("work", 0, 20)];
+    assert_eq!(
+        longest(&sleeps).as_deref(),
+        Some("longest-call: work took 20.00 us of its 20.00 us itself, on CPU 1")
+    );
+    assert_eq!(longest(&sleeps[..3]), None);
+    assert_eq!(longest(&[("}", 2, 90)]), None, "its entry is missing");
+}
