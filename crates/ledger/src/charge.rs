@@ -51,7 +51,7 @@ pub(crate) fn ledger(
     let waking = open.waking.clamp(open.due, end).max(charger.at);
     charger.before_wake(waking);
     let cpu = charger.cpu;
-    let stays = thread.between(waking, end);
+    let stays = thread.history.between(waking, end);
     for (stay, next) in stays.iter().zip(stays.iter().skip(1).map(Some).chain([None])) {
         match stay.state {
             State::Running(cpu) => charger.running(cpu, stay.to),
@@ -79,7 +79,7 @@ impl Charger<'_> {
             return;
         };
         let own_cpu = self.cpu;
-        for stay in self.victim.between(self.at, waking) {
+        for stay in self.victim.history.between(self.at, waking) {
             let to = stay.to;
             match stay.state {
                 State::Running(cpu) => self.running(cpu, to),

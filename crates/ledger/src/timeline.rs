@@ -16,6 +16,7 @@ pub(crate) mod affinity;
 pub(crate) mod bandwidth;
 pub(crate) mod clocks;
 pub(crate) mod cpus;
+pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
 pub(crate) mod lengths;

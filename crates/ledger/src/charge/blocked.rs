@@ -56,7 +56,7 @@ impl Charger<'_> {
         let Some(owner) = known.filter(|owner| owner.tid != self.victim.tid) else {
             return self.charge(to, Charge::to(Cause::LockWait, None, Confidence::Low));
         };
-        for stay in owner.between(self.at, to) {
+        for stay in owner.history.between(self.at, to) {
             let end = stay.to;
             let held_by = self.task(owner.tid, owner.priority_at(stay.from), stay.from);
             let held = |confidence| Charge {

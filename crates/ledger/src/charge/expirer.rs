@@ -12,7 +12,7 @@ impl Charger<'_> {
     /// Charges up to `to` a time in which a timer had expired and the `expirer`, which runs its callback, had yet to be
     /// woken and to get the CPU.
     pub(super) fn late_timer_in_thread(&mut self, cpu: Cpu, expirer: &Thread, to: Ns) {
-        for stay in expirer.between(self.at, to) {
+        for stay in expirer.history.between(self.at, to) {
             let end = stay.to;
             match stay.state {
                 State::Queued(on) => {

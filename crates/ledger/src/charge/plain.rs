@@ -31,9 +31,7 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
     }
 
     // The thread: asleep, queued, running, in this order and no more.
-    let history = &thread.history;
-    let first = partition_from_end(history, |span| span.start < end).checked_sub(3)?;
-    let (asleep, queued, runs) = (history.get(first)?, history.get(first + 1)?, history.get(first + 2)?);
+    let [asleep, queued, runs] = thread.history.last_three_before(end)?;
     let slept =
         matches!(asleep.state, State::Blocked { wait, .. } if !wait.continues()) && asleep.start <= due;
     let queued_here = matches!(queued.state, State::Queued(on) if on == cpu)

@@ -142,12 +142,16 @@ impl Engine<'_> {
 
     /// A thread runs, and how it came to was not seen.
     pub(super) fn found(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
-        match self.timeline.threads.get(tid).map(Thread::state) {
-            Some(State::Running(on)) if on != cpu => self.vanish(at, on, tid),
-            Some(State::Queued(on)) if on != cpu => self.was_not_passed_over(on, tid),
-            _ => {}
-        }
         let mut thread = self.timeline.threads.get_mut(tid);
+        if let State::Running(on) | State::Queued(on) = thread.state()
+            && on != cpu
+        {
+            match thread.state() {
+                State::Running(_) => self.vanish(at, on, tid),
+                _ => self.was_not_passed_over(on, tid),
+            }
+            thread = self.timeline.threads.get_mut(tid);
+        }
         if thread.waits_unseen() {
             self.wake_unseen(at, cpu, tid);
             thread = self.timeline.threads.get_mut(tid);

@@ -69,16 +69,14 @@ impl Engine<'_> {
                 let wait = self.refined(tid, wait, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
-                if let Some(span) = thread.history.back_mut() {
-                    span.state = State::Blocked { wait, waker: waking.cause.waker() };
-                }
+                thread.history.correct(State::Blocked { wait, waker: waking.cause.waker() });
                 if wait.continues() {
-                    self.timeline.threads.get_mut(tid).take_over(waking);
+                    thread.take_over(waking);
+                    thread.enter(at, State::Queued(cpu));
                 } else {
                     self.end(tid, Some(since), since);
-                    self.begin(at, tid, cpu, waking, None);
+                    self.begin(at, tid, cpu, waking, None).enter(at, State::Queued(cpu));
                 }
-                self.timeline.threads.get_mut(tid).enter(at, State::Queued(cpu));
             }
             State::Running(on) => {
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
@@ -91,8 +89,7 @@ impl Engine<'_> {
                 };
                 if own_timer && sleeping {
                     self.end(tid, Some(waking.at), waking.at);
-                    self.begin(at, tid, on, waking, Some(at));
-                    self.timeline.threads.get_mut(tid).enter(at, State::Running(on));
+                    self.begin(at, tid, on, waking, Some(at)).enter(at, State::Running(on));
                 }
             }
             State::Queued(on) => {
@@ -103,8 +100,7 @@ impl Engine<'_> {
             State::Unknown => {
                 let since = thread.since().unwrap_or(at);
                 self.end(tid, None, since);
-                self.begin(at, tid, cpu, waking, None);
-                self.timeline.threads.get_mut(tid).enter(at, State::Queued(cpu));
+                self.begin(at, tid, cpu, waking, None).enter(at, State::Queued(cpu));
             }
         }
     }
@@ -118,7 +114,15 @@ impl Engine<'_> {
     /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
     /// for what that thread held. So is a wait for a semaphore in the middle of a period, where the thread seldom waits
     /// for one: what waits for messages does so in each activation.
+    #[inline]
     fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
+        match wait {
+            Wait::Semaphore { .. } | Wait::Io => self.refined_by_cause(tid, wait, cause),
+            _ => wait,
+        }
+    }
+
+    fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
             (Wait::Semaphore { .. }, WakeCause::Thread(waker)) => {
                 let posts = |waker: &Thread| match &waker.syscall {
@@ -170,8 +174,8 @@ impl Engine<'_> {
         self.woken(waking.at, tid, cpu, &waking);
     }
 
-    /// An activation begins.
-    fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking, running: Option<Ns>) {
+    /// An activation of a thread begins; returns that.
+    fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking, running: Option<Ns>) -> &mut Thread {
         let first = self.timeline.first.unwrap_or(at);
         let thread = self.timeline.threads.get_mut(tid);
         thread.take_over(waking);
@@ -186,6 +190,7 @@ impl Engine<'_> {
         open.cpu = Some(cpu);
         open.began_fair = began_fair;
         thread.last_due = Some(due);
+        thread
     }
 
     /// `sched_switch`

@@ -89,7 +89,7 @@ impl Engine<'_> {
         let warned = self.timeline.rt_overruns.iter().any(|overrun| overrun.tid == signal.tid);
         let realtime =
             thread.own_priority().is_realtime() || thread.policy().is_some_and(Policy::is_realtime);
-        let Some(since) = thread.awake_since().filter(|_| realtime) else { return };
+        let Some(since) = thread.history.awake_since().filter(|_| realtime) else { return };
         let awake = at - since;
         let killed = signal.sig == Signal::SIGKILL;
         if awake < SHORTEST_LIMIT

@@ -72,7 +72,8 @@ impl<'a> Engine<'a> {
 
     /// The activation of `tid`, if one is in progress, ends: it was `done`, or was only seen up to `end`.
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
-        let Some(thread) = self.timeline.threads.get(tid) else { return };
+        let Engine { timeline, ended, options, scope, .. } = self;
+        let Some(thread) = timeline.threads.get_if_seen_mut(tid) else { return };
         let Some(open) = &thread.open else { return };
         let (done, end) = open.exited.map_or((done, end), |exited| (Some(exited), exited));
         // Clocks of two CPUs may disagree: nothing of an activation lies before its due time, nor does it end
@@ -81,33 +82,18 @@ impl<'a> Engine<'a> {
         let done = done.map(|_| end);
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
         let starts_up = open.began_fair && thread.priority().is_realtime() && thread.pinned_fair.is_none();
-        let is_selected = self.explains(thread);
-        let is_reported = is_selected && !(starts_up && self.options.tasks.is_empty());
-        let in_scope = self.is_in_scope(thread, open, end);
-        let Some(thread) = self.timeline.threads.get_if_seen_mut(tid) else { return };
+        let is_selected = options.selects(thread);
+        let is_reported = is_selected && !(starts_up && options.tasks.is_empty());
+        let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));
         if is_reported {
             let open = thread.open.take();
-            self.ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
+            ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
             return;
         }
-        if let Some(open) = thread.open.as_ref().filter(|_| !is_selected && in_scope) {
+        if !is_selected && in_scope {
             thread.tally.count(open, end);
         }
         thread.open = None;
-    }
-
-    /// True of an activation that was in progress in the time that is asked for, and that ran on one of the CPUs, or
-    /// waited for one where it never ran.
-    fn is_in_scope(&self, thread: &Thread, open: &Open, end: Ns) -> bool {
-        let Some(scope) = &self.scope else { return true };
-        scope.overlaps(open.due, end)
-            && (scope.cpus.is_none() || {
-                let ran = |state: State| matches!(state, State::Running(cpu) if scope.has_cpu(cpu));
-                let charged = open.checkpoint.iter().flat_map(|checkpoint| &checkpoint.ledger);
-                open.ran_on.or(open.cpu).is_some_and(|cpu| scope.has_cpu(cpu))
-                    || thread.between(open.due, end).iter().any(|stay| ran(stay.state))
-                    || charged.into_iter().any(|one| one.cause == Cause::OwnWork && scope.has_cpu(one.cpu))
-            })
     }
 
     /// True of an instant in the part of the trace that is asked for.
@@ -120,4 +106,17 @@ impl<'a> Engine<'a> {
         let scope = &self.options.scope;
         self.scope = (!scope.is_whole()).then(|| AppliedScope::of(scope, first));
     }
+}
+
+/// True of an activation that was in progress in the time that is asked for, and that ran on one of the CPUs, or
+/// waited for one where it never ran.
+fn is_in_scope(scope: &AppliedScope, thread: &Thread, open: &Open, end: Ns) -> bool {
+    scope.overlaps(open.due, end)
+        && (scope.cpus.is_none() || {
+            let ran = |state: State| matches!(state, State::Running(cpu) if scope.has_cpu(cpu));
+            let charged = open.checkpoint.iter().flat_map(|checkpoint| &checkpoint.ledger);
+            open.ran_on.or(open.cpu).is_some_and(|cpu| scope.has_cpu(cpu))
+                || thread.history.between(open.due, end).iter().any(|stay| ran(stay.state))
+                || charged.into_iter().any(|one| one.cause == Cause::OwnWork && scope.has_cpu(one.cpu))
+        })
 }

@@ -32,15 +32,16 @@ impl Engine<'_> {
     pub(super) fn syscall_exit(&mut self, at: Ns, event: &Event, ret: &SyscallReturn) {
         let caller = event.context.tid;
         let thread = self.timeline.threads.get_mut(caller);
-        let call = thread.syscall.take().filter(|call| call.nr == ret.nr);
         let table = SyscallTable::of_thread(self.syscalls, thread);
-        let sleep = call.zip(table).is_some_and(|(call, table)| table.is_sleep(call.nr));
+        let known = thread.syscall.as_ref().filter(|call| call.nr == ret.nr).zip(table);
+        let sleep = known.is_some_and(|(call, table)| table.is_sleep(call.nr));
+        let setting = known.and_then(|(call, table)| table.setting(call, caller));
+        thread.syscall = None;
         if let (State::Running(_), Some(since), Some(open)) =
             (thread.state(), thread.since(), &mut thread.open)
         {
             open.returns(at, since, sleep);
         }
-        let setting = call.and_then(|call| table?.setting(&call, caller));
         if let Some((setting, target)) = setting {
             self.is_answered(at, event, setting, target, ret.ret);
         }

@@ -325,6 +325,7 @@ const MAX_CPUS: usize = 16 * 1024;
 
 impl Cpus {
     /// The CPU, known from now on; `None` for a number no machine has.
+    #[inline]
     pub(crate) fn get_mut(&mut self, cpu: Cpu) -> Option<&mut CpuTimeline> {
         let index = cpu.index();
         if index >= MAX_CPUS {

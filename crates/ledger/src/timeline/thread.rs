@@ -8,17 +8,16 @@
 use super::abi::Abi;
 use super::activations::{Open, WakeCause};
 use super::affinity::Affinity;
+use super::history::History;
 use super::housekeeping::is_housekeeping;
 use super::pacing::Pacing;
 use super::past::Past;
-use super::recent::{forget_before, partition_from_end};
 use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
-use super::states::{Span, State, Stay};
+use super::states::State;
 use super::tally::Tally;
 use crate::identities::Identity;
 use std::cell::Cell;
-use std::collections::VecDeque;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
 use whylate_events::Syscall;
 
@@ -45,7 +44,7 @@ pub(crate) struct Thread {
     priorities: Past<Priorities>,
     policies: Past<Option<Policy>>,
     pub(crate) ever_realtime: bool,
-    pub(crate) history: VecDeque<Span>,
+    pub(crate) history: History,
     /// The activation in progress.
     pub(crate) open: Option<Open>,
     /// When the last activation was due.
@@ -136,7 +135,7 @@ impl Thread {
             priorities: Past::assumed(Priorities { effective: Priority::DEFAULT, unboosted: None }),
             policies: Past::default(),
             ever_realtime: false,
-            history: VecDeque::new(),
+            history: History::default(),
             open: None,
             last_due: None,
             waking: None,
@@ -275,21 +274,21 @@ impl Thread {
     }
 
     /// What it does now.
+    #[inline]
     pub(crate) fn state(&self) -> State {
-        self.history.back().map_or(State::Unknown, |span| span.state)
+        self.history.state()
     }
 
     /// When what it does now began.
+    #[inline]
     pub(crate) fn since(&self) -> Option<Ns> {
-        self.history.back().map(|span| span.start)
+        self.history.since()
     }
 
     /// From `start` on it is in `state`.
     #[inline]
     pub(crate) fn enter(&mut self, start: Ns, state: State) {
-        // Clocks of two CPUs may disagree by some nanoseconds; a thread's life goes forward only.
-        let start = self.since().map_or(start, |since| start.max(since));
-        self.history.push_back(Span { start, state });
+        self.history.enter(start, state);
         if let State::Running(cpu) = state {
             self.affinity.used(cpu);
         }
@@ -326,11 +325,8 @@ impl Thread {
 
     /// It is woken: if it may have been asleep rather than runnable, it was.
     pub(crate) fn was_idle_if_woken(&mut self) {
-        if std::mem::take(&mut self.may_be_idle)
-            && let Some(span) = self.history.back_mut()
-            && matches!(span.state, State::Queued(_))
-        {
-            span.state = State::Blocked { wait: Wait::Unsure, waker: None };
+        if std::mem::take(&mut self.may_be_idle) && matches!(self.state(), State::Queued(_)) {
+            self.history.correct(State::Blocked { wait: Wait::Unsure, waker: None });
         }
     }
 
@@ -389,35 +385,6 @@ impl Thread {
         self.pinned_fair.is_some() && !self.priority().is_realtime()
     }
 
-    /// Since when it has not slept, as far as was seen.
-    pub(crate) fn awake_since(&self) -> Option<Ns> {
-        let awake = |span: &&Span| matches!(span.state, State::Running(_) | State::Queued(_));
-        self.history.iter().rev().take_while(awake).last().map(|span| span.start)
-    }
-
-    /// What it did in `from..to`, in order, without gaps: what was not seen is `Unknown`.
-    pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<Stay> {
-        let first = partition_from_end(&self.history, |span| span.start <= from);
-        let known = first.checked_sub(1).and_then(|i| self.history.get(i));
-        let mut state = known.map_or(State::Unknown, |span| span.state);
-        let mut stays = Vec::new();
-        let mut at = from;
-        for next in self.history.range(first..) {
-            if next.start >= to {
-                break;
-            }
-            if next.start > at {
-                stays.push(Stay { from: at, to: next.start, state });
-                at = next.start;
-            }
-            state = next.state;
-        }
-        if at < to {
-            stays.push(Stay { from: at, to, state });
-        }
-        stays
-    }
-
     /// True when it neither runs nor waits for a CPU, and is in no activation.
     pub(super) fn is_asleep(&self) -> bool {
         self.open.is_none() && !matches!(self.state(), State::Running(_) | State::Queued(_))
@@ -441,7 +408,7 @@ impl Thread {
 
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
-        forget_before(&mut self.history, |span| span.start <= horizon);
+        self.history.forget(horizon);
         self.names.forget(horizon);
         self.priorities.forget(horizon);
         self.policies.forget(horizon);
@@ -453,21 +420,6 @@ impl Thread {
 mod tests {
     use super::*;
     use whylate_base::Cpu;
-
-    #[test]
-    fn between_tiles_the_interval() {
-        let mut thread = Thread::new(Tid(1));
-        thread.enter(Ns(10), State::Queued(Cpu(0)));
-        thread.enter(Ns(20), State::Running(Cpu(0)));
-        thread.enter(Ns(20), State::Queued(Cpu(1)));
-        thread.enter(Ns(15), State::Running(Cpu(1)));
-        let stays = thread.between(Ns(5), Ns(30));
-        let ends: Vec<_> = stays.iter().map(|stay| (stay.from.0, stay.to.0, stay.state)).collect();
-        assert_eq!(
-            ends,
-            [(5, 10, State::Unknown), (10, 20, State::Queued(Cpu(0))), (20, 30, State::Running(Cpu(1))),]
-        );
-    }
 
     #[test]
     fn a_thread_is_what_it_was_at_an_instant() {

@@ -16,13 +16,15 @@ use whylate_base::{Ns, Priority, Tid};
 
 /// Slices of a block.
 pub(super) const BLOCK: usize = 512;
+/// So few threads are found quicker one after the other.
+const FEW: usize = 4;
 
 /// Real-time use of a CPU over slices that follow each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage {
     by_thread: FxHashMap<Tid, (Priority, Ns)>,
-    /// The thread of the last slices, not yet in `by_thread`: its interrupts, and what it did between them.
-    turn: Option<(Tid, Priority, Ns)>,
+    /// The time of the few threads that take turns now, not yet in `by_thread`.
+    turns: Vec<(Tid, Priority, Ns)>,
     used: Ns,
     seen: Ns,
     /// The real-time thread that had the CPU last. An interrupt's time is booked on the thread below it unless the kernel
@@ -53,26 +55,28 @@ impl Usage {
         self.seen += length;
         if let Some((tid, prio)) = self.below {
             self.used += length;
-            match &mut self.turn {
-                Some((same, _, time)) if *same == tid => *time += length,
-                _ => {
-                    self.end_turn();
-                    self.turn = Some((tid, prio, length));
+            match self.turns.iter_mut().find(|turn| turn.0 == tid) {
+                Some((_, _, time)) => *time += length,
+                None => {
+                    if self.turns.len() == FEW {
+                        self.end_turns();
+                    }
+                    self.turns.push((tid, prio, length));
                 }
             }
         }
     }
 
-    /// What is next in line is another thread's.
-    fn end_turn(&mut self) {
-        if let Some((tid, prio, time)) = self.turn.take() {
+    /// Adds the time of those that took turns to the sums.
+    fn end_turns(&mut self) {
+        for (tid, prio, time) in self.turns.drain(..) {
             self.by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += time;
         }
     }
 
     /// Adds a block of slices that follows.
     fn append(&mut self, block: &Usage) {
-        self.end_turn();
+        self.end_turns();
         for (&tid, &(prio, time)) in &block.by_thread {
             self.by_thread.entry(tid).or_insert((prio, Ns::ZERO)).1 += time;
         }
@@ -84,7 +88,7 @@ impl Usage {
     /// The thread that used most, with the priority that it had first; the share of all real-time threads; and over how
     /// long that was seen.
     pub(super) fn result(mut self) -> (Option<(Tid, Priority)>, f64, Ns) {
-        self.end_turn();
+        self.end_turns();
         let top = self.by_thread.into_iter().max_by_key(|&(tid, (_, time))| (time, tid));
         let top = top.map(|(tid, (prio, _))| (tid, prio));
         let share =
@@ -126,7 +130,7 @@ impl UsageBlocks {
                     block.add((slice.start, end, *slice));
                 }
             }
-            block.end_turn();
+            block.end_turns();
             self.blocks.push_back(block);
         }
     }
