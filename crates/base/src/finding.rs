@@ -1,6 +1,6 @@
 //! The result of an analysis: a finding, with evidence, a reason and a fix.
 
-use crate::{Cpu, Ns};
+use crate::{Cpu, Ns, SourceLocation};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -57,17 +57,19 @@ pub struct Evidence {
     pub cpu: Option<Cpu>,
     /// The observation, in the words of the event.
     pub what: String,
+    /// Where in a program it was made, where a call stack shows it.
+    pub location: Option<SourceLocation>,
 }
 
 impl Evidence {
     /// An observation at an instant of a CPU.
     pub fn at(at: Ns, cpu: Cpu, what: impl Into<String>) -> Self {
-        Evidence { at: Some(at), cpu: Some(cpu), what: what.into() }
+        Evidence { at: Some(at), cpu: Some(cpu), what: what.into(), location: None }
     }
 
     /// An observation that has no instant: a setting, a sum, a pattern.
     pub fn general(what: impl Into<String>) -> Self {
-        Evidence { at: None, cpu: None, what: what.into() }
+        Evidence { at: None, cpu: None, what: what.into(), location: None }
     }
 }
 

@@ -8,6 +8,7 @@ mod finding;
 mod natural;
 mod printable;
 mod priority;
+mod source_location;
 mod text;
 mod time;
 
@@ -16,6 +17,7 @@ pub use finding::{Confidence, Evidence, Finding, Severity};
 pub use natural::natural;
 pub use printable::{is_unprintable, printable, printable_lines};
 pub use priority::{Policy, Priority, SchedClass};
+pub use source_location::SourceLocation;
 pub use text::{Comm, Text};
 pub use time::{Ns, ParseDurationError, parse_duration};
 

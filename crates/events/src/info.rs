@@ -1,7 +1,8 @@
 //! A recording's description of itself, and the damage that its reader found.
 
-use crate::{Breakdown, KindSet, LatencyTrace};
+use crate::{Breakdown, KindSet, LatencyTrace, Stacks};
 use std::fmt;
+use std::sync::Arc;
 use whylate_base::Ns;
 
 /// A recording's own description. A reader fills it as it goes: counts and damage are
@@ -40,6 +41,8 @@ pub struct TraceInfo {
     pub latency: Option<LatencyTrace>,
     /// Latencies that another tool has already taken apart; such a file may have no events.
     pub breakdowns: Vec<Breakdown>,
+    /// Call stacks of threads, where they were sampled (`whylate record --stacks`).
+    pub stacks: Option<Arc<Stacks>>,
 }
 
 impl TraceInfo {

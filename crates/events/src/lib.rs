@@ -19,6 +19,7 @@ mod latency;
 mod merge;
 mod names;
 mod source;
+mod stacks;
 mod tracers;
 
 pub use context::{Context, ContextFlags};
@@ -33,4 +34,8 @@ pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTr
 pub use merge::Merge;
 pub use names::{Marker, Name, Symbol};
 pub use source::{EventSource, VecSource, drain};
+pub use stacks::{
+    AddressId, CodeAddress, CodeLocation, CodeModule, Frame, ModuleId, ModuleKind, SampleKind, StackId,
+    StackSample, Stacks,
+};
 pub use tracers::{Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext};

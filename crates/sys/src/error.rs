@@ -79,6 +79,15 @@ impl SysError {
                  covers the whole process: `ulimit -l unlimited`, granted to a group by the line \
                  `@realtime - memlock unlimited` in /etc/security/limits.conf and a new login",
             ),
+            ("perf_event_open", libc::EPERM | libc::EACCES) => Some(
+                "needs root or CAP_PERFMON for other users' threads and for what happens in the kernel; for one's own \
+                 threads in user mode kernel.perf_event_paranoid must be 2 or less. In a container the seccomp profile \
+                 must allow the call",
+            ),
+            ("perf_event_open", libc::EMFILE) => Some(
+                "each sampled thread takes some descriptors for each CPU: raise the limit (`ulimit -n`), or choose fewer \
+                 threads",
+            ),
             _ => None,
         }
     }

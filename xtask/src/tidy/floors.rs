@@ -23,6 +23,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-sys", Place::On(1, 1)),
     ("whylate-stats", Place::On(1, 1)),
     ("whylate-ftrace", Place::On(2, 0)),
+    ("whylate-stacks", Place::On(2, 0)),
     ("whylate-host", Place::On(2, 0)),
     ("whylate-intake", Place::On(2, 1)),
     ("whylate-ledger", Place::On(3, 0)),

@@ -39,7 +39,7 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
     }
     evidence.extend(cpus.iter().map(|(cpu, noise)| {
         let at = Some(noise.longest.1).filter(|&at| at > Ns::ZERO);
-        Evidence { at, cpu: Some(*cpu), what: format!("lost {}", lost(noise)) }
+        Evidence { at, cpu: Some(*cpu), ..Evidence::general(format!("lost {}", lost(noise))) }
     }));
     Finding {
         code: INFO.code,

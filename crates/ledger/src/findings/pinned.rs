@@ -24,8 +24,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         };
         let evidence = Evidence {
             at: Some(pinned.at),
-            cpu: None,
-            what: format!("{} called sched_setaffinity as SCHED_OTHER", pinned.comm),
+            ..Evidence::general(format!("{} called sched_setaffinity as SCHED_OTHER", pinned.comm))
         };
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),

@@ -28,7 +28,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             "CPUs stood still while timers were due: {most} at once, {total} in all, in {times} activations"
         ),
         why: suspect(subject.timeline.hypervisor).to_owned(),
-        evidence: vec![Evidence { at: Some(at), cpu: None, what: format!("nothing happened for {most}") }],
+        evidence: vec![Evidence {
+            at: Some(at),
+            ..Evidence::general(format!("nothing happened for {most}"))
+        }],
         fix: Cause::Stolen.advice(None, Priority::DEFAULT),
     }]
 }

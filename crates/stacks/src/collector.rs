@@ -1,0 +1,150 @@
+//! Takes records out of the rings of all CPUs, in time order, and turns samples into stacks.
+
+use crate::record::{Body, CodeMapping, Record, Sample};
+use crate::shared::Shared;
+use crate::table::StackTable;
+use crate::{Mapping, ModuleFiles, Unwinder};
+use rustix::event::{PollFd, PollFlags, poll};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use whylate_base::{Ns, Tid};
+use whylate_events::{AddressId, StackSample, Stacks};
+use whylate_sys::PerfRing;
+
+/// How long records may wait for company: each look at the rings disturbs a CPU.
+const PAUSE: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The rings, and what was made of their records so far.
+pub(crate) struct Collector {
+    rings: Vec<PerfRing>,
+    shared: Arc<Shared>,
+    unwinder: Unwinder,
+    table: StackTable,
+    /// Processes whose mappings are known: from `/proc` or from their exec.
+    known: HashSet<Tid>,
+    /// One round's records, one behind the other, and where each begins with its time.
+    bytes: Vec<u8>,
+    order: Vec<(Ns, usize, usize)>,
+    stack: Vec<AddressId>,
+}
+
+impl Collector {
+    pub(crate) fn new(rings: Vec<PerfRing>, shared: Arc<Shared>) -> Collector {
+        Collector {
+            rings,
+            shared,
+            unwinder: Unwinder::new(),
+            table: StackTable::default(),
+            known: HashSet::new(),
+            bytes: Vec::new(),
+            order: Vec::new(),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Takes records out until the sampling is over.
+    pub(crate) fn run(&mut self) {
+        while !self.shared.is_over.load(Ordering::Acquire) {
+            let mut files: Vec<PollFd<'_>> =
+                self.rings.iter().map(|ring| PollFd::new(ring, PollFlags::IN)).collect();
+            // Interrupted or not: a round finds what there is.
+            let _ = poll(&mut files, Some(&PAUSE));
+            self.round();
+        }
+        self.round();
+    }
+
+    /// What was sampled, and the files that the code is from.
+    pub(crate) fn finish(self) -> (Stacks, ModuleFiles) {
+        let files = self.unwinder.into_files();
+        let mut stacks = self.table.finish();
+        stacks.modules = files.modules();
+        (stacks, files)
+    }
+
+    /// One look at every ring. The records of different CPUs are put in order, so that a mapping comes before the samples in
+    /// it.
+    fn round(&mut self) {
+        let (mut bytes, mut order) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.order));
+        bytes.clear();
+        order.clear();
+        for ring in &mut self.rings {
+            ring.read(|record| {
+                let Some(Record { time, .. }) = Record::parse(record) else { return };
+                order.push((time, bytes.len(), record.len()));
+                bytes.extend_from_slice(record);
+            });
+        }
+        order.sort_unstable();
+        for &(_, start, length) in &order {
+            let record = bytes.get(start..start + length).and_then(Record::parse);
+            if let Some(record) = record {
+                self.apply(&record);
+            }
+        }
+        (self.bytes, self.order) = (bytes, order);
+    }
+
+    fn apply(&mut self, record: &Record<'_>) {
+        match &record.body {
+            Body::Sample(sample) => self.sample(record.time, sample),
+            Body::Mapped { pid, mapping } => {
+                self.know(*pid);
+                let path = Path::new(OsStr::from_bytes(mapping.path)).to_owned();
+                let &CodeMapping { start, length, file_offset, inode, .. } = mapping;
+                let inode = inode.unwrap_or_default();
+                self.unwinder.mapped(*pid, &Mapping { start, length, file_offset, inode, path });
+            }
+            Body::Executed { pid } => {
+                self.unwinder.executed(*pid);
+                self.known.insert(*pid);
+            }
+            Body::Forked { pid, parent } if pid != parent => {
+                self.know(*parent);
+                self.unwinder.forked(*pid, *parent);
+                self.known.insert(*pid);
+            }
+            Body::Exited { pid, tid } if pid == tid => {
+                self.unwinder.exited(*pid);
+                self.known.remove(pid);
+            }
+            Body::Lost(count) => self.table.lost(*count),
+            Body::Forked { .. } | Body::Exited { .. } | Body::Other => {}
+        }
+    }
+
+    /// Reads what a process had mapped before its records began.
+    fn know(&mut self, pid: Tid) {
+        if self.known.insert(pid) {
+            // It may have ended: its stacks then have addresses without modules.
+            let _ = self.unwinder.read_maps(pid);
+        }
+    }
+
+    fn sample(&mut self, time: Ns, sample: &Sample<'_>) {
+        let sources = self.shared.source_of.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = sources.get(&sample.event).and_then(|&index| self.shared.sources.get(index));
+        let Some(kind) = source.and_then(|source| source.kind(sample)) else { return };
+        drop(sources);
+        self.know(sample.pid);
+        self.stack.clear();
+        let user = sample.user.map(|(registers, stack)| self.unwinder.unwind(sample.pid, &registers, &stack));
+        // As the user's: all but the first are return addresses, and the call is before them.
+        let kernel = sample.kernel.iter().enumerate().map(|(depth, address)| match depth {
+            0 => address,
+            _ => address.saturating_sub(1),
+        });
+        for address in kernel.chain(user.into_iter().flatten()) {
+            let place = self.unwinder.locate(sample.pid, address);
+            self.stack.push(self.table.address(place.module, place.offset));
+        }
+        let stack = self.table.stack(&self.stack);
+        let (tid, pid, cpu) = (sample.tid, sample.pid, sample.cpu);
+        self.table.sample(StackSample { time, tid, pid, cpu, kind, stack });
+    }
+}

@@ -1,0 +1,43 @@
+//! Call stacks of chosen threads, without a rebuild of the program and without BPF.
+//!
+//! ```text
+//! perf software events ─> record.rs: samples, mappings ─┬─> space.rs: what each process has mapped
+//!   context switches, page faults, CPU clock            └─> unwind.rs: registers and copied stack -> addresses
+//!                                                              │
+//! events::Stacks <── symbols.rs: functions and lines <── table.rs: every stack once
+//! ```
+//!
+//! The kernel copies a thread's registers and the top of its stack; this process unwinds them with the call frame
+//! information of `.eh_frame`, which every x86_64 and arm64 program has, or by frame pointers where there is none.
+
+mod collector;
+mod cost;
+mod debug_files;
+mod elf;
+mod files;
+mod image;
+mod kind;
+mod maps;
+mod mini_debug_info;
+mod missing;
+mod names;
+mod native;
+mod plain_file;
+mod ranges;
+mod record;
+mod sample;
+mod sampler;
+mod shared;
+mod source;
+mod space;
+mod symbols;
+mod table;
+mod unwind;
+
+pub use files::ModuleFiles;
+pub use maps::Mapping;
+pub use sample::{UserRegisters, UserStack};
+pub use sampler::{DEFAULT_PERIOD, DEFAULT_STACK_BYTES, SamplerError, SamplerOptions, StackSampler};
+pub use source::SampledTracepoint;
+pub use symbols::{SymbolOptions, symbolize};
+pub use unwind::{CodePlace, MOST_FRAMES, Unwinder};

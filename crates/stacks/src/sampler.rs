@@ -1,0 +1,227 @@
+//! Samples chosen threads while another thread of this process takes the records out and unwinds them.
+
+use crate::collector::Collector;
+use crate::cost;
+use crate::shared::Shared;
+use crate::source::{SampleSource, SampledTracepoint};
+use crate::symbols::{SymbolOptions, symbolize};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::thread::{self, JoinHandle};
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::Stacks;
+use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, PerfTarget, SysError, raise_open_files};
+
+/// What to sample.
+#[derive(Clone, Debug)]
+pub struct SamplerOptions {
+    /// The interval of the CPU clock of each thread.
+    pub period: Ns,
+    /// Bytes copied from the top of the stack with each sample.
+    pub stack_bytes: u32,
+    /// `sched:sched_waking`, with where its `pid` is: each wake-up by a followed thread is sampled. Needs privileges.
+    pub wakes: Option<SampledTracepoint>,
+    /// `raw_syscalls:sys_enter`, with where its `id` is, and a filter of the calls: each is sampled. Needs privileges.
+    pub syscalls: Option<SampledTracepoint>,
+    /// The CPUs that the threads may run on.
+    pub cpus: Vec<Cpu>,
+    /// Where the functions and lines of the code are looked up.
+    pub symbols: SymbolOptions,
+}
+
+/// The default of [`SamplerOptions::period`]: 1 kHz.
+pub const DEFAULT_PERIOD: Ns = Ns::from_ms(1);
+/// The default of [`SamplerOptions::stack_bytes`]; perf's default as well.
+pub const DEFAULT_STACK_BYTES: u32 = 8192;
+
+/// The records' room on each CPU, and for all of them. Half a second of 1,000 samples a second takes 4 MiB.
+const LARGEST_RING: usize = 8 << 20;
+const SMALLEST_RING: usize = 256 << 10;
+const ALL_RINGS: usize = 128 << 20;
+/// Without privileges: `kernel.perf_event_mlock_kb` (516 KiB for each CPU) has room for it.
+const UNPRIVILEGED_RING: usize = 512 << 10;
+
+/// Why nothing can be sampled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SamplerError {
+    /// The kernel refused.
+    #[error("cannot sample call stacks: {}", with_hint(.0))]
+    Refused(#[from] SysError),
+    /// This architecture's registers are not known.
+    #[error("cannot sample call stacks: whylate unwinds stacks on x86_64 and aarch64 only")]
+    Architecture,
+    /// No thread could be started.
+    #[error("cannot sample call stacks: no thread to take them out: {0}")]
+    Thread(#[source] std::io::Error),
+}
+
+fn with_hint(refused: &SysError) -> String {
+    refused.hint().map_or_else(|| refused.to_string(), |hint| format!("{refused}: {hint}"))
+}
+
+/// Chosen threads being sampled. Dropping it ends the sampling and discards what was sampled.
+#[derive(Debug)]
+pub struct StackSampler {
+    shared: Arc<Shared>,
+    /// The event that each CPU's ring belongs to.
+    rings: Vec<(Cpu, OwnedFd)>,
+    period: Ns,
+    stack_bytes: u32,
+    kernel: bool,
+    notes: Vec<String>,
+    thread: Option<JoinHandle<Stacks>>,
+}
+
+impl StackSampler {
+    /// Prepares rings for all CPUs and starts the thread that takes the records out. Nothing is sampled until
+    /// [`follow`](Self::follow).
+    ///
+    /// # Errors
+    /// [`SamplerError`], where not even this process's own threads could be sampled.
+    pub fn start(options: SamplerOptions) -> Result<StackSampler, SamplerError> {
+        if whylate_sys::PERF_REGISTERS.is_empty() {
+            return Err(SamplerError::Architecture);
+        }
+        raise_open_files();
+        let (kernel, notes) = privileges()?;
+        let size = match kernel {
+            true => (ALL_RINGS / options.cpus.len().max(1)).clamp(SMALLEST_RING, LARGEST_RING),
+            false => UNPRIVILEGED_RING,
+        };
+        let mut rings = Vec::new();
+        for &cpu in &options.cpus {
+            // It counts nothing: a ring needs an event that lasts.
+            let event = PerfEvent::open(&counter(PerfCounter::Nothing), PerfTarget::Thread(Tid(0), cpu))?;
+            rings.push(PerfRing::new(event, size)?);
+        }
+        let duplicate = |ring: &PerfRing| {
+            let file = ring.as_fd().try_clone_to_owned();
+            let file = file.map_err(|error| SysError::of_io("dup", "an event's descriptor", &error))?;
+            Ok((ring.cpu(), file))
+        };
+        let owners = rings.iter().map(duplicate).collect::<Result<Vec<_>, SysError>>()?;
+        let shared = Arc::new(Shared { sources: sources(&options, kernel), ..Shared::default() });
+        let mut collector = Collector::new(rings, shared.clone());
+        let (period, stack_bytes, symbols) = (options.period, options.stack_bytes, options.symbols);
+        let of_one = kernel.then(|| cost::of_one_sample(stack_bytes)).flatten();
+        let collect = move || {
+            collector.run();
+            let (mut stacks, files) = collector.finish();
+            let taken = i64::try_from(stacks.samples.len()).unwrap_or(i64::MAX);
+            stacks.cost = of_one.map(|one| Ns(one.0.saturating_mul(taken)));
+            symbolize(&mut stacks, &files, &symbols);
+            stacks
+        };
+        let thread =
+            thread::Builder::new().name("stacks".to_owned()).spawn(collect).map_err(SamplerError::Thread)?;
+        Ok(StackSampler { shared, rings: owners, period, stack_bytes, kernel, notes, thread: Some(thread) })
+    }
+
+    /// Samples a thread from now on, and all threads and processes that it starts.
+    ///
+    /// # Errors
+    /// That the kernel refuses this thread; `ESRCH` where it has ended.
+    pub fn follow(&self, tid: Tid) -> Result<(), SysError> {
+        let mut opened = Vec::new();
+        for &(cpu, ref ring) in &self.rings {
+            for (index, source) in self.shared.sources.iter().enumerate() {
+                let options = PerfOptions {
+                    period: source.period(),
+                    inherit: true,
+                    kernel: self.kernel,
+                    kernel_stack: self.kernel,
+                    user_stack: self.stack_bytes,
+                    // Of one event alone: each would write a record of its own.
+                    mappings: index == 0,
+                    ..counter(source.counter())
+                };
+                let event = PerfEvent::open(&options, PerfTarget::Thread(tid, cpu))?;
+                event.write_to(ring)?;
+                source.filter().map_or(Ok(()), |filter| event.filter(filter))?;
+                let id = event.id()?;
+                self.shared.source_of.lock().unwrap_or_else(PoisonError::into_inner).insert(id, index);
+                opened.push(event);
+            }
+        }
+        for event in &opened {
+            event.enable()?;
+        }
+        self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
+        Ok(())
+    }
+
+    /// Ends the sampling and looks up the functions and lines.
+    pub fn finish(mut self) -> Stacks {
+        self.stop();
+        let stacks = self.thread.take().map(|thread| thread.join());
+        let mut stacks = match stacks {
+            Some(Ok(stacks)) => stacks,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => Stacks::default(),
+        };
+        stacks.period = self.period;
+        stacks.notes.splice(0..0, std::mem::take(&mut self.notes));
+        stacks
+    }
+
+    fn stop(&self) {
+        for event in self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            // Dropping the event ends it as well; what follows only matters for when.
+            let _ = event.disable();
+        }
+        self.shared.is_over.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for StackSampler {
+    fn drop(&mut self) {
+        self.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What is sampled. What happens in the kernel, as all switches do, needs privileges.
+fn sources(options: &SamplerOptions, kernel: bool) -> Vec<SampleSource> {
+    let mut sources =
+        vec![SampleSource::CpuClock(options.period), SampleSource::MinorFault, SampleSource::MajorFault];
+    if kernel {
+        sources.push(SampleSource::SwitchOut);
+        sources.extend(options.wakes.clone().map(SampleSource::Wake));
+        sources.extend(options.syscalls.clone().map(SampleSource::Syscall));
+    }
+    sources
+}
+
+fn counter(counter: PerfCounter) -> PerfOptions {
+    PerfOptions {
+        counter,
+        period: 1,
+        inherit: false,
+        kernel: false,
+        kernel_stack: false,
+        user_stack: 0,
+        mappings: false,
+    }
+}
+
+/// Whether what happens in the kernel may be sampled, and what is missing if not.
+fn privileges() -> Result<(bool, Vec<String>), SamplerError> {
+    let probe = |kernel| {
+        let options = PerfOptions { kernel, ..counter(PerfCounter::ContextSwitches) };
+        PerfEvent::open(&options, PerfTarget::Thread(Tid(0), Cpu(0)))
+    };
+    match probe(true) {
+        Ok(_) => Ok((true, Vec::new())),
+        Err(error) if error.is_permission() => {
+            probe(false)?;
+            let note = "where threads blocked was not sampled, nor the kernel's functions: that needs root, CAP_PERFMON, \
+                        or kernel.perf_event_paranoid 1 or less";
+            Ok((false, vec![note.to_owned()]))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,9 @@
+//! Programs are compiled, run until they wait in a system call, and their stacks are unwound and named.
+
+mod any_input;
+mod debug_files;
+#[cfg(target_arch = "x86_64")]
+mod generated;
+mod program;
+mod sampled;
+mod shapes;

@@ -1,0 +1,263 @@
+//! Samples of threads: `perf_event_open(2)` with software events and tracepoints, and the ring buffer of their records.
+//!
+//! Only what samples need: each event writes records to a ring of its CPU, with the registers and the top of the stack of
+//! the thread at that instant. The records are given out as bytes; they are decoded elsewhere, without `unsafe`.
+
+mod ring;
+
+pub use ring::PerfRing;
+
+use crate::SysError;
+use perf_event_open_sys::{bindings, ioctls};
+use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use whylate_base::{Cpu, Tid};
+
+/// What is counted; a sample is taken each time the count has grown by the period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PerfCounter {
+    /// A thread is switched out.
+    ContextSwitches,
+    /// A page fault without input.
+    MinorFaults,
+    /// A page fault that reads from a device.
+    MajorFaults,
+    /// Nanoseconds in which the thread runs.
+    CpuClock,
+    /// A tracepoint, by the number in its `events/GROUP/NAME/id`.
+    Tracepoint(u64),
+    /// Nothing: for the records of mappings, forks and exits alone.
+    Nothing,
+}
+
+/// How an event is sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct PerfOptions {
+    /// What is counted.
+    pub counter: PerfCounter,
+    /// A sample for so many counts; nanoseconds of [`PerfCounter::CpuClock`].
+    pub period: u64,
+    /// Whether threads that the thread starts are sampled as well.
+    pub inherit: bool,
+    /// Whether what happens inside the kernel counts. Without privileges it must not, where
+    /// `kernel.perf_event_paranoid` is 2 or more.
+    pub kernel: bool,
+    /// Whether the kernel's own call chain is recorded; needs `kernel`.
+    pub kernel_stack: bool,
+    /// Bytes copied from the top of the thread's stack, a multiple of 8 below 64 KiB. Zero copies neither stack nor registers.
+    pub user_stack: u32,
+    /// Whether the ring gets a record for each new executable mapping, exec, fork and exit of the thread.
+    pub mappings: bool,
+}
+
+/// What is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerfTarget {
+    /// One thread while it is on one CPU: an event that is inherited cannot have one ring for all CPUs.
+    Thread(Tid, Cpu),
+    /// Every thread on one CPU; needs privileges.
+    Cpu(Cpu),
+}
+
+impl PerfTarget {
+    fn cpu(self) -> Cpu {
+        match self {
+            PerfTarget::Thread(_, cpu) | PerfTarget::Cpu(cpu) => cpu,
+        }
+    }
+}
+
+/// The registers in a sample, in the order of their numbers (`arch/*/include/uapi/asm/perf_regs.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerfRegister {
+    /// The frame pointer.
+    Frame,
+    /// The link register.
+    Link,
+    /// The stack pointer.
+    Stack,
+    /// The instruction pointer.
+    Instruction,
+}
+
+/// The registers that a sample of this architecture has, in their order. Empty where it is not known to whylate.
+pub const PERF_REGISTERS: &[(PerfRegister, u32)] = {
+    use PerfRegister::*;
+    if cfg!(target_arch = "x86_64") {
+        &[(Frame, 6), (Stack, 7), (Instruction, 8)]
+    } else if cfg!(target_arch = "aarch64") {
+        &[(Frame, 29), (Link, 30), (Stack, 31), (Instruction, 32)]
+    } else {
+        &[]
+    }
+};
+
+/// An open event, disabled until [`enable`](Self::enable). Dropping it ends the sampling.
+#[derive(Debug)]
+pub struct PerfEvent {
+    file: OwnedFd,
+    target: PerfTarget,
+}
+
+impl PerfEvent {
+    /// Opens an event. Its samples have the members of [`PERF_SAMPLE`](Self::SAMPLE), and its times are CLOCK_MONOTONIC.
+    ///
+    /// # Errors
+    /// `EACCES` or `EPERM` where `kernel.perf_event_paranoid`, a container's seccomp filter or ptrace's rules refuse it;
+    /// `ESRCH` when the thread is gone; `EMFILE` when no descriptor is left; `ENOENT` when the kernel has no such event.
+    ///
+    /// [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)
+    pub fn open(options: &PerfOptions, target: PerfTarget) -> Result<PerfEvent, SysError> {
+        let mut attr = attributes(options);
+        let (pid, cpu) = match target {
+            PerfTarget::Thread(tid, cpu) => (tid.0, cpu),
+            PerfTarget::Cpu(cpu) => (-1, cpu),
+        };
+        let cpu = libc::c_int::try_from(cpu.0).unwrap_or(libc::c_int::MAX);
+        let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
+        // SAFETY: `attr` is a valid attribute block of the size that it states; the call keeps no pointer to it.
+        let file = unsafe { perf_event_open_sys::perf_event_open(&mut attr, pid, cpu, -1, flags) };
+        if file < 0 {
+            let what = match target {
+                PerfTarget::Thread(tid, cpu) => {
+                    format!("{:?} of thread {tid} on CPU {cpu}", options.counter)
+                }
+                PerfTarget::Cpu(cpu) => format!("{:?} of all threads on CPU {cpu}", options.counter),
+            };
+            return Err(SysError::last("perf_event_open", what));
+        }
+        // SAFETY: the call has just returned this descriptor, and no one else has it.
+        Ok(PerfEvent { file: unsafe { OwnedFd::from_raw_fd(file) }, target })
+    }
+
+    /// The members of a sample, in this order: id, pid and tid, time, address, CPU, the kernel's call chain, raw data, user
+    /// registers, user stack.
+    pub const SAMPLE: u64 = (bindings::PERF_SAMPLE_IDENTIFIER
+        | bindings::PERF_SAMPLE_TID
+        | bindings::PERF_SAMPLE_TIME
+        | bindings::PERF_SAMPLE_ADDR
+        | bindings::PERF_SAMPLE_CPU
+        | bindings::PERF_SAMPLE_CALLCHAIN
+        | bindings::PERF_SAMPLE_RAW
+        | bindings::PERF_SAMPLE_REGS_USER
+        | bindings::PERF_SAMPLE_STACK_USER) as u64;
+
+    /// The number by which its samples, and those of the events inherited from it, name it.
+    ///
+    /// # Errors
+    /// None that `perf_event_open(2)` documents.
+    pub fn id(&self) -> Result<u64, SysError> {
+        let mut id = 0;
+        // SAFETY: PERF_EVENT_IOC_ID writes one u64 to the pointer.
+        let result = unsafe { ioctls::ID(self.file.as_raw_fd(), &mut id) };
+        self.check(result, "PERF_EVENT_IOC_ID").map(|()| id)
+    }
+
+    /// The CPU whose ring it writes to.
+    pub fn cpu(&self) -> Cpu {
+        self.target.cpu()
+    }
+
+    /// Begins the sampling.
+    ///
+    /// # Errors
+    /// None that `perf_event_open(2)` documents.
+    pub fn enable(&self) -> Result<(), SysError> {
+        // SAFETY: no pointer is given.
+        let result = unsafe { ioctls::ENABLE(self.file.as_raw_fd(), 0) };
+        self.check(result, "PERF_EVENT_IOC_ENABLE")
+    }
+
+    /// Ends the sampling; what is in the ring stays.
+    ///
+    /// # Errors
+    /// None that `perf_event_open(2)` documents.
+    pub fn disable(&self) -> Result<(), SysError> {
+        // SAFETY: no pointer is given.
+        let result = unsafe { ioctls::DISABLE(self.file.as_raw_fd(), 0) };
+        self.check(result, "PERF_EVENT_IOC_DISABLE")
+    }
+
+    /// Has it write to the ring of another event of the same CPU, in place of its own; a [`PerfRing`], or a descriptor of
+    /// the event that it was made for.
+    ///
+    /// # Errors
+    /// `EINVAL` when the CPUs or the clocks differ.
+    pub fn write_to(&self, ring_owner: impl AsFd) -> Result<(), SysError> {
+        // SAFETY: the number is a descriptor, which the kernel checks.
+        let result = unsafe { ioctls::SET_OUTPUT(self.file.as_raw_fd(), ring_owner.as_fd().as_raw_fd()) };
+        self.check(result, "PERF_EVENT_IOC_SET_OUTPUT")
+    }
+
+    /// Has a tracepoint count only what the filter selects, in ftrace's filter language.
+    ///
+    /// # Errors
+    /// `EINVAL` for a filter that the kernel does not understand, and for other events than tracepoints.
+    pub fn filter(&self, filter: &str) -> Result<(), SysError> {
+        let text = CString::new(filter).map_err(|_| {
+            SysError::new("ioctl", "PERF_EVENT_IOC_SET_FILTER: NUL in the filter", libc::EINVAL)
+        })?;
+        // SAFETY: the kernel reads the string up to its NUL and keeps no pointer to it.
+        let result = unsafe { ioctls::SET_FILTER(self.file.as_raw_fd(), text.as_ptr().cast_mut()) };
+        self.check(result, "PERF_EVENT_IOC_SET_FILTER")
+    }
+
+    fn check(&self, result: libc::c_int, call: &'static str) -> Result<(), SysError> {
+        match result {
+            0 => Ok(()),
+            _ => Err(SysError::last("ioctl", format!("{call} of an event on CPU {}", self.target.cpu()))),
+        }
+    }
+}
+
+impl AsFd for PerfEvent {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn attributes(options: &PerfOptions) -> bindings::perf_event_attr {
+    let size = size_of::<bindings::perf_event_attr>() as u32;
+    let mut attr = bindings::perf_event_attr { size, ..Default::default() };
+    let software = |config| (bindings::PERF_TYPE_SOFTWARE, u64::from(config));
+    (attr.type_, attr.config) = match options.counter {
+        PerfCounter::ContextSwitches => software(bindings::PERF_COUNT_SW_CONTEXT_SWITCHES),
+        PerfCounter::MinorFaults => software(bindings::PERF_COUNT_SW_PAGE_FAULTS_MIN),
+        PerfCounter::MajorFaults => software(bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ),
+        PerfCounter::CpuClock => software(bindings::PERF_COUNT_SW_CPU_CLOCK),
+        PerfCounter::Nothing => software(bindings::PERF_COUNT_SW_DUMMY),
+        PerfCounter::Tracepoint(id) => (bindings::PERF_TYPE_TRACEPOINT, id),
+    };
+    attr.__bindgen_anon_1.sample_period = options.period;
+    attr.sample_type = PerfEvent::SAMPLE;
+    attr.sample_regs_user = match options.user_stack {
+        0 => 0,
+        _ => PERF_REGISTERS.iter().fold(0, |mask, &(_, number)| mask | 1 << number),
+    };
+    if attr.sample_regs_user == 0 {
+        attr.sample_type &= !u64::from(bindings::PERF_SAMPLE_REGS_USER | bindings::PERF_SAMPLE_STACK_USER);
+    }
+    attr.sample_stack_user = options.user_stack;
+    attr.set_disabled(1);
+    attr.set_inherit(options.inherit.into());
+    attr.set_exclude_kernel((!options.kernel).into());
+    attr.set_exclude_hv(1);
+    attr.set_exclude_callchain_user(1);
+    attr.set_exclude_callchain_kernel((!options.kernel_stack).into());
+    attr.set_sample_id_all(1);
+    if options.mappings {
+        attr.set_mmap(1);
+        attr.set_mmap2(1);
+        attr.set_comm(1);
+        attr.set_comm_exec(1);
+        attr.set_task(1);
+    }
+    attr.set_use_clockid(1);
+    attr.clockid = libc::CLOCK_MONOTONIC;
+    attr.set_watermark(1);
+    attr.__bindgen_anon_2.wakeup_watermark = WAKE_BYTES;
+    attr
+}
+
+/// A ring's reader is woken when so much is in it.
+const WAKE_BYTES: u32 = 128 << 10;
