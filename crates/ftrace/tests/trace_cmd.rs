@@ -121,7 +121,12 @@ fn every_event_is_as_trace_cmd_says() {
         assert!(count > 0, "{}: trace-cmd prints nothing", path.display());
         let mut typed = file.events(KindSet::NONE);
         assert!(typed.next_event().is_none());
-        assert_eq!(typed.info().lost_events, text.lines().filter_map(dropped).sum(), "{}", path.display());
+        assert_eq!(
+            typed.info().lost_events,
+            text.lines().filter_map(dropped).sum::<u64>(),
+            "{}",
+            path.display()
+        );
         println!("{}: {count} events, {fields} fields", path.display());
     }
 }

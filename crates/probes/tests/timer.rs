@@ -68,7 +68,7 @@ fn every_cpu_is_measured_and_the_numbers_fit_together() {
         let is_reported = result.degraded.iter().any(|degraded| degraded.lacking == Lacking::Priority);
         assert_ne!(fifo, is_reported, "FIFO 80, or the report says why not");
     }
-    assert_eq!(result.all().count(), result.cpus.iter().map(|cpu| cpu.histogram.count()).sum());
+    assert_eq!(result.all().count(), result.cpus.iter().map(|cpu| cpu.histogram.count()).sum::<u64>());
     for degraded in &result.degraded {
         assert!(!degraded.remedy.is_empty() && !degraded.reason.is_empty());
     }

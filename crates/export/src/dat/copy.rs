@@ -90,6 +90,7 @@ fn describe(file: &TraceFile, cut: &Cut, page_size: usize, clock: &str) -> Descr
         clock: chosen(clock),
         uname: uname(info.kernel_release.as_deref(), info.machine.as_deref()),
         cpus: info.cpus,
+        stacks: file.stacks(),
     }
 }
 

@@ -60,6 +60,7 @@ pub fn write(
         clock: chosen(&clock),
         uname: uname(release, info.machine.as_deref()),
         cpus,
+        stacks: source.info().stacks.clone(),
     };
     spool.write(&description, out)?;
     Ok(Written { events, ..written })

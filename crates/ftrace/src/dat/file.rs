@@ -15,7 +15,7 @@ use super::input::Input;
 use super::raw::{RawEvents, RawStream};
 use super::read_at::{FileSource, ReadAt};
 use super::session::Session;
-use super::{latency_reader, salvage, v7};
+use super::{latency_reader, salvage, stacks, v7};
 use crate::decode::Decoders;
 use crate::format::EventFormats;
 use crate::page::PageLayout;
@@ -24,7 +24,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use whylate_base::{Comm, Tid};
-use whylate_events::{Damage, Kind, KindSet, TraceInfo};
+use whylate_events::{Damage, Kind, KindSet, Stacks, TraceInfo};
 
 /// Memory for the blocks of all CPUs together, and the bounds of one CPU's share: what is read shall still be in the
 /// second cache when it is decoded, whichever of the CPUs' turn it is.
@@ -49,6 +49,8 @@ pub struct TraceFile {
     /// With the damage, where the file has symbols that cannot be read.
     pub(super) symbols: OnceLock<(Arc<Symbols>, Option<Damage>)>,
     pub(super) info: TraceInfo,
+    /// With the damage, where the file has stacks that cannot be read.
+    pub(super) stacks: OnceLock<(Option<Arc<Stacks>>, Option<Damage>)>,
 }
 
 impl TraceFile {
@@ -93,7 +95,15 @@ impl TraceFile {
         let info = describe(&container);
         let release = info.kernel_release.as_deref();
         let decoders = Arc::new(Decoders::of_kernel(&formats, container.endian, release));
-        Ok(TraceFile { source, container, formats, decoders, symbols: OnceLock::new(), info })
+        Ok(TraceFile {
+            source,
+            container,
+            formats,
+            decoders,
+            symbols: OnceLock::new(),
+            info,
+            stacks: OnceLock::new(),
+        })
     }
 
     /// The file's description of itself. Counts, span and the damage of the trace data are
@@ -167,6 +177,19 @@ impl TraceFile {
         })
     }
 
+    /// The call stacks that were sampled beside the events, where the file has some.
+    pub fn stacks(&self) -> Option<Arc<Stacks>> {
+        self.read_stacks().0.clone()
+    }
+
+    fn read_stacks(&self) -> &(Option<Arc<Stacks>>, Option<Damage>) {
+        self.stacks.get_or_init(|| match stacks::read(&*self.source, &self.container) {
+            None => (None, None),
+            Some(Ok(stacks)) => (Some(Arc::new(stacks)), None),
+            Some(Err(trouble)) => (None, Some(trouble.damage("no line of code is known").detail())),
+        })
+    }
+
     fn kallsyms(&self) -> Result<Vec<u8>, Trouble> {
         let Container { endian, compression, kallsyms, .. } = &self.container;
         match *kallsyms {
@@ -186,6 +209,9 @@ impl TraceFile {
         let mut info = self.info.clone();
         info.recorded = self.selected();
         info.damage.extend(self.symbols.get().and_then(|(_, damage)| damage.clone()));
+        let (stacks, damage) = self.read_stacks();
+        info.stacks = stacks.clone();
+        info.damage.extend(damage.clone());
         let gone = if wanted.contains(Kind::Lost) { self.container.gone.clone() } else { Vec::new() };
         TraceEvents::new(info, streams, self.threads(), comms.collect(), gone)
     }

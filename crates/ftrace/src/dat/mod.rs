@@ -37,6 +37,7 @@ mod read_at;
 mod record_merger;
 mod salvage;
 mod session;
+mod stacks;
 mod time;
 mod tournament;
 mod tracing_data;

@@ -76,6 +76,7 @@ impl PageFormats {
             decoders: self.decoders.clone(),
             symbols: OnceLock::from((self.symbols.clone(), None)),
             info,
+            stacks: OnceLock::new(),
         }
     }
 }

@@ -59,6 +59,14 @@ impl TraceFile {
         let decoders = Arc::new(Decoders::new(&formats, container.endian));
         let mut info = describe(&container);
         info.format = "raw ring-buffer pages (trace_pipe_raw)".to_owned();
-        TraceFile { source, container, formats, decoders, symbols: OnceLock::new(), info }
+        TraceFile {
+            source,
+            container,
+            formats,
+            decoders,
+            symbols: OnceLock::new(),
+            info,
+            stacks: OnceLock::new(),
+        }
     }
 }

@@ -297,7 +297,7 @@ fn header(input: &mut Input<'_>) -> Result<Header, Trouble> {
 }
 
 /// A whole section, unpacked.
-fn section(
+pub(super) fn section(
     source: &dyn ReadAt,
     endian: Endian,
     compression: Compression,

@@ -6,21 +6,24 @@
 //! options <────────────────────────────────────────────────────┘   where everything is
 //! strings                                                          the sections' names
 //! buffer: pages of CPU 0 │ pages of CPU 1 │ ...                    page-aligned, as they are
+//! stacks, where there are some                                     found by the file's last bytes
 //! ```
 //!
-//! The pages stand last, so a file that is cut loses pages and nothing else.
+//! The pages follow all that describes them, so a file that is cut loses pages, and the stacks, and nothing else.
 //! The format is `trace-cmd.dat.v7(5)` of trace-cmd. Its readers walk the sections from
 //! the front as well, so they follow each other without gaps.
 
 mod section;
 
-use super::options as option;
+use super::{options as option, stacks};
 use rustix::fs::FallocateFlags;
 use section::{Out, Section, first_page};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
+use std::sync::Arc;
 use whylate_base::Cpu;
+use whylate_events::Stacks;
 use whylate_sys::{OutputError, OutputFile};
 
 /// The description of the kernel that wrote the pages.
@@ -48,6 +51,8 @@ pub struct Description {
     pub uname: String,
     /// How many CPUs the machine has.
     pub cpus: u32,
+    /// The call stacks that were sampled beside the events.
+    pub stacks: Option<Arc<Stacks>>,
 }
 
 /// An event's format with the group it belongs to, which the text does not name.
@@ -173,6 +178,9 @@ pub fn write<W: Write + Seek>(out: W, description: &Description, buffers: &[Buff
     debug_assert_eq!(out.at(), first, "the index is as long as was reckoned");
     for buffer in buffers {
         write_pages(&mut out, buffer)?;
+    }
+    if let Some(stacks) = &description.stacks {
+        out.stacks(&stacks::encode(stacks)?)?;
     }
     out.finish()
 }

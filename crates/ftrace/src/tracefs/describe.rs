@@ -30,6 +30,7 @@ impl Instance {
             clock: self.read("trace_clock")?,
             uname: uname(),
             cpus: self.cpus()?.len() as u32,
+            stacks: None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The file's frame: its first bytes, sections that follow each other to the end, and the index.
 
+use crate::dat::stacks::{END, SECTION};
 use crate::dat::zstd_codec;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -124,6 +125,22 @@ impl<W: Write + Seek> Out<W> {
         let padding = first_page(self.at, self.page_size) - self.at - SECTION_HEADER;
         self.header(id, 0, self.pages_description, padding + bytes)?;
         self.raw(&vec![0; padding as usize])
+    }
+
+    /// Writes the stacks behind all pages, and the file's last bytes, by which they are found.
+    pub(super) fn stacks(&mut self, text: &[u8]) -> io::Result<()> {
+        let compressed = zstd_codec::pack(text)?;
+        let sizes = [compressed.len(), text.len()].map(u32::try_from);
+        let footer = (END.len() + 8) as u64;
+        let bytes = 8 + compressed.len() as u64 + footer;
+        let start = self.header(SECTION, COMPRESSED, self.pages_description, bytes)?;
+        for size in sizes {
+            let size = size.map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "4 GiB of stacks"))?;
+            self.raw(&size.to_ne_bytes())?;
+        }
+        self.raw(&compressed)?;
+        self.raw(END)?;
+        self.raw(&start.to_ne_bytes())
     }
 
     /// Ends the file and returns its size.

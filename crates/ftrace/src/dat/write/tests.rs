@@ -3,10 +3,12 @@
 
 use super::*;
 use crate::dat::TraceFile;
+use crate::dat::stacks::tests::sample_stacks;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::io::Cursor;
 use std::process::Command;
+use whylate_events::{EventSource, KindSet};
 
 /// The id of `print` in [`description`].
 const PRINT: u16 = 5;
@@ -52,6 +54,7 @@ fn description(page_size: usize) -> Description {
         clock: "local global [mono]".to_owned(),
         uname: "Linux host 6.1.0-test x86_64".to_owned(),
         cpus: 3,
+        stacks: None,
     }
 }
 
@@ -222,6 +225,45 @@ fn a_link_is_written_through() {
     assert_eq!(mode & 0o7777, 0o600);
 }
 
+fn with_stacks() -> Description {
+    Description { stacks: Some(Arc::new(sample_stacks())), ..description(4096) }
+}
+
+#[test]
+fn stacks_stand_behind_the_pages_and_a_cut_costs_them_first() {
+    let main = [vec![page(4096, &[1_000_000, 1_100_000])], vec![], vec![page(4096, &[2_000_000])]];
+    let write = |description: &Description| {
+        let mut out = Cursor::new(Vec::new());
+        write(&mut out, description, &three_cpus(&main, &[])).expect("written");
+        out.into_inner()
+    };
+    let whole = write(&with_stacks());
+    let events = |bytes: &[u8]| {
+        let mut events = TraceFile::from_bytes(bytes.to_vec()).expect("opened").events(KindSet::ALL);
+        let mut count = 0;
+        while events.next_event().is_some() {
+            count += 1;
+        }
+        (count, events.info().clone())
+    };
+    let (count, info) = events(&whole);
+    assert_eq!((count, info.damage), (3, Vec::new()));
+    assert_eq!(info.stacks.as_deref(), Some(&sample_stacks()));
+    let without = write(&description(4096));
+    let (_, info) = events(&without);
+    assert_eq!(info.stacks, None);
+    for end in without.len()..whole.len() {
+        let (count, info) = events(&whole[..end]);
+        assert_eq!((count, info.stacks), (3, None), "{end}");
+    }
+    // The section's bytes are damaged, and the events are not.
+    let mut damaged = whole.clone();
+    damaged[without.len() + 40] ^= 0xff;
+    let (count, info) = events(&damaged);
+    assert_eq!((count, info.stacks), (3, None));
+    assert!(info.damage.iter().any(|damage| damage.what.contains("no line of code")), "{:?}", info.damage);
+}
+
 #[test]
 fn trace_cmd_reads_it() {
     if !whylate_testing::has_program("trace-cmd") {
@@ -235,7 +277,7 @@ fn trace_cmd_reads_it() {
     let threads = [page(4096, &[1_500_000])];
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("a.dat");
-    write_file(&path, &description(4096), &three_cpus(&main, &threads)).expect("written");
+    write_file(&path, &with_stacks(), &three_cpus(&main, &threads)).expect("written");
     let report = Command::new("trace-cmd").args(["report", "-t"]).arg(&path).output().expect("trace-cmd");
     let text = String::from_utf8_lossy(&report.stdout).into_owned();
     let events: Vec<Vec<&str>> = text
