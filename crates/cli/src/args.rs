@@ -29,7 +29,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use output::{file_of, format_of, names};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use values::{file_to_write, positive_duration, some_cpus};
+use values::{file_to_write, positive_duration, some_cpus, stack_period};
 use whylate_base::{CpuSet, Ns};
 use whylate_checks::Profile;
 use whylate_ledger::Explanation;
@@ -167,6 +167,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Look for programs and separate debug files (by build id) of recorded call stacks in this directory (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) symbols: Vec<PathBuf>,
     /// Print the page of a cause or finding, such as rt-throttled, and exit; `list` prints all codes
     #[arg(long, value_name = "CAUSE")]
     pub(crate) code: Option<String>,
@@ -197,6 +200,16 @@ pub(crate) struct RecordArgs {
     /// still hold pointers
     #[arg(long)]
     pub(crate) no_symbols: bool,
+    /// Sample call stacks of COMMAND, or of all real-time programs: where threads blocked, touched pages first and spent
+    /// their time
+    #[arg(long)]
+    pub(crate) stacks: bool,
+    /// With --stacks: the interval of the samples of running threads
+    #[arg(long, value_name = "DURATION", default_value = "1ms", requires = "stacks", value_parser = stack_period)]
+    pub(crate) stack_period: Ns,
+    /// With --stacks: look for separate debug files (by build id) in this directory as well (repeatable)
+    #[arg(long, value_name = "DIR", requires = "stacks")]
+    pub(crate) symbols: Vec<PathBuf>,
     /// Explain the recording when done
     #[arg(long)]
     pub(crate) explain: bool,

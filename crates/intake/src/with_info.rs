@@ -6,7 +6,7 @@ use whylate_events::{Event, EventSource, TraceInfo};
 
 /// Lends the events of `source`. Its description is the source's own after `edit`: of the first one at the
 /// beginning, of the complete one at the end.
-pub(crate) struct WithInfo<S, F> {
+pub struct WithInfo<S, F> {
     source: S,
     edit: F,
     first: TraceInfo,
@@ -15,7 +15,8 @@ pub(crate) struct WithInfo<S, F> {
 }
 
 impl<S: EventSource, F: Fn(&mut TraceInfo)> WithInfo<S, F> {
-    pub(crate) fn new(source: S, edit: F) -> WithInfo<S, F> {
+    /// Edits with `edit`.
+    pub fn new(source: S, edit: F) -> WithInfo<S, F> {
         let mut first = source.info().clone();
         edit(&mut first);
         WithInfo { source, edit, first, last: OnceCell::new(), ended: false }

@@ -10,6 +10,9 @@ pub mod compare;
 pub mod flight;
 pub mod measure;
 pub mod record;
+mod symbols;
+
+pub use symbols::with_symbols;
 
 use std::error::Error;
 

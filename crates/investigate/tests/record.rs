@@ -55,6 +55,7 @@ fn options(directory: &Path, command: &[&str]) -> RecordOptions {
         user: None,
         output: directory.join("a.dat"),
         duration: None,
+        stacks: None,
         command: (!command.is_empty()).then(|| command.iter().map(OsString::from).collect()),
         session: SessionOptions { buffer_kib: 2048, ..SessionOptions::default() },
     }

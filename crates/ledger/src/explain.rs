@@ -7,6 +7,7 @@ use crate::findings::{self, Subject};
 use crate::identities::Identity;
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
 use crate::options::{Options, Select};
+use crate::places::Samples;
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
@@ -93,7 +94,17 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         |activation: &Activation| activation.trigger == Trigger::TraceStart || activation.starts_program;
     let rank = |activation: &Activation| (is_aside(activation), Reverse(activation.response()));
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
+    let samples = trace.stacks.as_deref().map(Samples::new);
+    for activation in activations.iter_mut() {
+        let Some(samples) = &samples else { break };
+        activation.places = samples.places(activation);
+        samples.add_to_verdict(activation);
+    }
     let by_thread = by_thread(&activations);
+    let profile = |task: &TaskSummary| {
+        let late = by_thread.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
+        samples.as_ref()?.profile(task.tid, late)
+    };
     let rank_of = |task: &TaskSummary| {
         let worst = by_thread.get(&task.tid).and_then(|all| all.first());
         worst.map_or((true, Reverse(Ns::ZERO)), |activation| rank(activation))
@@ -117,12 +128,15 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
         scope.compare(trace.span, &with_events.map(|(cpu, _)| cpu).chain(analysed).collect(), trace.cpus);
         scope
     });
+    let profiles = tasks.iter().filter_map(profile).collect();
+    drop(samples);
     let mut explanation = Explanation {
         trace,
         tasks,
         unlisted: assembler.stats.unlisted(),
         activations,
         sections: Vec::new(),
+        profiles,
         findings,
         missing,
         candidates: None,

@@ -21,6 +21,7 @@ mod gaps;
 mod identities;
 mod model;
 mod options;
+mod places;
 mod scope;
 mod spread;
 mod stats;
@@ -33,9 +34,9 @@ pub use engine::WANTED;
 pub use explain::{explain, explain_any};
 pub use findings::{finding_codes, finding_page};
 pub use model::{
-    Activation, Candidate, CandidateKind, Candidates, CpuContext, CpuTrack, CriticalSection, Culprit,
-    Explanation, FunctionTime, FunctionTimes, Gap, Missing, OnCpu, Segment, Slice, Spread, TaskSummary,
-    Trigger, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
+    Activation, Candidate, CandidateKind, Candidates, CpuContext, CpuProfile, CpuTrack, CriticalSection,
+    Culprit, Explanation, FunctionTime, FunctionTimes, Gap, Missing, OnCpu, Place, PlaceRole, Segment, Slice,
+    Spread, TaskSummary, Trigger, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
 pub use options::{Judge, Options, Select};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};

@@ -3,17 +3,19 @@
 pub(crate) mod candidates;
 pub(crate) mod culprit;
 pub(crate) mod irq_kind;
+pub(crate) mod place;
 pub(crate) mod section;
 
 pub use candidates::{Candidate, CandidateKind, Candidates};
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub(crate) use irq_kind::IrqKind;
+pub use place::{CpuProfile, Place, PlaceRole};
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;
 use crate::scope::AppliedScope;
 use std::collections::HashMap;
-use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, SourceLocation, Tid};
 use whylate_events::{Kind, Name, TraceInfo};
 
 /// The whole answer for one trace.
@@ -29,6 +31,8 @@ pub struct Explanation {
     pub activations: Vec<Activation>,
     /// The critical sections that latency tracers kept the trace for.
     pub sections: Vec<CriticalSection>,
+    /// What the explained threads spent their CPU time on, where call stacks were sampled.
+    pub profiles: Vec<CpuProfile>,
     /// Findings about the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
     /// Kinds of events that the recording lacks, and what therefore cannot be determined.
@@ -129,6 +133,8 @@ pub struct Activation {
     pub tracks: Vec<CpuTrack>,
     /// The thread executed a program in it: loading and linking one takes long, and no period waits for it.
     pub starts_program: bool,
+    /// Where in the programs its time went, where call stacks were sampled.
+    pub places: Vec<Place>,
 }
 
 impl Activation {
@@ -150,6 +156,7 @@ impl Activation {
             verdict: Verdict::none(),
             tracks: Vec::new(),
             starts_program: false,
+            places: Vec::new(),
         }
     }
 
@@ -162,6 +169,12 @@ impl Activation {
     /// True when it was seen from its beginning to its end.
     pub fn is_whole(&self) -> bool {
         self.done.is_some() && self.trigger != Trigger::TraceStart
+    }
+
+    /// Where in the programs the time of a segment went, by its index in the ledger: of several places the first, which
+    /// is the late thread's own.
+    pub fn place(&self, segment: usize) -> Option<&SourceLocation> {
+        self.places.iter().find(|place| place.segment == segment).map(|place| &place.location)
     }
 
     /// Due to the end of what was seen of it.

@@ -39,6 +39,16 @@ pub(in crate::args) fn some_cpus(text: &str) -> Result<CpuSet, String> {
     }
 }
 
+/// The interval of a sampled clock: the kernel's own cost of a sample is some microseconds.
+pub(in crate::args) fn stack_period(text: &str) -> Result<Ns, String> {
+    const SHORTEST: Ns = Ns::from_us(50);
+    match parse_duration(text) {
+        Ok(period) if period >= SHORTEST => Ok(period),
+        Ok(_) => Err(format!("must be {SHORTEST} or more")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 pub(in crate::args) fn positive_duration(text: &str) -> Result<Ns, String> {
     match parse_duration(text) {
         Ok(duration) if duration > Ns::ZERO => Ok(duration),

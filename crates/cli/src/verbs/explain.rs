@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
+use whylate_investigate::with_symbols;
 use whylate_ledger::{Cause, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
@@ -25,9 +26,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     let explanation = match stream(file)? {
         Some((reader, name)) => {
             let (source, copy) = whylate_intake::from_reader_kept(reader, &name, WANTED)?;
-            explain_any(source, &options, || copy.again(WANTED))?
+            let named = |source| with_symbols(source, &args.symbols);
+            explain_any(named(source), &options, || copy.again(WANTED).map(|again| again.map(named)))?
         }
-        None => explain_any(open(file)?, &options, || open(file).map(Some))?,
+        None => {
+            let open = || Ok::<_, anyhow::Error>(with_symbols(open(file)?, &args.symbols));
+            explain_any(open()?, &options, || open().map(Some))?
+        }
     };
     if let Some(outside) = explanation.scope.as_ref().and_then(|scope| scope.outside.as_ref()) {
         bail!("{}: {outside}", file.display());

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use whylate_base::Ns;
-use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, record};
+use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, StackOptions, record};
 use whylate_ledger::Explanation;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
@@ -26,6 +26,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         duration: args.duration.map(|Ns(ns)| Duration::from_nanos(ns.unsigned_abs())),
         user: args.user.clone(),
         command: (!args.command.is_empty()).then(|| args.command.clone()),
+        stacks: args
+            .stacks
+            .then(|| StackOptions { period: args.stack_period, symbols: args.symbols.clone() }),
         session: SessionOptions {
             clock: args.clock.clone(),
             buffer_kib: args.buffer,
@@ -81,6 +84,10 @@ fn report_recording(report: &RecordReport) {
             "{lost} events were lost ({}): record with a larger --buffer, or fewer events",
             where_lost.join(", ")
         );
+    }
+    if let Some(stacks) = &report.stacks {
+        let cost = stacks.cost.map(|cost| format!(", which took about {cost} of the sampled threads' time"));
+        message!("{} call stacks{}", stacks.samples.len(), cost.unwrap_or_default());
     }
     if let Some(why) = &report.ended_early {
         message!(

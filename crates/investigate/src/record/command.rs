@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use whylate_base::Tid;
 use whylate_events::Fact;
+use whylate_stacks::{SamplerError, StackSampler};
 use whylate_sys::UserAccount;
 
 /// How long a command may take to end after a signal to end.
@@ -41,16 +42,21 @@ impl Workload {
         command: &[OsString],
         user: Option<&UserAccount>,
         session: &mut Session,
+        sampler: Option<&StackSampler>,
     ) -> Result<Workload, RecordError> {
         let program =
             command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
         let failed = |why: String| RecordError::Command { program: program.clone(), why };
         let (name, arguments) =
             command.split_first().ok_or_else(|| failed("no program was named".to_owned()))?;
-        // A child inherits its place on the list of followed threads from the thread that
-        // starts it. A thread that does nothing else leaves that list again by ending.
+        // A child inherits its place on the list of followed threads, and the sampling, from the
+        // thread that starts it. A thread that does nothing else leaves that list again by ending.
         let spawn = || -> Result<Child, RecordError> {
-            session.follow(Tid(rustix::thread::gettid().as_raw_nonzero().get()))?;
+            let own = Tid(rustix::thread::gettid().as_raw_nonzero().get());
+            session.follow(own)?;
+            if let Some(sampler) = sampler {
+                sampler.follow(own).map_err(SamplerError::from)?;
+            }
             let mut command = Command::new(name);
             if let Some(user) = user {
                 whylate_sys::run_as(&mut command, user);

@@ -46,6 +46,17 @@ pub enum RecordError {
         /// In words.
         why: String,
     },
+    /// Call stacks cannot be sampled.
+    #[error(transparent)]
+    Stacks(#[from] whylate_stacks::SamplerError),
+    /// Samples have times of CLOCK_MONOTONIC.
+    #[error(
+        "--stacks needs the trace clock mono, because call stacks have its times; the clock is {clock}: leave --clock out"
+    )]
+    StackClock {
+        /// The recording's.
+        clock: String,
+    },
     /// A page could not be put aside while recording: a full disk, for one.
     #[error("cannot store recorded pages in {}", directory.display())]
     Store {

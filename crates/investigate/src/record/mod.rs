@@ -4,6 +4,7 @@
 //! Session: two tracing instances of our own, one clock
 //!   main      every CPU: switches, wake-ups, interrupts, timers, locks   + facts as markers
 //!   threads   COMMAND's threads and all real-time ones: system calls and page faults
+//!   stacks    perf software events of the same threads: call stacks, where they are asked for
 //!      │ raw pages, while it runs
 //!   Drain: one unnamed file per CPU next to the output
 //!      │ at the end
@@ -26,6 +27,7 @@ mod options;
 mod report;
 mod run;
 mod session;
+mod stacks;
 mod threads;
 
 pub use error::RecordError;
@@ -33,4 +35,5 @@ pub use options::{RecordOptions, Stop};
 pub use report::{CpuReport, RecordReport};
 pub use run::record;
 pub use session::{Session, SessionOptions};
+pub use stacks::StackOptions;
 pub use threads::{RtThread, real_time_threads};

@@ -1,6 +1,7 @@
 //! What to record, and how to stop a recording.
 
 use super::session::SessionOptions;
+use super::stacks::StackOptions;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct RecordOptions {
     pub command: Option<Vec<OsString>>,
     /// The user that the command runs as, by name or number; `None`: the same as this process.
     pub user: Option<String>,
+    /// How to sample call stacks; `None` samples none.
+    pub stacks: Option<StackOptions>,
     /// How to trace.
     pub session: SessionOptions,
 }

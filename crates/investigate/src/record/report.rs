@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use whylate_base::{Cpu, Ns};
+use whylate_events::Stacks;
 
 /// What was recorded.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct RecordReport {
     pub notes: Vec<String>,
     /// How the command ended; `None` without one, or when it still runs.
     pub child: Option<ExitStatus>,
+    /// The call stacks that were sampled.
+    pub stacks: Option<Arc<Stacks>>,
     /// Why the recording ended before it should: its pages could not be put aside any more.
     pub ended_early: Option<String>,
 }

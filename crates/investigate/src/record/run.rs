@@ -7,9 +7,11 @@ use super::error::RecordError;
 use super::options::{RecordOptions, Stop};
 use super::report::RecordReport;
 use super::session::Session;
+use super::stacks;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whylate_base::Ns;
-use whylate_ftrace::dat::write;
+use whylate_ftrace::dat::write::{self, Description};
 use whylate_sys::OutputFile;
 
 /// Records until the duration is over, the command has ended, or it is stopped,
@@ -26,11 +28,16 @@ use whylate_sys::OutputFile;
 pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
     let directory = OutputFile::check(&options.output)?;
     let user = options.user.as_deref().map(command::user).transpose()?;
+    let clock = options.session.clock.as_deref();
+    let sampler = options.stacks.as_ref().map(|options| stacks::prepare(options, clock)).transpose()?;
     let mut session = Session::start(&options.session, options.command.is_some())?;
     let mut drain = Drain::new(&session, directory)?;
     let started = Instant::now();
+    if let Some(sampler) = &sampler {
+        stacks::follow_real_time(sampler, &session)?;
+    }
     let mut workload = match &options.command {
-        Some(command) => Some(Workload::start(command, user.as_ref(), &mut session)?),
+        Some(command) => Some(Workload::start(command, user.as_ref(), &mut session, sampler.as_ref())?),
         None => None,
     };
     let mut affinity = AffinityWatch::new(&session);
@@ -63,13 +70,17 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
     if let Some(workload) = workload.as_mut().filter(|_| !stop.command_knows()) {
         workload.terminate();
     }
-    let description = session.describe()?;
+    let stacks = sampler.map(|sampler| Arc::new(sampler.finish()));
+    if let Some(stacks) = &stacks {
+        stacks::notes(stacks).into_iter().for_each(|note| session.note(note));
+    }
+    let description = Description { stacks: stacks.clone(), ..session.describe()? };
     let (stats, cpus) = drain.stats(&session)?;
     let bytes = write::write_file(&options.output, &description, &drain.buffers(&session, &stats))?;
     let child = workload.and_then(|workload| workload.finish(&mut session));
     let (clock, notes) = (session.clock().to_owned(), session.take_notes());
     let path = options.output.clone();
-    Ok(RecordReport { path, bytes, duration, clock, cpus, notes, child, ended_early })
+    Ok(RecordReport { path, bytes, duration, clock, cpus, notes, child, ended_early, stacks })
 }
 
 fn with_source(error: &RecordError) -> String {

@@ -1,5 +1,6 @@
 //! The machine's real-time threads, from `/proc/PID/task/TID/stat` (proc(5)).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use whylate_base::{Comm, Policy, Tid};
@@ -30,6 +31,16 @@ fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries
         .filter(|entry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit))
         .map(|entry| entry.path())
+}
+
+/// These threads and all others of their processes.
+pub(super) fn threads_of(threads: &[Tid]) -> BTreeSet<Tid> {
+    let process = |tid: &Tid| {
+        // Of any thread's id, though only processes are listed.
+        let tasks = numbered(Path::new(&format!("/proc/{tid}/task")));
+        tasks.filter_map(|task| task.file_name()?.to_str()?.parse().ok().map(Tid))
+    };
+    threads.iter().flat_map(process).collect()
 }
 
 /// `PF_KTHREAD` of `include/linux/sched.h`, in the flags of field 9.

@@ -80,6 +80,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
         fix: Vec::new(),
     };
     Explanation {
+        profiles: Vec::new(),
         trace: TraceInfo { span: Some((Ns::ZERO, Ns::from_ms(100))), ..TraceInfo::default() },
         tasks: vec![TaskSummary {
             tid: Tid(100),

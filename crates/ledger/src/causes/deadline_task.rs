@@ -1,6 +1,6 @@
 //! A SCHED_DEADLINE thread held the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -16,6 +16,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         culprit_holds_cpu: true,
         culprit_runs_first: true,
         delays_timer_threads: true,
+        shown_by: ShownBy::Culprit,
         ..Details::DEFAULT
     },
 };

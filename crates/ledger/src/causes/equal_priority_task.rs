@@ -1,7 +1,7 @@
 //! A thread of the same real-time priority held the CPU.
 
 use super::higher_priority_task::of_irq_thread;
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -17,6 +17,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         culprit_holds_cpu: true,
         culprit_runs_first: true,
         delays_timer_threads: true,
+        shown_by: ShownBy::Culprit,
         ..Details::DEFAULT
     },
 };

@@ -1,6 +1,6 @@
 //! A SCHED_OTHER thread waited for its turn.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, lines, page};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -11,7 +11,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::Another,
     why,
     advice,
-    details: Details { culprit_holds_cpu: true, culprit_runs_first: true, ..Details::DEFAULT },
+    details: Details {
+        culprit_holds_cpu: true,
+        culprit_runs_first: true,
+        shown_by: ShownBy::Culprit,
+        ..Details::DEFAULT
+    },
 };
 
 fn why(late: &LateActivation<'_>) -> String {

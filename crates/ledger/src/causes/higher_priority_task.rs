@@ -1,6 +1,6 @@
 //! A thread of higher real-time priority held the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
 use crate::model::culprit::Culprit;
 use whylate_base::{Priority, SchedClass};
 
@@ -17,6 +17,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         culprit_runs_first: true,
         starves: Some("has priority over it"),
         delays_timer_threads: true,
+        shown_by: ShownBy::Culprit,
         ..Details::DEFAULT
     },
 };

@@ -64,6 +64,8 @@ pub(crate) struct Details {
     pub(crate) delays_timer_threads: bool,
     /// RT bandwidth control belongs to its evidence.
     pub(crate) shows_bandwidth: bool,
+    /// Which sampled call stacks show where in the programs it happened.
+    pub(crate) shown_by: ShownBy,
 }
 
 impl Details {
@@ -78,7 +80,25 @@ impl Details {
         starves: Some("had the CPU"),
         delays_timer_threads: false,
         shows_bandwidth: false,
+        shown_by: ShownBy::Nothing,
     };
+}
+
+/// Which sampled call stacks show where in the programs the time of a cause went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShownBy {
+    /// None: no program's line explains it.
+    Nothing,
+    /// Those of the late thread's CPU clock.
+    OwnSamples,
+    /// Those of its page faults.
+    Faults,
+    /// That with which it was switched out.
+    Blocking,
+    /// That with which it was switched out, and those of the lock's owner meanwhile.
+    Lock,
+    /// Those of the culprit's CPU clock.
+    Culprit,
 }
 
 /// Which part of a cause's time a thread's other activations show as well.

@@ -1,6 +1,6 @@
 //! Waited for a lock whose owner was itself kept off the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -11,7 +11,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::Another,
     why,
     advice,
-    details: Details { culprit_holds_cpu: true, ..Details::DEFAULT },
+    details: Details { culprit_holds_cpu: true, shown_by: ShownBy::Lock, ..Details::DEFAULT },
 };
 
 fn why(late: &LateActivation<'_>) -> String {

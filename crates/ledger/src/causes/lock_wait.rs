@@ -1,6 +1,8 @@
 //! Waited for a lock whose owner was running.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page, the_culprit};
+use super::info::{
+    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page, the_culprit,
+};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -15,6 +17,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         evidence,
         culprit_finding: Some("it held a lock"),
         culprit_holds_cpu: true,
+        shown_by: ShownBy::Lock,
         ..Details::DEFAULT
     },
 };

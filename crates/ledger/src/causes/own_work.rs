@@ -1,6 +1,8 @@
 //! Its own execution.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, lines, page};
+use super::info::{
+    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, lines, page,
+};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -15,6 +17,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         evidence,
         name_on_time: Some("its own work"),
         usual: Usual::OwnWork,
+        shown_by: ShownBy::OwnSamples,
         ..Details::DEFAULT
     },
 };

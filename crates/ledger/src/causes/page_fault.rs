@@ -1,6 +1,8 @@
 //! The kernel handled its page fault.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
+use super::info::{
+    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, lines, page,
+};
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
 
@@ -11,7 +13,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::LateThread,
     why,
     advice,
-    details: Details { evidence, ..Details::DEFAULT },
+    details: Details { evidence, shown_by: ShownBy::Faults, ..Details::DEFAULT },
 };
 
 fn why(late: &LateActivation<'_>) -> String {

@@ -2,6 +2,7 @@
 
 use crate::words;
 use whylate_base::Severity;
+use whylate_events::TraceInfo;
 use whylate_ledger::{Activation, CandidateKind, Candidates, Cause, Explanation};
 
 /// Threads that a sentence names.
@@ -40,7 +41,24 @@ pub(crate) fn limits(explanation: &Explanation) -> Vec<String> {
     let lost = (trace.lost_events > 0).then(|| lost(trace.lost_events));
     let quality = words::quality(trace).map(str::to_owned);
     let damage = trace.damage.iter().map(|damage| format!("damage {}", words::clean(&damage.to_string())));
-    unlisted(explanation).into_iter().chain(missing).chain(lost).chain(quality).chain(damage).collect()
+    let stacks = stacks(trace);
+    unlisted(explanation)
+        .into_iter()
+        .chain(missing)
+        .chain(lost)
+        .chain(quality)
+        .chain(damage)
+        .chain(stacks)
+        .collect()
+}
+
+/// What the sampled call stacks do not show.
+pub(crate) fn stacks(trace: &TraceInfo) -> Vec<String> {
+    let Some(stacks) = &trace.stacks else { return Vec::new() };
+    let lost = (stacks.lost > 0).then(|| {
+        format!("{} were lost: lines may be missing", words::plural(stacks.lost, "sampled call stack"))
+    });
+    lost.into_iter().chain(stacks.notes.iter().map(|note| words::clean(note))).collect()
 }
 
 /// How many threads are not listed, and which those are.

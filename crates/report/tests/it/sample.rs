@@ -259,6 +259,7 @@ pub(crate) fn story() -> Explanation {
         unlisted: 0,
         activations: vec![first, second, third, daemon],
         sections: vec![],
+        profiles: Vec::new(),
         findings: vec![
             Finding {
                 code: "rt-throttled",
@@ -341,6 +342,7 @@ pub(crate) fn section() -> Explanation {
     Explanation {
         trace: TraceInfo { format: "irqsoff latency trace v1.1.5".to_owned(), ..TraceInfo::default() },
         sections: vec![section],
+        profiles: Vec::new(),
         findings: vec![Finding {
             code: "irqs-disabled",
             severity: Severity::Warning,
@@ -361,6 +363,7 @@ pub(crate) fn empty() -> Explanation {
         unlisted: 0,
         activations: vec![],
         sections: vec![],
+        profiles: Vec::new(),
         findings: vec![],
         missing: vec![],
         candidates: None,

@@ -23,6 +23,7 @@ const RIGHT: Named<'static> = (Cause::HigherPriorityTask, Some("stress-ng-cpu"),
 fn activation(number: i64, response: Ns, (cause, by, confidence): Named<'_>) -> Activation {
     let due = Ns::from_ms(number * 100);
     Activation {
+        places: Vec::new(),
         tid: Tid(100),
         comm: Comm::from("cyclictest"),
         priority: Priority(19),
@@ -66,6 +67,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         fix: Vec::new(),
     };
     Explanation {
+        profiles: Vec::new(),
         trace: TraceInfo::default(),
         tasks: Vec::new(),
         unlisted: 0,

@@ -137,7 +137,8 @@ fn causes(task: &TaskSummary) -> Markup {
 pub(crate) fn limits(explanation: &Explanation) -> Markup {
     let trace = &explanation.trace;
     html! {
-        @if !explanation.missing.is_empty() || trace.lost_events > 0 || !trace.damage.is_empty() {
+        @let stacks = facts::stacks(trace);
+        @if !explanation.missing.is_empty() || trace.lost_events > 0 || !trace.damage.is_empty() || !stacks.is_empty() {
             section {
                 h2 { "Limits of this recording" }
                 ul {
@@ -156,6 +157,7 @@ pub(crate) fn limits(explanation: &Explanation) -> Markup {
                     @for damage in &trace.damage {
                         li { "Damage " (words::clean(&damage.to_string())) }
                     }
+                    @for note in &stacks { li { "Call stacks: " (note) } }
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Apart from the ledger's own types, so that those can change without changing the
 //! wire. All times are nanoseconds; instants are of the trace's clock.
 
+use super::recording::Trace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -101,54 +102,6 @@ pub struct Scope {
     pub to_ns: Option<i64>,
     /// The CPUs, such as `0-3,8`; null where none were asked for.
     pub cpus: Option<String>,
-}
-
-/// A recording, with its losses and damage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Trace {
-    /// What the file is, in a few words.
-    pub format: String,
-    /// Events read.
-    pub events: u64,
-    /// Events the kernel lost, as far as it counted them.
-    pub lost_events: u64,
-    /// How many CPUs the recording covers.
-    pub cpus: u32,
-    /// The trace clock's name; null where the file does not have it.
-    pub clock: Option<String>,
-    /// The kernel's release, as `uname -r` prints it; null where the file does not have it.
-    pub kernel_release: Option<String>,
-    /// The machine's architecture, as `uname -m` prints it; null where the file does not have it.
-    pub machine: Option<String>,
-    /// The first instant; null in an empty recording.
-    pub start_ns: Option<i64>,
-    /// The last instant; null in an empty recording.
-    pub end_ns: Option<i64>,
-    /// How far it can be relied on; null in a report of a whylate that did not record it.
-    pub quality: Option<Quality>,
-    /// What could not be read.
-    pub damage: Vec<Damage>,
-}
-
-/// How far a recording can be relied on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Quality {
-    /// All events are there.
-    Whole,
-    /// Events are missing at known places; the others are as good as ever.
-    Damaged,
-    /// Much is missing, or what is there may be wrong: whose it is, when it was. No answer is sure.
-    Poor,
-}
-
-/// A place in a file that could not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Damage {
-    /// Byte offset in the file, or line number of a text; null where it is not known.
-    pub offset: Option<u64>,
-    /// What was wrong, and what it cost.
-    pub what: String,
 }
 
 /// One thread over the whole recording.
@@ -298,6 +251,24 @@ pub struct Entry {
     pub owner: Option<By>,
     /// How sure the charge is.
     pub confidence: Confidence,
+    /// Where in the program it happened; null where no call stack shows it.
+    #[serde(rename = "where", default)]
+    pub location: Option<Where>,
+}
+
+/// A place in a program; any member may be null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Where {
+    /// The function, demangled.
+    pub function: Option<String>,
+    /// The source file, as the debug information has it.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The program's or library's path.
+    pub module: Option<String>,
+    /// The offset in the module's file.
+    pub offset: Option<u64>,
 }
 
 /// A thread, an interrupt or a softirq: told apart by the keys `tid`, `irq`, `softirq`.
@@ -372,6 +343,9 @@ pub struct Evidence {
     pub cpu: Option<u32>,
     /// What was seen.
     pub what: String,
+    /// Where in a program it was seen; null where no call stack shows it.
+    #[serde(rename = "where", default)]
+    pub location: Option<Where>,
 }
 
 /// Something about the recording as a whole that a person should know.

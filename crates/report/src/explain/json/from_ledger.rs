@@ -1,13 +1,14 @@
 //! From the ledger's types to the wire's.
 
 use super::document::{
-    Activation, By, Candidate, CandidateKind, Candidates, Class, Confidence, Damage, Document, Entry,
-    Evidence, Finding, Gap, Missing, PartTimes, Quality, Rank, SCHEMA, Scope, Section, SectionPart, Severity,
-    Spread, Task, Trace, Trigger, TriggerKind, Verdict,
+    Activation, By, Candidate, CandidateKind, Candidates, Class, Confidence, Document, Entry, Evidence,
+    Finding, Gap, Missing, PartTimes, Rank, SCHEMA, Scope, Section, SectionPart, Severity, Spread, Task,
+    Trigger, TriggerKind, Verdict, Where,
 };
+use super::recording::{Damage, Quality, StackFacts, Trace};
 use crate::explain::facts;
 use crate::words;
-use whylate_base::{Cpu, Ns, Priority, SchedClass};
+use whylate_base::{Cpu, Ns, Priority, SchedClass, SourceLocation};
 use whylate_events::TraceInfo;
 use whylate_ledger as ledger;
 
@@ -49,6 +50,13 @@ fn trace(info: &TraceInfo) -> Trace {
             .iter()
             .map(|damage| Damage { offset: damage.offset, what: damage.what.clone() })
             .collect(),
+        stacks: info.stacks.as_ref().map(|stacks| StackFacts {
+            samples: stacks.samples.len() as u64,
+            lost: stacks.lost,
+            period_ns: stacks.period.0,
+            cost_ns: stacks.cost.map(|cost| cost.0),
+            notes: stacks.notes.clone(),
+        }),
     }
 }
 
@@ -135,7 +143,9 @@ pub(crate) fn activation(activation: &ledger::Activation) -> Activation {
         latency_ns: instant(activation.latency()),
         response_ns: activation.response().0,
         starts_program: activation.starts_program,
-        ledger: activation.ledger.iter().map(entry).collect(),
+        ledger: (activation.ledger.iter().enumerate())
+            .map(|(index, segment)| entry(segment, activation.place(index)))
+            .collect(),
         verdict: verdict(&activation.verdict),
     }
 }
@@ -158,7 +168,7 @@ fn trigger(trigger: &ledger::Trigger) -> Trigger {
     Trigger { kind, by }
 }
 
-fn entry(segment: &ledger::Segment) -> Entry {
+fn entry(segment: &ledger::Segment, location: Option<&SourceLocation>) -> Entry {
     Entry {
         cause: segment.cause.code().to_owned(),
         ns: segment.length().0,
@@ -167,7 +177,13 @@ fn entry(segment: &ledger::Segment) -> Entry {
         by: segment.by.map(by),
         owner: segment.owner.map(by),
         confidence: confidence(segment.confidence),
+        location: location.map(place),
     }
+}
+
+fn place(location: &whylate_base::SourceLocation) -> Where {
+    let SourceLocation { function, file, line, module, offset } = location.clone();
+    Where { function, file, line, module, offset }
 }
 
 fn by(culprit: ledger::Culprit) -> By {
@@ -211,6 +227,7 @@ fn evidence(evidence: &whylate_base::Evidence) -> Evidence {
         at_ns: evidence.at.map(|at| at.0),
         cpu: evidence.cpu.and_then(Cpu::known),
         what: evidence.what.clone(),
+        location: evidence.location.as_ref().map(place),
     }
 }
 

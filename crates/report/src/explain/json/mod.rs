@@ -2,6 +2,7 @@
 
 pub mod document;
 pub(crate) mod from_ledger;
+mod recording;
 
 use serde_json::Value;
 use whylate_ledger::Explanation;
@@ -11,7 +12,7 @@ use whylate_ledger::Explanation;
 /// ```
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
-/// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], findings: vec![], missing: vec![],
+/// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], profiles: vec![], findings: vec![], missing: vec![],
 /// #     candidates: None, scope: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);

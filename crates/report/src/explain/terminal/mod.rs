@@ -20,6 +20,7 @@ pub fn render(explanation: &Explanation, style: &Style) -> String {
     trace::findings(&mut page, &explanation.findings);
     trace::no_finding(&mut page, explanation);
     trace::limits(&mut page, explanation);
+    trace::stacks(&mut page, explanation);
     trace::footer(&mut page, explanation);
     page.finish()
 }

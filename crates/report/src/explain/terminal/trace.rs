@@ -79,6 +79,18 @@ pub(crate) fn limits(page: &mut Page, explanation: &Explanation) {
     }
 }
 
+/// What the sampled call stacks do not show.
+pub(crate) fn stacks(page: &mut Page, explanation: &Explanation) {
+    let notes = facts::stacks(&explanation.trace);
+    if !notes.is_empty() {
+        page.gap();
+        page.line(&[("Call stacks", Ink::Yellow)]);
+    }
+    for note in notes {
+        page.labelled(2, ("- ", Ink::Faint), &note, Ink::Plain);
+    }
+}
+
 pub(crate) fn footer(page: &mut Page, explanation: &Explanation) {
     page.gap();
     page.facts(&words::trace(&explanation.trace));

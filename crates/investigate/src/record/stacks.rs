@@ -1,0 +1,101 @@
+//! Call stacks beside the events: of COMMAND, and of the processes of real-time threads.
+
+use super::error::RecordError;
+use super::session::Session;
+use super::threads::{real_time_threads, threads_of};
+use std::fs;
+use std::path::PathBuf;
+use whylate_base::{CpuSet, Ns, Tid};
+use whylate_events::Stacks;
+use whylate_ftrace::format::EventFormat;
+use whylate_ftrace::tracefs::Tracefs;
+use whylate_stacks::{
+    DEFAULT_PERIOD, DEFAULT_STACK_BYTES, SampledTracepoint, SamplerOptions, StackSampler, SymbolOptions,
+};
+
+/// How to sample call stacks.
+#[derive(Clone, Debug)]
+pub struct StackOptions {
+    /// The interval of the CPU clock of each thread.
+    pub period: Ns,
+    /// Directories with separate debug files, besides `/usr/lib/debug`.
+    pub symbols: Vec<PathBuf>,
+}
+
+impl Default for StackOptions {
+    fn default() -> Self {
+        StackOptions { period: DEFAULT_PERIOD, symbols: Vec::new() }
+    }
+}
+
+/// Prepares the sampling, before tracing starts: what it costs is measured first, and shall not be in the trace.
+///
+/// # Errors
+/// [`RecordError::StackClock`], [`RecordError::Stacks`], and [`RecordError::Tracefs`].
+pub(super) fn prepare(options: &StackOptions, clock: Option<&str>) -> Result<StackSampler, RecordError> {
+    check_clock(clock.unwrap_or("mono"))?;
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let cpus: CpuSet = online.trim().parse().unwrap_or_default();
+    Ok(StackSampler::start(SamplerOptions {
+        period: options.period,
+        wakes: tracepoint(&Tracefs::open()?, "sched", "sched_waking", "pid"),
+        syscalls: None,
+        stack_bytes: DEFAULT_STACK_BYTES,
+        cpus: cpus.iter().collect(),
+        symbols: SymbolOptions {
+            debug_dirs: options.symbols.clone(),
+            // Without privileges it has zeros in place of addresses.
+            kallsyms: fs::read_to_string("/proc/kallsyms").ok(),
+        },
+    })?)
+}
+
+/// Samples the real-time threads of programs from now on, and the other threads of their processes: one of those may
+/// hold a lock.
+///
+/// # Errors
+/// [`RecordError::StackClock`], [`RecordError::Stacks`].
+pub(super) fn follow_real_time(sampler: &StackSampler, session: &Session) -> Result<(), RecordError> {
+    check_clock(session.clock())?;
+    let real_time: Vec<Tid> =
+        real_time_threads().iter().filter(|thread| !thread.is_kernel).map(|thread| thread.tid).collect();
+    for tid in threads_of(&real_time) {
+        match sampler.follow(tid) {
+            // It has ended since it was listed.
+            Err(error) if error.is_no_such_thread() => {}
+            followed => followed.map_err(|error| RecordError::Stacks(error.into()))?,
+        }
+    }
+    Ok(())
+}
+
+/// Samples have times of CLOCK_MONOTONIC.
+fn check_clock(clock: &str) -> Result<(), RecordError> {
+    match clock {
+        "mono" => Ok(()),
+        clock => Err(RecordError::StackClock { clock: clock.to_owned() }),
+    }
+}
+
+/// A tracepoint with the member that its samples keep; `None` where this kernel has none.
+fn tracepoint(tracefs: &Tracefs, group: &str, name: &str, member: &str) -> Option<SampledTracepoint> {
+    let text = tracefs.read(&format!("events/{group}/{name}/format")).ok()?;
+    let format = EventFormat::parse(group, &text)?;
+    let field = format.field(member)?;
+    Some(SampledTracepoint { id: format.id.into(), member: (field.offset, field.size), filter: None })
+}
+
+/// What was sampled, in sentences for the user.
+pub(super) fn notes(stacks: &Stacks) -> Vec<String> {
+    let mut notes = stacks.notes.clone();
+    if stacks.samples.is_empty() {
+        notes.push("no call stack was sampled: no followed thread ran".to_owned());
+    }
+    if stacks.lost > 0 {
+        notes.push(format!(
+            "{} call stacks were lost: the samples came faster than they were taken out; choose a longer --stack-period",
+            stacks.lost
+        ));
+    }
+    notes
+}
