@@ -172,7 +172,11 @@ fn ctrl_c_ends_a_probe_with_two_threads_too() {
     std::thread::sleep(Duration::from_millis(500));
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
     kill_process(pid, Signal::INT).expect("a signal");
-    let report = report(&ended(child.wait_with_output().expect("ends")));
+    let run = ended(child.wait_with_output().expect("ends"));
+    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    // On a busy machine no wake-up may have been measured by then.
+    let none = list(&report["cpus"]).iter().all(|cpu| number(&cpu["samples"]) == 0);
+    assert!(matches!(run.code, Some(0 | 1)) || (none && run.code == Some(3)), "{run:#?}");
     assert!(list(&report["cpus"]).iter().all(|cpu| cpu["stuck_since_ns"].is_null()), "{report:#}");
 }
 
