@@ -2,11 +2,13 @@
 
 mod disk;
 mod limit;
+mod mistakes;
 mod programs;
 mod run;
 mod tuning;
 
 pub(crate) use disk::DiskArgs;
+pub(crate) use mistakes::MistakesArgs;
 pub(crate) use programs::ProgramsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use tuning::TuningArgs;
@@ -38,6 +40,12 @@ pub(crate) enum Verb {
     /// the analysis. The programs are unpacked once, from Debian's packages, and kept in the cache; that takes a minute
     /// and mmdebstrap. trace-cmd gives a second reading of the recordings. Exit codes: as of `run`.
     Programs(ProgramsArgs),
+    /// Run small programs with one real-time mistake each, and their clean twins, under `whylate doctor`, and judge it
+    ///
+    /// A comment in the source marks the faulty line. Each program first runs alone and checks its own mistake; where that
+    /// does not take place, the run is not judged. The programs run on this machine, one after the other, and need root,
+    /// gcc, g++, rustc and python3. Exit codes: as of `run`.
+    Mistakes(MistakesArgs),
     /// Boot a machine with a disk and a distribution, and run commands there
     ///
     /// The disk is made once for each kernel series, from Debian's packages, and kept in the cache; that takes two

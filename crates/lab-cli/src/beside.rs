@@ -8,6 +8,16 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// When it is missing, or a guest cannot run it.
 pub(crate) fn program(given: Option<&Path>, name: &str, option: &str) -> Result<PathBuf> {
+    let path = program_here(given, name, option)?;
+    whylate_lab::check_program(&path)?;
+    Ok(path)
+}
+
+/// The same, for this machine.
+///
+/// # Errors
+/// When it is missing.
+pub(crate) fn program_here(given: Option<&Path>, name: &str, option: &str) -> Result<PathBuf> {
     let path = match given {
         Some(path) => path.to_owned(),
         None => std::env::current_exe().context("cannot find this program")?.with_file_name(name),
@@ -18,6 +28,5 @@ pub(crate) fn program(given: Option<&Path>, name: &str, option: &str) -> Result<
             path.display()
         );
     }
-    whylate_lab::check_program(&path)?;
     Ok(path)
 }

@@ -7,6 +7,7 @@
 //!  judge      compares an explanation with the label: right, wrong, or unexplained
 //!  matrix     scenarios x kernels x seeds
 //!  programs   faults made by other programs, with labels, on the same kernels
+//!  mistakes   small programs with one real-time mistake each, which doctor must find
 //!  score      totals of a matrix
 //!  document   both as JSON, with a versioned schema
 //!  state      everything that tuning may change on a machine, and the differences between two states
@@ -19,6 +20,7 @@ pub mod document;
 pub mod judge;
 pub mod label;
 pub mod matrix;
+pub mod mistakes;
 pub mod pattern;
 pub mod programs;
 pub mod scenario;

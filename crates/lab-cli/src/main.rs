@@ -28,6 +28,7 @@ fn run(verb: &Verb) -> Result<ExitCode> {
     let outcome = match verb {
         Verb::Run(args) => verbs::run::run(args)?,
         Verb::Programs(args) => verbs::programs::run(args)?,
+        Verb::Mistakes(args) => verbs::mistakes::run(args)?,
         Verb::Disk(args) => verbs::disk::run(args)?,
         Verb::Tuning(args) => verbs::tuning::run(args)?,
         Verb::KillAt { at, command } => return verbs::kill_at::run(*at, command),

@@ -2,6 +2,7 @@
 
 pub(crate) mod disk;
 pub(crate) mod kill_at;
+pub(crate) mod mistakes;
 pub(crate) mod programs;
 pub(crate) mod run;
 pub(crate) mod tuning;

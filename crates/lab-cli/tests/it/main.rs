@@ -3,5 +3,6 @@
 mod disk;
 mod document;
 mod kill_at;
+mod mistakes;
 mod run;
 mod support;
