@@ -1,5 +1,6 @@
 //! `cargo xtask score`: how often is the answer right? Runs the lab's matrix with release binaries.
 
+mod mistakes;
 mod page;
 mod programs;
 mod summary;
@@ -35,13 +36,16 @@ pub(crate) struct Score {
     /// The cases of other programs instead of the scenarios; they have no seeds
     #[arg(long, conflicts_with_all = ["quick", "jobs"])]
     programs: bool,
+    /// The programs with one mistake each under `whylate doctor`, on this machine, into docs/doctor-accuracy.md
+    #[arg(long, conflicts_with_all = ["quick", "jobs", "programs"])]
+    mistakes: bool,
     /// Keep recordings and labels in this directory
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Guests side by side
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
-    /// Take the results from this file (of `whylate-lab run --all --json`, or `whylate-lab programs`) instead of running anything
+    /// Take the results from this file (of `whylate-lab run --all --json`, `programs` or `mistakes`) instead of running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs"])]
     from: Option<PathBuf>,
 }
@@ -54,9 +58,19 @@ impl Score {
                 let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?
             }
+            None if self.mistakes => rig(&build(root)?, "mistakes", &self.arguments())?,
             None if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
             None => rig(&build(root)?, "run", &self.arguments())?,
         };
+        if self.mistakes {
+            let page = root.join(mistakes::PAGE);
+            let old =
+                std::fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
+            let text = mistakes::page(&old, &document, &today()?)?;
+            std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
+            println!("written: {}", mistakes::PAGE);
+            return mistakes::good(&document);
+        }
         let summary = Summary::of(&document)?;
         print!("{}", summary.tables());
         for miss in summary.misses() {
@@ -78,7 +92,7 @@ impl Score {
     fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["--all".to_owned()];
         match self.quick {
-            _ if self.programs => {}
+            _ if self.programs || self.mistakes => {}
             true => arguments.push("--quick".to_owned()),
             false => arguments.extend(["--seeds".to_owned(), self.seeds.to_string()]),
         }
