@@ -353,6 +353,21 @@ pub struct PageFault {
     pub ip: u64,
     /// True when user code touched it.
     pub user: bool,
+    /// The processor's error code (`arch/x86/include/asm/trap_pf.h`); 0 where the source does not give it.
+    pub error_code: u64,
+}
+
+impl PageFault {
+    /// The page was present, and its protection did not allow the access.
+    pub const PROTECTION: u64 = 1;
+    /// The access was a write.
+    pub const WRITE: u64 = 2;
+
+    /// True for a write to a page that is present and read-only: it is copied, or made writable, at this instant.
+    pub fn is_write_to_present(&self) -> bool {
+        let bits = PageFault::PROTECTION | PageFault::WRITE;
+        self.error_code & bits == bits
+    }
 }
 
 /// `signal_generate`

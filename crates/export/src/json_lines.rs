@@ -125,7 +125,9 @@ pub(crate) fn fields(event: &Event) -> Value {
         EventKind::TimerExpireExit { timer } => json!({"timer": hex(timer)}),
         EventKind::SyscallEnter(call) => json!({"id": call.nr, "args": call.args.map(hex)}),
         EventKind::SyscallExit(call) => json!({"id": call.nr, "ret": call.ret}),
-        EventKind::PageFault(fault) => json!({"address": hex(fault.address), "ip": hex(fault.ip)}),
+        EventKind::PageFault(fault) => {
+            json!({"address": hex(fault.address), "ip": hex(fault.ip), "error_code": hex(fault.error_code)})
+        }
         EventKind::ContentionBegin { lock, flags } => json!({"lock_addr": hex(lock), "flags": flags.0}),
         EventKind::ContentionEnd { lock, ret } => json!({"lock_addr": hex(lock), "ret": ret}),
         // Null on leaving idle.

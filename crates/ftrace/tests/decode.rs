@@ -271,14 +271,14 @@ fn every_event_with_a_type() {
             "page_fault_user",
             &["unsigned long address", "unsigned long ip", "unsigned long error_code"],
             &[("address", Int(0x1000)), ("ip", Int(0x2000))],
-            EventKind::PageFault(PageFault { address: 0x1000, ip: 0x2000, user: true }),
+            EventKind::PageFault(PageFault { address: 0x1000, ip: 0x2000, user: true, error_code: 0 }),
         ),
         (
             "exceptions",
             "page_fault_kernel",
             &["unsigned long address", "unsigned long ip", "unsigned long error_code"],
-            &[("address", Int(0x1000)), ("ip", Int(0x2000))],
-            EventKind::PageFault(PageFault { address: 0x1000, ip: 0x2000, user: false }),
+            &[("address", Int(0x1000)), ("ip", Int(0x2000)), ("error_code", Int(3))],
+            EventKind::PageFault(PageFault { address: 0x1000, ip: 0x2000, user: false, error_code: 3 }),
         ),
         (
             "lock",

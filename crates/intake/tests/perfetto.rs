@@ -43,7 +43,7 @@ fn every_other_kind_of_event() {
             "Marker(\"whylate: preempt_rt 1\")",
             "CpuIdle { state: Some(2) }",
             "CpuIdle { state: None }",
-            "PageFault(PageFault { address: 139637976731648, ip: 4198400, user: true })",
+            "PageFault(PageFault { address: 139637976731648, ip: 4198400, user: true, error_code: 4 })",
             "ContentionBegin { lock: 18446612682375452280, flags: ContentionFlags(32) }",
             "ContentionEnd { lock: 18446612682375452280, ret: 0 }",
             "VectorEntry { name: \"reschedule\" }",
@@ -158,7 +158,10 @@ fn events_that_the_trace_describes_itself() {
     assert_eq!(info.damage, []);
     let [event] = events[..] else { panic!("{events:?}") };
     assert_eq!((event.ts, event.cpu, event.context.tid), (Ns(5), Cpu(3), Tid(7)));
-    assert_eq!(format!("{:?}", event.kind), "PageFault(PageFault { address: 4096, ip: 8192, user: true })");
+    assert_eq!(
+        format!("{:?}", event.kind),
+        "PageFault(PageFault { address: 4096, ip: 8192, user: true, error_code: 0 })"
+    );
 }
 
 #[test]

@@ -244,7 +244,12 @@ fn workings() -> impl Strategy<Value = EventKind> {
         (tid(), prop_oneof![Just(Signal::SIGKILL), Just(Signal::SIGXCPU)]).prop_map(|(tid, sig)| {
             EventKind::Signal(Signal { sig, code: Signal::SI_KERNEL, tid, comm: "a".into() })
         }),
-        any::<bool>().prop_map(|user| EventKind::PageFault(PageFault { address: 0x1000, ip: 0, user })),
+        any::<bool>().prop_map(|user| EventKind::PageFault(PageFault {
+            address: 0x1000,
+            ip: 0,
+            user,
+            error_code: 0
+        })),
         (0u64..2).prop_map(|lock| EventKind::ContentionBegin { lock, flags: ContentionFlags(1) }),
         (0u64..2).prop_map(|lock| EventKind::ContentionEnd { lock, ret: 0 }),
         fact().prop_map(|fact| EventKind::Marker(Marker::from(fact.to_string().as_str()))),

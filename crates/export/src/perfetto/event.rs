@@ -288,6 +288,7 @@ fn generic(m: &mut Message, kind: &EventKind) {
         EventKind::PageFault(fault) => {
             number("address", fault.address);
             number("ip", fault.ip);
+            number("error_code", fault.error_code);
         }
         EventKind::ContentionBegin { lock, flags } => {
             number("lock_addr", lock);

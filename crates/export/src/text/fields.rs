@@ -76,7 +76,13 @@ pub(super) fn print(event: &Event, threads: &Threads, line: &mut String) {
             write!(line, "NR {} ({a:x}, {b:x}, {c:x}, {d:x}, {e:x}, {f:x})", call.nr)
         }
         EventKind::SyscallExit(call) => write!(line, "NR {} = {}", call.nr, call.ret),
-        EventKind::PageFault(fault) => write!(line, "address=0x{:x} ip=0x{:x}", fault.address, fault.ip),
+        EventKind::PageFault(fault) => {
+            write!(
+                line,
+                "address=0x{:x} ip=0x{:x} error_code=0x{:x}",
+                fault.address, fault.ip, fault.error_code
+            )
+        }
         EventKind::ContentionBegin { lock, flags } => {
             write!(line, "{lock:016x} (flags={})", lock_flags(flags))
         }

@@ -129,8 +129,14 @@ fn calls() -> impl Strategy<Value = EventKind> {
     prop_oneof![
         (0i64..500, any::<[u64; 6]>()).prop_map(|(nr, args)| EventKind::SyscallEnter(Syscall { nr, args })),
         (0i64..500, any::<i64>()).prop_map(|(nr, ret)| EventKind::SyscallExit(SyscallReturn { nr, ret })),
-        (any::<u64>(), any::<u64>(), any::<bool>())
-            .prop_map(|(address, ip, user)| EventKind::PageFault(PageFault { address, ip, user })),
+        (any::<u64>(), any::<u64>(), any::<bool>(), any::<u64>()).prop_map(
+            |(address, ip, user, error_code)| EventKind::PageFault(PageFault {
+                address,
+                ip,
+                user,
+                error_code
+            })
+        ),
         (any::<u64>(), 0u32..64)
             .prop_map(|(lock, flags)| EventKind::ContentionBegin { lock, flags: ContentionFlags(flags) }),
         (any::<u64>(), any::<i32>()).prop_map(|(lock, ret)| EventKind::ContentionEnd { lock, ret }),

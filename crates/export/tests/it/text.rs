@@ -107,7 +107,7 @@ fn a_trace_dat_is_printed_by_its_own_formats() {
     assert_eq!(text.lines().count() as u64, written.events + 2);
     let mut lines = text.lines().skip(2);
     assert!(lines.all(|line| line.contains(" page_fault_")), "{text}");
-    // A field that typed events have not.
+    // As the kernel printed it.
     assert!(text.contains("error_code=0x14"));
 }
 

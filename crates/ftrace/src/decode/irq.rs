@@ -16,7 +16,7 @@ pub(super) enum Irq {
     SoftirqExit { vec: Int },
     CpuIdle { state: Int },
     Nmi { delta: Int },
-    PageFault { address: Int, ip: Int, user: bool },
+    PageFault { address: Int, ip: Int, error_code: Option<Int>, user: bool },
     ContentionBegin { lock: Int, flags: Int },
     ContentionEnd { lock: Int, ret: Int },
 }
@@ -41,7 +41,12 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Irq)> {
         ("nmi", "nmi_handler") => (Kind::Nmi, Irq::Nmi { delta: f.int("delta_ns")? }),
         ("exceptions", "page_fault_user" | "page_fault_kernel") => (
             Kind::PageFault,
-            Irq::PageFault { address: f.int("address")?, ip: f.int("ip")?, user: name == "page_fault_user" },
+            Irq::PageFault {
+                address: f.int("address")?,
+                ip: f.int("ip")?,
+                error_code: f.int("error_code"),
+                user: name == "page_fault_user",
+            },
         ),
         ("lock", "contention_begin") => {
             (Kind::Contention, Irq::ContentionBegin { lock: f.int("lock_addr")?, flags: f.int("flags")? })
@@ -71,10 +76,14 @@ impl Irq {
                 EventKind::CpuIdle { state: (state != IDLE_EXIT).then_some(state) }
             }
             Irq::Nmi { delta } => EventKind::Nmi { delta: Ns(delta.read(e, r)?) },
-            Irq::PageFault { address, ip, user } => EventKind::PageFault(PageFault {
+            Irq::PageFault { address, ip, error_code, user } => EventKind::PageFault(PageFault {
                 address: address.read(e, r)? as u64,
                 ip: ip.read(e, r)? as u64,
                 user,
+                error_code: match error_code {
+                    Some(code) => code.read(e, r)? as u64,
+                    None => 0,
+                },
             }),
             Irq::ContentionBegin { lock, flags } => EventKind::ContentionBegin {
                 lock: lock.read(e, r)? as u64,

@@ -137,7 +137,7 @@ impl Encoder {
             EventKind::Nmi { delta } => self.put(&points::NMI, context, &[Value::Int(delta.0)], out),
             EventKind::PageFault(fault) => {
                 let spec = if fault.user { &points::PAGE_FAULT_USER } else { &points::PAGE_FAULT_KERNEL };
-                self.put(spec, context, &[bits(fault.address), bits(fault.ip)], out);
+                self.put(spec, context, &[bits(fault.address), bits(fault.ip), bits(fault.error_code)], out);
             }
             EventKind::ContentionBegin { lock, flags } => {
                 self.put(&points::CONTENTION_BEGIN, context, &[bits(lock), bits(flags.0.into())], out);

@@ -200,11 +200,11 @@ specs! {
     SYS_EXIT = 131 "raw_syscalls" "sys_exit" { "long id" Signed(8), "long ret" Signed(8) }
         r#""NR %ld = %ld", REC->id, REC->ret"#;
     PAGE_FAULT_USER = 132 "exceptions" "page_fault_user" {
-        "unsigned long address" Unsigned(8), "unsigned long ip" Unsigned(8) }
-        r#""address=0x%lx ip=0x%lx", REC->address, REC->ip"#;
+        "unsigned long address" Unsigned(8), "unsigned long ip" Unsigned(8), "unsigned long error_code" Unsigned(8) }
+        r#""address=0x%lx ip=0x%lx error_code=0x%lx", REC->address, REC->ip, REC->error_code"#;
     PAGE_FAULT_KERNEL = 133 "exceptions" "page_fault_kernel" {
-        "unsigned long address" Unsigned(8), "unsigned long ip" Unsigned(8) }
-        r#""address=0x%lx ip=0x%lx", REC->address, REC->ip"#;
+        "unsigned long address" Unsigned(8), "unsigned long ip" Unsigned(8), "unsigned long error_code" Unsigned(8) }
+        r#""address=0x%lx ip=0x%lx error_code=0x%lx", REC->address, REC->ip, REC->error_code"#;
     CONTENTION_BEGIN = 134 "lock" "contention_begin" { "void * lock_addr" Unsigned(8), "unsigned int flags" Unsigned(4) }
         r#""%p (flags=%s)", REC->lock_addr, __print_flags(REC->flags, "|", { 1, "SPIN" }, { 2, "READ" }, { 4, "WRITE" }, { 8, "RT" }, { 16, "PERCPU" }, { 32, "MUTEX" })"#;
     CONTENTION_END = 135 "lock" "contention_end" { "void * lock_addr" Unsigned(8), "int ret" Signed(4) }

@@ -201,6 +201,7 @@ fn known(event: &Generic<'_>) -> Option<EventKind> {
             address: u64("address")?,
             ip: u64("ip")?,
             user: name == "page_fault_user",
+            error_code: u64("error_code").unwrap_or(0),
         }),
         "contention_begin" => EventKind::ContentionBegin {
             lock: u64("lock_addr")?,

@@ -303,7 +303,8 @@ fn signed(text: &str) -> Option<i64> {
 
 fn page_fault(text: &str, user: bool) -> Option<EventKind> {
     let ip = field(text, "ip").and_then(address).unwrap_or(0);
-    Some(EventKind::PageFault(PageFault { address: pointer(text, "address")?, ip, user }))
+    let error_code = field(text, "error_code").and_then(address).unwrap_or(0);
+    Some(EventKind::PageFault(PageFault { address: pointer(text, "address")?, ip, user, error_code }))
 }
 
 /// `0000000073b18ad9 (flags=SPIN|READ)`, or raw `lock_addr=0x.. flags=0x1`.

@@ -249,7 +249,8 @@ impl Simulator {
             return;
         }
         for page in 0..self.below(4) {
-            let fault = PageFault { address: u64::from(page) << 12, ip: 0x40_1000, user: true };
+            let fault =
+                PageFault { address: u64::from(page) << 12, ip: 0x40_1000, user: true, error_code: 0 };
             self.trace(cpu, EventKind::PageFault(fault), 1_500);
         }
     }

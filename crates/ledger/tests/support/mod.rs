@@ -372,7 +372,7 @@ impl Scene {
 
     /// `page_fault_user`
     pub(crate) fn fault(self, address: u64) -> Scene {
-        self.event(EventKind::PageFault(PageFault { address, ip: 0x40_1000, user: true }))
+        self.event(EventKind::PageFault(PageFault { address, ip: 0x40_1000, user: true, error_code: 0 }))
     }
 
     /// `contention_begin` of a sleeping lock.

@@ -195,11 +195,21 @@ fn every_event_in_every_spelling() {
         ("sys_exit_futex: later", EventKind::Other),
         (
             "page_fault_user: address=0x7ffe29c3a7c8 ip=0x7f4c2022f08e error_code=0x7",
-            PageFault(whylate_events::PageFault { address: 0x7ffe29c3a7c8, ip: 0x7f4c2022f08e, user: true }),
+            PageFault(whylate_events::PageFault {
+                address: 0x7ffe29c3a7c8,
+                ip: 0x7f4c2022f08e,
+                user: true,
+                error_code: 7,
+            }),
         ),
         (
             "page_fault_kernel: address=0x7f4c20158a10 ip=__put_user_4 error_code=0x3",
-            PageFault(whylate_events::PageFault { address: 0x7f4c20158a10, ip: 0, user: false }),
+            PageFault(whylate_events::PageFault {
+                address: 0x7f4c20158a10,
+                ip: 0,
+                user: false,
+                error_code: 3,
+            }),
         ),
         (
             "contention_begin: 0000000073b18ad9 (flags=SPIN|READ)",
