@@ -2,6 +2,7 @@
 
 mod compare;
 mod convert;
+mod doctor;
 mod hold;
 mod lab;
 mod measure;
@@ -14,6 +15,7 @@ mod values;
 
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
@@ -70,6 +72,15 @@ pub(crate) enum Verb {
     /// Reads the same files as `explain`, and writes Perfetto (with the explanation as additional tracks),
     /// trace.dat, text, or JSON lines. --from, --to, --cpu, --task and --event select a part of the trace.
     Convert(ConvertArgs),
+    /// Find the real-time mistakes of a program, with their lines, without a rebuild
+    ///
+    /// Starts a command, or observes a process (--pid), and examines what its real-time threads do after their start-up:
+    /// page faults, system calls, locks, priorities, clocks. As root it sees all of that; without root it sees page faults
+    /// and /proc of one's own programs, and the report lists what it could not see.
+    ///
+    /// Exit codes: 0 no finding at or above --fail-on; 1 findings; 2 could not do it; 3 cannot tell, where no thread is
+    /// real-time.
+    Doctor(DoctorArgs),
     /// Record a trace of this machine, or of a command on it
     ///
     /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded
@@ -304,11 +315,14 @@ impl Cli {
         // To clap it is the same whether nothing follows `--` or there is none: but then the
         // whole machine would be recorded, until Ctrl-C.
         let promised = arguments.last().is_some_and(|last| last == "--");
+        let missing = |message| Err(Cli::command().error(ErrorKind::MissingRequiredArgument, message));
         match &cli.verb {
-            Verb::Record(record) if promised && record.command.is_empty() => Err(Cli::command().error(
-                ErrorKind::MissingRequiredArgument,
-                "a COMMAND must follow `--`; leave `--` out to record the whole machine",
-            )),
+            Verb::Record(record) if promised && record.command.is_empty() => {
+                missing("a COMMAND must follow `--`; leave `--` out to record the whole machine")
+            }
+            Verb::Doctor(doctor) if promised && doctor.command.is_empty() => {
+                missing("a COMMAND must follow `--`")
+            }
             _ => Ok(cli),
         }
     }

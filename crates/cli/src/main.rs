@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let result = match &cli.verb {
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Convert(args) => verbs::convert::run(args),
+        Verb::Doctor(args) => verbs::doctor::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Compare(args) => verbs::compare::run(args),

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod confirm;
 pub(crate) mod convert;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod hold;

@@ -7,6 +7,7 @@
 //! ```
 
 pub mod compare;
+pub mod doctor;
 pub mod flight;
 pub mod measure;
 pub mod record;

@@ -53,6 +53,7 @@ fn shared_state(tracefs: &Tracefs) -> Vec<(&'static str, String)> {
 fn options(directory: &Path, command: &[&str]) -> RecordOptions {
     RecordOptions {
         user: None,
+        processes: Vec::new(),
         output: directory.join("a.dat"),
         duration: None,
         stacks: None,

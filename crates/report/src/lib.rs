@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! explain   Explanation     terminal  json  html  svg  markdown
+//! doctor    DoctorReport    terminal  json                        sarif
 //! measure   MeasureReport   terminal  json  html  svg  markdown
 //! compare   Compared        terminal  json  html  svg  markdown
 //! check     checks::CheckReport  terminal  json  html  markdown  sarif  junit
@@ -20,7 +21,9 @@ mod bins;
 pub mod check;
 mod claims;
 pub mod compare;
+pub mod doctor;
 pub mod explain;
+mod file_uri;
 mod format;
 pub mod history;
 mod html;

@@ -1,13 +1,14 @@
-//! Rule: every code of a cause and of a finding has its page, and every page its code.
+//! Rule: every code of a cause and of a finding, of `explain` and of `doctor`, has its page, and every page its code.
 
 use super::Violation;
 use super::rust::{self, Kind};
 use super::tree::Tree;
 
 /// Where codes are, and where their pages are.
-const PLACES: [(&str, &str); 2] = [
+const PLACES: [(&str, &str); 3] = [
     ("crates/ledger/src/causes/", "crates/ledger/docs/causes/"),
     ("crates/ledger/src/findings/", "crates/ledger/docs/findings/"),
+    ("crates/investigate/src/doctor/rules/", "crates/investigate/docs/doctor/"),
 ];
 
 /// Compares the codes with the pages.
@@ -59,6 +60,11 @@ mod tests {
     const FINDING: (&str, &str) =
         ("crates/ledger/src/findings/noise.rs", "const A: B = B {\n code: \"noise\" };");
 
+    const DOCTOR: [(&str, &str); 2] = [
+        ("crates/investigate/src/doctor/rules/heap.rs", "Rule { code: \"heap\" }"),
+        ("crates/investigate/docs/doctor/heap.md", ""),
+    ];
+
     #[test]
     fn codes_are_the_strings_of_that_field_alone() {
         assert_eq!(codes(IRQ.1), [("irq", 1)]);
@@ -68,9 +74,17 @@ mod tests {
     #[test]
     fn codes_and_pages_must_match_both_ways() {
         let page = ("crates/ledger/docs/causes/irq.md", "");
-        let fine = [IRQ, FINDING, page, ("crates/ledger/docs/findings/noise.md", "")];
+        let [rule, rule_page] = DOCTOR;
+        let fine = [IRQ, FINDING, page, ("crates/ledger/docs/findings/noise.md", ""), rule, rule_page];
         assert_eq!(pages(&Tree::of(&fine)), []);
-        let found = pages(&Tree::of(&[IRQ, FINDING, page, ("crates/ledger/docs/causes/smi.md", "")]));
+        let found = pages(&Tree::of(&[
+            IRQ,
+            FINDING,
+            page,
+            ("crates/ledger/docs/causes/smi.md", ""),
+            rule,
+            rule_page,
+        ]));
         assert_eq!(found.len(), 2);
         assert!(found.iter().any(|violation| violation.line == Some(2)));
         assert!(found.iter().any(|violation| violation.path == "crates/ledger/docs/causes/smi.md"));
@@ -78,6 +92,6 @@ mod tests {
 
     #[test]
     fn a_rule_that_lost_its_source_reports_it() {
-        assert_eq!(pages(&Tree::of(&[])).len(), 2);
+        assert_eq!(pages(&Tree::of(&[])).len(), PLACES.len());
     }
 }

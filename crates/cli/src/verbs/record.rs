@@ -25,10 +25,13 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         output: args.output.clone(),
         duration: args.duration.map(|Ns(ns)| Duration::from_nanos(ns.unsigned_abs())),
         user: args.user.clone(),
+        processes: Vec::new(),
         command: (!args.command.is_empty()).then(|| args.command.clone()),
-        stacks: args
-            .stacks
-            .then(|| StackOptions { period: args.stack_period, symbols: args.symbols.clone() }),
+        stacks: args.stacks.then(|| StackOptions {
+            period: args.stack_period,
+            symbols: args.symbols.clone(),
+            ..StackOptions::default()
+        }),
         session: SessionOptions {
             clock: args.clock.clone(),
             buffer_kib: args.buffer,

@@ -4,6 +4,7 @@
 mod check;
 mod compare;
 mod convert;
+mod doctor;
 #[path = "../entry/mod.rs"]
 mod entry;
 mod explain;

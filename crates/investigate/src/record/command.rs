@@ -1,7 +1,6 @@
 //! COMMAND: started once tracing is on, so that its first instruction is recorded.
 
 use super::error::RecordError;
-use super::session::Session;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
@@ -9,8 +8,6 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 use whylate_base::Tid;
-use whylate_events::Fact;
-use whylate_stacks::{SamplerError, StackSampler};
 use whylate_sys::UserAccount;
 
 /// How long a command may take to end after a signal to end.
@@ -31,18 +28,18 @@ pub(super) fn user(name: &str) -> Result<UserAccount, RecordError> {
 }
 
 /// The command while it runs.
-pub(super) struct Workload {
+pub(crate) struct Workload {
     child: Child,
     program: String,
 }
 
 impl Workload {
-    /// Starts `command`, as another user where one is given, with the session following it and whatever it starts.
-    pub(super) fn start(
+    /// Starts `command`, as another user where one is given, from a thread that `follow` was called for: what is followed
+    /// by inheritance then follows the command and whatever it starts.
+    pub(crate) fn start(
         command: &[OsString],
         user: Option<&UserAccount>,
-        session: &mut Session,
-        sampler: Option<&StackSampler>,
+        follow: impl FnOnce(Tid) -> Result<(), RecordError> + Send,
     ) -> Result<Workload, RecordError> {
         let program =
             command.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
@@ -52,11 +49,7 @@ impl Workload {
         // A child inherits its place on the list of followed threads, and the sampling, from the
         // thread that starts it. A thread that does nothing else leaves that list again by ending.
         let spawn = || -> Result<Child, RecordError> {
-            let own = Tid(rustix::thread::gettid().as_raw_nonzero().get());
-            session.follow(own)?;
-            if let Some(sampler) = sampler {
-                sampler.follow(own).map_err(SamplerError::from)?;
-            }
+            follow(Tid(rustix::thread::gettid().as_raw_nonzero().get()))?;
             let mut command = Command::new(name);
             if let Some(user) = user {
                 whylate_sys::run_as(&mut command, user);
@@ -67,20 +60,21 @@ impl Workload {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(e) => Err(failed(format!("no thread to start it from: {e}"))),
         });
-        let workload = Workload { child: spawned?, program };
-        if let Ok(pid) = workload.child.id().try_into() {
-            session.fact(&Fact::Workload { tid: Tid(pid) })?;
-        }
-        Ok(workload)
+        Ok(Workload { child: spawned?, program })
+    }
+
+    /// Its process; it is not reaped before [`finish`](Self::finish) unless it has ended.
+    pub(crate) fn pid(&self) -> Option<Tid> {
+        self.child.id().try_into().ok().map(Tid)
     }
 
     /// True once it has ended.
-    pub(super) fn has_ended(&mut self) -> bool {
+    pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Tells it to end, if it has not.
-    pub(super) fn terminate(&mut self) {
+    pub(crate) fn terminate(&mut self) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let (false, Some(pid)) = (self.has_ended(), pid) {
             // Not reaped yet: even if it ends just now, the PID is still its own.
@@ -88,19 +82,15 @@ impl Workload {
         }
     }
 
-    /// Waits for its end and returns how it ended. Where it got a signal from elsewhere, it is given
-    /// time before it gets another.
-    pub(super) fn finish(mut self, session: &mut Session) -> Option<ExitStatus> {
+    /// Waits for its end and returns how it ended; the error is a sentence for the user. Where it got a signal from
+    /// elsewhere, it is given time before it gets another.
+    pub(crate) fn finish(mut self) -> Result<ExitStatus, String> {
         if let Some(status) = self.wait() {
-            return Some(status);
+            return Ok(status);
         }
         self.terminate();
-        let status = self.wait();
-        if status.is_none() {
-            let id = self.child.id();
-            session.note(format!("{} (process {id}) was sent SIGTERM and still runs", self.program));
-        }
-        status
+        let id = self.child.id();
+        self.wait().ok_or_else(|| format!("{} (process {id}) was sent SIGTERM and still runs", self.program))
     }
 
     fn wait(&mut self) -> Option<ExitStatus> {

@@ -30,10 +30,13 @@ mod session;
 mod stacks;
 mod threads;
 
+pub(crate) use command::Workload;
 pub use error::RecordError;
 pub use options::{RecordOptions, Stop};
 pub use report::{CpuReport, RecordReport};
 pub use run::record;
+pub(crate) use run::record_watched;
 pub use session::{Session, SessionOptions};
 pub use stacks::StackOptions;
+pub(crate) use threads::threads_of;
 pub use threads::{RtThread, real_time_threads};

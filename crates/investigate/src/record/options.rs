@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use whylate_base::Tid;
 
 /// What to record, and where to.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct RecordOptions {
     pub duration: Option<Duration>,
     /// A program with its arguments, to start once tracing is on. The recording ends when it does.
     pub command: Option<Vec<OsString>>,
+    /// Processes that run already: all their threads are recorded, and what these start.
+    pub processes: Vec<Tid>,
     /// The user that the command runs as, by name or number; `None`: the same as this process.
     pub user: Option<String>,
     /// How to sample call stacks; `None` samples none.
@@ -37,12 +40,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    pub(super) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
 
     /// True when the sender of the signal has also sent it to the command.
-    pub(super) fn command_knows(&self) -> bool {
+    pub(crate) fn command_knows(&self) -> bool {
         self.is_asked() && !self.alone.load(Ordering::Acquire)
     }
 }

@@ -8,10 +8,13 @@ use super::options::{RecordOptions, Stop};
 use super::report::RecordReport;
 use super::session::Session;
 use super::stacks;
+use super::threads::threads_of;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
+use whylate_events::Fact;
 use whylate_ftrace::dat::write::{self, Description};
+use whylate_stacks::{SamplerError, StackSampler};
 use whylate_sys::OutputFile;
 
 /// Records until the duration is over, the command has ended, or it is stopped,
@@ -26,20 +29,49 @@ use whylate_sys::OutputFile;
 /// # Errors
 /// [`RecordError`]. No file is written then, and nothing of the tracing is left.
 pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
+    let mut report = record_watched(options, stop, |_| {})?;
+    if let Some(stacks) = &report.stacks {
+        report.notes.extend(stacks::notes(stacks));
+    }
+    Ok(report)
+}
+
+/// Records as [`record`] does, and calls `watch` with the command's process every now and then, from the time it has
+/// started until it has ended. What is to be noted of the call stacks is left to the caller.
+///
+/// # Errors
+/// Those of [`record`].
+pub(crate) fn record_watched(
+    options: &RecordOptions,
+    stop: &Stop,
+    mut watch: impl FnMut(Option<Tid>),
+) -> Result<RecordReport, RecordError> {
     let directory = OutputFile::check(&options.output)?;
     let user = options.user.as_deref().map(command::user).transpose()?;
     let clock = options.session.clock.as_deref();
     let sampler = options.stacks.as_ref().map(|options| stacks::prepare(options, clock)).transpose()?;
-    let mut session = Session::start(&options.session, options.command.is_some())?;
+    let has_workload = options.command.is_some() || !options.processes.is_empty();
+    let mut session = Session::start(&options.session, has_workload)?;
     let mut drain = Drain::new(&session, directory)?;
     let started = Instant::now();
-    if let Some(sampler) = &sampler {
-        stacks::follow_real_time(sampler, &session)?;
+    if let (Some(sampler), Some(options)) = (&sampler, &options.stacks) {
+        stacks::follow_real_time(sampler, options, &session)?;
+    }
+    for tid in threads_of(&options.processes) {
+        follow(&session, sampler.as_ref(), tid)?;
     }
     let mut workload = match &options.command {
-        Some(command) => Some(Workload::start(command, user.as_ref(), &mut session, sampler.as_ref())?),
+        Some(command) => {
+            let follow = |own| follow(&session, sampler.as_ref(), own);
+            Some(Workload::start(command, user.as_ref(), follow)?)
+        }
         None => None,
     };
+    let pid = workload.as_ref().and_then(Workload::pid);
+    if let Some(tid) = pid {
+        session.fact(&Fact::Workload { tid })?;
+    }
+    watch(pid);
     let mut affinity = AffinityWatch::new(&session);
     let mut ended = Ok(Duration::ZERO);
     let drained = drain.run(|| {
@@ -53,6 +85,7 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
             return None;
         }
         affinity.look(&mut session);
+        watch(pid);
         left
     });
     let mut ended_early = None;
@@ -71,16 +104,29 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
         workload.terminate();
     }
     let stacks = sampler.map(|sampler| Arc::new(sampler.finish()));
-    if let Some(stacks) = &stacks {
-        stacks::notes(stacks).into_iter().for_each(|note| session.note(note));
-    }
     let description = Description { stacks: stacks.clone(), ..session.describe()? };
     let (stats, cpus) = drain.stats(&session)?;
     let bytes = write::write_file(&options.output, &description, &drain.buffers(&session, &stats))?;
-    let child = workload.and_then(|workload| workload.finish(&mut session));
+    let child = match workload.map(Workload::finish) {
+        Some(Err(note)) => {
+            session.note(note);
+            None
+        }
+        ended => ended.and_then(Result::ok),
+    };
     let (clock, notes) = (session.clock().to_owned(), session.take_notes());
     let path = options.output.clone();
     Ok(RecordReport { path, bytes, duration, clock, cpus, notes, child, ended_early, stacks })
+}
+
+/// Records the system calls, page faults and, with a sampler, the call stacks of a thread and of what it starts. A thread
+/// that has ended has none.
+fn follow(session: &Session, sampler: Option<&StackSampler>, tid: Tid) -> Result<(), RecordError> {
+    session.follow(tid)?;
+    match sampler.map(|sampler| sampler.follow(tid)) {
+        Some(Err(error)) if !error.is_no_such_thread() => Err(SamplerError::from(error).into()),
+        _ => Ok(()),
+    }
 }
 
 fn with_source(error: &RecordError) -> String {

@@ -20,11 +20,15 @@ pub struct StackOptions {
     pub period: Ns,
     /// Directories with separate debug files, besides `/usr/lib/debug`.
     pub symbols: Vec<PathBuf>,
+    /// The system calls whose stacks are sampled, as a filter of `raw_syscalls:sys_enter`; `None` samples none.
+    pub syscalls: Option<String>,
+    /// Whether the machine's real-time programs are sampled, besides what the recording follows.
+    pub real_time_programs: bool,
 }
 
 impl Default for StackOptions {
     fn default() -> Self {
-        StackOptions { period: DEFAULT_PERIOD, symbols: Vec::new() }
+        StackOptions { period: DEFAULT_PERIOD, symbols: Vec::new(), syscalls: None, real_time_programs: true }
     }
 }
 
@@ -36,10 +40,15 @@ pub(super) fn prepare(options: &StackOptions, clock: Option<&str>) -> Result<Sta
     check_clock(clock.unwrap_or("mono"))?;
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let cpus: CpuSet = online.trim().parse().unwrap_or_default();
+    let tracefs = Tracefs::open()?;
+    let syscalls = options.syscalls.as_ref().and_then(|filter| {
+        let tracepoint = tracepoint(&tracefs, "raw_syscalls", "sys_enter", "id")?;
+        Some(SampledTracepoint { filter: Some(filter.clone()), ..tracepoint })
+    });
     Ok(StackSampler::start(SamplerOptions {
         period: options.period,
-        wakes: tracepoint(&Tracefs::open()?, "sched", "sched_waking", "pid"),
-        syscalls: None,
+        wakes: tracepoint(&tracefs, "sched", "sched_waking", "pid"),
+        syscalls,
         stack_bytes: DEFAULT_STACK_BYTES,
         cpus: cpus.iter().collect(),
         symbols: SymbolOptions {
@@ -51,12 +60,19 @@ pub(super) fn prepare(options: &StackOptions, clock: Option<&str>) -> Result<Sta
 }
 
 /// Samples the real-time threads of programs from now on, and the other threads of their processes: one of those may
-/// hold a lock.
+/// hold a lock. Only those that the recording follows, where the options ask for that.
 ///
 /// # Errors
 /// [`RecordError::StackClock`], [`RecordError::Stacks`].
-pub(super) fn follow_real_time(sampler: &StackSampler, session: &Session) -> Result<(), RecordError> {
+pub(super) fn follow_real_time(
+    sampler: &StackSampler,
+    options: &StackOptions,
+    session: &Session,
+) -> Result<(), RecordError> {
     check_clock(session.clock())?;
+    if !options.real_time_programs {
+        return Ok(());
+    }
     let real_time: Vec<Tid> =
         real_time_threads().iter().filter(|thread| !thread.is_kernel).map(|thread| thread.tid).collect();
     for tid in threads_of(&real_time) {

@@ -34,7 +34,7 @@ fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// These threads and all others of their processes.
-pub(super) fn threads_of(threads: &[Tid]) -> BTreeSet<Tid> {
+pub(crate) fn threads_of(threads: &[Tid]) -> BTreeSet<Tid> {
     let process = |tid: &Tid| {
         // Of any thread's id, though only processes are listed.
         let tasks = numbered(Path::new(&format!("/proc/{tid}/task")));

@@ -4,6 +4,7 @@
 //! the level `none` (3.27.10).
 
 use crate::check::answers::way_out_line;
+use crate::file_uri::file_uri;
 use crate::words;
 use serde_json::{Map, Value, json};
 use whylate_base::Severity;
@@ -115,7 +116,7 @@ fn location(proof: &Proof) -> Value {
     let seen = json!({ "text": format!("{} = {}", words::clean(&proof.path), words::clean(&proof.value)) });
     match proof.path.strip_prefix('/') {
         Some(_) if !proof.path.contains(' ') => json!({
-            "physicalLocation": { "artifactLocation": { "uri": uri(&proof.path) } },
+            "physicalLocation": { "artifactLocation": { "uri": file_uri(&proof.path) } },
             "message": seen,
         }),
         _ => json!({
@@ -125,33 +126,8 @@ fn location(proof: &Proof) -> Value {
     }
 }
 
-/// RFC 8089; all but unreserved characters and the slash as `%XX` (RFC 3986, 2.1).
-fn uri(path: &str) -> String {
-    let mut uri = "file://".to_owned();
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri += &format!("%{byte:02X}"),
-        }
-    }
-    uri
-}
-
 /// Text of ours or of the machine, ended with a full stop.
 fn sentence(text: &str) -> String {
     let text = words::clean(text);
     if text.ends_with(['.', '!', '?']) { text } else { text + "." }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::uri;
-
-    #[test]
-    fn a_path_becomes_a_uri() {
-        assert_eq!(uri("/proc/irq/24/x y%"), "file:///proc/irq/24/x%20y%25");
-        assert_eq!(uri("/sys/é"), "file:///sys/%C3%A9");
-    }
 }

@@ -1,0 +1,347 @@
+//! What was observed of a program: plain data that the rules read.
+
+use super::calls::SystemCall;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use whylate_base::{Comm, CpuSet, Ns, Policy, SourceLocation, Tid};
+use whylate_events::{StackId, Stacks};
+
+/// What was observed of a program and of the processes that it started.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Observation {
+    /// Its threads, by id.
+    pub(crate) threads: BTreeMap<Tid, ThreadFacts>,
+    /// Its processes, by id.
+    pub(crate) processes: BTreeMap<Tid, ProcessFacts>,
+    /// The system calls since each thread's last `execve`, by their start.
+    pub(crate) calls: Vec<Call>,
+    /// The page faults since each thread's last `execve`, by their time.
+    pub(crate) faults: Vec<Fault>,
+    /// Priority inversions that the ledger found.
+    pub(crate) inversions: Vec<Inversion>,
+    /// The call stacks.
+    pub(crate) stacks: Arc<Stacks>,
+    /// Whether system calls were observed.
+    pub(crate) sees_calls: bool,
+    /// Whether the kernel has CONFIG_RT_GROUP_SCHED in force; `None` where that is not known.
+    pub(crate) rt_group_sched: Option<bool>,
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadFacts {
+    /// Its id.
+    pub(crate) tid: Tid,
+    /// Its process.
+    pub(crate) pid: Tid,
+    /// Its name.
+    pub(crate) comm: Comm,
+    /// Its policy: the real-time one, if it ever had one.
+    pub(crate) policy: Policy,
+    /// The user's real-time priority 1 to 99; 0 for other policies.
+    pub(crate) priority: u32,
+    /// The CPUs it may use; `None` where they could not be read.
+    pub(crate) cpus: Option<CpuSet>,
+    /// Page faults without a device, since it began.
+    pub(crate) minor_faults: u64,
+    /// Page faults that read from a device, since it began.
+    pub(crate) major_faults: u64,
+    /// Times that it gave up the CPU, since it began.
+    pub(crate) voluntary_switches: u64,
+    /// Times that it was preempted, since it began.
+    pub(crate) involuntary_switches: u64,
+    /// The time it waited on a runqueue, since it began; `None` where the kernel does not count it.
+    pub(crate) run_delay: Option<Ns>,
+    /// Since when it is known to be real-time.
+    pub(crate) realtime_since: Option<Ns>,
+    /// What it, or another thread for it, asked of the scheduler.
+    pub(crate) requests: Vec<PolicyRequest>,
+    /// When it set its own CPUs, after its last `execve`: the call's index in [`Observation::calls`].
+    pub(crate) pinned: Vec<usize>,
+    /// Times that it was preempted by a thread of the same priority.
+    pub(crate) equal_preemptions: u64,
+    /// The longest CPU time between two sleeps, as far as that was observed.
+    pub(crate) longest_awake: Ns,
+    /// Its periodic part; `None` where it has none.
+    pub(crate) path: Option<RealTimePath>,
+}
+
+impl ThreadFacts {
+    /// A thread of which nothing is known yet.
+    pub(crate) fn new(tid: Tid, pid: Tid) -> ThreadFacts {
+        ThreadFacts {
+            tid,
+            pid,
+            comm: Comm::default(),
+            policy: Policy::Other,
+            priority: 0,
+            cpus: None,
+            minor_faults: 0,
+            major_faults: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            run_delay: None,
+            realtime_since: None,
+            requests: Vec::new(),
+            pinned: Vec::new(),
+            equal_preemptions: 0,
+            longest_awake: Ns::ZERO,
+            path: None,
+        }
+    }
+
+    /// The last request for a real-time policy, where that was refused and the thread never became real-time.
+    pub(crate) fn refused(&self) -> Option<&PolicyRequest> {
+        let last = self.requests.iter().rev().find(|request| request.is_for_realtime())?;
+        (last.error.is_some() && !self.policy.is_realtime()).then_some(last)
+    }
+
+    /// True for a real-time thread, and for one that asked to be one and was refused.
+    pub(crate) fn wants_realtime(&self) -> bool {
+        self.policy.is_realtime() || self.refused().is_some()
+    }
+
+    /// How a real-time thread ranks among others: greater runs first.
+    pub(crate) fn rank(&self) -> u32 {
+        match self.policy {
+            Policy::Deadline => 100,
+            Policy::Fifo | Policy::Rr => self.priority,
+            _ => 0,
+        }
+    }
+
+    /// `fifo 50`, `deadline`, `other`.
+    pub(crate) fn scheduling(&self) -> String {
+        match self.policy {
+            Policy::Fifo | Policy::Rr => format!("{} {}", self.policy.name(), self.priority),
+            policy => policy.name().to_owned(),
+        }
+    }
+}
+
+/// A thread's periodic part: from its first periodic wait to the end of its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RealTimePath {
+    /// The start of the first periodic wait.
+    pub(crate) start: Ns,
+    /// The start of the second one: by then the code of the loop has run once.
+    pub(crate) warm: Ns,
+    /// The end of the last one.
+    pub(crate) end: Ns,
+    /// How many waits there were.
+    pub(crate) waits: u64,
+}
+
+impl RealTimePath {
+    /// True for an instant in it.
+    pub(crate) fn contains(&self, at: Ns) -> bool {
+        self.start <= at && at <= self.end
+    }
+}
+
+/// A call that asks for a policy or priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PolicyRequest {
+    /// The call's index in [`Observation::calls`].
+    pub(crate) call: usize,
+    /// The thread that called.
+    pub(crate) by: Tid,
+    /// The policy asked for, where the call's arguments have it.
+    pub(crate) policy: Option<Policy>,
+    /// The error, a positive number of `errno(3)`; `None` where it succeeded.
+    pub(crate) error: Option<i32>,
+}
+
+impl PolicyRequest {
+    /// The error numbers of a refusal: not permitted, and no room for a SCHED_DEADLINE reservation.
+    pub(crate) const REFUSALS: [i32; 2] = [1, 16];
+
+    /// True where the call was for a real-time policy, or was refused as such calls are.
+    pub(crate) fn is_for_realtime(&self) -> bool {
+        match self.policy {
+            Some(policy) => policy.is_realtime(),
+            None => self.error.is_some_and(|error| PolicyRequest::REFUSALS.contains(&error)),
+        }
+    }
+}
+
+/// A system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The thread.
+    pub(crate) tid: Tid,
+    /// The call.
+    pub(crate) call: SystemCall,
+    /// Its arguments.
+    pub(crate) args: [u64; 6],
+    /// When the thread entered the kernel.
+    pub(crate) start: Ns,
+    /// When it left; `None` where it did not, or that was not seen.
+    pub(crate) end: Option<Ns>,
+    /// What the call returned.
+    pub(crate) ret: Option<i64>,
+    /// Whether the thread slept in it.
+    pub(crate) slept: bool,
+    /// Where in the program it was made.
+    pub(crate) stack: Option<StackId>,
+}
+
+impl Call {
+    /// How long it took.
+    pub(crate) fn duration(&self) -> Option<Ns> {
+        self.end.map(|end| end.since(self.start))
+    }
+
+    /// The first argument as a file descriptor.
+    pub(crate) fn fd(&self) -> i32 {
+        self.args[0] as i32
+    }
+
+    /// The error it returned, a positive number of `errno(3)`.
+    pub(crate) fn error(&self) -> Option<i32> {
+        self.ret.filter(|ret| (-4095..0).contains(ret)).map(|ret| -ret as i32)
+    }
+}
+
+/// A page fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The thread.
+    pub(crate) tid: Tid,
+    /// When.
+    pub(crate) time: Ns,
+    /// The address that was touched.
+    pub(crate) address: u64,
+    /// Whether the page was read from a device.
+    pub(crate) is_major: bool,
+    /// Whether the page was present and written to; `None` where the recording does not show it.
+    pub(crate) is_write_to_present: Option<bool>,
+    /// Why; `None` where that is not known.
+    pub(crate) cause: Option<FaultCause>,
+    /// Where in the program.
+    pub(crate) stack: StackId,
+}
+
+/// Why a page fault happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultCause {
+    /// A thread's stack grew into pages that had not been touched.
+    Stack,
+    /// A write to a page that was shared until then: after fork(2), of a private mapping of a file, or one that was only
+    /// read before.
+    CopyOnWrite,
+    /// Code or data of a file that was not mapped to the page yet.
+    File,
+    /// Memory that was given back to the kernel before, and obtained again.
+    Heap,
+    /// Memory that had not been touched before.
+    FirstTouch,
+}
+
+/// A priority inversion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inversion {
+    /// The thread that waited.
+    pub(crate) tid: Tid,
+    /// Where it waited.
+    pub(crate) location: Option<SourceLocation>,
+    /// The owner of the lock, where it is known.
+    pub(crate) owner: Option<Tid>,
+    /// The thread that kept the owner off the CPU, as `name:tid`.
+    pub(crate) middle: String,
+    /// For how long.
+    pub(crate) lost: Ns,
+}
+
+/// What `/proc` shows of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProcessFacts {
+    /// Locked memory at the last look, in bytes (`VmLck`).
+    pub(crate) locked_bytes: Option<u64>,
+    /// The most memory that was locked at any look.
+    pub(crate) most_locked_bytes: Option<u64>,
+    /// Its effective capabilities (capabilities(7)).
+    pub(crate) capabilities: Option<u64>,
+    /// Whether a seccomp filter limits its system calls.
+    pub(crate) has_seccomp_filter: Option<bool>,
+    /// Whether it is in a user namespace other than the first.
+    pub(crate) in_user_namespace: Option<bool>,
+    /// The soft RLIMIT_RTPRIO.
+    pub(crate) rtprio_limit: Option<u64>,
+    /// The soft RLIMIT_RTTIME; `None` where there is none.
+    pub(crate) rttime_limit: Option<Ns>,
+    /// What its descriptors were, each time that it was looked.
+    pub(crate) descriptors: Vec<(Ns, BTreeMap<i32, Descriptor>)>,
+    /// What it had mapped, each time that it was looked.
+    pub(crate) mappings: Vec<(Ns, Vec<MappedRange>)>,
+}
+
+/// What a file descriptor refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Descriptor {
+    /// A regular file.
+    File(String),
+    /// A terminal.
+    Terminal(String),
+    /// A pipe or a FIFO.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// A timer (timerfd_create(2)).
+    Timer,
+    /// An event counter (eventfd(2)).
+    Event,
+    /// A device, or anything else.
+    Other(String),
+}
+
+/// A range of `/proc/PID/maps`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MappedRange {
+    /// Its first address.
+    pub(crate) start: u64,
+    /// The first address behind it.
+    pub(crate) end: u64,
+    /// Whether it is writable.
+    pub(crate) is_writable: bool,
+    /// Whether it is shared with other processes.
+    pub(crate) is_shared: bool,
+    /// The path, `[heap]`, `[stack]` and the like; empty for anonymous memory.
+    pub(crate) path: String,
+}
+
+impl Observation {
+    /// The program's own line in a stack.
+    pub(crate) fn location(&self, stack: Option<StackId>) -> Option<SourceLocation> {
+        self.stacks.own_frame(stack?).map(|frame| frame.source())
+    }
+
+    /// The threads that are, or asked to be, real-time.
+    pub(crate) fn realtime_threads(&self) -> impl Iterator<Item = &ThreadFacts> {
+        self.threads.values().filter(|thread| thread.wants_realtime())
+    }
+
+    /// The system calls in the real-time path: those that a real-time thread starts in its periodic part.
+    pub(crate) fn path_calls(&self) -> impl Iterator<Item = (&ThreadFacts, &Call)> {
+        self.calls.iter().filter_map(|call| {
+            let thread = self.threads.get(&call.tid).filter(|thread| thread.wants_realtime())?;
+            thread.path.filter(|path| path.contains(call.start)).map(|_| (thread, call))
+        })
+    }
+
+    /// What a descriptor of a process referred to at an instant: by the look nearest to it.
+    pub(crate) fn descriptor(&self, tid: Tid, fd: i32, at: Ns) -> Option<&Descriptor> {
+        let pid = self.threads.get(&tid)?.pid;
+        let looks = &self.processes.get(&pid)?.descriptors;
+        let known = looks.iter().filter_map(|(time, table)| Some((time, table.get(&fd)?)));
+        known.min_by_key(|(time, _)| (time.0 - at.0).abs()).map(|(_, descriptor)| descriptor)
+    }
+
+    /// The functions of a stack, innermost first.
+    pub(crate) fn functions(&self, stack: Option<StackId>) -> impl Iterator<Item = &str> {
+        stack
+            .into_iter()
+            .flat_map(|stack| self.stacks.frames(stack))
+            .filter_map(|frame| frame.location?.function.as_deref())
+    }
+}

@@ -1,0 +1,349 @@
+//! From a recording and the looks at `/proc` to an [`Observation`].
+
+use super::calls::SystemCall;
+use super::facts::{Call, Fault, Observation, PolicyRequest, ThreadFacts};
+use super::watch::{Watched, WatchedThread};
+use super::{memory, path, place_calls};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use whylate_base::{Comm, Ns, Policy, Priority, Tid};
+use whylate_events::{
+    Event, EventKind, EventSource, Fact, Kind, PageFault, SampleKind, Stacks, Switch, Syscall, SyscallReturn,
+};
+
+/// Calls beyond this many are counted and not examined: they take 120 bytes each.
+const MAX_CALLS: usize = 500_000;
+/// A stack sample and an event of one page fault are this close: both are taken in the handler.
+const SAME_FAULT: Ns = Ns::from_us(200);
+
+/// What was seen of a thread while the events pass by.
+#[derive(Default)]
+struct Track {
+    comm: Comm,
+    /// The call that it is in, by index.
+    open: Option<usize>,
+    priority: Option<Priority>,
+    realtime_since: Option<Ns>,
+    is_boosted: bool,
+    equal_preemptions: u64,
+    running_since: Option<Ns>,
+    awake: Ns,
+    longest_awake: Ns,
+    executed: Option<Ns>,
+    first: Option<Ns>,
+}
+
+/// The events of a program's threads, taken in one by one.
+struct Gatherer {
+    followed: HashSet<Tid>,
+    tracks: HashMap<Tid, Track>,
+    calls: Vec<Call>,
+    faults: Vec<(Ns, Tid, PageFault)>,
+    ignored_calls: u64,
+    rt_group_sched: Option<bool>,
+}
+
+/// The observation of the threads that `watched` has, and of what they started; the error list has what could not be
+/// seen, in sentences.
+pub(super) fn observation(source: &mut dyn EventSource, watched: Watched) -> (Observation, Vec<String>) {
+    let mut gatherer = Gatherer {
+        followed: watched.threads.keys().copied().collect(),
+        tracks: HashMap::new(),
+        calls: Vec::new(),
+        faults: Vec::new(),
+        ignored_calls: 0,
+        rt_group_sched: None,
+    };
+    while let Some(event) = source.next_event() {
+        gatherer.apply(event);
+    }
+    let info = source.info();
+    let stacks = info.stacks.clone().unwrap_or_default();
+    let sees_calls = info.recorded.is_none_or(|recorded| recorded.contains(Kind::Syscall));
+    let mut unseen = Vec::new();
+    if info.lost_events > 0 {
+        unseen.push(format!(
+            "{} events were lost: calls and faults may be missing, and counts are too small",
+            info.lost_events
+        ));
+    }
+    if gatherer.ignored_calls > 0 {
+        unseen.push(format!(
+            "only the first {MAX_CALLS} system calls were examined; {} more were not: choose a shorter --duration",
+            gatherer.ignored_calls
+        ));
+    }
+    let mut observation = gatherer.finish(watched, stacks);
+    observation.sees_calls = sees_calls;
+    (observation, unseen)
+}
+
+/// The observation without a trace: call stacks and `/proc` alone.
+pub(super) fn without_trace(watched: Watched, stacks: Stacks) -> Observation {
+    let switches: HashMap<Tid, WatchedThread> = watched.threads.clone().into_iter().collect();
+    let gatherer = Gatherer {
+        followed: HashSet::new(),
+        tracks: HashMap::new(),
+        calls: Vec::new(),
+        faults: Vec::new(),
+        ignored_calls: 0,
+        rt_group_sched: None,
+    };
+    let mut observation = gatherer.finish(watched, Arc::new(stacks));
+    for thread in observation.threads.values_mut() {
+        thread.path = switches.get(&thread.tid).and_then(path::by_looks);
+    }
+    observation
+}
+
+impl Gatherer {
+    fn apply(&mut self, event: &Event) {
+        let tid = event.context.tid;
+        match &event.kind {
+            EventKind::Marker(marker) => {
+                if let Some(Fact::RtGroupSched(on)) = Fact::parse(marker.as_str()) {
+                    self.rt_group_sched = Some(on);
+                }
+            }
+            EventKind::Fork { parent, child, .. } if self.followed.contains(parent) => {
+                self.followed.insert(*child);
+            }
+            EventKind::Exec { tid, .. } if self.followed.contains(tid) => self.executed(*tid, event.ts),
+            EventKind::PiSetprio { tid, .. } => {
+                if let Some(track) = self.tracks.get_mut(tid) {
+                    track.is_boosted = true;
+                }
+            }
+            EventKind::Switch(switch) => self.switched(event.ts, switch),
+            EventKind::SyscallEnter(call) if self.followed.contains(&tid) => {
+                self.entered(event.ts, tid, call)
+            }
+            EventKind::SyscallExit(ret) if self.followed.contains(&tid) => self.left(event.ts, tid, ret),
+            EventKind::PageFault(fault) if self.followed.contains(&tid) && self.faults.len() < MAX_CALLS => {
+                self.faults.push((event.ts, tid, *fault));
+            }
+            _ => {}
+        }
+    }
+
+    /// A new program: what its thread did before belongs to the one that started it.
+    fn executed(&mut self, tid: Tid, at: Ns) {
+        let track = self.tracks.entry(tid).or_default();
+        let realtime = track.realtime_since.map(|_| at);
+        *track = Track {
+            executed: Some(at),
+            realtime_since: realtime,
+            priority: track.priority,
+            running_since: track.running_since,
+            ..Track::default()
+        };
+    }
+
+    fn switched(&mut self, at: Ns, switch: &Switch) {
+        if self.followed.contains(&switch.prev_tid) {
+            let track = self.tracks.entry(switch.prev_tid).or_default();
+            track.see(at, switch.prev_comm, switch.prev_prio);
+            let ran = track.running_since.take().map_or(Ns::ZERO, |since| at.since(since));
+            track.awake += ran;
+            track.longest_awake = track.longest_awake.max(track.awake);
+            let in_yield = track.open.and_then(|open| self.calls.get(open)).map(|call| call.call)
+                == Some(SystemCall::SchedYield);
+            if !switch.prev_state.is_runnable() {
+                track.awake = Ns::ZERO;
+                if let Some(call) = track.open.and_then(|open| self.calls.get_mut(open)) {
+                    call.slept = true;
+                }
+            } else if switch.next_prio == switch.prev_prio
+                && switch.prev_prio.realtime_user().is_some()
+                && !in_yield
+            {
+                track.equal_preemptions += 1;
+            }
+        }
+        if self.followed.contains(&switch.next_tid) {
+            let track = self.tracks.entry(switch.next_tid).or_default();
+            track.see(at, switch.next_comm, switch.next_prio);
+            track.running_since = Some(at);
+        }
+    }
+
+    fn entered(&mut self, at: Ns, tid: Tid, call: &Syscall) {
+        let track = self.tracks.entry(tid).or_default();
+        track.first.get_or_insert(at);
+        track.open = None;
+        if self.calls.len() == MAX_CALLS {
+            self.ignored_calls += 1;
+            return;
+        }
+        track.open = Some(self.calls.len());
+        self.calls.push(Call {
+            tid,
+            call: SystemCall::of(call.nr),
+            args: call.args,
+            start: at,
+            end: None,
+            ret: None,
+            slept: false,
+            stack: None,
+        });
+    }
+
+    fn left(&mut self, at: Ns, tid: Tid, ret: &SyscallReturn) {
+        let open = self.tracks.get_mut(&tid).and_then(|track| track.open.take());
+        let call = open.and_then(|open| self.calls.get_mut(open));
+        if let Some(call) = call.filter(|call| call.call == SystemCall::of(ret.nr)) {
+            call.end = Some(at);
+            call.ret = Some(ret.ret);
+        }
+    }
+
+    fn finish(mut self, watched: Watched, stacks: Arc<Stacks>) -> Observation {
+        let began = |tid: &Tid| self.tracks.get(tid).and_then(|track| track.executed).unwrap_or(Ns(i64::MIN));
+        self.calls.retain(|call| call.start >= began(&call.tid));
+        place_calls::place(&mut self.calls, &stacks);
+        let pids: HashMap<Tid, Tid> = stacks.samples.iter().map(|sample| (sample.tid, sample.pid)).collect();
+        let followed: BTreeSet<Tid> = self.tracks.keys().chain(watched.threads.keys()).copied().collect();
+        let mut observation = Observation { rt_group_sched: self.rt_group_sched, ..Observation::default() };
+        for tid in followed {
+            let seen = watched.threads.get(&tid);
+            let pid = seen.map(|seen| seen.pid).or_else(|| pids.get(&tid).copied()).unwrap_or(tid);
+            observation.threads.insert(tid, thread(tid, pid, self.tracks.get(&tid), seen));
+        }
+        observation.faults = faults(&stacks, &self.faults, &began);
+        observation.calls = std::mem::take(&mut self.calls);
+        observation.processes = watched.processes;
+        observation.stacks = stacks;
+        requests(&mut observation);
+        paths(&mut observation);
+        memory::find_causes(&mut observation);
+        observation
+    }
+}
+
+impl Track {
+    fn see(&mut self, at: Ns, comm: Comm, priority: Priority) {
+        self.comm = comm;
+        self.priority = Some(priority);
+        if priority.is_realtime() && !self.is_boosted {
+            self.realtime_since.get_or_insert(at);
+        }
+    }
+}
+
+fn thread(tid: Tid, pid: Tid, track: Option<&Track>, seen: Option<&WatchedThread>) -> ThreadFacts {
+    let mut thread = ThreadFacts::new(tid, pid);
+    if let Some(WatchedThread { last, realtime, realtime_since, .. }) = seen {
+        (thread.policy, thread.priority) = realtime.unwrap_or((last.policy, last.priority));
+        thread.comm = last.comm;
+        thread.cpus.clone_from(&last.cpus);
+        thread.minor_faults = last.minor_faults;
+        thread.major_faults = last.major_faults;
+        thread.voluntary_switches = last.voluntary_switches;
+        thread.involuntary_switches = last.involuntary_switches;
+        thread.run_delay = last.run_delay;
+        thread.realtime_since = *realtime_since;
+    }
+    let Some(track) = track else { return thread };
+    if !track.comm.is_empty() {
+        thread.comm = track.comm;
+    }
+    thread.equal_preemptions = track.equal_preemptions;
+    thread.longest_awake = track.longest_awake;
+    let own = track.priority.filter(|_| !track.is_boosted && seen.and_then(|seen| seen.realtime).is_none());
+    if let Some(priority) = own.filter(|priority| priority.is_realtime()) {
+        // No look saw it: the events do not show FIFO or RR.
+        (thread.policy, thread.priority) = match priority.realtime_user() {
+            Some(user) => (Policy::Fifo, user.unsigned_abs()),
+            None => (Policy::Deadline, 0),
+        };
+    }
+    if thread.policy.is_realtime() {
+        let seen = [track.realtime_since, thread.realtime_since].into_iter().flatten().min();
+        thread.realtime_since = seen.or(track.first);
+    }
+    thread
+}
+
+/// The faults that were sampled; the event of the same fault shows what kind of access it was.
+fn faults(stacks: &Stacks, events: &[(Ns, Tid, PageFault)], began: &impl Fn(&Tid) -> Ns) -> Vec<Fault> {
+    let mut by_page: HashMap<(Tid, u64), Vec<(Ns, PageFault)>> = HashMap::new();
+    for &(at, tid, fault) in events {
+        by_page.entry((tid, fault.address)).or_default().push((at, fault));
+    }
+    let event = |tid: Tid, address: u64, time: Ns| {
+        let all = by_page.get(&(tid, address))?.iter();
+        let close = all.filter(|(at, _)| (at.0 - time.0).abs() <= SAME_FAULT.0);
+        close.min_by_key(|(at, _)| (at.0 - time.0).abs()).map(|(_, fault)| fault.is_write_to_present())
+    };
+    let sampled = stacks.samples.iter().filter_map(|sample| {
+        let (address, is_major) = match sample.kind {
+            SampleKind::MinorFault { address } => (address, false),
+            SampleKind::MajorFault { address } => (address, true),
+            _ => return None,
+        };
+        let (tid, time) = (sample.tid, sample.time);
+        let is_write_to_present = event(tid, address, time);
+        Some(Fault { tid, time, address, is_major, is_write_to_present, cause: None, stack: sample.stack })
+    });
+    sampled.filter(|fault| fault.time >= began(&fault.tid)).collect()
+}
+
+/// What was asked of the scheduler, for which thread.
+fn requests(observation: &mut Observation) {
+    for (index, call) in observation.calls.iter().enumerate() {
+        let policy = match call.call {
+            SystemCall::SchedSetScheduler => Policy::from_raw(call.args[1] as u32 & !RESET_ON_FORK),
+            SystemCall::SchedSetAttr => None,
+            SystemCall::SchedSetAffinity => {
+                let pins_itself = target(call) == call.tid && call.ret.is_some_and(|ret| ret >= 0);
+                if let Some(thread) = observation.threads.get_mut(&call.tid).filter(|_| pins_itself) {
+                    thread.pinned.push(index);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let Some(thread) = observation.threads.get_mut(&target(call)) else { continue };
+        thread.requests.push(PolicyRequest { call: index, by: call.tid, policy, error: call.error() });
+        if let (Some(policy), None, Some(end)) = (policy, call.error(), call.end)
+            && policy.is_realtime()
+        {
+            thread.realtime_since = Some(thread.realtime_since.map_or(end, |since| since.min(end)));
+            if !thread.policy.is_realtime() {
+                // It was real-time between two looks.
+                thread.policy = policy;
+            }
+        }
+    }
+}
+
+/// `SCHED_RESET_ON_FORK`, sched_setscheduler(2).
+const RESET_ON_FORK: u32 = 0x4000_0000;
+
+/// Zero is the caller.
+fn target(call: &Call) -> Tid {
+    match call.args[0] as i32 {
+        0 => call.tid,
+        tid => Tid(tid),
+    }
+}
+
+fn paths(observation: &mut Observation) {
+    let mut calls: HashMap<Tid, Vec<&Call>> = HashMap::new();
+    for call in &observation.calls {
+        calls.entry(call.tid).or_default().push(call);
+    }
+    let found: Vec<_> = observation
+        .realtime_threads()
+        .map(|thread| {
+            let calls = calls.get(&thread.tid).map(Vec::as_slice).unwrap_or_default();
+            let descriptor = |call: &Call| observation.descriptor(call.tid, call.fd(), call.start).cloned();
+            (thread.tid, path::of(thread, calls.iter().copied(), descriptor))
+        })
+        .collect();
+    for (tid, path) in found {
+        if let Some(thread) = observation.threads.get_mut(&tid) {
+            thread.path = path;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Priority inversions, as the ledger finds them.
+
+use super::facts::{Call, Inversion, Observation};
+use super::futex::FutexCall;
+use super::futex_words::{FutexWord, words};
+use whylate_base::{Ns, Tid};
+use whylate_events::EventSource;
+use whylate_ledger::{Cause, Culprit, Options, Select, explain};
+
+/// The inversions in the worst activations of the program's real-time threads.
+pub(super) fn find(source: impl EventSource, observation: &Observation) -> Vec<Inversion> {
+    let tasks: Vec<Select> = observation.realtime_threads().map(|thread| Select::Tid(thread.tid)).collect();
+    if tasks.is_empty() {
+        return Vec::new();
+    }
+    let explanation = explain(source, &Options { tasks, ..Options::default() });
+    let words = words(observation);
+    let mut found = Vec::new();
+    for activation in explanation.activations.iter().filter(|one| one.verdict.cause == Cause::LockInversion) {
+        for (index, segment) in activation.ledger.iter().enumerate() {
+            let (Cause::LockInversion, Some(middle)) = (segment.cause, segment.by) else { continue };
+            if !is_lock(observation, &words, activation.tid, segment.start) {
+                continue;
+            }
+            found.push(Inversion {
+                tid: activation.tid,
+                location: activation.place(index).cloned(),
+                owner: segment.owner.and_then(tid),
+                middle: middle.to_string(),
+                lost: segment.length(),
+            });
+        }
+    }
+    found
+}
+
+/// What the ledger takes for a lock by one call is none where all calls at the same word show otherwise.
+fn is_lock(observation: &Observation, words: &[FutexWord<'_>], tid: Tid, at: Ns) -> bool {
+    let is_open = |call: &&Call| call.tid == tid && call.start <= at && call.end.is_none_or(|end| end >= at);
+    let Some(call) = observation.calls.iter().find(is_open) else { return true };
+    let Some(futex) = FutexCall::of(call) else { return true };
+    let pid = observation.threads.get(&tid).map(|thread| thread.pid);
+    let word = words.iter().find(|word| Some(word.pid) == pid && word.address == futex.address);
+    word.is_none_or(FutexWord::is_mutex)
+}
+
+fn tid(culprit: Culprit) -> Option<Tid> {
+    match culprit {
+        Culprit::Task { tid, .. } => Some(tid),
+        _ => None,
+    }
+}

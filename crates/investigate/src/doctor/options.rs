@@ -1,0 +1,26 @@
+//! What to examine.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use whylate_base::Tid;
+
+/// What to examine, and for how long.
+#[derive(Clone, Debug)]
+pub struct DoctorOptions {
+    /// The program.
+    pub target: DoctorTarget,
+    /// When to stop; `None`: when the program ends, or at the stop flag.
+    pub duration: Option<Duration>,
+    /// Directories with separate debug files, besides `/usr/lib/debug`.
+    pub symbols: Vec<PathBuf>,
+}
+
+/// A program to examine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoctorTarget {
+    /// A program with its arguments, to start.
+    Command(Vec<OsString>),
+    /// A process that runs already, by its id or that of one of its threads.
+    Process(Tid),
+}

@@ -1,0 +1,89 @@
+//! Which part of a real-time thread's life is its real-time path: from its first periodic wait to the end of its last.
+//!
+//! What comes before is start-up, and what comes after is shutdown: neither delays a period.
+
+use super::calls::SystemCall;
+use super::facts::{Call, Descriptor, RealTimePath, ThreadFacts};
+use super::futex::FutexCall;
+use super::watch::WatchedThread;
+use std::collections::HashMap;
+use whylate_base::{Ns, Policy};
+
+/// A wait that comes back this often at the same thing is periodic.
+const ENOUGH: usize = 3;
+
+/// What a thread waits at: the call with the descriptor or address.
+type WaitPoint = (SystemCall, u64);
+
+/// The real-time path of a thread, by its calls in the order of their start. `descriptor` resolves a file descriptor.
+pub(super) fn of<'a>(
+    thread: &ThreadFacts,
+    calls: impl Iterator<Item = &'a Call>,
+    descriptor: impl Fn(&Call) -> Option<Descriptor>,
+) -> Option<RealTimePath> {
+    let since = thread.realtime_since.or_else(|| thread.refused().map(|_| Ns(i64::MIN)))?;
+    let mut waits: HashMap<WaitPoint, Vec<&Call>> = HashMap::new();
+    for call in calls.filter(|call| call.start >= since) {
+        if let Some(point) = wait_point(call, thread.policy, &descriptor) {
+            waits.entry(point).or_default().push(call);
+        }
+    }
+    let mut periodic: Vec<&Call> =
+        waits.into_values().filter(|calls| calls.len() >= ENOUGH).flatten().collect();
+    periodic.sort_by_key(|call| call.start);
+    let (first, last) = (periodic.first()?, periodic.last()?);
+    Some(RealTimePath {
+        start: first.start,
+        warm: periodic.get(1)?.start,
+        end: last.end.unwrap_or(last.start),
+        waits: periodic.len() as u64,
+    })
+}
+
+/// What a call waits at, if it is a wait for the next period or input; `None` for locks, files and all other calls.
+pub(super) fn wait_point(
+    call: &Call,
+    policy: Policy,
+    descriptor: &impl Fn(&Call) -> Option<Descriptor>,
+) -> Option<WaitPoint> {
+    use SystemCall as C;
+    let point = match call.call {
+        C::Nanosleep | C::ClockNanosleep | C::Pause | C::RtSigtimedwait | C::RtSigsuspend => 0,
+        C::Select | C::Pselect => 0,
+        C::Poll | C::Ppoll => 0,
+        C::EpollWait
+        | C::EpollPwait
+        | C::EpollPwait2
+        | C::Accept
+        | C::RecvFrom
+        | C::RecvMsg
+        | C::MqTimedReceive => call.args[0],
+        // The next period of a SCHED_DEADLINE thread (sched_yield(2)).
+        C::SchedYield if policy == Policy::Deadline => 0,
+        C::Read => match descriptor(call)? {
+            Descriptor::Timer | Descriptor::Event | Descriptor::Pipe | Descriptor::Socket => call.args[0],
+            // A device or a terminal may as well have data at hand.
+            Descriptor::Other(_) | Descriptor::Terminal(_) => call.slept.then_some(call.args[0])?,
+            Descriptor::File(_) => return None,
+        },
+        C::Futex => {
+            let futex = FutexCall::of(call)?;
+            // Of a condition variable the two groups of waiters take turns, each with one of two words.
+            (futex.is_wait() && !futex.is_lock()).then_some(futex.address & !7)?
+        }
+        _ => return None,
+    };
+    Some((call.call, point))
+}
+
+/// The real-time path of a thread that only `/proc` shows: from the look at which it had gone to sleep often enough as a
+/// real-time thread, to the last at which it had slept again.
+pub(super) fn by_looks(thread: &WatchedThread) -> Option<RealTimePath> {
+    let since = thread.realtime_since?;
+    let looks: Vec<(Ns, u64)> = thread.switches.iter().copied().filter(|(at, _)| *at >= since).collect();
+    let &(_, first) = looks.first()?;
+    let &(_, last) = looks.last()?;
+    let start = looks.iter().find(|(_, switches)| *switches >= first + ENOUGH as u64)?.0;
+    let end = looks.iter().rev().find(|(_, switches)| *switches < last)?.0;
+    (start < end).then_some(RealTimePath { start, warm: start, end, waits: last - first })
+}

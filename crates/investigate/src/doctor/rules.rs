@@ -1,0 +1,99 @@
+//! The registry: every rule, in the order of the report. A rule is one file, one line here, and one page in
+//! `docs/doctor/`.
+
+/// Declares the modules and collects their `RULE`s.
+macro_rules! rules {
+    ($($module:ident,)+) => {
+        $(mod $module;)+
+
+        /// Every rule.
+        const RULES: &[&rule::DoctorRule] = &[$(&$module::RULE,)+];
+    };
+}
+
+rules! {
+    // Memory
+    memory_not_locked,
+    memory_all_locked,
+    fault_first_touch,
+    fault_copy_on_write,
+    fault_file,
+    fault_stack,
+    fault_heap,
+    heap_in_loop,
+    // Scheduling
+    priority_refused,
+    pinned_before_priority,
+    fifo_99,
+    rttime_near_limit,
+    rr_slice,
+    // Synchronization
+    mutex_without_inheritance,
+    priority_inversion,
+    barrier_unequal_priorities,
+    condvar_herd,
+    sched_yield,
+    file_lock,
+    // Time
+    relative_sleep,
+    timeout_slack,
+    realtime_clock,
+    clock_syscall,
+    // Input and output
+    name_resolution,
+    terminal_output,
+    file_write,
+    file_sync,
+    file_open,
+}
+
+mod effects;
+mod lines;
+mod page_faults;
+mod purpose;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+use super::facts::Observation;
+use super::finding::DoctorFinding;
+use rule::Needs;
+use std::cmp::Reverse;
+
+/// All findings, gravest first.
+pub(super) fn findings(observation: &Observation) -> Vec<DoctorFinding> {
+    let mut findings: Vec<DoctorFinding> = RULES.iter().flat_map(|rule| (rule.find)(observation)).collect();
+    effects::remove(&mut findings);
+    findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings
+}
+
+/// Which rules could find nothing because what they need was not observed, in sentences.
+pub(super) fn blind(observation: &Observation) -> Vec<String> {
+    let of = |needs: Needs| {
+        let codes: Vec<&str> =
+            RULES.iter().filter(|rule| rule.needs == needs).map(|rule| rule.code).collect();
+        codes.join(", ")
+    };
+    let mut blind = Vec::new();
+    if !observation.sees_calls {
+        blind.push(format!(
+            "cannot tell without system calls, which need root and tracefs: {}",
+            of(Needs::Calls)
+        ));
+    }
+    if observation.stacks.samples.is_empty() && !observation.threads.is_empty() {
+        blind.push(format!("cannot tell without call stacks: {}", of(Needs::Faults)));
+    }
+    blind
+}
+
+/// The codes of all rules, in the order of the report.
+pub fn codes() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.code)
+}
+
+/// The page of a code.
+pub fn page(code: &str) -> Option<&'static str> {
+    RULES.iter().find(|rule| rule.code == code).map(|rule| rule.page)
+}

@@ -1,0 +1,60 @@
+//! What a system call is part of, by the functions of its stack: a library's name says more than its calls.
+
+use crate::doctor::facts::{Call, Observation};
+
+/// The functions of netdb.h(0p) that resolve names, and the resolver's (resolver(3)).
+const RESOLVERS: [&str; 9] = [
+    "getaddrinfo",
+    "getnameinfo",
+    "gethostbyname",
+    "gethostbyaddr",
+    "res_query",
+    "res_search",
+    "res_send",
+    "res_nsend",
+    "getservbyname",
+];
+/// The functions of syslog(3) and of sd_journal_print(3).
+const LOGGERS: [&str; 5] = ["syslog", "vsyslog", "syslog_chk", "vsyslog_chk", "sd_journal_send"];
+
+/// True for a call that resolves a name.
+pub(super) fn is_name_resolution(observation: &Observation, call: &Call) -> bool {
+    observation.functions(call.stack).any(|function| {
+        let plain = plain(function);
+        RESOLVERS.iter().any(|name| {
+            plain
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('_') || rest == "2")
+        }) || plain.ends_with("to_socket_addrs")
+    })
+}
+
+/// True for a call that logs.
+pub(super) fn is_logging(observation: &Observation, call: &Call) -> bool {
+    observation.functions(call.stack).any(|function| LOGGERS.contains(&plain(function)))
+}
+
+/// A function's public name: without the underscores and `GI_` of glibc's internal aliases, and without its version.
+fn plain(function: &str) -> &str {
+    let name = function.trim_start_matches('_');
+    let name = name.strip_prefix("GI_").unwrap_or(name).trim_start_matches('_');
+    name.split('@').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn internal_names_are_those_of_the_manual() {
+        for (function, name) in [
+            ("getaddrinfo", "getaddrinfo"),
+            ("__GI_getaddrinfo", "getaddrinfo"),
+            ("__GI___res_send", "res_send"),
+            ("getaddrinfo@@GLIBC_2.2.5", "getaddrinfo"),
+            ("__", ""),
+        ] {
+            assert_eq!(plain(function), name);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Real-time threads that wait for instants of CLOCK_REALTIME.
+
+use super::lines::{by_line, times};
+use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::calls::SystemCall;
+use crate::doctor::facts::{Call, Observation, ThreadFacts};
+use crate::doctor::finding::DoctorFinding;
+use crate::doctor::futex::FutexCall;
+use whylate_base::Severity;
+
+pub(super) const RULE: DoctorRule =
+    DoctorRule { code: "realtime-clock", page: page!("realtime-clock"), needs: Needs::Calls, find };
+
+/// `TIMER_ABSTIME`, clock_nanosleep(2).
+const ABSOLUTE: u64 = 1;
+/// `ETIMEDOUT`, errno(3).
+const TIMED_OUT: i32 = 110;
+/// Fewer timeouts of a condition variable are no period.
+const ENOUGH: usize = 5;
+
+fn find(observation: &Observation) -> Vec<DoctorFinding> {
+    let sleeps = observation.path_calls().filter(|(_, call)| is_sleep(call));
+    let sleeps = by_line(observation, sleeps);
+    let timers = by_line(observation, timers(observation));
+    let waits = observation.path_calls().filter(|(_, call)| is_timed_out(call));
+    let waits = by_line(observation, waits);
+    let waits = waits.iter().filter(|line| line.items.len() >= ENOUGH);
+    let lines = sleeps.iter().chain(&timers).chain(waits);
+    lines
+        .map(|line| {
+            let title =
+                format!("{} waits for times of CLOCK_REALTIME: {}", line.name(), times(line.items.len()));
+            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
+        })
+        .collect()
+}
+
+fn is_sleep(call: &Call) -> bool {
+    call.call == SystemCall::ClockNanosleep && call.args[0] == 0 && call.args[1] & ABSOLUTE != 0
+}
+
+/// A wait of a condition variable that ended by its timeout.
+fn is_timed_out(call: &Call) -> bool {
+    let is_wait = FutexCall::of(call).is_some_and(|futex| futex.is_wait() && futex.is_realtime_clock());
+    is_wait && call.args[3] != 0 && call.error() == Some(TIMED_OUT)
+}
+
+/// Timers that a thread makes which is real-time sooner or later: what others make is not for the real-time path.
+fn timers(observation: &Observation) -> impl Iterator<Item = (&ThreadFacts, &Call)> {
+    let makes = |call: &&Call| {
+        matches!(call.call, SystemCall::TimerCreate | SystemCall::TimerfdCreate)
+            && call.args[0] == 0
+            && call.error().is_none()
+    };
+    observation.calls.iter().filter(makes).filter_map(|call| {
+        let thread = observation.threads.get(&call.tid)?;
+        thread.path.filter(|_| thread.wants_realtime()).map(|_| (thread, call))
+    })
+}
+
+const WHY: &str = "CLOCK_REALTIME is set by NTP, by administrators and by leap seconds: when it is set back, the thread waits \
+     that much longer, and when it is set forward, several periods come at once";
+
+const FIX: &[&str] = &[
+    "use CLOCK_MONOTONIC for periods and timeouts: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ...), \
+     timerfd_create(CLOCK_MONOTONIC, ...)",
+    "for condition variables: pthread_condattr_setclock(&attr, CLOCK_MONOTONIC), or pthread_cond_clockwait()",
+];

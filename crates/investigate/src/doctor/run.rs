@@ -1,0 +1,120 @@
+//! An examination from its start to its report.
+
+use super::calls::stack_filter;
+use super::error::DoctorError;
+use super::examine;
+use super::gather;
+use super::inversions;
+use super::options::{DoctorOptions, DoctorTarget};
+use super::process_files as files;
+use super::report::DoctorReport;
+use super::untraced;
+use super::watch::Watch;
+use crate::in_full;
+use crate::record::{RecordError, RecordOptions, RecordReport, StackOptions, Stop, record_watched};
+use std::fs;
+use whylate_base::{Ns, Tid};
+use whylate_ftrace::tracefs::Tracefs;
+use whylate_ledger::WANTED;
+
+/// The clock of running threads is not examined: a sample each second keeps it out of the way.
+const CLOCK_PERIOD: Ns = Ns::from_secs(1);
+
+/// Observes a program until it ends, the duration is over or it is stopped, and examines what was seen.
+///
+/// As root it records the program as [`crate::record`] does, in a temporary file. Without root it observes one's own
+/// programs by call stacks and `/proc` alone, and [`DoctorReport::unseen`] lists what that cannot show. A command that
+/// still runs at the end is sent SIGTERM; a process that ran before is left running.
+///
+/// # Errors
+/// [`DoctorError`]. Nothing of the observation is left then.
+pub fn doctor(options: &DoctorOptions, stop: &Stop) -> Result<DoctorReport, DoctorError> {
+    let target = Target::of(&options.target)?;
+    match Tracefs::open() {
+        Ok(_) => traced(options, &target, stop),
+        Err(error) => {
+            let mut report = untraced::observe(options, &target.processes, stop)?;
+            report
+                .unseen
+                .insert(0, format!("system calls, locks and wake-ups were not seen: {}", in_full(&error)));
+            Ok(report)
+        }
+    }
+}
+
+/// The program as the recording wants it.
+struct Target {
+    processes: Vec<Tid>,
+    command: Option<Vec<std::ffi::OsString>>,
+}
+
+impl Target {
+    fn of(target: &DoctorTarget) -> Result<Target, DoctorError> {
+        match target {
+            DoctorTarget::Command(command) => {
+                Ok(Target { processes: Vec::new(), command: Some(command.clone()) })
+            }
+            &DoctorTarget::Process(pid) => {
+                let gone = DoctorError::NoSuchProcess { pid };
+                let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return Err(gone) };
+                if files::value(&status, "VmSize").is_none() {
+                    let is_zombie =
+                        files::value(&status, "State").is_some_and(|state| state.starts_with('Z'));
+                    return Err(if is_zombie { gone } else { DoctorError::KernelThread { pid } });
+                }
+                let leader = files::value(&status, "Tgid").and_then(|leader| leader.parse().ok()).map(Tid);
+                Ok(Target { processes: vec![leader.unwrap_or(pid)], command: None })
+            }
+        }
+    }
+}
+
+fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<DoctorReport, DoctorError> {
+    let directory =
+        tempfile::Builder::new().prefix("whylate-doctor-").tempdir().map_err(DoctorError::Directory)?;
+    let mut recording = RecordOptions {
+        output: directory.path().join("doctor.dat"),
+        duration: options.duration,
+        command: target.command.clone(),
+        processes: target.processes.clone(),
+        stacks: Some(StackOptions {
+            period: CLOCK_PERIOD,
+            symbols: options.symbols.clone(),
+            syscalls: Some(stack_filter()),
+            real_time_programs: false,
+        }),
+        ..RecordOptions::default()
+    };
+    let mut unseen = Vec::new();
+    let (recorded, watched) = match recorded(&recording, target, stop) {
+        Err(RecordError::Stacks(error)) => {
+            unseen.push(format!("page faults and the program's lines were not seen: {}", in_full(&error)));
+            recording.stacks = None;
+            recorded(&recording, target, stop)?
+        }
+        recorded => recorded?,
+    };
+    let watched = watched.finish();
+    unseen.extend(recorded.notes);
+    unseen.extend(recorded.stacks.iter().flat_map(|stacks| untraced::notes(stacks)));
+    unseen.extend(recorded.ended_early);
+    if watched.is_cut {
+        unseen.push("some threads were not looked at: there are more than 1,000".to_owned());
+    }
+    let mut source = whylate_intake::open(&recording.output, WANTED)?;
+    let (mut observation, missing) = gather::observation(&mut *source, watched);
+    unseen.extend(missing);
+    drop(source);
+    observation.inversions = inversions::find(whylate_intake::open(&recording.output, WANTED)?, &observation);
+    Ok(examine::report(&observation, unseen, recorded.duration, recorded.child))
+}
+
+fn recorded(
+    recording: &RecordOptions,
+    target: &Target,
+    stop: &Stop,
+) -> Result<(RecordReport, Watch), RecordError> {
+    let mut watch = Watch::new(target.processes.clone());
+    let report = record_watched(recording, stop, |command| watch.look(command))?;
+    Ok((report, watch))
+}

@@ -1,0 +1,23 @@
+//! `whylate doctor`: the real-time mistakes of a program.
+
+pub mod json;
+pub mod sarif;
+pub mod terminal;
+
+use crate::format::Format;
+use crate::render::{Render, Rendered};
+use crate::terminal::Style;
+use whylate_investigate::doctor::DoctorReport;
+
+impl Render for DoctorReport {
+    const FORMATS: &'static [Format] = &[Format::Text, Format::Json, Format::Sarif];
+
+    fn render(&self, format: Format, style: &Style) -> Option<Rendered> {
+        Some(match format {
+            Format::Text => Rendered::Text(terminal::render(self, style)),
+            Format::Json => Rendered::Document(json::render(self)),
+            Format::Sarif => Rendered::Document(sarif::render(self)),
+            Format::Html | Format::Markdown | Format::Svg | Format::Junit => return None,
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! SARIF 2.1.0 (OASIS): a code review shows each mistake at its line.
+
+use crate::file_uri::file_uri;
+use crate::words;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use whylate_base::{Severity, SourceLocation};
+use whylate_investigate::doctor::{DoctorFinding, DoctorReport, page};
+
+/// The schema of the format.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// The mistakes as a SARIF log of one run.
+pub fn render(report: &DoctorReport) -> Value {
+    let codes: Vec<&str> =
+        report.findings.iter().map(|finding| finding.code).collect::<BTreeSet<_>>().into_iter().collect();
+    let rules: Vec<Value> = codes.iter().map(|code| rule(code)).collect();
+    let results: Vec<Value> = report.findings.iter().map(|finding| result(finding, &codes)).collect();
+    let notifications: Vec<Value> = report
+        .unseen
+        .iter()
+        .map(|sentence| json!({ "level": "warning", "message": { "text": words::clean(sentence) } }))
+        .collect();
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "whylate",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
+            } },
+            "automationDetails": { "id": "whylate-doctor/" },
+            "invocations": [{
+                "executionSuccessful": true,
+                "toolExecutionNotifications": notifications,
+            }],
+            "results": results,
+        }],
+    })
+}
+
+fn rule(code: &str) -> Value {
+    let page = page(code).unwrap_or_default();
+    json!({
+        "id": code,
+        "shortDescription": { "text": code },
+        "help": { "text": page, "markdown": page },
+    })
+}
+
+fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    };
+    let mut text = format!("{}. {}.", words::clean(&finding.title), words::clean(&finding.why));
+    for (i, fix) in finding.fix.iter().enumerate() {
+        text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, words::clean(fix));
+    }
+    let locations: Vec<Value> = finding.location.iter().filter_map(location).collect();
+    let other = finding.other.iter().filter_map(|(_, other)| other.as_ref());
+    let related: Vec<Value> = other.filter_map(location).collect();
+    json!({
+        "ruleId": finding.code,
+        "ruleIndex": codes.iter().position(|code| *code == finding.code),
+        "level": level,
+        "message": { "text": text },
+        "locations": locations,
+        "relatedLocations": related,
+        "occurrenceCount": finding.count,
+    })
+}
+
+/// A source line as a physical place, anything else as a logical one.
+fn location(location: &SourceLocation) -> Option<Value> {
+    let function =
+        location.function.as_ref().map(|name| json!([{ "fullyQualifiedName": words::clean(name) }]));
+    match (&location.file, location.line) {
+        (Some(file), Some(line)) => Some(json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": file_uri(file) },
+                "region": { "startLine": line },
+            },
+            "logicalLocations": function.unwrap_or_else(|| json!([])),
+        })),
+        _ => Some(json!({ "logicalLocations": function? })),
+    }
+}
