@@ -22,12 +22,12 @@ pub enum DoctorError {
         pid: Tid,
     },
     /// The process may not be observed.
-    #[error("cannot examine process {pid}: {source}; run whylate as root, or as the user of the process")]
+    #[error("cannot examine process {pid}: {error}; run whylate as root, or as the user of the process")]
     Refused {
         /// As asked for.
         pid: Tid,
         /// The kernel's answer.
-        source: SysError,
+        error: SysError,
     },
     /// It could not be recorded, or the command could not be started.
     #[error(transparent)]

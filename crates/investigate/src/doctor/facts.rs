@@ -302,6 +302,8 @@ pub(crate) struct MappedRange {
     pub(crate) start: u64,
     /// The first address behind it.
     pub(crate) end: u64,
+    /// Where in the file it begins.
+    pub(crate) offset: u64,
     /// Whether it is writable.
     pub(crate) is_writable: bool,
     /// Whether it is shared with other processes.

@@ -22,6 +22,7 @@ const LOCK_PI2: u32 = 13;
 /// The bits that name the operation; above are FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
 const OPERATION: u32 = 0x7f;
 const CLOCK_REALTIME: u32 = 256;
+const PRIVATE: u32 = 128;
 /// The value of a mutex that is held and has waiters, in glibc, musl and Rust's library.
 const LOCKED_WITH_WAITERS: u32 = 2;
 /// A broadcast wakes `INT_MAX` waiters.
@@ -77,6 +78,11 @@ impl FutexCall {
     /// True where a timeout would be on CLOCK_REALTIME.
     pub(super) fn is_realtime_clock(&self) -> bool {
         self.operation & CLOCK_REALTIME != 0
+    }
+
+    /// True where only threads of this process use the word (FUTEX_PRIVATE_FLAG).
+    pub(super) fn is_private(&self) -> bool {
+        self.operation & PRIVATE != 0
     }
 
     /// The expected or counted value.

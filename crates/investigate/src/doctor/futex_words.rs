@@ -5,10 +5,8 @@ use super::futex::FutexCall;
 use std::collections::BTreeMap;
 use whylate_base::Tid;
 
-/// The calls at one address of one process.
+/// The calls at one word.
 pub(super) struct FutexWord<'a> {
-    pub(super) pid: Tid,
-    pub(super) address: u64,
     pub(super) uses: Vec<FutexUse<'a>>,
 }
 
@@ -20,21 +18,36 @@ pub(super) struct FutexUse<'a> {
     pub(super) futex: FutexCall,
 }
 
-/// All futexes, by process and address. What is shared between processes has an address in each.
+/// What tells one word from others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum WordKey {
+    /// An address of a process.
+    Private(Tid, u64),
+    /// A place in a file or in shared memory, by its path: the address differs from process to process.
+    Shared(String, u64),
+}
+
+/// All futexes.
 pub(super) fn words(observation: &Observation) -> Vec<FutexWord<'_>> {
-    let mut words: BTreeMap<(Tid, u64), FutexWord<'_>> = BTreeMap::new();
+    let mut words: BTreeMap<WordKey, FutexWord<'_>> = BTreeMap::new();
     for call in &observation.calls {
         let (Some(futex), Some(thread)) = (FutexCall::of(call), observation.threads.get(&call.tid)) else {
             continue;
         };
-        let word = words.entry((thread.pid, futex.address)).or_insert_with(|| FutexWord {
-            pid: thread.pid,
-            address: futex.address,
-            uses: Vec::new(),
-        });
+        let shared = (!futex.is_private()).then(|| shared(observation, thread.pid, futex.address)).flatten();
+        let key = shared.unwrap_or(WordKey::Private(thread.pid, futex.address));
+        let word = words.entry(key).or_insert_with(|| FutexWord { uses: Vec::new() });
         word.uses.push(FutexUse { thread, call, futex });
     }
     words.into_values().collect()
+}
+
+/// The place of an address in what its process shares with others.
+fn shared(observation: &Observation, pid: Tid, address: u64) -> Option<WordKey> {
+    let looks = &observation.processes.get(&pid)?.mappings;
+    let mut ranges = looks.iter().flat_map(|(_, ranges)| ranges).filter(|range| range.is_shared);
+    let range = ranges.find(|range| range.start <= address && address < range.end)?;
+    Some(WordKey::Shared(range.path.clone(), address - range.start + range.offset))
 }
 
 impl<'a> FutexWord<'a> {

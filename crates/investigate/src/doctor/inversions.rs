@@ -1,7 +1,7 @@
 //! Priority inversions, as the ledger finds them.
 
+use super::calls::SystemCall;
 use super::facts::{Call, Inversion, Observation};
-use super::futex::FutexCall;
 use super::futex_words::{FutexWord, words};
 use whylate_base::{Ns, Tid};
 use whylate_events::EventSource;
@@ -19,7 +19,10 @@ pub(super) fn find(source: impl EventSource, observation: &Observation) -> Vec<I
     for activation in explanation.activations.iter().filter(|one| one.verdict.cause == Cause::LockInversion) {
         for (index, segment) in activation.ledger.iter().enumerate() {
             let (Cause::LockInversion, Some(middle)) = (segment.cause, segment.by) else { continue };
-            if !is_lock(observation, &words, activation.tid, segment.start) {
+            // A kernel lock has no line to mend, and what is before the periodic part is start-up.
+            if !is_in_path(observation, activation.tid, segment.start)
+                || !is_mutex(observation, &words, activation.tid, segment.start)
+            {
                 continue;
             }
             found.push(Inversion {
@@ -34,14 +37,19 @@ pub(super) fn find(source: impl EventSource, observation: &Observation) -> Vec<I
     found
 }
 
-/// What the ledger takes for a lock by one call is none where all calls at the same word show otherwise.
-fn is_lock(observation: &Observation, words: &[FutexWord<'_>], tid: Tid, at: Ns) -> bool {
+fn is_in_path(observation: &Observation, tid: Tid, at: Ns) -> bool {
+    let path = observation.threads.get(&tid).and_then(|thread| thread.path);
+    path.is_some_and(|path| path.contains(at))
+}
+
+/// Whether the thread waited for a mutex at an instant. What the ledger takes for a lock by one call is none where all
+/// calls at the same word show otherwise.
+fn is_mutex(observation: &Observation, words: &[FutexWord<'_>], tid: Tid, at: Ns) -> bool {
     let is_open = |call: &&Call| call.tid == tid && call.start <= at && call.end.is_none_or(|end| end >= at);
-    let Some(call) = observation.calls.iter().find(is_open) else { return true };
-    let Some(futex) = FutexCall::of(call) else { return true };
-    let pid = observation.threads.get(&tid).map(|thread| thread.pid);
-    let word = words.iter().find(|word| Some(word.pid) == pid && word.address == futex.address);
-    word.is_none_or(FutexWord::is_mutex)
+    let call = observation.calls.iter().find(is_open).filter(|call| call.call == SystemCall::Futex);
+    let Some(call) = call else { return false };
+    let word = words.iter().find(|word| word.uses.iter().any(|one| std::ptr::eq(one.call, call)));
+    word.is_some_and(FutexWord::is_mutex)
 }
 
 fn tid(culprit: Culprit) -> Option<Tid> {

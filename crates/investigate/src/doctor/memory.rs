@@ -119,16 +119,15 @@ impl<'a> MemoryMap<'a> {
         self.changes_of(pid, fault).last()
     }
 
-    /// Whether the heap shrinks and grows in the real-time path: the page was obtained there, after the process had given
-    /// memory back there.
+    /// Whether the heap shrinks and grows in the real-time path: the page was obtained there, and the process gives memory
+    /// back there.
     fn is_regrown(&self, pid: Tid, fault: &Fault, obtained: &Change) -> bool {
         let Some(path) = self.observation.threads.get(&fault.tid).and_then(|thread| thread.path) else {
             return false;
         };
         let changes = self.changes.get(&pid).map(Vec::as_slice).unwrap_or_default();
-        let mut before = changes.iter().take_while(|change| change.at <= fault.time);
-        path.contains(obtained.at)
-            && before.any(|change| change.kind == ChangeKind::Released && path.contains(change.at))
+        let gives_back = |change: &Change| change.kind == ChangeKind::Released && path.contains(change.at);
+        path.contains(obtained.at) && changes.iter().any(gives_back)
     }
 }
 
@@ -169,5 +168,110 @@ fn change(call: &Call, last_break: &mut u64) -> Option<Change> {
             }
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::made_up::{PID, call, fault, program};
+    use whylate_base::Policy;
+
+    const ANONYMOUS: u64 = 0x22;
+    const STACK: u64 = 0x2_0022;
+    const AT: u64 = 0x7f00_0000;
+
+    fn range(path: &str, is_writable: bool, is_shared: bool) -> MappedRange {
+        MappedRange {
+            start: AT,
+            end: AT + 0x10_0000,
+            offset: 0,
+            is_writable,
+            is_shared,
+            path: path.to_owned(),
+        }
+    }
+
+    /// The cause of a fault at [`AT`], 10 us after the start, in a program with these mappings and calls.
+    fn cause(ranges: &[MappedRange], calls: Vec<Call>, is_write_to_present: bool) -> Option<FaultCause> {
+        let mut observation = program(&[(11, Policy::Fifo, 50)]);
+        let process = observation.processes.get_mut(&PID).expect("a process");
+        process.mappings = vec![(Ns(50_000), ranges.to_vec())];
+        observation.calls = calls;
+        observation.faults = vec![Fault {
+            time: Ns(10_000),
+            address: AT + 0x123,
+            is_write_to_present: Some(is_write_to_present),
+            ..fault(11, FaultCause::FirstTouch, 1)
+        }];
+        find_causes(&mut observation);
+        observation.faults[0].cause
+    }
+
+    fn mmap(flags: u64, start: i64) -> Call {
+        let mapped = call(11, SystemCall::Mmap, &[0, 0x10_0000, 3, flags], 1);
+        Call { ret: Some(AT as i64), start: Ns(start), end: Some(Ns(start + 1)), ..mapped }
+    }
+
+    fn munmap(start: i64) -> Call {
+        let unmapped = call(11, SystemCall::Munmap, &[AT, 0x10_0000], 1);
+        Call { start: Ns(start), end: Some(Ns(start + 1)), ..unmapped }
+    }
+
+    #[test]
+    fn a_fault_is_of_the_memory_at_its_address() {
+        use FaultCause as F;
+        for (path, is_writable, is_shared, is_write_to_present, expected) in [
+            ("", true, false, false, Some(F::FirstTouch)),
+            ("[heap]", true, false, false, Some(F::FirstTouch)),
+            ("[stack]", true, false, false, Some(F::Stack)),
+            ("/usr/lib/libm.so.6", false, false, false, Some(F::File)),
+            ("/opt/control", true, false, false, Some(F::CopyOnWrite)),
+            ("/var/data", true, true, false, Some(F::File)),
+            ("/var/data", true, true, true, Some(F::File)),
+            ("/dev/shm/ring", true, true, false, Some(F::FirstTouch)),
+            ("", true, false, true, Some(F::CopyOnWrite)),
+            ("[vvar]", false, false, false, None),
+        ] {
+            let found = cause(&[range(path, is_writable, is_shared)], Vec::new(), is_write_to_present);
+            assert_eq!(found, expected, "{path}");
+        }
+        assert_eq!(cause(&[], Vec::new(), false), None, "nothing is known of the address");
+    }
+
+    #[test]
+    fn calls_show_what_the_looks_do_not() {
+        use FaultCause as F;
+        for (what, calls, expected) in [
+            ("a thread's stack", vec![mmap(STACK, 10)], Some(F::Stack)),
+            ("memory from the start", vec![mmap(ANONYMOUS, 10)], Some(F::FirstTouch)),
+            ("memory from the loop", vec![mmap(ANONYMOUS, 5_000)], Some(F::FirstTouch)),
+            (
+                "a heap that shrinks and grows",
+                vec![mmap(ANONYMOUS, 5_000), munmap(6_000), mmap(ANONYMOUS, 7_000)],
+                Some(F::Heap),
+            ),
+            (
+                "a start-up that shrinks and grows",
+                vec![mmap(ANONYMOUS, 10), munmap(20), mmap(ANONYMOUS, 30)],
+                Some(F::FirstTouch),
+            ),
+            ("mapped only after the fault", vec![mmap(ANONYMOUS, 20_000)], None),
+            ("a file", vec![mmap(2, 10)], Some(F::File)),
+        ] {
+            assert_eq!(cause(&[], calls, false), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn the_heap_grows_and_shrinks_by_brk() {
+        let brk = |end: u64, start: i64| {
+            let moved = call(11, SystemCall::Brk, &[end], 1);
+            Call { ret: Some(end as i64), start: Ns(start), end: Some(Ns(start + 1)), ..moved }
+        };
+        let (low, high) = (AT, AT + 0x2_0000);
+        assert_eq!(cause(&[], vec![brk(low, 10), brk(high, 20)], false), Some(FaultCause::FirstTouch));
+        let regrown = vec![brk(low, 10), brk(high, 20), brk(low, 5_000), brk(high, 6_000)];
+        assert_eq!(cause(&[], regrown, false), Some(FaultCause::Heap));
     }
 }

@@ -87,3 +87,95 @@ pub(super) fn by_looks(thread: &WatchedThread) -> Option<RealTimePath> {
     let end = looks.iter().rev().find(|(_, switches)| *switches < last)?.0;
     (start < end).then_some(RealTimePath { start, warm: start, end, waits: last - first })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::made_up::{call, program, repeat};
+    use crate::doctor::process_files::TaskFiles;
+    use whylate_base::{Comm, Tid};
+
+    /// The path of a thread of a policy that makes these calls; descriptor 3 is a file, 4 a timer, 5 a device.
+    fn path(policy: Policy, calls: &[Call]) -> Option<RealTimePath> {
+        let observation = program(&[(11, policy, 50)]);
+        let descriptor = |call: &Call| match call.fd() {
+            3 => Some(Descriptor::File("/etc/config".to_owned())),
+            4 => Some(Descriptor::Timer),
+            5 => Some(Descriptor::Other("/dev/adc".to_owned())),
+            _ => None,
+        };
+        of(&observation.threads[&Tid(11)], calls.iter(), descriptor)
+    }
+
+    #[test]
+    fn only_what_comes_back_is_periodic() {
+        const WAIT: u64 = 128;
+        const WAIT_BITSET: u64 = 137;
+        let slept = |call| Call { slept: true, ..call };
+        for (what, policy, one, count, expected) in [
+            ("sleeps", Policy::Fifo, call(11, SystemCall::ClockNanosleep, &[1, 1], 1), 3, true),
+            ("two sleeps", Policy::Fifo, call(11, SystemCall::ClockNanosleep, &[1, 1], 1), 2, false),
+            ("a timer", Policy::Fifo, call(11, SystemCall::Read, &[4], 1), 3, true),
+            ("a file", Policy::Fifo, slept(call(11, SystemCall::Read, &[3], 1)), 9, false),
+            ("an unknown descriptor", Policy::Fifo, slept(call(11, SystemCall::Read, &[7], 1)), 9, false),
+            ("a device that it waits for", Policy::Fifo, slept(call(11, SystemCall::Read, &[5], 1)), 3, true),
+            ("a device that has data", Policy::Fifo, call(11, SystemCall::Read, &[5], 1), 9, false),
+            ("a mutex", Policy::Fifo, call(11, SystemCall::Futex, &[64, WAIT, 2], 1), 9, false),
+            (
+                "a condition variable",
+                Policy::Fifo,
+                call(11, SystemCall::Futex, &[64, WAIT_BITSET, 5], 1),
+                3,
+                true,
+            ),
+            ("a yield", Policy::Fifo, call(11, SystemCall::SchedYield, &[], 1), 9, false),
+            (
+                "a period of SCHED_DEADLINE",
+                Policy::Deadline,
+                call(11, SystemCall::SchedYield, &[], 1),
+                3,
+                true,
+            ),
+            ("work", Policy::Fifo, call(11, SystemCall::Write, &[4], 1), 9, false),
+        ] {
+            let calls = repeat(one, count);
+            let found = path(policy, &calls);
+            assert_eq!(found.is_some(), expected, "{what}");
+            if let (Some(path), [first, second, .., last]) = (found, &calls[..]) {
+                assert_eq!(
+                    (path.start, path.warm, Some(path.end)),
+                    (first.start, second.start, last.end),
+                    "{what}"
+                );
+                assert_eq!(path.waits, count as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn the_looks_show_the_part_in_which_it_slept() {
+        let task = TaskFiles {
+            comm: Comm::default(),
+            policy: Policy::Fifo,
+            priority: 50,
+            minor_faults: 0,
+            major_faults: 0,
+            cpus: None,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            run_delay: None,
+        };
+        let thread = |since: Option<i64>, switches: &[(i64, u64)]| WatchedThread {
+            pid: Tid(10),
+            last: task.clone(),
+            realtime: Some((Policy::Fifo, 50)),
+            realtime_since: since.map(Ns),
+            switches: switches.iter().map(|&(at, count)| (Ns(at), count)).collect(),
+        };
+        let looks = [(10, 0), (20, 5), (30, 9), (40, 20), (50, 30), (60, 30)];
+        let part = |thread: &WatchedThread| by_looks(thread).map(|path| (path.start.0, path.end.0));
+        assert_eq!(part(&thread(Some(20), &looks)), Some((30, 40)));
+        assert_eq!(part(&thread(None, &looks)), None);
+        assert_eq!(part(&thread(Some(50), &looks)), None);
+    }
+}

@@ -125,11 +125,13 @@ fn mapping(line: &str) -> Option<MappedRange> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
     let permissions = words.next()?.as_bytes();
-    let path = words.nth(3).map(|first| &line[line.find(first).unwrap_or(line.len())..]);
+    let offset = words.next()?;
+    let path = words.nth(2).map(|first| &line[line.find(first).unwrap_or(line.len())..]);
     let address = |text| u64::from_str_radix(text, 16).ok();
     Some(MappedRange {
         start: address(start)?,
         end: address(end)?,
+        offset: address(offset)?,
         is_writable: permissions.get(1) == Some(&b'w'),
         is_shared: permissions.get(3) == Some(&b's'),
         path: path.unwrap_or_default().trim_end().to_owned(),
@@ -180,12 +182,19 @@ mod tests {
     #[test]
     fn mappings_have_their_permissions_and_paths() {
         let range = |path: &str, is_writable, is_shared| {
-            Some(MappedRange { start: 0x1000, end: 0x3000, is_writable, is_shared, path: path.to_owned() })
+            Some(MappedRange {
+                start: 0x1000,
+                end: 0x3000,
+                offset: 0x3000,
+                is_writable,
+                is_shared,
+                path: path.to_owned(),
+            })
         };
         for (line, expected) in [
             ("1000-3000 rw-p 00003000 08:01 393230   /usr/bin/a b", range("/usr/bin/a b", true, false)),
-            ("1000-3000 r--s 00000000 00:00 0 ", range("", false, true)),
-            ("1000-3000 rw-p 00000000 00:00 0          [stack]", range("[stack]", true, false)),
+            ("1000-3000 r--s 00003000 00:00 0 ", range("", false, true)),
+            ("1000-3000 rw-p 00003000 00:00 0          [stack]", range("[stack]", true, false)),
             ("1000", None),
             ("x-3000 rw-p", None),
         ] {

@@ -29,7 +29,7 @@ pub(super) fn observe(
     for tid in threads_of(processes) {
         match sampler.follow(tid) {
             Err(error) if error.is_no_such_thread() => {}
-            followed => followed.map_err(|source| DoctorError::Refused { pid: tid, source })?,
+            followed => followed.map_err(|error| DoctorError::Refused { pid: tid, error })?,
         }
     }
     let mut workload = match &options.target {

@@ -4,7 +4,7 @@ use super::lines::times;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
 use crate::doctor::finding::{DoctorFinding, FoundThread};
-use crate::doctor::futex_words::{FutexWord, words};
+use crate::doctor::futex_words::{FutexUse, FutexWord, words};
 use whylate_base::Severity;
 
 pub(super) const RULE: DoctorRule = DoctorRule {
@@ -32,6 +32,12 @@ fn finding(observation: &Observation, word: &FutexWord<'_>) -> Option<DoctorFind
         && rounds >= ENOUGH
         && word.waits().all(|wait| wait.futex.is_plain_wait())
         && word.uses.iter().all(|one| one.futex.is_wait() || one.futex.wakes_all());
+    // A condition variable waits in this way as well, until its last waiters are gone (`nptl/pthread_cond_common.c`).
+    let is_of_condvar =
+        |one: &FutexUse<'_>| observation.functions(one.call.stack).any(|name| name.contains("cond"));
+    if word.uses.iter().any(is_of_condvar) {
+        return None;
+    }
     let (highest, lowest) = word.ranks().filter(|_| is_barrier)?;
     if highest == lowest {
         return None;

@@ -18,10 +18,14 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     words(observation).iter().filter_map(|word| finding(observation, word)).collect()
 }
 
-/// The thread that releases a mutex is the one that held it.
+/// The thread that releases a mutex is the one that held it. A new thread waits for such a lock as well, before it
+/// runs: `pthread_create()` holds it while it sets the thread's priority (`nptl/pthread_create.c`).
 fn finding(observation: &Observation, word: &FutexWord<'_>) -> Option<DoctorFinding> {
-    let waits: Vec<&FutexUse<'_>> =
-        word.waits().filter(|wait| wait.thread.wants_realtime() && wait.futex.is_mutex_wait()).collect();
+    let is_in_path =
+        |wait: &FutexUse<'_>| wait.thread.path.is_some_and(|path| path.contains(wait.call.start));
+    let counts =
+        |wait: &&FutexUse<'_>| wait.thread.wants_realtime() && wait.futex.is_mutex_wait() && is_in_path(wait);
+    let waits: Vec<&FutexUse<'_>> = word.waits().filter(counts).collect();
     let victim = waits.iter().max_by_key(|wait| wait.thread.rank()).filter(|_| word.is_mutex())?.thread;
     let waits: Vec<&FutexUse<'_>> = waits.into_iter().filter(|wait| wait.thread.tid == victim.tid).collect();
     let releases = word.uses.iter().filter(|one| one.futex.wakes_one() && one.thread.rank() < victim.rank());

@@ -13,8 +13,10 @@ pub(super) const RULE: DoctorRule = DoctorRule {
 };
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let pinned =
-        observation.realtime_threads().filter_map(|thread| Some((thread, pinned(observation, thread)?)));
+    let pinned = observation
+        .realtime_threads()
+        .filter(|thread| thread.refused().is_none())
+        .filter_map(|thread| Some((thread, pinned(observation, thread)?)));
     pinned
         .map(|(thread, call)| {
             let title = format!("{}:{} pins itself before it raises its priority", thread.comm, thread.tid);

@@ -235,6 +235,7 @@ fn futexes_of_threads_of_different_priorities() {
     let all = |tid, woken| Call { ret: Some(woken), ..futex(tid, WAKE, i32::MAX as u64, 8) };
     for (what, calls, expected) in [
         ("a mutex of both", vec![wait, wake], &[("mutex-without-inheritance", Some(LINE))][..]),
+        ("before its periodic part", vec![Call { start: Ns(START - 1), ..wait }, wake], &[]),
         ("released by a thread of the same priority", vec![wait, Call { tid: Tid(11), ..wake }], &[]),
         ("waited for by the ordinary thread only", vec![Call { tid: Tid(12), ..wait }, wake], &[]),
         ("with inheritance", vec![futex(11, LOCK_PI, 0, LINE), wake], &[]),
@@ -287,4 +288,35 @@ fn each_rule_has_its_own_code_and_page() {
     }
     assert_eq!(super::page("no-such"), None);
     assert_eq!(super::findings(&Observation::default()), []);
+}
+
+#[test]
+fn a_mutex_in_shared_memory_is_one_word_of_all_its_processes() {
+    const SHARED_WAIT: u64 = 0;
+    const SHARED_WAKE: u64 = 1;
+    let mut observation = with_calls(vec![
+        call(11, C::Futex, &[0x7010, SHARED_WAIT, 2], LINE),
+        Call { ret: Some(1), ..call(13, C::Futex, &[0x9010, SHARED_WAKE, 1], 8) },
+    ]);
+    let other = Tid(20);
+    let mapped = |start: u64, path: &str| crate::doctor::facts::ProcessFacts {
+        mappings: vec![(
+            Ns(0),
+            vec![crate::doctor::facts::MappedRange {
+                start,
+                end: start + 0x1000,
+                offset: 0,
+                is_writable: true,
+                is_shared: true,
+                path: path.to_owned(),
+            }],
+        )],
+        ..crate::doctor::facts::ProcessFacts::default()
+    };
+    observation.threads.insert(Tid(13), crate::doctor::facts::ThreadFacts::new(Tid(13), other));
+    observation.processes.insert(PID, mapped(0x7000, "/dev/shm/state"));
+    observation.processes.insert(other, mapped(0x9000, "/dev/shm/state"));
+    assert_eq!(found(&observation), at(LINE, &["mutex-without-inheritance"]));
+    observation.processes.insert(other, mapped(0x9000, "/dev/shm/else"));
+    assert_eq!(found(&observation), []);
 }
