@@ -95,6 +95,12 @@ fn rhythms_of_calls() {
         ("a pause now and then", repeat(call(11, C::Nanosleep, &[], LINE), 4), &[]),
         ("an absolute sleep", repeat(call(11, C::ClockNanosleep, &[1, 1], LINE), 50), &[]),
         ("a spin by sched_yield", repeat(call(11, C::SchedYield, &[], LINE), 10), &["sched-yield"]),
+        (
+            "CPU time, ten times in each of 100 rounds",
+            vec![call(11, C::ClockGetTime, &[3], LINE); 1_000],
+            &[],
+        ),
+        ("CPU time, all the time", vec![call(11, C::ClockGetTime, &[3], LINE); 1_001], &["clock-syscall"]),
         ("a courtesy", repeat(call(11, C::SchedYield, &[], LINE), 9), &[]),
         ("another thread's", repeat(call(12, C::SchedYield, &[], LINE), 50), &[]),
         ("a timeout as a period", repeat(timeout, 5), &["timeout-slack"]),
