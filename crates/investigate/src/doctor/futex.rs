@@ -25,6 +25,9 @@ const CLOCK_REALTIME: u32 = 256;
 const PRIVATE: u32 = 128;
 /// The value of a mutex that is held and has waiters, in glibc, musl and Rust's library.
 const LOCKED_WITH_WAITERS: u32 = 2;
+/// A robust mutex holds its owner's thread id and this bit (`FUTEX_WAITERS`, `FUTEX_TID_MASK`).
+const WAITERS: u32 = 0x8000_0000;
+const OWNER: u32 = 0x3fff_ffff;
 /// A broadcast wakes `INT_MAX` waiters.
 const ALL: u32 = i32::MAX as u32;
 
@@ -57,7 +60,8 @@ impl FutexCall {
 
     /// True for a wait for a word that holds what a mutex without priority inheritance holds.
     pub(super) fn is_mutex_wait(&self) -> bool {
-        self.is_wait() && self.value == LOCKED_WITH_WAITERS
+        let is_robust = self.is_plain_wait() && self.value & WAITERS != 0 && self.value & OWNER != 0;
+        self.is_wait() && (self.value == LOCKED_WITH_WAITERS || is_robust)
     }
 
     /// True for an operation of a lock with priority inheritance.

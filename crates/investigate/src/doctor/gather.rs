@@ -170,7 +170,13 @@ impl Gatherer {
     fn entered(&mut self, at: Ns, tid: Tid, call: &Syscall) {
         let track = self.tracks.entry(tid).or_default();
         track.first.get_or_insert(at);
-        track.open = None;
+        let open = track.open.take();
+        if open.and_then(|open| self.calls.get(open)).is_some_and(|open| open.call == SystemCall::of(call.nr))
+        {
+            // No thread enters a call twice: both buffers of the recording have the calls of the scheduler.
+            track.open = open;
+            return;
+        }
         if self.calls.len() == MAX_CALLS {
             self.ignored_calls += 1;
             return;
@@ -345,5 +351,137 @@ fn paths(observation: &mut Observation) {
         if let Some(thread) = observation.threads.get_mut(&tid) {
             thread.path = path;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::process_files::TaskFiles;
+    use whylate_base::Cpu;
+    use whylate_events::{Context, TaskState, TraceInfo, VecSource};
+
+    fn event(at: i64, tid: i32, kind: EventKind) -> Event {
+        let context = Context { tid: Tid(tid), ..Context::default() };
+        Event { ts: Ns(at), cpu: Cpu(0), context, kind }
+    }
+
+    fn enter(at: i64, tid: i32, call: SystemCall, args: &[u64]) -> Event {
+        let nr = (0..500).find(|&nr| SystemCall::of(nr) == call).expect("a number");
+        let mut all = [0; 6];
+        all.iter_mut().zip(args).for_each(|(to, from)| *to = *from);
+        event(at, tid, EventKind::SyscallEnter(Syscall { nr, args: all }))
+    }
+
+    fn exit(at: i64, tid: i32, call: SystemCall, ret: i64) -> Event {
+        let nr = (0..500).find(|&nr| SystemCall::of(nr) == call).expect("a number");
+        event(at, tid, EventKind::SyscallExit(SyscallReturn { nr, ret }))
+    }
+
+    fn switch(at: i64, prev: (i32, i32, TaskState), next: (i32, i32)) -> Event {
+        let switch = Switch {
+            prev_comm: format!("t{}", prev.0).as_str().into(),
+            prev_tid: Tid(prev.0),
+            prev_prio: Priority(prev.1),
+            prev_state: prev.2,
+            next_comm: format!("t{}", next.0).as_str().into(),
+            next_tid: Tid(next.0),
+            next_prio: Priority(next.1),
+        };
+        event(at, prev.0, EventKind::Switch(switch))
+    }
+
+    /// What is gathered of process 10 from these events.
+    fn gathered(events: Vec<Event>) -> Observation {
+        let mut watched = Watched::default();
+        let task = TaskFiles {
+            comm: "t10".into(),
+            policy: Policy::Other,
+            priority: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            cpus: None,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            run_delay: None,
+        };
+        let thread = WatchedThread {
+            pid: Tid(10),
+            last: task,
+            realtime: None,
+            realtime_since: None,
+            switches: Vec::new(),
+        };
+        watched.threads.insert(Tid(10), thread);
+        observation(&mut VecSource::new(events, TraceInfo::default(), false), watched).0
+    }
+
+    #[test]
+    fn a_call_of_both_buffers_is_one_call() {
+        use SystemCall::SchedSetScheduler as Set;
+        let observation = gathered(vec![
+            enter(1, 10, Set, &[0, 1]),
+            enter(2, 10, Set, &[0, 1]),
+            exit(3, 10, Set, 0),
+            exit(4, 10, Set, 0),
+        ]);
+        let [call] = observation.calls[..] else { panic!("{:?}", observation.calls) };
+        assert_eq!((call.start, call.end, call.ret), (Ns(1), Some(Ns(3)), Some(0)));
+        let thread = &observation.threads[&Tid(10)];
+        assert_eq!((thread.requests.len(), thread.policy), (1, Policy::Fifo));
+        assert_eq!(thread.realtime_since, Some(Ns(3)));
+    }
+
+    #[test]
+    fn threads_that_it_starts_are_followed_and_others_are_not() {
+        let fork = EventKind::Fork { parent: Tid(10), child: Tid(11), comm: Comm::default() };
+        let observation = gathered(vec![
+            event(1, 10, fork),
+            enter(2, 11, SystemCall::Fsync, &[3]),
+            enter(3, 12, SystemCall::Fsync, &[3]),
+        ]);
+        assert_eq!(observation.calls.iter().map(|call| call.tid).collect::<Vec<_>>(), [Tid(11)]);
+    }
+
+    #[test]
+    fn what_was_before_an_exec_belongs_to_another_program() {
+        let exec = EventKind::Exec { old: Tid(10), tid: Tid(10) };
+        let observation = gathered(vec![
+            enter(1, 10, SystemCall::SchedSetAffinity, &[0]),
+            exit(2, 10, SystemCall::SchedSetAffinity, 8),
+            event(3, 10, exec),
+            enter(4, 10, SystemCall::Fsync, &[3]),
+        ]);
+        assert_eq!(observation.calls.iter().map(|call| call.call).collect::<Vec<_>>(), [SystemCall::Fsync]);
+        assert_eq!(observation.threads[&Tid(10)].pinned, [] as [usize; 0]);
+    }
+
+    #[test]
+    fn a_boost_makes_no_thread_real_time() {
+        let ran = |prio| switch(2, (10, prio, TaskState::Interruptible), (0, 120));
+        let boost = EventKind::PiSetprio { tid: Tid(10), old: Priority(120), new: Priority(39) };
+        let first = enter(0, 10, SystemCall::Fsync, &[3]);
+        let policy = |events| gathered(events).threads[&Tid(10)].policy;
+        assert_eq!(policy(vec![first, ran(39)]), Policy::Fifo);
+        assert_eq!(policy(vec![first, event(1, 10, boost), ran(39)]), Policy::Other);
+        assert_eq!(policy(vec![first, ran(120)]), Policy::Other);
+        assert_eq!(policy(vec![first, ran(-1)]), Policy::Deadline);
+    }
+
+    #[test]
+    fn cpu_time_counts_from_sleep_to_sleep() {
+        use TaskState::{Interruptible, Preempted};
+        let observation = gathered(vec![
+            switch(0, (0, 120, Preempted), (10, 49)),
+            switch(100, (10, 49, Preempted), (12, 49)),
+            switch(150, (12, 49, Interruptible), (10, 49)),
+            enter(160, 10, SystemCall::ClockNanosleep, &[1, 1]),
+            switch(170, (10, 49, Interruptible), (0, 120)),
+            switch(300, (0, 120, Preempted), (10, 49)),
+            switch(350, (10, 49, Interruptible), (0, 120)),
+        ]);
+        let thread = &observation.threads[&Tid(10)];
+        assert_eq!((thread.longest_awake, thread.equal_preemptions), (Ns(120), 1));
+        assert!(observation.calls[0].slept);
     }
 }

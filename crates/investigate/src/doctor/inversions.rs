@@ -46,7 +46,7 @@ fn is_in_path(observation: &Observation, tid: Tid, at: Ns) -> bool {
 /// calls at the same word show otherwise.
 fn is_mutex(observation: &Observation, words: &[FutexWord<'_>], tid: Tid, at: Ns) -> bool {
     let is_open = |call: &&Call| call.tid == tid && call.start <= at && call.end.is_none_or(|end| end >= at);
-    let call = observation.calls.iter().find(is_open).filter(|call| call.call == SystemCall::Futex);
+    let call = observation.calls.iter().rev().find(is_open).filter(|call| call.call == SystemCall::Futex);
     let Some(call) = call else { return false };
     let word = words.iter().find(|word| word.uses.iter().any(|one| std::ptr::eq(one.call, call)));
     word.is_some_and(FutexWord::is_mutex)

@@ -241,6 +241,11 @@ fn futexes_of_threads_of_different_priorities() {
     let all = |tid, woken| Call { ret: Some(woken), ..futex(tid, WAKE, i32::MAX as u64, 8) };
     for (what, calls, expected) in [
         ("a mutex of both", vec![wait, wake], &[("mutex-without-inheritance", Some(LINE))][..]),
+        (
+            "a robust mutex",
+            vec![futex(11, WAIT, 0x8000_000c, LINE), futex(11, WAIT, 0x8000_000d, LINE), wake],
+            &[("mutex-without-inheritance", Some(LINE))],
+        ),
         ("before its periodic part", vec![Call { start: Ns(START - 1), ..wait }, wake], &[]),
         ("released by a thread of the same priority", vec![wait, Call { tid: Tid(11), ..wake }], &[]),
         ("waited for by the ordinary thread only", vec![Call { tid: Tid(12), ..wait }, wake], &[]),
